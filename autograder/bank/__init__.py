@@ -1,0 +1,51 @@
+"""Every item of the course, one module per chapter, found by id or by the name of its function."""
+
+from __future__ import annotations
+
+import importlib
+
+from autograder.items import Build, Item
+
+#: Chapter modules in the order of the book.
+CHAPTERS = ("ch03_collectives", "ch05_data_parallel", "capstone")
+
+
+def _module(chapter: str):
+    return importlib.import_module(f"autograder.bank.{chapter}")
+
+
+def items() -> tuple[Item, ...]:
+    """All items, in the order of the book."""
+    return tuple(item for chapter in CHAPTERS for item in _module(chapter).ITEMS)
+
+
+def builds() -> tuple[Build, ...]:
+    """All build and debug items, in the order of the book."""
+    return tuple(item for item in items() if isinstance(item, Build))
+
+
+def find(identifier: str) -> Item:
+    """The item with this id.
+
+    Raises:
+        KeyError: there is none; the message lists ids that look alike.
+    """
+    for item in items():
+        if item.id == identifier:
+            return item
+    import difflib
+
+    near = difflib.get_close_matches(identifier, [item.id for item in items()], n=3)
+    raise KeyError(f"no item {identifier!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+
+
+def find_function(name: str) -> Build:
+    """The build item whose function or class has this name.
+
+    Raises:
+        KeyError: no item asks for it.
+    """
+    for item in builds():
+        if item.function == name:
+            return item
+    raise KeyError(f"no exercise asks for a function named {name!r}")

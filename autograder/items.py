@@ -1,0 +1,238 @@
+"""The vocabulary of the bank: questions, build items, cases, slips. Small, frozen, declarative; standard library only.
+
+A chapter's module in :mod:`autograder.bank` lists its items in ``ITEMS``. Importing it is cheap: whatever needs a
+reference (an answer, an expected value) is a function that is called on first use, and reaches the reference through
+:func:`lazily`. Tensors stand in the bank as :class:`Tensor`, so that no bank module imports torch.
+"""
+
+from __future__ import annotations
+
+import array
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from rankzero.events import Event
+
+#: Array type codes and item sizes of the tensor types that a case may hold.
+DTYPES = {"float32": "f", "float64": "d", "int64": "q", "int32": "i", "bool": "b"}
+
+if sys.byteorder != "little":  # pragma: no cover
+    raise ImportError("the autograder's tensor encoding needs a little-endian machine")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A dense tensor as plain bytes (row-major, little-endian): how tensors stand in cases, replies and reports."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, values: Sequence[float], dtype: str = "float32", shape: Sequence[int] | None = None) -> Tensor:
+        """From a flat sequence: ``Tensor.of([1, 2, 3, 4], shape=(2, 2))``."""
+        kind = DTYPES[dtype]
+        plain = [float(v) for v in values] if kind in "fd" else [int(v) for v in values]
+        data = array.array(kind, plain).tobytes()
+        return cls(dtype, tuple(shape) if shape is not None else (len(values),), data)
+
+    def tolist(self) -> list[float]:
+        """The elements, flat."""
+        values = array.array(DTYPES[self.dtype])
+        values.frombytes(self.data)
+        return [bool(v) for v in values] if self.dtype == "bool" else values.tolist()
+
+
+class _Lazy:
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+def lazily(name: str) -> Any:
+    """The module ``name``, imported on first use: ``cost = lazily("solutions.collective_cost")``."""
+    return _Lazy(name)
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A mistake that people really make, and the one sentence that names it.
+
+    ``program`` (build and debug items) is the wrong function or class, complete in itself: its source can be submitted.
+    ``value`` (questions) is the wrong number, or a function that computes it.
+    """
+
+    sentence: str
+    program: Callable[..., Any] | type | None = None
+    value: float | Callable[[], float] | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One number that a question asks for. ``tolerance`` is relative; 0 means exact (counts)."""
+
+    label: str
+    unit: str
+    answer: Callable[[], float]
+    tolerance: float = 0.01
+    slips: tuple[Slip, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question whose answer is one number or several. ``derivation`` is Markdown with ``$math$``, without results."""
+
+    id: str
+    kind: str  # "derive", "trace", "debug" or "design"
+    title: str
+    parts: tuple[Part, ...]
+    derivation: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A question with one right option. ``slips`` says, by option index, what a wrong choice shows."""
+
+    id: str
+    kind: str
+    title: str
+    options: tuple[str, ...]
+    correct: int
+    derivation: str
+    section: str
+    slips: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Bring ``steps`` (listed in the right order) into order; they are shown shuffled, lettered a, b, c ..."""
+
+    id: str
+    kind: str
+    title: str
+    steps: tuple[str, ...]
+    derivation: str
+    section: str
+
+    def shown(self) -> tuple[str, ...]:
+        """The steps in the order in which the learner meets them: fixed for an id, never already right."""
+        steps = list(self.steps)
+        rng = Random(self.id)
+        while tuple(steps) == self.steps:
+            rng.shuffle(steps)
+        return tuple(steps)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call and what it must give: a value (computed by the reference) or, with ``raises``, an exception.
+
+    ``call``: the function is called as ``f(*args, **kwargs)``.
+    ``calls``: the class is made with ``args`` and ``kwargs``; then each ``(name, arguments)`` of ``calls`` is called in
+    turn, or read as an attribute when ``arguments`` is None; every answer counts.
+    ``tensor``: as ``call``, with :class:`Tensor` for tensors.
+    ``world``: ``args[r]`` are the arguments of rank ``r``; ``len(args)`` is the number of ranks.
+    """
+
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    raises: str | None = None
+    calls: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """A class of hidden cases that is judged, hinted at and paid together.
+
+    ``draw(rng)`` makes one; ``count`` are drawn, or all of ``corners(rng)`` are taken first. ``hint`` is what a learner
+    reads when a case of it fails and no slip explains the failure; it names the class of inputs and never a value.
+    """
+
+    name: str
+    draw: Callable[[Random], Case]
+    count: int
+    hint: str
+    corners: Callable[[Random], Sequence[Case]] | None = None
+
+
+#: What a rule of a world item sees: the case, each rank's value, and the broker's events. It returns a sentence or None.
+Rule = Callable[[Case, Sequence[Any], Sequence[Event]], str | None]
+
+
+@dataclass(frozen=True)
+class Build:
+    """A function or class that a learner writes.
+
+    Attributes:
+        id: ``NN-`` and the function's name with hyphens.
+        module: topic module in ``solutions`` and ``labs``.
+        function: its name, unique in the course.
+        grade: ``call``, ``calls``, ``tensor`` or ``world``.
+        cases: public cases: they stand on the page.
+        groups: hidden cases; the first group holds the ordinary ones, and without it no other group earns points.
+        slips: wrong programs with their sentences.
+        tolerance: relative, for floats; integers, strings and shapes are exact.
+        rule: a further condition on a world run (which operations, how many bytes); None when values alone count.
+        unchanged: the arguments must be as they were after the call.
+        section: where the book explains it: ``"3.6"``.
+        topic: the concept a report names.
+        bonus: outside the total (an optional item).
+    """
+
+    id: str
+    module: str
+    function: str
+    grade: str
+    cases: tuple[Case, ...]
+    groups: tuple[Group, ...]
+    slips: tuple[Slip, ...]
+    section: str
+    topic: str
+    tolerance: float = 1e-9
+    rule: Rule | None = None
+    unchanged: bool = True
+    bonus: bool = False
+
+    public_points = 1.0
+    hidden_points = 3.0
+
+    @property
+    def points(self) -> float:
+        return self.public_points + self.hidden_points
+
+    def solution(self) -> Any:
+        """The reference, from ``solutions``."""
+        module: ModuleType = importlib.import_module(f"solutions.{self.module}")
+        return getattr(module, self.function)
+
+    def hidden(self, rng: Random) -> list[tuple[Group, list[Case]]]:
+        """The hidden cases by group, drawn with ``rng``."""
+        drawn = []
+        for group in self.groups:
+            cases = list(group.corners(rng)) if group.corners else []
+            cases += [group.draw(rng) for _ in range(group.count - len(cases))]
+            drawn.append((group, cases))
+        return drawn
+
+
+@dataclass(frozen=True)
+class Debug(Build):
+    """A build item whose stub is a wrong program, ``wrong``, to be mended."""
+
+    wrong: Callable[..., Any] | None = None
+
+    public_points = 0.5
+    hidden_points = 1.5
+
+
+Item = Question | Choice | Order | Build
