@@ -31,7 +31,7 @@ def _scaled(value: float, unit: str, step: float, prefixes: tuple[str, ...]) -> 
     for power in range(len(prefixes) - 1, -1, -1):
         if abs(value) >= step**power or power == 0:
             return f"{value / step**power:.4g} {prefixes[power]}{unit}"
-    raise AssertionError("unreachable")
+
 
 
 def format_bytes(size: float, binary: bool = False) -> str:
