@@ -165,7 +165,7 @@ class Group:
     corners: Callable[[Random], Sequence[Case]] | None = None
 
 
-#: What a rule of a world item sees: the case, each rank's value, and the broker's events. It returns a sentence or None.
+#: What a rule of a world item sees: the case, each rank's value, the broker's events. It returns a sentence or None.
 Rule = Callable[[Case, Sequence[Any], Sequence[Event]], str | None]
 
 

@@ -28,10 +28,8 @@ thousand, million, billion, trillion = 1e3, 1e6, 1e9, 1e12
 
 def _scaled(value: float, unit: str, step: float, prefixes: tuple[str, ...]) -> str:
     """``value`` with the largest of ``prefixes`` that keeps it at least 1, in four significant digits."""
-    for power in range(len(prefixes) - 1, -1, -1):
-        if abs(value) >= step**power or power == 0:
-            return f"{value / step**power:.4g} {prefixes[power]}{unit}"
-
+    power = max((p for p in range(len(prefixes)) if abs(value) >= step**p), default=0)
+    return f"{value / step**power:.4g} {prefixes[power]}{unit}"
 
 
 def format_bytes(size: float, binary: bool = False) -> str:
