@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Unit:
     """A piece of source that is compiled and run on its own, so that a broken one costs only itself.
 
-    ``label`` is what a report calls it: ``"cell 4"`` or ``"collectives.py"``. ``module`` is the topic module it stands for
-    when the submission is a folder of them (``"collectives"``); None for a single file or notebook, whose units share
-    one namespace.
+    ``label`` is what a report calls it: ``"cell 4"`` or ``"collectives.py"``. ``module`` is the topic module it stands
+    for when the submission is a folder of them (``"collectives"``); None for a single file or notebook, whose units
+    share one namespace.
     """
 
     label: str
@@ -21,7 +21,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Submission:
-    """The units of a submission, the sentences about parts that could not be read, and the SHA-256 of what was handed in."""
+    """The units of a submission, sentences about parts that could not be read, the SHA-256 of what was handed in."""
 
     name: str
     units: tuple[Unit, ...]
