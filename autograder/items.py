@@ -48,6 +48,13 @@ class Tensor:
         return [bool(v) for v in values] if self.dtype == "bool" else values.tolist()
 
 
+@dataclass(frozen=True)
+class Iterator:
+    """An argument that can be walked once: the program receives ``iter(values)``, a new one for each call."""
+
+    values: tuple[Any, ...]
+
+
 class _Lazy:
     """A module that is imported when one of its names is first used."""
 
@@ -139,7 +146,8 @@ class Case:
 
     ``call``: the function is called as ``f(*args, **kwargs)``.
     ``calls``: the class is made with ``args`` and ``kwargs``; then each ``(name, arguments)`` of ``calls`` is called in
-    turn, or read as an attribute when ``arguments`` is None; every answer counts.
+    turn, or read as an attribute when ``arguments`` is None; every answer counts. ``other.name`` goes to a second
+    object, made with the same arguments when it is first named: objects must not share their state.
     ``tensor``: as ``call``, with :class:`Tensor` for tensors.
     ``world``: ``args[r]`` are the arguments of rank ``r``; ``len(args)`` is the number of ranks.
     """

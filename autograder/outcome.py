@@ -24,6 +24,7 @@ class Outcome:
             where a call that raised stands as ``("raises", class name)``; for a world, a tuple with one value per rank.
         error: exception class name, for ``raised``.
         line: the learner's own line number, when known.
+        where: the same for people: ``"line 4"``, or ``"line 4 of cell 3"`` when the submission has several units.
         detail: a sentence. In a hidden case it is shown only when the grader wrote it, never when the learner's code did.
         arguments: the arguments after the call, as the child reported them; None when not asked for.
         events: the broker's events of a world.
@@ -38,3 +39,4 @@ class Outcome:
     arguments: Any = None
     events: tuple[Event, ...] = ()
     output: str = ""
+    where: str = ""

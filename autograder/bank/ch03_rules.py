@@ -1,0 +1,148 @@
+"""Chapter 03: what a run must keep to besides its values: which operations, how many messages, how many bytes.
+
+A rule sees the case, each rank's value and the events of all ranks; it returns a sentence or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.items import Case, Rule, Tensor
+from rankzero.events import Event, Ledger
+
+
+def every(*rules: Rule) -> Rule:
+    """The rule that holds when all of ``rules`` do; the first sentence counts."""
+
+    def rule(case: Case, values: Sequence[Any], events: Sequence[Event]) -> str | None:
+        return next((sentence for each in rules if (sentence := each(case, values, events))), None)
+
+    return rule
+
+
+def only_messages(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Nothing but send and receive."""
+    other = next((event for event in events if event.operation not in ("send", "recv")), None)
+    if other is None:
+        return None
+    return f"rank {other.rank} called {other.operation}: build it from send, recv, isend and irecv alone"
+
+
+def to_one_neighbour(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """All messages go one way round the ring."""
+    ranks = len(case.args)
+    sends = [event for event in events if event.operation == "send"]
+    ways = ([event for event in sends if event.peers[0] != (event.rank + step) % ranks] for step in (1, -1))
+    stray = min(ways, key=len)
+    if not stray:
+        return None
+    return f"rank {stray[0].rank} sent to rank {stray[0].peers[0]}: in a ring all messages go to the next rank, one way"
+
+
+def same_bits(_case: Case, values: Sequence[Any], _events: Sequence[Event]) -> str | None:
+    """Every rank holds the same bits."""
+    for rank, value in enumerate(values):
+        if value != values[0]:
+            return f"ranks 0 and {rank} hold different bits: add each chunk on one rank and copy the result"
+    return None
+
+
+def reduce_scatter_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Each rank sends every chunk but its own, once."""
+    ranks = len(case.args)
+    ledger = Ledger(events, ranks)
+    for rank, (x,) in enumerate(case.args):
+        share = len(x.data) - _bytes_of(x, _chunk_sizes(x, ranks)[rank])
+        if ledger.sent(rank) != share:
+            return (
+                f"rank {rank} sent {ledger.sent(rank):,} bytes; every chunk but its own, once, is {share:,} bytes"
+                + _times(ledger.sent(rank), share)
+            )
+    return _too_many_messages(events, ranks, ranks - 1)
+
+
+def all_gather_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Each rank sends every part but that of the neighbour it sends to."""
+    ranks = len(case.args)
+    total = sum(len(x.data) for x, _ in case.args)
+    ledger = Ledger(events, ranks)
+    for event in events:
+        share = total - len(case.args[event.peers[0]][0].data)
+        if event.operation == "send" and ledger.sent(event.rank) != share:
+            return (
+                f"rank {event.rank} sent {ledger.sent(event.rank):,} bytes; every part but its neighbour's own is "
+                f"{share:,} bytes" + _times(ledger.sent(event.rank), share)
+            )
+    return _too_many_messages(events, ranks, ranks - 1)
+
+
+def all_reduce_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Each rank sends at most one chunk in each of 2(N-1) steps."""
+    ranks = len(case.args)
+    x = case.args[0][0]
+    limit = 2 * (ranks - 1) * _bytes_of(x, max(_chunk_sizes(x, ranks)))
+    ledger = Ledger(events, ranks)
+    for rank in range(ranks):
+        if ledger.sent(rank) > limit:
+            return (
+                f"rank {rank} sent {ledger.sent(rank):,} bytes; one chunk in each of 2(N-1) steps is {limit:,} bytes"
+                + _times(ledger.sent(rank), limit)
+                + ": the whole tensor goes round"
+            )
+    return _too_many_messages(events, ranks, 2 * (ranks - 1))
+
+
+def all_to_all_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Each rank sends its blocks for the others, and 8 bytes to each of them for the count."""
+    ranks = len(case.args)
+    ledger = Ledger(events, ranks)
+    for rank, (blocks,) in enumerate(case.args):
+        limit = sum(8 + len(block.data) for peer, block in enumerate(blocks) if peer != rank)
+        if ledger.sent(rank) > limit:
+            return (
+                f"rank {rank} sent {ledger.sent(rank):,} bytes; a count for each other rank and its blocks are "
+                f"{limit:,} bytes" + _times(ledger.sent(rank), limit)
+            )
+    return _too_many_messages(events, ranks, 2 * (ranks - 1))
+
+
+def frugal(calls: int, sent: int, why: str) -> Rule:
+    """At most so many operations on each rank, which hand in at most so many bytes."""
+
+    def rule(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+        ledger = Ledger(events, len(case.args))
+        for rank in range(len(case.args)):
+            if ledger.calls(rank) > calls:
+                return f"rank {rank} called {ledger.calls(rank)} operations: {why}"
+            if ledger.sent(rank) > sent:
+                return f"rank {rank} handed in {ledger.sent(rank):,} bytes: {why}"
+        return None
+
+    return rule
+
+
+def _too_many_messages(events: Sequence[Event], ranks: int, limit: int) -> str | None:
+    for rank in range(ranks):
+        count = sum(event.operation == "send" and event.rank == rank for event in events)
+        if count > limit:
+            return f"rank {rank} sent {count} messages to {ranks} ranks; {limit} are enough"
+    return None
+
+
+def _chunk_sizes(x: Tensor, ranks: int) -> list[int]:
+    """Elements of each chunk that ``tensor_split`` makes."""
+    elements = 1
+    for size in x.shape:
+        elements *= size
+    return [elements // ranks + (rank < elements % ranks) for rank in range(ranks)]
+
+
+def _bytes_of(x: Tensor, elements: int) -> int:
+    """Bytes of so many elements of the type of ``x``."""
+    total = sum(_chunk_sizes(x, 1))
+    return elements * (len(x.data) // total) if total else 0
+
+
+def _times(sent: int, share: int) -> str:
+    return f", {sent / share:.3g} times that" if share and sent > share else ""

@@ -1,0 +1,287 @@
+"""Chapter 03: what each collective means. The build item, its cases, and programs that get one operation wrong.
+
+The wrong programs are right in everything but one entry of their table, so that a failing case points at one of them.
+"""
+
+# The wrong programs carry no types: they are code as learners write it.
+# mypy: disable-error-code="operator"
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip
+
+REDUCTIONS = ("sum", "avg", "product", "min", "max")
+REDUCING = ("reduce", "all_reduce", "reduce_scatter")
+ROOTED = ("broadcast", "scatter", "gather", "reduce")
+OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
+
+
+def slip_own_sum(operation, inputs, root=0, reduction="sum"):
+    from itertools import chain
+    from math import prod
+
+    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
+    n = len(inputs)
+    if reduction not in folds or root not in range(n):
+        raise ValueError("reduction or root")
+    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
+    if None in rows or len({len(row) for row in rows}) > 1:
+        raise ValueError("inputs")
+    size, rest = divmod(len(rows[0]), n)
+    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
+        raise ValueError("length")
+    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
+    joined = list(chain(*rows))
+    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
+    answers = {
+        "broadcast": lambda: [rows[0]] * n,
+        "scatter": lambda: cut[0],
+        "gather": lambda: [joined if r == root else None for r in range(n)],
+        "all_gather": lambda: [joined] * n,
+        "reduce": lambda: [total if r == root else None for r in range(n)],
+        "all_reduce": lambda: [total] * n,
+        "reduce_scatter": lambda: [[folds[reduction](row)] if row else [] for row in rows],
+        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]()
+
+
+def slip_no_transpose(operation, inputs, root=0, reduction="sum"):
+    from itertools import chain
+    from math import prod
+
+    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
+    n = len(inputs)
+    if reduction not in folds or root not in range(n):
+        raise ValueError("reduction or root")
+    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
+    if None in rows or len({len(row) for row in rows}) > 1:
+        raise ValueError("inputs")
+    size, rest = divmod(len(rows[0]), n)
+    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
+        raise ValueError("length")
+    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
+    joined = list(chain(*rows))
+    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
+    answers = {
+        "broadcast": lambda: [rows[0]] * n,
+        "scatter": lambda: cut[0],
+        "gather": lambda: [joined if r == root else None for r in range(n)],
+        "all_gather": lambda: [joined] * n,
+        "reduce": lambda: [total if r == root else None for r in range(n)],
+        "all_reduce": lambda: [total] * n,
+        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
+        "all_to_all": lambda: [list(row) for row in rows],
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]()
+
+
+def slip_gather_everywhere(operation, inputs, root=0, reduction="sum"):
+    from itertools import chain
+    from math import prod
+
+    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
+    n = len(inputs)
+    if reduction not in folds or root not in range(n):
+        raise ValueError("reduction or root")
+    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
+    if None in rows or len({len(row) for row in rows}) > 1:
+        raise ValueError("inputs")
+    size, rest = divmod(len(rows[0]), n)
+    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
+        raise ValueError("length")
+    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
+    joined = list(chain(*rows))
+    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
+    answers = {
+        "broadcast": lambda: [rows[0]] * n,
+        "scatter": lambda: cut[0],
+        "gather": lambda: [joined] * n,
+        "all_gather": lambda: [joined] * n,
+        "reduce": lambda: [total if r == root else None for r in range(n)],
+        "all_reduce": lambda: [total] * n,
+        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
+        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]()
+
+
+def slip_reduce_keeps(operation, inputs, root=0, reduction="sum"):
+    from itertools import chain
+    from math import prod
+
+    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
+    n = len(inputs)
+    if reduction not in folds or root not in range(n):
+        raise ValueError("reduction or root")
+    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
+    if None in rows or len({len(row) for row in rows}) > 1:
+        raise ValueError("inputs")
+    size, rest = divmod(len(rows[0]), n)
+    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
+        raise ValueError("length")
+    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
+    joined = list(chain(*rows))
+    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
+    answers = {
+        "broadcast": lambda: [rows[0]] * n,
+        "scatter": lambda: cut[0],
+        "gather": lambda: [joined if r == root else None for r in range(n)],
+        "all_gather": lambda: [joined] * n,
+        "reduce": lambda: [total if r == root else rows[r] for r in range(n)],
+        "all_reduce": lambda: [total] * n,
+        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
+        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]()
+
+
+def slip_average_is_sum(operation, inputs, root=0, reduction="sum"):
+    from itertools import chain
+    from math import prod
+
+    folds = {"sum": sum, "avg": sum, "product": prod, "min": min, "max": max}
+    n = len(inputs)
+    if reduction not in folds or root not in range(n):
+        raise ValueError("reduction or root")
+    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
+    if None in rows or len({len(row) for row in rows}) > 1:
+        raise ValueError("inputs")
+    size, rest = divmod(len(rows[0]), n)
+    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
+        raise ValueError("length")
+    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
+    joined = list(chain(*rows))
+    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
+    answers = {
+        "broadcast": lambda: [rows[0]] * n,
+        "scatter": lambda: cut[0],
+        "gather": lambda: [joined if r == root else None for r in range(n)],
+        "all_gather": lambda: [joined] * n,
+        "reduce": lambda: [total if r == root else None for r in range(n)],
+        "all_reduce": lambda: [total] * n,
+        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
+        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]()
+
+
+def _numbers(rng: Random, count: int) -> list[float]:
+    return [rng.randint(-40, 40) / 4 for _ in range(count)]
+
+
+def _case(rng: Random, operation: str, ranks: int, blocks: int, reduction: str = "sum") -> Case:
+    """A call with ``blocks`` numbers for each rank, a random root, and None where an input does not count."""
+    root = rng.randrange(ranks) if operation in ROOTED else 0
+    inputs: list[list[float] | None] = [_numbers(rng, ranks * blocks) for _ in range(ranks)]
+    if operation in ("broadcast", "scatter"):
+        inputs = [row if rank == root else rng.choice([row, None]) for rank, row in enumerate(inputs)]
+    return Case(args=(operation, inputs, root, reduction))
+
+
+def _ordinary(rng: Random) -> Case:
+    return _case(rng, rng.choice(OPERATIONS), rng.randint(2, 6), rng.randint(1, 2))
+
+
+def _every_operation(rng: Random) -> list[Case]:
+    return [_case(rng, operation, rng.randint(3, 6), 2) for operation in OPERATIONS for _ in range(2)]
+
+
+def _reduction(rng: Random) -> Case:
+    return _case(rng, rng.choice(REDUCING), rng.randint(2, 6), rng.randint(1, 2), rng.choice(REDUCTIONS))
+
+
+def _every_reduction(rng: Random) -> list[Case]:
+    return [_case(rng, operation, rng.randint(2, 5), 1, name) for operation in REDUCING for name in REDUCTIONS]
+
+
+def _corner(rng: Random) -> Case:
+    """One rank, or empty lists."""
+    ranks, blocks = rng.choice([(1, 3), (rng.randint(2, 4), 0)])
+    return _case(rng, rng.choice(OPERATIONS), ranks, blocks)
+
+
+def _every_corner(rng: Random) -> list[Case]:
+    return [_case(rng, operation, *size) for operation in OPERATIONS for size in ((1, 3), (3, 0))]
+
+
+def _errors(rng: Random) -> list[Case]:
+    ranks = rng.randint(2, 5)
+    rows = [_numbers(rng, ranks) for _ in range(ranks)]
+    uneven = [*rows[:-1], rows[-1] + [1.0]]
+    broken = [
+        ("allreduce", rows),
+        ("all_reduce", rows, 0, "mean"),
+        ("broadcast", rows, ranks),
+        ("reduce", rows, -1),
+        ("all_gather", uneven),
+        ("all_reduce", uneven),
+        ("reduce_scatter", [row + [1.0] for row in rows]),
+        ("scatter", [row + [1.0] for row in rows]),
+        ("broadcast", [None, *rows[1:]]),
+        ("gather", [*rows[:-1], None]),
+        ("all_gather", []),
+    ]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _error(rng: Random) -> Case:
+    return rng.choice(_errors(rng))
+
+
+COLLECTIVE_OUTPUTS = Build(
+    id="03-collective-outputs",
+    module="collective_semantics",
+    function="collective_outputs",
+    grade="call",
+    section="3.2",
+    topic="what each collective means",
+    cases=(
+        Case(args=("all_reduce", [[1.0], [2.0], [3.0], [4.0]])),
+        Case(args=("reduce", [[1.0], [2.0], [3.0], [4.0]], 2)),
+        Case(args=("reduce_scatter", [[(r + 1.0) * v for v in (1, 2, 3, 4)] for r in range(4)])),
+        Case(args=("reduce_scatter", [[1.0, 2.0], [10.0, 20.0]])),
+        Case(args=("all_to_all", [[10.0 * r + c for c in range(4)] for r in range(4)])),
+        Case(args=("scatter", [[10.0, 20.0, 30.0, 40.0], None, None, None])),
+        Case(args=("gather", [[1.0], [2.0], [3.0]], 1)),
+        Case(args=("all_reduce", [[1.0], [2.0], [3.0], [4.0]]), kwargs={"reduction": "avg"}),
+    ),
+    groups=(
+        Group("every operation", _ordinary, 20, "2 to 6 ranks, sums, any root", _every_operation),
+        Group("reductions", _reduction, 18, "sum, avg, product, min and max", _every_reduction),
+        Group("one rank, empty lists", _corner, 16, "one rank alone, or nothing to send", _every_corner),
+        Group(
+            "bad input", _error, 11, "unknown names, a root outside, lengths that do not fit, a missing input", _errors
+        ),
+    ),
+    slips=(
+        Slip(
+            "reduce_scatter gave each rank the sum of its own list: it is the sum over all ranks of one chunk.",
+            slip_own_sum,
+        ),
+        Slip(
+            "all_to_all left every list as it was: block c of rank r goes to place r on rank c, a transpose.",
+            slip_no_transpose,
+        ),
+        Slip("gather gave the result to every rank: only the root holds it.", slip_gather_everywhere),
+        Slip(
+            "reduce left the other ranks their input: nothing is promised there, and the library overwrites it.",
+            slip_reduce_keeps,
+        ),
+        Slip("avg was the sum: divide it by the number of ranks.", slip_average_is_sum),
+    ),
+)
+
+ITEMS = (COLLECTIVE_OUTPUTS,)

@@ -1,0 +1,271 @@
+"""The child: runs a submission's functions on inputs that the grader sends, and sends back what they return.
+
+Started as ``[python, "-I", "-S", "-B", child.py]``, alone: it imports nothing of ours but the files named ``child_*``
+beside it, and it holds no expected value. Descriptor 0 brings requests, 1 takes replies, 2 takes what the submission
+prints; the first two are moved away before any of the submission's code runs. One JSON object a line, each with the
+random ``id`` of its request; one request in flight.
+"""
+
+import os
+import sys
+
+try:  # the C parts of json, without the milliseconds that its Python parts take to import
+    from _json import encode_basestring_ascii as quote
+    from _json import make_scanner
+except ImportError:  # another Python
+    make_scanner = None
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def sibling(name):
+    """The module in the file ``name.py`` beside this one."""
+    path = f"{HERE}/{name}.py"
+    module = type(sys)(name)
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), path, "exec", 0, True), module.__dict__)
+    return module
+
+
+def dumps(value):
+    """JSON text of what the wire holds: None, booleans, integers, strings, lists, and dictionaries with string keys."""
+    kind = type(value)
+    if kind is str:
+        return quote(value)
+    if kind is list or kind is tuple:
+        return "[" + ",".join([dumps(part) for part in value]) + "]"
+    if kind is dict:
+        return "{" + ",".join([f"{quote(key)}:{dumps(part)}" for key, part in value.items()]) + "}"
+    return {None: "null", True: "true", False: "false"}[value] if value is None or kind is bool else repr(value)
+
+
+class _Reading:
+    """What the scanner asks for."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def loads(text):
+    """The value of a line of JSON."""
+    return scan(text, 0)[0]
+
+
+scan = make_scanner(_Reading()) if make_scanner else None
+if scan is None:
+    from json import dumps, loads  # type: ignore[assignment]
+
+
+class Channel:
+    """Requests in, replies out, on descriptors of their own."""
+
+    def __init__(self):
+        null = os.open(os.devnull, os.O_RDWR)
+        self.requests, self.replies = self.away(0), self.away(1)
+        os.dup2(null, 0)
+        os.dup2(2, 1)
+        os.close(null)
+        self.buffer = bytearray()
+        self.id = ""
+
+    @staticmethod
+    def away(descriptor):
+        import fcntl
+
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 32)
+
+    def receive(self):
+        """The next request; ends the process when the grader has closed the pipe."""
+        while True:
+            end = self.buffer.find(b"\n")
+            if end >= 0:
+                line = self.buffer[:end].decode()
+                del self.buffer[: end + 1]
+                message = loads(line)
+                self.id = message["id"]
+                return message
+            data = os.read(self.requests, 1 << 16)
+            if not data:
+                os._exit(0)
+            self.buffer += data
+
+    def send(self, **message):
+        message["id"] = self.id
+        data = dumps(message).encode() + b"\n"
+        while data:
+            data = data[os.write(self.replies, data) :]
+
+
+def limit(bounds):
+    """Set the resource limits, soft and hard: ``{"CPU": 60, "AS": 536870912, ...}``."""
+    import resource
+
+    for name, bound in bounds.items():
+        which = getattr(resource, f"RLIMIT_{name}", None)
+        if which is None:
+            continue
+        hard = resource.getrlimit(which)[1]
+        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        try:
+            resource.setrlimit(which, (bound, bound))
+        except (ValueError, OSError):  # this system has no such limit
+            continue
+
+
+def no_new_privileges():
+    """Give up new privileges for good. The grader also knows runaway processes by it."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+
+
+class Child:
+    """Answers requests, one at a time."""
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.wire, self.units = sibling("child_wire"), sibling("child_code")
+        self.code = self.group = None
+
+    def serve(self):
+        while True:
+            request = self.channel.receive()
+            try:
+                reply = getattr(self, request["do"])(request)
+            except self.wire.Refused as refusal:
+                reply = {"kind": "refused", "what": str(refusal), "type": refusal.kind}
+            except BaseException as error:
+                unit, line = self.code.place(error) if self.code else (None, None)
+                text = self.units.safe_text(error)
+                reply = {"kind": "raised", "error": type(error).__name__, "unit": unit, "line": line, "text": text}
+            self.flush()
+            self.channel.send(**reply)
+
+    def flush(self):
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except BaseException:
+            pass
+
+    # What the grader can ask for.
+
+    def start(self, request):
+        """Limits, packages, and the submission's units, of which none runs yet."""
+        if request["mark"]:
+            no_new_privileges()
+        sys.path.extend(request["packages"])
+        for name in request["preload"]:
+            __import__(name)
+        limit(request["limits"])
+        self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
+        return {"kind": "ready"}
+
+    def running(self, index):
+        self.channel.send(kind="running", unit=index)
+
+    def load(self, request):
+        """Run the units that hold a topic, but none that an earlier child did not survive."""
+        self.code.skip = request["skip"]
+        self.code.module(request["module"])
+        return {"kind": "loaded", "problems": self.code.problems}
+
+    def find(self, request):
+        """The function or class that is asked for, or None."""
+        for module in (self.code.module(request["module"]), self.code.shared_module()):
+            if module is not None and request["function"] in module.__dict__:
+                return module.__dict__[request["function"]]
+        return None
+
+    def call(self, request):
+        """Call a function; its value, and its arguments as they are afterwards."""
+        function = self.find(request)
+        if function is None:
+            return {"kind": "missing"}
+        args, kwargs = self.decode(request["args"]), self.decode(request["kwargs"])
+        value = self.encode(function(*args, **kwargs))
+        reply = {"kind": "value", "value": value}
+        if request["report"]:
+            reply["arguments"] = self.after(request["args"], args)
+        return reply
+
+    def after(self, wire, args):
+        """The arguments as the call left them; an iterator, meant to be used up, as it was sent."""
+        try:
+            pairs = zip(wire[1:], args, strict=True)
+            return ["t", *(sent if type(sent) is list and sent[0] == "i" else self.encode(arg) for sent, arg in pairs)]
+        except self.wire.Refused:
+            return None
+
+    def calls(self, request):
+        """Make an object and drive it; every answer, where a call that raised is ``("raises", class name)``."""
+        maker = self.find(request)
+        if maker is None:
+            return {"kind": "missing"}
+        objects = {"": self.make(maker, request)}
+        answers = [self.answer(maker, request, objects, *call) for call in request["calls"]]
+        return {"kind": "value", "value": ["l", *answers]}
+
+    def make(self, maker, request):
+        return maker(*self.decode(request["args"]), **self.decode(request["kwargs"]))
+
+    def answer(self, maker, request, objects, name, arguments):
+        """One call or attribute of the object, or of the ``owner`` in ``owner.name``, made when it is first named."""
+        owner, _, name = name.rpartition(".")
+        try:
+            if owner not in objects:
+                objects[owner] = self.make(maker, request)
+            value = getattr(objects[owner], name)
+            if arguments is not None:
+                value = value(*self.decode(arguments))
+        except Exception as error:
+            return ["t", "raises", type(error).__name__]
+        return self.encode(value)
+
+    def world(self, request):
+        """Call a function as one rank of a world, whose process group speaks over this channel."""
+        if self.group is None:
+            self.group = sibling("child_group")
+        function = self.find(request)
+        if function is None:
+            return {"kind": "missing"}
+        with self.group.joined(self.channel, self.code.caller, request["rank"], request["ranks"]):
+            return self.call(request)
+
+    # Values.
+
+    def encode(self, value):
+        return self.wire.encode(value, self.special)
+
+    def decode(self, wire):
+        return self.wire.decode(wire, self.make_tensor, iter)
+
+    def special(self, value):
+        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+        if torch is not None and isinstance(value, torch.Tensor):
+            return self.wire.tensor(*tensor_parts(torch, value))
+        if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
+            return self.wire.tensor(value.dtype.name, value.shape, value.tobytes())
+        return None
+
+    def make_tensor(self, dtype, shape, data):
+        torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+        if torch is None:
+            return numpy.frombuffer(bytearray(data), dtype).reshape(shape)
+        kind = getattr(torch, dtype)
+        return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape) if data else torch.empty(shape, dtype=kind)
+
+
+def tensor_parts(torch, value):
+    """``(dtype, shape, data)`` of a torch tensor."""
+    import ctypes
+
+    whole = value.detach().cpu().contiguous()
+    size = whole.numel() * whole.element_size()
+    data = ctypes.string_at(whole.data_ptr(), size) if size else b""
+    return str(whole.dtype).removeprefix("torch."), tuple(whole.shape), data
+
+
+if __name__ == "__main__":
+    Child(Channel()).serve()

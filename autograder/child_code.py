@@ -1,0 +1,168 @@
+"""In the child: the submission's code, compiled unit by unit, and what it may import.
+
+``labs`` is made of the submission itself; ``rankzero`` holds ``rankzero.units`` and nothing else; ``solutions`` and
+``autograder`` cannot be imported, and the ImportError says so. Standard library only, and as little of it as can be:
+the child's start is part of every grading.
+"""
+
+import sys
+
+#: Packages of the course that graded code cannot reach, with the reason.
+CLOSED = {
+    "solutions": "the reference cannot be imported in grading: write the function yourself, or import it from labs",
+    "autograder": "autograder cannot be imported in grading",
+    "rankzero": "only rankzero.units can be imported in grading",
+}
+
+ONLY_AST = 0x400
+FUTURE_ANNOTATIONS = 0x1000000
+
+
+class Unit:
+    """One unit of the submission: its label, the module it stands for (None: the shared one) and its source."""
+
+    def __init__(self, index, label, module, source):
+        self.index, self.label, self.module, self.source = index, label, module, source
+        self.file = f"<{label}>"
+
+
+class Code:
+    """The submission as modules. ``running(index)`` is called before a unit runs; those in ``skip`` do not run."""
+
+    def __init__(self, units, units_source, running):
+        self.units = [Unit(i, *unit) for i, unit in enumerate(units)]
+        self.skip, self.running = [], running
+        self.problems = []
+        self.by_file = {unit.file: unit for unit in self.units}
+        self.folder = {unit.module for unit in self.units if unit.module}
+        self.shared = None
+        sys.meta_path.insert(0, Finder(self, units_source))
+
+    def module(self, name):
+        """The module of the submission that holds topic ``name``, run on first use; None when there is none."""
+        if name in self.folder:
+            __import__(f"labs.{name}")
+            return sys.modules[f"labs.{name}"]
+        return self.shared_module()
+
+    def shared_module(self):
+        """The one namespace of a single file or notebook, run on first use; None for a folder of modules."""
+        if self.shared is None and any(unit.module is None for unit in self.units):
+            self.shared = sys.modules["labs.submission"] = make_module("labs.submission", "labs")
+            self.run(self.shared, None)
+        return self.shared
+
+    def run(self, module, name):
+        """Run the units of topic ``name`` in ``module``, each for itself: a broken one costs only itself."""
+        for unit in self.units:
+            if unit.module != name:
+                continue
+            if unit.index in self.skip:
+                self.problems.append([unit.index, None, "", ""])
+                continue
+            self.running(unit.index)
+            try:
+                self.run_unit(unit, module.__dict__)
+            except BaseException as error:
+                self.note(unit, error)
+
+    def run_unit(self, unit, namespace):
+        """Compile and run one unit. An import that fails is noted, and the rest of the unit still runs."""
+        flags = 0
+        tree = compile(unit.source, unit.file, "exec", ONLY_AST, True)
+        for is_import, statements in _parts(tree.body):
+            if is_import and getattr(statements[0], "module", None) == "__future__":
+                flags |= FUTURE_ANNOTATIONS
+            part = type(tree)(body=statements, type_ignores=[])
+            code = compile(part, unit.file, "exec", flags, True)
+            try:
+                exec(code, namespace)
+            except ImportError as error:
+                if not is_import:
+                    raise
+                self.note(unit, error)
+
+    def note(self, unit, error):
+        """Remember that ``unit`` could not be run, or not wholly."""
+        line = error.lineno if isinstance(error, SyntaxError) else self.place(error)[1]
+        text = error.msg if isinstance(error, SyntaxError) else safe_text(error)
+        self.problems.append([unit.index, line, type(error).__name__, text])
+
+    def place(self, error):
+        """``(unit index, line)`` of the innermost frame of ``error`` in the submission, else ``(None, None)``."""
+        found = (None, None)
+        step = error.__traceback__
+        while step is not None:
+            unit = self.by_file.get(step.tb_frame.f_code.co_filename)
+            if unit:
+                found = (unit.index, step.tb_lineno)
+            step = step.tb_next
+        return found
+
+    def caller(self):
+        """``(unit index, line)`` of the submission's innermost running frame."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            unit = self.by_file.get(frame.f_code.co_filename)
+            if unit:
+                return unit.index, frame.f_lineno
+            frame = frame.f_back
+        return None, None
+
+
+def _parts(body):
+    """The statements of a unit: every import alone, the others together in stretches."""
+    parts = []
+    for statement in body:
+        is_import = type(statement).__name__ in ("Import", "ImportFrom")
+        if is_import or not parts or parts[-1][0]:
+            parts.append((is_import, []))
+        parts[-1][1].append(statement)
+    return parts
+
+
+def safe_text(error):
+    """The text of an exception, at most 300 characters, whatever its ``__str__`` does."""
+    try:
+        return str(error)[:300].encode("utf-8", "replace").decode()
+    except BaseException:
+        return ""
+
+
+def make_module(name, package):
+    module = type(sys)(name)
+    module.__package__ = package
+    return module
+
+
+class Finder:
+    """Finds ``labs``, ``labs.*`` and ``rankzero.units``; refuses the rest of the course's packages."""
+
+    def __init__(self, code, units_source):
+        self.code, self.units_source = code, units_source
+        self.ModuleSpec = type(sys.__spec__)
+
+    def find_spec(self, name, path=None, target=None):
+        first, _, rest = name.partition(".")
+        if name in ("labs", "rankzero"):
+            return self.ModuleSpec(name, self, is_package=True)
+        if first == "labs" and (rest in self.code.folder or self.code.shared_module()):
+            return self.ModuleSpec(name, self)
+        if name == "rankzero.units":
+            return self.ModuleSpec(name, self)
+        if first in CLOSED:
+            raise ImportError(CLOSED[first])
+        return None
+
+    def create_module(self, spec):
+        first, _, rest = spec.name.partition(".")
+        if first == "labs" and rest and rest not in self.code.folder:
+            return self.code.shared_module()
+        return None
+
+    def exec_module(self, module):
+        first, _, rest = module.__spec__.name.partition(".")
+        if rest == "units" and first == "rankzero":
+            exec(compile(self.units_source, "units.py", "exec", 0, True), module.__dict__)
+        elif first == "labs" and rest in self.code.folder:
+            self.code.run(module, rest)

@@ -1,0 +1,309 @@
+"""In the child: a ``torch.distributed`` process group that speaks over the child's channel to the broker in the grader.
+
+Every operation is the same thing: tensors that this rank gives, tensors in whose shape it takes, and what to do with
+what comes. It is announced when the rank next blocks, its data are read when the broker asks for them (as late as a
+legal program allows), and its results are written in its own ``wait``. So a program that touches a buffer too early, or
+never waits, is wrong every time, and a program that keeps the rules never notices.
+"""
+
+import contextlib
+import sys
+from binascii import a2b_base64, b2a_base64
+from ctypes import string_at
+
+import torch
+import torch.distributed as dist
+
+#: Reductions: how two pieces become one.
+FOLDS = {
+    "SUM": torch.add,
+    "AVG": torch.add,
+    "PRODUCT": torch.mul,
+    "MIN": torch.minimum,
+    "MAX": torch.maximum,
+    "BAND": torch.bitwise_and,
+    "BOR": torch.bitwise_or,
+    "BXOR": torch.bitwise_xor,
+}
+
+
+class Abort(BaseException):
+    """The broker ends the case."""
+
+
+class Operation(dist.Work):
+    """One operation of this rank: the handle that the program waits on."""
+
+    def __init__(self, link, facts, gives, takes, land):
+        super().__init__()
+        self.link, self.facts, self.gives, self.takes, self.land = link, facts, gives, takes, land
+        self.done, self.source = False, -1
+        link.announce(self)
+
+    def wait(self, timeout=None):
+        if not self.done:
+            self.link.block(self, "wait")
+        return True
+
+    def is_completed(self):
+        if not self.done:
+            self.link.block(self, "poll")
+        return self.done
+
+    def finish(self, blocks, source):
+        pieces = [piece_of(block, like) for block, like in zip(blocks, self.takes, strict=True)]
+        with torch.no_grad():
+            self.land(pieces)
+        self.done, self.source = True, source
+
+    def is_success(self):
+        return self.done
+
+    def exception(self):
+        return None
+
+    def synchronize(self):
+        self.wait()
+
+    def result(self):
+        return self.takes
+
+    def source_rank(self):
+        return self.source
+
+    _source_rank = source_rank
+
+    def get_future(self):
+        """A future that is already there: asking for it waits."""
+        self.wait()
+        future = torch.futures.Future()
+        future.set_result(self.takes)
+        return future
+
+
+def data_of(tensor):
+    """A tensor's elements as text for the channel."""
+    whole = tensor.detach().contiguous()
+    size = whole.numel() * whole.element_size()
+    return b2a_base64(string_at(whole.data_ptr(), size) if size else b"", newline=False).decode()
+
+
+def piece_of(data, like):
+    """A new tensor of the type and shape of ``like`` with the elements in ``data``."""
+    content = bytearray(a2b_base64(data))
+    return torch.frombuffer(content, dtype=like.dtype).reshape(like.shape) if content else torch.empty_like(like)
+
+
+class Link:
+    """This rank's side of the channel during one case."""
+
+    def __init__(self, channel, caller):
+        self.channel, self.caller = channel, caller
+        self.operations, self.unannounced = [], []
+
+    def announce(self, operation):
+        operation.facts["handle"] = len(self.operations)
+        operation.facts["unit"], operation.facts["line"] = self.caller()
+        operation.facts["called"] = public_name()
+        self.operations.append(operation)
+        self.unannounced.append(operation)
+
+    def flush(self):
+        """Tell the broker of every operation that it has not heard of."""
+        for operation in self.unannounced:
+            self.channel.send(kind="post", **operation.facts)
+        self.unannounced = []
+
+    def block(self, operation, how):
+        """Wait for ``operation``, or ask once whether it is done."""
+        self.flush()
+        self.channel.send(kind=how, handle=operation.facts["handle"])
+        reply = self.serve()
+        if reply["do"] == "done":
+            operation.finish(reply["blocks"], reply["source"])
+
+    def serve(self):
+        """Hand out data that the broker asks for, until it says something else."""
+        while True:
+            message = self.channel.receive()
+            if message["do"] == "take":
+                operation = self.operations[message["handle"]]
+                self.channel.send(kind="data", blocks=[data_of(tensor) for tensor in operation.gives])
+            elif message["do"] == "abort":
+                raise Abort
+            else:
+                return message
+
+    def leave(self, raised):
+        """The function has ended: announce what is left, and hand out data until every rank has ended."""
+        self.flush()
+        self.channel.send(kind="leave", raised=raised)
+        with contextlib.suppress(Abort):
+            self.serve()
+
+
+def public_name():
+    """The function of torch.distributed that the program called: the outermost one of the library on the stack."""
+    frame, name = sys._getframe(2), ""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.endswith("distributed_c10d.py"):
+            name = frame.f_code.co_name
+        elif name and not file.endswith(("c10d_logger.py", "contextlib.py")):
+            break
+        frame = frame.f_back
+    return name
+
+
+class Group(dist.ProcessGroup):
+    """A process group whose messages go through :attr:`link`."""
+
+    link: Link
+
+    def __init__(self, rank, size):
+        super().__init__(rank, size)
+        self.me, self.ranks = rank, size
+
+    def size(self):
+        return self.ranks
+
+    def getBackendName(self):  # noqa: N802
+        return "broker"
+
+    def do(self, operation, gives=(), takes=(), land=None, **facts):
+        facts["operation"], facts["group"] = operation, dist.get_process_group_ranks(self)
+        facts["name"] = dist.distributed_c10d._world.pg_names[self]
+        facts["types"] = sorted({str(tensor.dtype) for tensor in (*gives, *takes)})
+        facts["gives"] = [tensor.numel() * tensor.element_size() for tensor in gives]
+        facts["takes"] = [tensor.numel() * tensor.element_size() for tensor in takes]
+        return Operation(self.link, facts, list(gives), list(takes), land or copy_to(takes))
+
+    # Messages.
+
+    def send(self, tensors, dst, tag=0):
+        return self.do("send", gives=tensors, peer=dst, tag=tag)
+
+    def recv(self, tensors, src, tag=0):
+        return self.do("recv", takes=tensors, peer=src, tag=tag)
+
+    def recv_anysource(self, tensors, tag=0):
+        return self.do("recv", takes=tensors, peer=None, tag=tag)
+
+    # Collectives: what each rank gives, in whose shape it takes, and what it does with what comes.
+
+    def barrier(self, opts=None):
+        return self.do("barrier")
+
+    def allreduce(self, tensors, opts=None):
+        (x,) = tensors
+        fold = reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, x)
+        return self.do("all_reduce", [x], [x] * self.ranks, lambda pieces: x.copy_(fold(pieces)), reduction=fold.name)
+
+    def reduce(self, tensors, opts):
+        (x,) = tensors
+        fold = reduction(opts.reduceOp, x)
+        count = (opts.rootRank - self.me) % self.ranks or self.ranks
+
+        def land(pieces):  # the root gets all; on the others the library leaves a partial result, and so do we
+            x.copy_(fold((pieces[self.me :] + pieces[: self.me])[:count]))
+
+        return self.do("reduce", [x], [x] * self.ranks, land, root=opts.rootRank, reduction=fold.name)
+
+    def broadcast(self, tensors, opts):
+        mine = opts.rootRank == self.me
+        return self.do("broadcast", tensors if mine else [], tensors, root=opts.rootRank)
+
+    def allgather(self, outputs, inputs, opts=None):
+        alike("all_gather", inputs[0], outputs[0])
+        return self.do("all_gather", inputs, outputs[0])
+
+    def gather(self, outputs, inputs, opts):
+        outs = outputs[0] if outputs else []
+        alike("gather", inputs[0], outs)
+        return self.do("gather", inputs, outs, root=opts.rootRank)
+
+    def scatter(self, outputs, inputs, opts):
+        ins = inputs[0] if inputs else []
+        alike("scatter", outputs[0], ins)
+        return self.do("scatter", ins, outputs, root=opts.rootRank)
+
+    def reduce_scatter(self, outputs, inputs, opts):
+        out, ins = outputs[0], inputs[0]
+        alike("reduce_scatter", out, ins)
+        fold = reduction(opts.reduceOp, out)
+        return self.do("reduce_scatter", ins, [out] * self.ranks, lambda p: out.copy_(fold(p)), reduction=fold.name)
+
+    def alltoall(self, outputs, inputs, opts=None):
+        return self.do("all_to_all", inputs, outputs)
+
+    # The same over one tensor that holds all blocks, under the library's older and newer names.
+
+    def all_gather_single(self, output, tensor, opts=None):
+        return self.allgather([self.blocks(output)], [tensor.reshape(-1)])
+
+    def reduce_scatter_single(self, output, tensor, opts):
+        return self.reduce_scatter([output.view(-1)], [self.blocks(tensor)], opts)
+
+    def all_to_all_single(self, output, tensor, output_splits, input_splits, opts=None):
+        return self.alltoall(self.blocks(output, output_splits), self.blocks(tensor, input_splits))
+
+    _allgather_base, _reduce_scatter_base, alltoall_base = all_gather_single, reduce_scatter_single, all_to_all_single
+
+    def blocks(self, tensor, sizes=None):
+        """Flat views of a tensor's blocks along its first dimension, one for each rank."""
+        if sizes:
+            return [block.view(-1) for block in tensor.split(list(sizes))]
+        if tensor.numel() % self.ranks:
+            raise RuntimeError(f"{tensor.numel()} elements do not divide by {self.ranks} ranks")
+        size = tensor.numel() // self.ranks
+        return [tensor.view(-1)[rank * size : (rank + 1) * size] for rank in range(self.ranks)]
+
+
+def copy_to(targets):
+    def land(pieces):
+        for target, piece in zip(targets, pieces, strict=True):
+            target.copy_(piece)
+
+    return land
+
+
+def alike(operation, tensor, others):
+    """As the library: all blocks of ``operation`` have one size and type."""
+    for other in others:
+        if other.numel() != tensor.numel() or other.dtype != tensor.dtype:
+            found, expected = (f"{t.numel()} elements of {t.dtype}" for t in (other, tensor))
+            raise RuntimeError(f"{operation}: a block of {found}, expected {expected}")
+
+
+def reduction(op, tensor):
+    """The function that folds pieces by ``op``, in rank order; its ``name`` is the library's."""
+    name = next((name for name in FOLDS if op == getattr(dist.ReduceOp, name)), None)
+    if name is None or (name == "AVG" and not tensor.is_floating_point()):
+        raise RuntimeError(f"cannot reduce {tensor.dtype} with {name or op}")
+
+    def fold(pieces):
+        total = pieces[0]
+        for piece in pieces[1:]:
+            total = FOLDS[name](total, piece)
+        return total / len(pieces) if name == "AVG" else total
+
+    fold.name = name
+    return fold
+
+
+dist.Backend.register_backend("broker", lambda store, rank, size, timeout: Group(rank, size), devices=["cpu"])
+
+
+@contextlib.contextmanager
+def joined(channel, caller, rank, ranks):
+    """While this lasts, this process is ``rank`` of a fresh world."""
+    Group.link = link = Link(channel, caller)
+    dist.init_process_group("broker", store=dist.HashStore(), rank=rank, world_size=ranks)
+    raised = True
+    try:
+        yield
+        raised = False
+    finally:
+        link.leave(raised)
+        if dist.is_initialized():
+            dist.destroy_process_group()

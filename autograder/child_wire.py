@@ -1,0 +1,223 @@
+"""The wire between the grader and a child: plain values, by exact type, as nested lists that JSON can carry.
+
+Grader and child both use this file; the child loads it by its path, so it imports nothing of ours. What comes off the
+wire is checked as if nobody had encoded it: the grader trusts no child.
+
+=====================  ==========================================
+value                  on the wire
+=====================  ==========================================
+None, bool, int, str   themselves
+float                  ``["f", float.hex()]``
+list, tuple            ``["l", ...]``, ``["t", ...]``
+dict                   ``["d", [key, value], ...]``
+tensor                 ``["T", dtype, [shape], base64 of the data]``
+one-shot iterator      ``["i", ...]`` (from the grader only)
+=====================  ==========================================
+"""
+
+import math
+
+#: Bounds of one value, held by the child for a clear sentence and by the grader for its life.
+MAX_BITS = 4096
+MAX_DEPTH = 32
+MAX_NODES = 100_000
+MAX_KEYS = 10_000
+MAX_TEXT = 1 << 20
+MAX_BYTES = 4 << 20
+
+#: Item sizes of the tensor types that may travel.
+SIZES = {"float32": 4, "float64": 8, "int64": 8, "int32": 4, "bool": 1}
+
+#: What to return in place of a type that is not plain.
+INSTEAD = {"Fraction": "a float", "Decimal": "a float", "complex": "a float"}
+INSTEAD.update(dict.fromkeys(("generator", "range", "map", "filter", "zip", "set", "frozenset", "array"), "a list"))
+INSTEAD.update(dict.fromkeys(("list_iterator", "dict_keys", "dict_values", "dict_items", "deque"), "a list"))
+INSTEAD.update({"function": "its result", "coroutine": "its result", "method": "its result", "bytes": "a str"})
+
+
+class Refused(Exception):
+    """A value that cannot travel. The message completes the sentence "returned ...".
+
+    ``kind`` is the name of the type when that is the reason.
+    """
+
+    def __init__(self, sentence, kind=""):
+        super().__init__(sentence)
+        self.kind = kind
+
+
+class Malformed(Exception):
+    """Something on the wire that no honest encoder writes."""
+
+
+def not_plain(kind):
+    """The words for a value of type ``kind``: ``"a Fraction; return a float"``."""
+    article = "an" if kind[:1].lower() in "aeiou" else "a"
+    return f"{article} {kind}; return {INSTEAD.get(kind, 'plain numbers, strings, lists, tuples or dicts')}"
+
+
+def encode(value, special=None):
+    """The wire form of ``value``. ``special(value)`` gives it for types that are not plain, or None.
+
+    Raises:
+        Refused: a type, size or depth that cannot travel.
+    """
+    return _encode(value, special, 0, [MAX_NODES])
+
+
+def _encode(value, special, depth, budget):
+    kind = type(value)
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise Refused(f"a value of more than {MAX_NODES:,} parts")
+    if depth > MAX_DEPTH:
+        raise Refused(f"a value nested deeper than {MAX_DEPTH} levels")
+    if kind in _SIMPLE:
+        return _SIMPLE[kind](value)
+    if kind is list or kind is tuple:
+        return ["l" if kind is list else "t", *(_encode(v, special, depth + 1, budget) for v in value)]
+    if kind is dict:
+        pairs = list(value.items())
+        return ["d", *([_encode(p, special, depth + 1, budget) for p in pair] for pair in pairs)]
+    wire = special(value) if special else None
+    if wire is None:
+        name = kind.__name__
+        raise Refused(not_plain(name), name)
+    return wire
+
+
+def _integer(value):
+    if value.bit_length() > MAX_BITS:
+        raise Refused(f"an integer of {value.bit_length():,} bits")
+    return value
+
+
+def _text(value):
+    if len(value) > MAX_TEXT:
+        raise Refused(f"a string of {len(value):,} characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Refused("a string that is not Unicode text") from None
+    return value
+
+
+_SIMPLE = {
+    type(None): lambda value: value,
+    bool: lambda value: value,
+    int: _integer,
+    float: lambda value: ["f", value.hex()],
+    str: _text,
+}
+
+
+def tensor(dtype, shape, data):
+    """The wire form of a tensor whose elements stand in ``data``, row-major and little-endian.
+
+    Raises:
+        Refused: a type or size that cannot travel.
+    """
+    from binascii import b2a_base64
+
+    if dtype not in SIZES:
+        raise Refused(f"a tensor of {dtype}; return one of {', '.join(SIZES)}")
+    if len(data) > MAX_BYTES // 2:
+        raise Refused(f"a tensor of {len(data):,} bytes")
+    return ["T", dtype, list(shape), b2a_base64(data, newline=False).decode()]
+
+
+def decode(wire, make_tensor, make_iterator=None):
+    """The value that ``wire`` stands for.
+
+    ``make_tensor(dtype, shape, data)`` makes a tensor, ``make_iterator(list)`` an iterator; without it there are none.
+
+    Raises:
+        Malformed: no honest encoder writes this.
+    """
+    return _Decoder(make_tensor, make_iterator).value(wire, 0)
+
+
+class _Decoder:
+    def __init__(self, make_tensor, make_iterator):
+        self.make_tensor, self.make_iterator = make_tensor, make_iterator
+        self.nodes, self.keys = MAX_NODES, MAX_KEYS
+
+    def value(self, wire, depth):
+        self.nodes -= 1
+        if self.nodes < 0 or depth > MAX_DEPTH:
+            raise Malformed("too large or too deep")
+        kind = type(wire)
+        if wire is None or kind is bool:
+            return wire
+        if kind is int and wire.bit_length() <= MAX_BITS:
+            return wire
+        if kind is str:
+            return _checked_text(wire)
+        if kind is list and wire and type(wire[0]) is str:
+            return self.tagged(wire[0], wire[1:], depth + 1)
+        raise Malformed("no value")
+
+    def tagged(self, tag, rest, depth):
+        if tag == "f":
+            return _checked_float(rest)
+        if tag == "l":
+            return [self.value(part, depth) for part in rest]
+        if tag == "t":
+            return tuple([self.value(part, depth) for part in rest])
+        if tag == "d":
+            return self.dictionary(rest, depth)
+        if tag == "T":
+            return self.make_tensor(*checked_tensor(rest))
+        if tag == "i" and self.make_iterator:
+            return self.make_iterator([self.value(part, depth) for part in rest])
+        raise Malformed("an unknown tag")
+
+    def dictionary(self, pairs, depth):
+        self.keys -= len(pairs)  # hostile keys may collide: their number bounds the time that takes
+        if self.keys < 0 or not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+            raise Malformed("no dictionary")
+        try:
+            return {self.value(key, depth): self.value(value, depth) for key, value in pairs}
+        except TypeError:
+            raise Malformed("a key that cannot be one") from None
+
+
+def _checked_text(text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Malformed("no text") from None
+    return text
+
+
+def _checked_float(rest):
+    try:
+        if len(rest) == 1 and type(rest[0]) is str and len(rest[0]) <= 32:
+            return float.fromhex(rest[0])
+    except (ValueError, OverflowError):
+        pass
+    raise Malformed("no float")
+
+
+def checked_tensor(rest):
+    """``(dtype, shape, data)`` when type, shape and length agree.
+
+    Raises:
+        Malformed: they do not.
+    """
+    from binascii import Error, a2b_base64
+
+    if len(rest) != 3 or type(rest[0]) is not str or rest[0] not in SIZES or type(rest[1]) is not list:
+        raise Malformed("no tensor")
+    dtype, shape, data = rest
+    if len(shape) > 8 or not all(type(n) is int and 0 <= n <= MAX_BYTES for n in shape) or type(data) is not str:
+        raise Malformed("no shape")
+    try:
+        content = a2b_base64(data.encode("ascii"))
+    except (Error, ValueError):
+        raise Malformed("no data") from None
+    if len(content) != math.prod(shape) * SIZES[dtype]:
+        raise Malformed("a shape that is not the data's")
+    if dtype == "bool" and content.strip(b"\0\1"):
+        raise Malformed("no booleans")
+    return dtype, tuple(shape), content

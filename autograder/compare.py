@@ -1,0 +1,242 @@
+"""An answer against the right one: exact types, then shapes and lengths, then elements, written so that NaN fails.
+
+Rules of type: a bool is never a number; an int may stand where a float is expected, and a whole float where an int is
+(the value counts, and ``2 * GB`` is a float); a scalar of NumPy or torch is its number; list and tuple differ. Floats
+are compared relative to the expected value, those of a list or a tensor relative to its largest element; where exactly
+0 is expected, an absolute 1e-6 of the tolerance is allowed.
+
+No sentence holds an expected value. Only with ``tell``, for public cases, does it hold a ratio to one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder import values
+from autograder.items import Build, Case, Tensor
+from autograder.outcome import Outcome
+
+#: Scale of a comparison with exactly 0.
+ZERO_SCALE = 1e-6
+NUMBERS = (int, float)
+
+
+def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = False) -> str | None:
+    """None when ``outcome`` is as ``expected``; else a sentence that says how it differs, never the expected value."""
+    if outcome.kind == "value" and expected.kind == "value":
+        return Comparison(tolerance, tell).difference(expected.value, outcome.value)
+    if expected.kind == "raised":
+        return _not_raised(expected.error, outcome, tell)
+    return failure(outcome, tell)
+
+
+def fault(item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False) -> str | None:
+    """As :func:`matches`, with all that the item asks for: answers of a class, each rank, the rule, the arguments."""
+    if outcome.kind != "value" or expected.kind != "value":
+        return matches(expected, outcome, item.tolerance, tell)
+    sentence = wrong_value(item, case, expected, outcome, tell)
+    return sentence or broken_rule(item, case, outcome) or changed(item, case, outcome)
+
+
+def wrong_value(item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False) -> str | None:
+    """How the values of two outcomes differ: answer by answer of a class, rank by rank of a world."""
+    compare = Comparison(item.tolerance, tell)
+    if item.grade == "calls":
+        return compare.answers([name for name, _ in case.calls], expected.value, outcome.value)
+    if item.grade == "world":
+        return compare.ranks(expected.value, outcome.value)
+    return compare.difference(expected.value, outcome.value)
+
+
+def broken_rule(item: Build, case: Case, outcome: Outcome) -> str | None:
+    """The sentence of the rule that a world run broke, if any."""
+    return item.rule(case, outcome.value, outcome.events) if item.rule else None
+
+
+def changed(item: Build, case: Case, outcome: Outcome) -> str | None:
+    """A sentence when the call changed its arguments and must not."""
+    if not item.unchanged or outcome.arguments is None or item.grade == "calls":
+        return None
+    same = values.encode(list(outcome.arguments)) == values.encode(list(case.args))
+    return None if same else "changed its arguments; leave them as they are"
+
+
+def failure(outcome: Outcome, tell: bool = False) -> str:
+    """What is wrong with an outcome that is no value. Text that the learner's code chose needs ``tell``."""
+    if outcome.kind == "raised":
+        return _raised(outcome, tell)
+    if outcome.kind == "refused":
+        return outcome.detail if tell and outcome.detail else "returned something that is not a plain value"
+    if outcome.kind == "deadlock":
+        return outcome.detail if tell and outcome.detail else "deadlock: the ranks wait for each other"
+    plain = {"timeout": "no answer in time", "died": "the process died", "missing": "is not in the submission"}
+    return outcome.detail or plain.get(outcome.kind, "could not be loaded")
+
+
+def _raised(outcome: Outcome, tell: bool) -> str:
+    if outcome.error == "NotImplementedError":
+        return "not implemented yet"
+    known = tell or isinstance(getattr(builtins, outcome.error, None), type)
+    text = f"raised {outcome.error if known else 'an error of its own'}"
+    where = outcome.where or (f"line {outcome.line}" if outcome.line is not None else "")
+    text += f" at {where}" if where else ""
+    return f"{text}: {outcome.detail}" if tell and outcome.detail else text
+
+
+def _not_raised(error: str, outcome: Outcome, tell: bool) -> str | None:
+    if outcome.kind == "raised" and outcome.error == error:
+        return None
+    if outcome.kind == "value":
+        return f"returned a value; raise {error}"
+    done = failure(outcome, tell)
+    return done if done == "not implemented yet" or outcome.kind != "raised" else f"{done}; raise {error}"
+
+
+def kind_of(value: Any) -> str:
+    """A type with its article, as a sentence needs it: ``"a float"``, ``"an int"``, ``"None"``."""
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        return f"a {value.dtype} tensor"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Compares values within ``tolerance``; with ``tell``, its sentences hold ratios."""
+
+    tolerance: float
+    tell: bool = False
+
+    def answers(self, names: Sequence[str], expected: Sequence[Any], got: Sequence[Any]) -> str | None:
+        """The answers of an object to a list of calls; one that raised stands as ``("raises", class name)``."""
+        if len(got) != len(expected):
+            return "did not answer every call"
+        for number, (name, right, given) in enumerate(zip(names, expected, got, strict=True), start=1):
+            sentence = self._answer(right, given, f"answer {number}, of {name},")
+            if sentence:
+                return sentence
+        return None
+
+    def _answer(self, right: Any, given: Any, place: str) -> str | None:
+        right_error, given_error = _error_of(right), _error_of(given)
+        if right_error or given_error:
+            wanted = Outcome("raised", error=right_error) if right_error else Outcome("value", right)
+            came = Outcome("raised", error=given_error) if given_error else Outcome("value", given)
+            sentence = matches(wanted, came, self.tolerance, self.tell)
+            return f"{place} {sentence}" if sentence else None
+        return self.difference(right, given, place)
+
+    def ranks(self, expected: Sequence[Any], got: Sequence[Any]) -> str | None:
+        """One value for each rank of a world."""
+        for rank, (right, given) in enumerate(zip(expected, got, strict=True)):
+            sentence = self.difference(right, given, f"the value of rank {rank}")
+            if sentence:
+                return sentence
+        return None
+
+    def difference(self, expected: Any, got: Any, place: str = "", scale: float | None = None) -> str | None:
+        """How ``got`` differs from ``expected``: type, then length, then elements; None when it does not."""
+        got = _number_in(got) if type(expected) in (*NUMBERS, bool) else got
+        if type(expected) in NUMBERS and type(got) in NUMBERS:
+            return None if self.close(expected, got, scale) else self._wrong(expected, got, place)
+        if type(expected) is not type(got):
+            return _wrong_type(expected, got, place)
+        if isinstance(expected, Tensor):
+            return self._tensors(expected, got, place)
+        if isinstance(expected, list | tuple):
+            return self._sequences(expected, got, place)
+        if isinstance(expected, dict):
+            return self._dictionaries(expected, got, place)
+        return None if expected == got else f"{place or 'the value'} is wrong"
+
+    def close(self, expected: float, got: float, scale: float | None = None) -> bool:
+        """Whether two numbers agree; an integer or an infinity only with itself, NaN only with NaN."""
+        if isinstance(expected, int) or (isinstance(got, int) and abs(got) > 2**1000):
+            return expected == got
+        if not math.isfinite(expected):
+            return got == expected or (math.isnan(expected) and math.isnan(got))
+        size = abs(expected) if scale is None else scale
+        return math.isfinite(got) and abs(got - expected) <= self.tolerance * (size or ZERO_SCALE)
+
+    def _wrong(self, expected: float, got: float, place: str) -> str:
+        subject = place or "the value"
+        if isinstance(got, float) and math.isnan(got):
+            return f"{place} is nan" if place else "returned nan"
+        told = ratio(expected, got) if self.tell else ""
+        return f"{subject} is {told}" if told else f"{subject} is wrong"
+
+    def _tensors(self, expected: Tensor, got: Tensor, place: str) -> str | None:
+        if expected.dtype != got.dtype:
+            return _wrong_type(expected, got, place)
+        if expected.shape != got.shape:
+            wanted = f"; {expected.shape} is expected" if self.tell else ", which is not the right one"
+            return f"{place or 'the tensor'} has shape {got.shape}{wanted}"
+        return self._elements(expected.tolist(), got.tolist(), place)
+
+    def _sequences(self, expected: Sequence[Any], got: Sequence[Any], place: str) -> str | None:
+        if len(expected) != len(got):
+            wanted = f"; {len(expected)} are expected" if self.tell else ", which is not the right number"
+            subject = f"{place} has" if place else "returned"
+            return f"{subject} {len(got)} element{'' if len(got) == 1 else 's'}{wanted}"
+        return self._elements(expected, got, place, isinstance(expected, list))
+
+    def _elements(self, expected: Sequence[Any], got: Sequence[Any], place: str, alike: bool = True) -> str | None:
+        """Element by element; those that are ``alike`` share the scale of the largest."""
+        finite = [abs(v) for v in expected if type(v) in NUMBERS and math.isfinite(v)] if alike else []
+        scale = max(finite, default=None)
+        for index, (right, given) in enumerate(zip(expected, got, strict=True)):
+            where = f"element {index}" + (f" of {place}" if place else "")
+            sentence = self.difference(right, given, where, scale)
+            if sentence:
+                return sentence
+        return None
+
+    def _dictionaries(self, expected: dict[Any, Any], got: dict[Any, Any], place: str) -> str | None:
+        if set(expected) != set(got):
+            return f"{place or 'the dict'} has other keys than it should"
+        for key, right in expected.items():
+            where = f"the entry {key!r}" if self.tell else "an entry"
+            sentence = self.difference(right, got[key], where + (f" of {place}" if place else ""))
+            if sentence:
+                return sentence
+        return None
+
+
+def _error_of(answer: Any) -> str:
+    """The class name in ``("raises", class name)``; else empty."""
+    is_error = type(answer) is tuple and len(answer) == 2 and answer[0] == "raises"
+    return str(answer[1]) if is_error else ""
+
+
+def _number_in(value: Any) -> Any:
+    """The number in a scalar of NumPy or torch; anything else as it is."""
+    return value.tolist()[0] if isinstance(value, Tensor) and value.shape == () else value
+
+
+def _wrong_type(expected: Any, got: Any, place: str) -> str:
+    if place:
+        return f"{place} is {kind_of(got)}; it must be {kind_of(expected)}"
+    if got is None:
+        return "returned None: did you print instead of return?"
+    return f"returned {kind_of(got)}; return {kind_of(expected)}"
+
+
+def ratio(expected: float, got: float) -> str:
+    """How far off a number is: ``"2x too large"``; empty when no ratio says it."""
+    try:
+        factor = got / expected
+    except (ZeroDivisionError, OverflowError):
+        return ""
+    if not math.isfinite(factor) or factor == 0:
+        return ""
+    if factor < 0:
+        return "of the wrong sign"
+    size = "too large" if factor > 1 else "too small"
+    factor = factor if factor > 1 else 1 / factor
+    return f"{100 * (factor - 1):.2g} % {size}" if factor < 1.1 else f"{factor:.4g}x {size}"

@@ -1,0 +1,152 @@
+"""The papers of a grading: public and hidden cases, drawn and answered by the reference before a submission runs.
+
+Everything depends on the secret key, the item and nothing else. Public and hidden cases stand in one order that the key
+shuffles; then one hidden case and one public case are asked again, so that answers which change can be seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from autograder import compare, trusted, values
+from autograder.items import Build, Case, Choice, Debug, Group, Order, Question, Slip
+from autograder.outcome import Outcome
+
+#: Seconds for one case of the reference, and of a slip (which may be a deadlock).
+REFERENCE_TIME, SLIP_TIME = 30.0, 1.5
+#: The sentence for a debug item that was handed in as it was given.
+UNCHANGED = "This is still the program that was given."
+
+
+class CannotJudge(Exception):
+    """The grader itself cannot judge an item; the message is a sentence for whoever runs it."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question to the submission: ``group`` is None for a public case."""
+
+    case: Case
+    group: Group | None
+    expected: Outcome
+
+
+@dataclass(frozen=True)
+class Paper:
+    """All that is asked about one item, in order. ``again`` pairs a place with the place of its repetition."""
+
+    item: Build
+    asked: tuple[Asked, ...]
+    again: tuple[tuple[int, int], ...]
+    slip_outcomes: dict[tuple[int, int], Outcome] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def cases(self) -> list[Case]:
+        return [asked.case for asked in self.asked]
+
+    @property
+    def once(self) -> list[int]:
+        """Places of the cases, without repetitions."""
+        repeated = {second for _, second in self.again}
+        return [place for place in range(len(self.asked)) if place not in repeated]
+
+    @property
+    def slips(self) -> tuple[Slip, ...]:
+        """The wrong programs that an answer is held against."""
+        wrong = self.item.wrong if isinstance(self.item, Debug) else None
+        return self.item.slips + ((Slip(UNCHANGED, wrong),) if wrong else ())
+
+    def slip_outcome(self, slip: Slip, place: int) -> Outcome:
+        """What a wrong program makes of the case at ``place``; computed once for a class."""
+        key = (id(slip.program), place)
+        if key not in self.slip_outcomes and slip.program is not None:
+            self.slip_outcomes[key] = trusted.run(self.item, slip.program, [self.asked[place].case], SLIP_TIME)[0]
+        return self.slip_outcomes.get(key, Outcome("missing"))
+
+
+class Exam:
+    """Items and a secret key: the papers of a grading. Made once; every submission of a class is judged with it.
+
+    ``questions`` count only when a grading asks for them.
+    """
+
+    def __init__(self, items: Sequence[Build], key: bytes, questions: Sequence[Question | Choice | Order] = ()) -> None:
+        self.items, self.key, self.questions = tuple(items), key, tuple(questions)
+        self._papers: dict[str, Paper] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def key_hash(self) -> str:
+        """Names the key without giving it away."""
+        return hmac.new(self.key, b"rankzero key", hashlib.sha256).hexdigest()[:16]
+
+    @functools.cached_property
+    def vectors_hash(self) -> str:
+        """Names everything that is asked: equal hashes, equal vector sets."""
+        digest = hashlib.sha256()
+        for item in self.items:
+            digest.update(item.id.encode())
+            for _, case in self._drawn(item):
+                digest.update(_canonical(case))
+        return digest.hexdigest()[:16]
+
+    def random(self, item: Build, purpose: str) -> Random:
+        """A generator that depends on the key, the item and the purpose, and on nothing else."""
+        return Random(hmac.new(self.key, f"{item.id}:{purpose}".encode(), hashlib.sha256).digest())
+
+    def paper(self, item: Build) -> Paper:
+        """What is asked about ``item``.
+
+        Raises:
+            CannotJudge: the reference does not answer one of its cases as the bank says.
+        """
+        with self._lock:
+            if item.id not in self._papers:
+                self._papers[item.id] = self._draw(item)
+            return self._papers[item.id]
+
+    def _drawn(self, item: Build) -> list[tuple[Group | None, Case]]:
+        """Public and hidden cases; public ones have no group."""
+        hidden = item.hidden(self.random(item, "cases"))
+        return [(None, case) for case in item.cases] + [(group, case) for group, cases in hidden for case in cases]
+
+    def _draw(self, item: Build) -> Paper:
+        drawn, order = self._drawn(item), self.random(item, "order")
+        order.shuffle(drawn)
+        expected = _expected(item, [case for _, case in drawn])
+        asked = [Asked(case, group, right) for (group, case), right in zip(drawn, expected, strict=True)]
+        again = _repetitions(asked, order)
+        pairs = [(first, len(asked) + number) for number, first in enumerate(again)]
+        return Paper(item, tuple(asked + [asked[first] for first in again]), tuple(pairs))
+
+
+def _repetitions(asked: Sequence[Asked], order: Random) -> list[int]:
+    """Places to ask again after the others: a hidden case, then a public one."""
+    hidden = [place for place, one in enumerate(asked) if one.group is not None]
+    public = [place for place, one in enumerate(asked) if one.group is None]
+    return [order.choice(places) for places in (hidden, public) if places]
+
+
+def _expected(item: Build, cases: Sequence[Case]) -> list[Outcome]:
+    """What the reference gives for each case."""
+    try:
+        outcomes = trusted.run(item, item.solution(), cases, REFERENCE_TIME)
+    except ImportError as error:
+        raise CannotJudge(f"{item.id} cannot be judged here: {error}") from None
+    for case, outcome in zip(cases, outcomes, strict=True):
+        wanted = Outcome("raised", error=case.raises) if case.raises else Outcome("value")
+        if (outcome.kind, outcome.error) != (wanted.kind, wanted.error):
+            what = compare.failure(outcome, tell=True) if outcome.kind != "value" else "a value"
+            raise CannotJudge(f"{item.id} cannot be judged: for one case the reference gave {what}")
+    return outcomes
+
+
+def _canonical(case: Case) -> bytes:
+    parts = (list(case.args), dict(case.kwargs), case.raises, [list(call) for call in case.calls])
+    return repr(values.encode(list(parts))).encode()

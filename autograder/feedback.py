@@ -1,0 +1,66 @@
+"""From wrong answers to a sentence that helps: the slip that gives the same answers, or the item that is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from autograder import compare
+from autograder.exam import Paper
+from autograder.items import Build, Case, Slip
+from autograder.outcome import Outcome
+
+#: A slip is named when it gives at least this share of the wrong answers.
+SHARE = 0.8
+#: Most wrong answers on which slips are tried: a world takes a tenth of a second each.
+TRIED = {"call": 50, "calls": 50, "tensor": 6, "world": 6}
+#: Outcomes in which no program ran.
+SILENT = ("missing", "unloadable", "refused")
+
+
+def alike(item: Build, case: Case, slip: Outcome, hers: Outcome) -> bool:
+    """Whether two outcomes are the same mistake: the same value and broken rule, exception class, or kind of end."""
+    if slip.kind != hers.kind or slip.error != hers.error:
+        return False
+    if slip.kind != "value":
+        return slip.kind not in SILENT
+    rules = [compare.broken_rule(item, case, one) or compare.changed(item, case, one) for one in (slip, hers)]
+    return rules[0] == rules[1] and compare.wrong_value(item, case, slip, hers) is None
+
+
+def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int], least: int = 2) -> Slip | None:
+    """The slip that gives at least four fifths of the wrong answers at ``failing``, of which there are ``least``.
+
+    Of several, the one that agrees most, then the one that is also right where the submission is right.
+    """
+    places = [place for place in failing if outcomes[place].kind not in SILENT][: TRIED[paper.item.grade]]
+    if len(places) < least:
+        return None
+    counts = [(_agreement(paper, slip, outcomes, places), slip) for slip in paper.slips if slip.program is not None]
+    most = max((count for count, _ in counts), default=0)
+    if most < max(least, SHARE * len(places)):
+        return None
+    best = [slip for count, slip in counts if count == most]
+    if len(best) == 1:
+        return best[0]
+    right = [place for place in paper.once if place not in failing][: TRIED[paper.item.grade]]
+    return max(best, key=lambda slip: _agreement(paper, slip, outcomes, right))
+
+
+def _agreement(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Iterable[int]) -> int:
+    cases = paper.cases
+    return sum(alike(paper.item, cases[place], paper.slip_outcome(slip, place), outcomes[place]) for place in places)
+
+
+def needed(item: Build, outcomes: Iterable[Outcome], course: Sequence[Build]) -> str | None:
+    """A sentence when the function failed because it uses one of the submission's other items, which is not there."""
+    others = {other.function: other for other in course if other.id != item.id}
+    identifiers = {other.id: other for other in others.values()}
+    for outcome in outcomes:
+        for name in re.findall(r"'(\w+)'", outcome.detail) if outcome.error in ("NameError", "ImportError") else ():
+            if name in others:
+                return f"{item.function} needs {name} ({others[name].id}), which is not in the submission"
+        match = re.match(r"[\w-]+", outcome.detail) if outcome.error == "NotImplementedError" else None
+        if match and match[0] in identifiers:
+            return f"{item.function} needs {identifiers[match[0]].function} ({match[0]}), which is not implemented yet"
+    return None

@@ -1,0 +1,249 @@
+"""Judges a submission: asks what stands on its papers, compares the answers, and says what was learned from them.
+
+How points are earned: a group of hidden cases pays its share when all of its cases are right, and only when the
+ordinary cases (the first group) are right too and some public case is. The public point needs every public case and at
+least half of the ordinary hidden ones: a table of the public answers is not a function. Answers that change from call
+to call earn nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder import compare, feedback, wording
+from autograder.exam import CannotJudge, Exam, Paper
+from autograder.items import Build, Choice, Order, Question
+from autograder.outcome import Outcome
+from autograder.runner import Limits, Runner
+from autograder.sandbox import Sandbox
+from autograder.submission import Submission
+
+#: Most failing public cases that a report spells out, for each item.
+SHOWN = 3
+UNWRITTEN = "not implemented yet"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The public cases of an item, or one group of hidden ones: how many are right, and what they earn."""
+
+    name: str
+    passed: int
+    total: int
+    score: float
+    points: float
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one build item came to.
+
+    ``state`` is ``right``, ``partly``, ``wrong``, ``missing`` (no such function), ``unwritten`` (a stub) or
+    ``unjudged`` (the grader could not judge it). ``public`` and ``hidden`` sentences are for the learner.
+    """
+
+    item: Build
+    state: str
+    shares: tuple[Share, ...]
+    public: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        return round(sum(share.score for share in self.shares), 6)
+
+    @property
+    def points(self) -> float:
+        return self.item.points
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What one question came to: ``state`` is ``right``, ``wrong`` or ``missing``."""
+
+    item: Question | Choice | Order
+    state: str
+    sentences: tuple[str, ...] = ()
+
+    points = 1.0
+
+    @property
+    def score(self) -> float:
+        return self.points if self.state == "right" else 0.0
+
+
+@dataclass(frozen=True)
+class Grading:
+    """A submission, judged. ``reason`` is empty when it could be: else it costs no attempt."""
+
+    name: str
+    sha256: str
+    marks: tuple[Mark, ...]
+    questions: tuple[Answered, ...] = ()
+    problems: tuple[str, ...] = ()
+    reason: str = ""
+    seconds: float = 0.0
+
+    @property
+    def score(self) -> float:
+        return round(sum(mark.score for mark in self.all), 6)
+
+    @property
+    def points(self) -> float:
+        """The total without optional items."""
+        optional = sum(mark.points for mark in self.marks if mark.item.bonus)
+        return sum(mark.points for mark in self.all) - optional
+
+    @property
+    def all(self) -> tuple[Mark | Answered, ...]:
+        return (*self.marks, *self.questions)
+
+
+def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Grading:
+    """Ask the submission everything on the exam's papers. Never raises for what a submission does."""
+    started = time.perf_counter()
+    papers = [_paper(exam, item) for item in exam.items]  # every expected value, before any of the learner's code runs
+    with Runner(submission, sandbox, limits) as runner:
+        marks = [
+            paper if isinstance(paper, Mark) else mark(paper, _ask(runner, submission, paper), exam.items)
+            for paper in papers
+        ]
+        problems = (*submission.problems, *runner.problems)
+    questions = tuple(_answered(item, submission.answers.get(item.id)) for item in exam.questions)
+    unjudged = [one.public[0] for one in marks if one.state == "unjudged"]
+    seconds = time.perf_counter() - started
+    reason = unjudged[0] if unjudged else ""
+    return Grading(submission.name, submission.sha256, tuple(marks), questions, problems, reason, seconds)
+
+
+def refused(name: str, reason: str) -> Grading:
+    """The grading of something that cannot be graded: it says why, and costs no attempt."""
+    return Grading(name, "", (), reason=reason)
+
+
+def _paper(exam: Exam, item: Build) -> Paper | Mark:
+    try:
+        return exam.paper(item)
+    except CannotJudge as error:
+        return Mark(item, "unjudged", _shares(item, {}), (str(error),))
+
+
+def _ask(runner: Runner, submission: Submission, paper: Paper) -> list[Outcome]:
+    """The submission's outcomes; a function whose name stands nowhere in it is not looked for in a child."""
+    name = re.compile(rf"\b{paper.item.function}\b")
+    if not any(name.search(unit.source) for unit in submission.units):
+        detail = f"{paper.item.function} is not in the submission"
+        return [Outcome("missing", detail=detail)] * len(paper.asked)
+    return runner.run(paper.item, paper.cases)
+
+
+def mark(paper: Paper, outcomes: Sequence[Outcome], course: Sequence[Build] = ()) -> Mark:
+    """The points and sentences for the outcomes of a paper."""
+    faults = [
+        compare.fault(paper.item, asked.case, asked.expected, outcome, tell=asked.group is None)
+        for asked, outcome in zip(paper.asked, outcomes, strict=True)
+    ]
+    known = _known(paper, outcomes, faults, course)
+    if known:
+        return known
+    right = {place: faults[place] is None for place in paper.once}
+    shares = _shares(paper.item, _counts(paper, right))
+    if any((faults[first] is None) != (faults[second] is None) for first, second in paper.again):
+        unpaid = tuple(Share(share.name, share.passed, share.total, 0.0, share.points) for share in shares)
+        return Mark(paper.item, "wrong", unpaid, ("answers change from call to call",))
+    score = sum(share.score for share in shares)
+    state = "right" if all(right.values()) else "partly" if score > 0 else "wrong"
+    hidden = _hidden(paper, outcomes, faults)
+    if shares[0].passed == shares[0].total and not shares[0].score:
+        hidden.append("The public cases are right, but most other ordinary inputs are not, so they earn nothing yet.")
+    return Mark(paper.item, state, shares, tuple(_public(paper, faults)), tuple(hidden))
+
+
+def _known(
+    paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None], course: Sequence[Build]
+) -> Mark | None:
+    """The mark of a function that is not there, not written, or lacks another item; None for any other."""
+    nothing = _shares(paper.item, _counts(paper, {}))
+    if all(outcome.kind in ("missing", "unloadable") for outcome in outcomes):
+        return Mark(paper.item, "missing", nothing, (outcomes[0].detail or "is not in the submission",))
+    public = [outcomes[place] for place in paper.once if paper.asked[place].group is None]
+    needs = feedback.needed(paper.item, public, course)
+    if needs:
+        return Mark(paper.item, "wrong", nothing, (needs,))
+    if all(fault == UNWRITTEN for fault in faults):
+        return Mark(paper.item, "unwritten", nothing, (UNWRITTEN,))
+    return None
+
+
+def _counts(paper: Paper, right: dict[int, bool]) -> dict[str, tuple[int, int]]:
+    """``(passed, total)`` of the public cases (under the empty name) and of each group."""
+    counts: dict[str, tuple[int, int]] = {}
+    for place in paper.once:
+        group = paper.asked[place].group
+        name = group.name if group else ""
+        passed, total = counts.get(name, (0, 0))
+        counts[name] = (passed + right.get(place, False), total + 1)
+    return counts
+
+
+def _shares(item: Build, counts: dict[str, tuple[int, int]]) -> tuple[Share, ...]:
+    """What public cases and groups earn, by the rules at the top."""
+    passed, total = counts.get("", (0, 0))
+    groups = [(group.name, *counts.get(group.name, (0, 0))) for group in item.groups]
+    _, ordinary, asked = groups[0] if groups else ("", 1, 1)
+    worth = item.hidden_points / max(1, len(groups))
+    public = item.public_points if total and passed == total and 2 * ordinary >= asked > 0 else 0.0
+    shares = [Share("public cases", passed, total, public, item.public_points)]
+    open_to_hidden = passed > 0 and ordinary == asked > 0
+    for name, right, count in groups:
+        shares.append(Share(name, right, count, worth if open_to_hidden and right == count > 0 else 0.0, worth))
+    return tuple(shares)
+
+
+def _public(paper: Paper, faults: Sequence[str | None]) -> list[str]:
+    """The first failing public cases in the order of the page, as calls with what is wrong."""
+    failing = [
+        (paper.item.cases.index(paper.asked[place].case), place)
+        for place in paper.once
+        if paper.asked[place].group is None and faults[place]
+    ]
+    cases = paper.cases
+    calls = [(wording.call(paper.item, cases[place]).replace("\n", "; "), place) for _, place in sorted(failing)]
+    return [f"{call}: {faults[place]}" for call, place in calls[:SHOWN]]
+
+
+def _hidden(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> list[str]:
+    """The slip that explains the failures, or the hint of each failing group; nothing that the learner's code chose."""
+    failing = [place for place in paper.once if faults[place]]
+    slip = feedback.named_slip(paper, outcomes, failing)
+    if slip:
+        return [slip.sentence]
+    sentences = []
+    for group in paper.item.groups:
+        places = [place for place in failing if paper.asked[place].group is group]
+        if places:
+            sentences.append(group.hint + _manner(outcomes[places[0]], faults[places[0]]))
+    return sentences
+
+
+def _manner(outcome: Outcome, sentence: str | None) -> str:
+    """How a hidden case failed, when it was not by a wrong value."""
+    return "" if outcome.kind == "value" and "return" not in (sentence or "") else f" ({sentence})"
+
+
+def _answered(item: Question | Choice | Order, answers: tuple[Any, ...] | None) -> Answered:
+    """The verdict on what was typed into ``predict``."""
+    from autograder import predicting
+
+    if not answers:
+        return Answered(item, "missing", ("not answered",))
+    try:
+        verdict = predicting.judge(item, answers)
+    except predicting.BadAnswer as error:
+        return Answered(item, "wrong", (str(error),))
+    sentences = tuple(f"{one.label}: {one.sentence}".removeprefix(": ") for one in verdict.marks if not one.right)
+    return Answered(item, "right" if verdict.right else "wrong", sentences)

@@ -1,0 +1,63 @@
+"""Answers as they are typed: literals and arithmetic of literals, read from the syntax tree and never run."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+#: Largest exponent and largest integer base or operand: no answer of the course comes near.
+EXPONENT_LIMIT, INTEGER_LIMIT = 400, 10**120
+
+
+def literal(node: ast.expr) -> Any:
+    """The value of a literal or of arithmetic of literals; None when the expression is anything else.
+
+    >>> literal(ast.parse("2 * 7 / 8", mode="eval").body)
+    1.75
+    """
+    try:
+        return _value(node)
+    except (ValueError, ArithmeticError, RecursionError):
+        return None
+
+
+def _value(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str()):
+            return node.value
+        case ast.Tuple() | ast.List():
+            return [_value(element) for element in node.elts]
+        case ast.UnaryOp(op=ast.USub()):
+            return -_number(node.operand)
+        case ast.UnaryOp(op=ast.UAdd()):
+            return _number(node.operand)
+        case ast.BinOp() if type(node.op) in OPERATORS:
+            return _combined(OPERATORS[type(node.op)], _number(node.left), _number(node.right))
+    raise ValueError("not a literal")
+
+
+def _number(node: ast.expr) -> float:
+    """An operand: a number that is not a bool and not so large that arithmetic with it takes long."""
+    value = _value(node)
+    if type(value) not in (int, float) or (isinstance(value, int) and abs(value) > INTEGER_LIMIT):
+        raise ValueError("not a number to calculate with")
+    return value
+
+
+def _combined(function: Any, left: float, right: float) -> float:
+    if function is operator.pow and abs(right) > EXPONENT_LIMIT:
+        raise ValueError("the exponent is too large")
+    value = function(left, right)
+    if isinstance(value, complex):
+        raise ValueError("not a real number")
+    return value

@@ -1,0 +1,180 @@
+"""A notebook read as JSON: the imports, definitions and constants of every code cell; answers typed into ``predict``.
+
+Nothing here runs a cell. Everything else (``world.run``, ``check``, plots, servers) is dropped, and line numbers stay
+those of the learner's cell. A cell that cannot be read costs only itself and is named.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+from autograder.literals import literal
+from autograder.submission import Unit, Unreadable, check_size, decode
+
+#: A line for IPython and not for Python: a magic, a shell command, an assignment from one of them, a request for help.
+MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w[\w., ]*=[ \t]*[%!].*|[\w.]+\?{1,2}[ \t]*)$", re.MULTILINE)
+#: Calls whose value is a constant or a type.
+PLAIN_CALLS = {"float", "int", "bool", "complex", "str", "bytes", "range", "list", "tuple", "set", "frozenset", "dict"}
+PLAIN_CALLS |= {"namedtuple", "NamedTuple", "TypeVar", "Fraction", "Decimal"}
+#: What may stand on the right of a constant assignment, besides calls of the names above.
+PLAIN = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp),
+    *(ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred),
+)
+BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
+    """Units, problems and typed answers of a notebook.
+
+    Raises:
+        Unreadable: it is not a notebook at all.
+    """
+    units: list[Unit] = []
+    problems: list[str] = []
+    typed: dict[str, tuple[Any, ...]] = {}
+    cells = _code_cells(file, decode(file, data))
+    check_size(file, (line for cell in cells for line in _lines(cell)))
+    for number, cell in enumerate(cells, start=1):
+        label = f"cell {number}"
+        try:
+            source, tree = _tree(_source(cell))
+            units.append(Unit(label, _kept(source, tree)))
+            typed |= _answers(tree)
+        except Unreadable as error:
+            problems.append(f"{label} {error}")
+        except RecursionError:
+            problems.append(f"{label} is nested too deeply to be read")
+    return tuple(unit for unit in units if unit.source), tuple(problems), typed
+
+
+def _code_cells(file: str, text: str) -> list[Any]:
+    """The sources of the code cells, whatever they are."""
+    try:
+        notebook = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unreadable(f"{file} is not a notebook: it is not JSON; save it again in Jupyter") from None
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if isinstance(notebook, dict) and cells is None and isinstance(notebook.get("worksheets"), list):  # nbformat 3
+        sheets = [sheet.get("cells") for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
+        cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
+    if not isinstance(cells, list):
+        raise Unreadable(f"{file} is not a notebook: it has no list of cells; save it again in Jupyter")
+    code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    if not code:
+        raise Unreadable(f"{file} has no code cell")
+    return [cell.get("source", cell.get("input")) for cell in code]
+
+
+def _lines(cell: Any) -> list[str]:
+    """The text of a cell in one piece or several; nbformat allows a string or a list of lines."""
+    pieces = cell if isinstance(cell, list) else [cell]
+    return pieces if all(isinstance(piece, str) for piece in pieces) else []
+
+
+def _source(cell: Any) -> str:
+    """The text of a cell, fit to be parsed."""
+    source = "".join(_lines(cell))
+    if not source and cell not in ("", []):
+        raise Unreadable("has no text: save the notebook again in Jupyter")
+    if "\0" in source:
+        raise Unreadable("holds null bytes")
+    # A lone surrogate can stand in JSON and not in UTF-8.
+    return source.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _tree(source: str) -> tuple[str, ast.Module]:
+    """Source without magics, and its syntax tree; empty for a cell that is not Python's (``%%bash``)."""
+    if source.lstrip().startswith("%%"):
+        if re.search(r"^(def|class) ", source, re.MULTILINE):
+            raise Unreadable("starts with %% and is skipped, with the definitions in it")
+        source = ""
+    try:
+        return source, ast.parse(source)
+    except BROKEN:
+        source = MAGIC.sub(r"\1pass", source)
+    try:
+        return source, ast.parse(source)
+    except SyntaxError as error:
+        raise Unreadable(f"is not Python: {error.msg} at line {error.lineno}") from None
+    except BROKEN:
+        raise Unreadable("is nested too deeply to be read") from None
+
+
+def _kept(source: str, tree: ast.Module) -> str:
+    """What is kept of a cell, each statement on the line where it stood."""
+    lines = source.encode().split(b"\n")
+    text, line = "", 1
+    for node in filter(_is_kept, tree.body):
+        first = _first_line(node)
+        text += "\n" * (first - line) if first > line else ";" if text else ""
+        text += _segment(lines, node)
+        line = node.end_lineno or node.lineno
+    return text
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", ())
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _segment(lines: list[bytes], node: ast.stmt) -> str:
+    """The text of a statement with its decorators (offsets in the syntax tree count bytes)."""
+    first, last = _first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+    piece = lines[first : last + 1]
+    piece[-1] = piece[-1][: node.end_col_offset]
+    if first == node.lineno - 1:
+        piece[0] = piece[0][node.col_offset :]
+    return b"\n".join(piece).decode()
+
+
+def _is_kept(node: ast.stmt) -> bool:
+    """Imports, definitions, constant assignments, and conditions or guards around nothing else."""
+    match node:
+        case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef():
+            return True
+        case ast.ClassDef() | ast.Pass():
+            return True
+        case ast.Assign() | ast.AnnAssign():
+            return node.value is not None and _is_constant(node.value)
+        case ast.If():
+            return _is_constant(node.test) and all(map(_is_kept, node.body + node.orelse))
+        case ast.Try():
+            handlers = [statement for handler in node.handlers for statement in handler.body]
+            return all(map(_is_kept, node.body + handlers + node.orelse + node.finalbody))
+    return False
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Whether an expression is made of literals, names, operators and plain constructors."""
+    if isinstance(node, ast.Lambda):
+        return True
+    if isinstance(node, ast.Call):
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return isinstance(node.func, ast.Name) and node.func.id in PLAIN_CALLS and all(map(_is_constant, parts))
+    children = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    return isinstance(node, PLAIN) and all(map(_is_constant, children))
+
+
+def answers(source: str) -> dict[str, tuple[Any, ...]]:
+    """What a source file types into ``predict``, by question; nothing when it is not Python."""
+    if "predict" not in source:
+        return {}
+    try:
+        return _answers(ast.parse(source))
+    except BROKEN:
+        return {}
+
+
+def _answers(tree: ast.Module) -> dict[str, tuple[Any, ...]]:
+    """The last answers to each question; None stands for one that is not a literal or arithmetic of literals."""
+    typed = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "predict" and node.args:
+            question, *values = map(literal, node.args)
+            if isinstance(question, str):
+                typed[question] = tuple(values)
+    return typed

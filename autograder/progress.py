@@ -1,0 +1,184 @@
+"""What a learner has answered, kept in her own data folder, and the scorecard that is drawn from it.
+
+One JSON file, ``{"version": 1, "items": {id: entry}}``. An answered question has the entry ``{"right", "first",
+"confidence"}``: the latest answer, the first one, and how sure she was of the first. A checked function has
+``{"passed", "total"}``. The built book keeps entries of the same form in the browser. While the book is built nothing
+is read or written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder import bank
+from autograder.items import Build, Item
+
+VERSION = 1
+Entries = dict[str, dict[str, Any]]
+
+
+def _building() -> bool:
+    return os.environ.get("RANKZERO_BOOK") == "1"
+
+
+def location() -> Path:
+    """The file: in the folder that ``RANKZERO_DATA`` names, else in the platform's folder for user data."""
+    folder = os.environ.get("RANKZERO_DATA")
+    if not folder:
+        from platformdirs import user_data_dir
+
+        folder = user_data_dir("rankzero")
+    return Path(folder) / "progress.json"
+
+
+def _set_aside(file: Path) -> None:
+    aside = next(p for n in range(1, 10_000) if not (p := file.with_name(f"progress.broken-{n}.json")).exists())
+    file.rename(aside)
+    print(f"Your progress file could not be read; it was moved to {aside}, and a new one begins.")
+
+
+def _parsed(text: str) -> Entries:
+    data = json.loads(text)
+    entries = data["items"]
+    if data["version"] != VERSION or not all(isinstance(entry, dict) for entry in entries.values()):
+        raise ValueError("not a progress file of this version")
+    return entries
+
+
+def load() -> Entries:
+    """All entries by item id; a file that cannot be read is moved aside, and a sentence says so."""
+    file = location()
+    if _building() or not file.exists():
+        return {}
+    try:
+        return _parsed(file.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        _set_aside(file)
+        return {}
+
+
+def _write(file: Path, entries: Entries) -> None:
+    """Write beside the file, then rename: a reader meets the old file or the new one, never a half."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump({"version": VERSION, "items": entries}, stream, indent=1, sort_keys=True)
+        os.replace(temporary, file)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _record(identifier: str, entry: Mapping[str, Any]) -> None:
+    if _building():
+        return
+    try:
+        _write(location(), {**load(), identifier: dict(entry)})
+    except OSError as error:
+        print(f"Your progress is not kept: {error.strerror or error} ({location()}).")
+
+
+def record_answer(identifier: str, right: bool, confidence: float | None = None) -> None:
+    """Keep an answer. The first answer to a question stays the first: later ones have read the feedback."""
+    old = {} if _building() else load().get(identifier, {})
+    first, sure = (old["first"], old["confidence"]) if "first" in old else (right, confidence)
+    _record(identifier, {"right": right, "first": first, "confidence": sure})
+
+
+def record_check(identifier: str, passed: int, total: int) -> None:
+    """Keep how many public cases a function passed."""
+    _record(identifier, {"passed": passed, "total": total})
+
+
+def export_progress(path: str | os.PathLike[str]) -> Path:
+    """Write everything that is kept to ``path`` (JSON), and return it."""
+    target = Path(path)
+    _write(target, load())
+    return target
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a scorecard: ``state`` is ``right``, ``wrong`` or ``open``; ``passed`` of ``total`` for functions."""
+
+    item: Item
+    state: str
+    passed: int = 0
+    total: int = 0
+
+
+def _row(item: Item, entry: Mapping[str, Any]) -> Row:
+    if isinstance(item, Build):
+        passed, total = entry.get("passed", 0), entry.get("total", len(item.cases))
+        state = "open" if "passed" not in entry else "right" if passed == total else "wrong"
+        return Row(item, state, passed, total)
+    state = "open" if "right" not in entry else "right" if entry["right"] else "wrong"
+    return Row(item, state)
+
+
+def prefix(chapter: int | str) -> str:
+    """A chapter as ids begin with it: 3, "3" and "03" are "03"; "cap" and "capstone" are "cap"."""
+    text = str(chapter).lower()
+    return "cap" if text == "capstone" else text.zfill(2) if text.isdigit() else text
+
+
+def rows(chapter: int | str | None, entries: Mapping[str, Mapping[str, Any]]) -> tuple[Row, ...]:
+    """The lines of one chapter's scorecard, or of the whole course's, in the order of the book.
+
+    Raises:
+        ValueError: the course has no item in this chapter.
+    """
+    wanted = [item for item in bank.items() if chapter is None or item.id.split("-")[0] == prefix(chapter)]
+    if not wanted:
+        raise ValueError(f"chapter must be a chapter of the course such as 3 or 'cap', got {chapter!r}")
+    return tuple(_row(item, entries.get(item.id, {})) for item in wanted)
+
+
+def tally(lines: tuple[Row, ...]) -> str:
+    """How many questions are right, wrong and open, and how many functions pass, in one sentence."""
+    questions = [line.state for line in lines if not isinstance(line.item, Build)]
+    builds = [line for line in lines if isinstance(line.item, Build)]
+    counts = ", ".join(f"{questions.count(state)} {state}" for state in ("right", "wrong", "open"))
+    text = f"{len(questions)} questions: {counts}."
+    if builds:
+        text += f" {len(builds)} functions: {sum(line.state == 'right' for line in builds)} pass their public cases."
+    return text
+
+
+def _percent(share: float) -> str:
+    return f"{math.floor(100 * share + 0.5)} %"  # halves up, as in the page
+
+
+def calibration(lines: tuple[Row, ...], entries: Mapping[str, Mapping[str, Any]]) -> str:
+    """How sure the first answers were against how often they were right; empty when no confidence was given."""
+    answers = [entries[line.item.id] for line in lines if entries.get(line.item.id, {}).get("confidence") is not None]
+    if not answers:
+        return ""
+    sure = [answer["confidence"] / 100 for answer in answers]
+    right = [float(answer["first"]) for answer in answers]
+    count = len(answers)
+    brier = sum((s - r) ** 2 for s, r in zip(sure, right, strict=True)) / count
+    return (
+        f"Confidence was given {count} {'time' if count == 1 else 'times'}: {_percent(sum(sure) / count)} on average, "
+        f"and {_percent(sum(right) / count)} of those first answers were right. Brier score "
+        f"{math.floor(100 * brier + 0.5) / 100:.2f}: the mean squared distance between confidence and outcome; 0 is "
+        "perfect, and 50 % on everything gives 0.25."
+    )
+
+
+def scorecard(chapter: int | str | None = None) -> None:
+    """Show what is right, wrong and open in a chapter (``scorecard(3)``) or, without one, in the whole course."""
+    from autograder import cards
+
+    entries = load()
+    lines = rows(chapter, entries)
+    sentences = (tally(lines), calibration(lines, entries))
+    cards.show(cards.score_card(lines, sentences), cards.score_text(lines, sentences))

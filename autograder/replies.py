@@ -1,0 +1,94 @@
+"""What a child says, checked and put into our words. Nothing reaches a report that could carry a hidden input."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from typing import Any
+
+from autograder import values
+from autograder.child_wire import not_plain
+from autograder.outcome import Outcome
+from autograder.submission import Submission
+
+#: Names of types and exceptions that may stand in a report although a submission does not spell them.
+KNOWN = frozenset(
+    ("ndarray", "Tensor", "Parameter", "Fraction", "Decimal", "deque", "array", "Work", "DistBackendError", "DistError")
+    + ("JSONDecodeError", "generator", "function", "coroutine", "method", "list_iterator")
+    + ("dict_keys", "dict_values", "dict_items")
+)
+
+
+class Reader:
+    """Reads the replies of a submission's children."""
+
+    def __init__(self, submission: Submission) -> None:
+        self.units = submission.units
+        self._words = frozenset(word for unit in self.units for word in re.findall(r"\w+", unit.source))
+
+    def outcome(self, reply: dict[str, Any], output: str) -> Outcome | None:
+        """What a final reply means; None when it breaks the rules."""
+        try:
+            if reply["kind"] == "value":
+                arguments = reply.get("arguments")
+                after = None if arguments is None else values.decode(arguments)
+                return Outcome("value", values.decode(reply["value"]), arguments=after, output=output)
+            if reply["kind"] == "raised":
+                return self._raised(reply, output)
+            if reply["kind"] == "refused":
+                return Outcome("refused", detail=f"returned {self._refusal(reply)}", output=output)
+        except (values.Malformed, KeyError):
+            pass
+        return None
+
+    def _raised(self, reply: dict[str, Any], output: str) -> Outcome:
+        unit, line = self.unit(reply["unit"]), self.line(reply["unit"], reply["line"])
+        where = f"line {line}" if line else ""
+        if line and unit is not None and len(self.units) > 1:
+            where = f"line {line} of {self.units[unit].label}"
+        name, text = self.name(reply["error"], "Exception"), one_line(reply["text"], 300)
+        return Outcome("raised", error=name, line=line, detail=text, where=where, output=output)
+
+    def _refusal(self, reply: dict[str, Any]) -> str:
+        """Why a value did not travel; nothing of it is the child's but a name that may be shown, or a count."""
+        if reply["type"]:
+            return not_plain(self.name(reply["type"], "object"))
+        what = one_line(reply["what"], 80)
+        return (
+            what
+            if re.fullmatch(r"an? (integer|value|string|tensor)[a-z0-9,; ]*", what)
+            else "a value that cannot travel"
+        )
+
+    def problem(self, problem: Any) -> str:
+        """One sentence about a unit that could not be run."""
+        index, line, name, text = problem if type(problem) is list and len(problem) == 4 else (None,) * 4
+        unit = self.unit(index)
+        if unit is None:
+            return "a part of the submission could not be run"
+        at = f" at line {self.line(index, line)}" if self.line(index, line) else ""
+        return f"{self.units[unit].label}: {self.name(name, 'Exception')}{at}: {one_line(text, 200)}"
+
+    def unit(self, index: Any) -> int | None:
+        """The index of a unit, if it is one."""
+        return index if type(index) is int and 0 <= index < len(self.units) else None
+
+    def line(self, index: Any, line: Any) -> int | None:
+        """A line of a unit, if it has that line."""
+        unit = self.unit(index)
+        if unit is None or type(line) is not int:
+            return None
+        return line if 1 <= line <= self.units[unit].source.count("\n") + 1 else None
+
+    def name(self, name: Any, otherwise: str) -> str:
+        """A class name that is built in, well known, or in the source: one made up at run time could tell an input."""
+        if type(name) is not str or not name.isidentifier() or len(name) > 60:
+            return otherwise
+        return name if hasattr(builtins, name) or name in KNOWN or name in self._words else otherwise
+
+
+def one_line(text: Any, length: int) -> str:
+    """What a child says, as one printable line."""
+    if type(text) is not str:
+        return ""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:length]).split())

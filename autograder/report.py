@@ -1,0 +1,170 @@
+"""What a grading looks like: a table on the screen, and Gradescope's ``results.json``.
+
+Hidden checks stand in the results as visible scores without output: Gradescope hides the total as soon as one test is
+hidden. What a learner reads about them (a slip's sentence, or the hint of a class of inputs) stands with the item's
+public cases, and was written by the bank's author.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from autograder.judge import Answered, Grading, Mark
+
+#: What is written before anything is graded, so that a result exists whatever happens.
+UNFINISHED = "Grading did not finish. This costs no attempt; ask your instructor."
+PUBLIC_DONE = "Public checks pass."
+
+
+def version() -> str:
+    """The version of this grader."""
+    try:
+        return metadata.version("rankzero")
+    except metadata.PackageNotFoundError:
+        return "source"
+
+
+# Gradescope
+
+
+def unfinished() -> dict[str, Any]:
+    """The result that stands until there is a better one."""
+    return _results(0.0, 0.0, UNFINISHED, (), {"gradable": False, "reason": UNFINISHED})
+
+
+def results(grading: Grading, stamps: Mapping[str, Any]) -> dict[str, Any]:
+    """A grading in Gradescope's format. ``stamps`` (key, sandbox) go into ``extra_data`` with what is known here."""
+    extra = {
+        "gradable": not grading.reason,
+        "reason": grading.reason,
+        "submission": grading.name,
+        "submission_sha256": grading.sha256,
+        "grader": version(),
+        "interpreter": f"{sys.implementation.name} {sys.version.split()[0]}",
+        **stamps,
+    }
+    tests = [test for number, mark in _numbered(grading) for test in _tests(number, mark)]
+    return _results(grading.score, grading.seconds, _headline(grading), tests, extra)
+
+
+def _results(score: float, seconds: float, output: str, tests: Any, extra: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "score": score,
+        "execution_time": round(seconds, 3),
+        "output": output,
+        "output_format": "text",
+        "test_output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "extra_data": extra,
+        "tests": list(tests),
+    }
+
+
+def _headline(grading: Grading) -> str:
+    if grading.reason and not grading.all:
+        return f"Not graded: {grading.reason}."
+    lines = [f"{grading.score:g} of {grading.points:g} points."]
+    lines += [f"Not judged: {grading.reason}."] if grading.reason else []
+    return "\n".join([*lines, *(f"Note: {problem}" for problem in grading.problems)])
+
+
+def _numbered(grading: Grading) -> Iterator[tuple[str, Mark | Answered]]:
+    """Numbers such as ``3.2``: the chapter and the item's place among those graded of it."""
+    places: dict[str, int] = {}
+    for mark in grading.all:
+        chapter = mark.item.id.split("-")[0].lstrip("0")
+        places[chapter] = places.get(chapter, 0) + 1
+        yield f"{chapter}.{places[chapter]}", mark
+
+
+def _tests(number: str, mark: Mark | Answered) -> Iterator[dict[str, Any]]:
+    if isinstance(mark, Answered):
+        output = "\n".join(mark.sentences) or "Right."
+        yield _test(mark.item.id, number, mark.score, mark.points, mark.state == "right", output)
+        return
+    for place, share in enumerate(mark.shares):
+        worth = 0.0 if mark.item.bonus else share.points
+        passed = share.passed == share.total > 0 and share.score == share.points
+        where = number if place == 0 else f"{number}.{place}"
+        output = "" if place else _feedback(mark)
+        test = _test(f"{mark.item.id}: {share.name}", where, share.score, worth, passed, output)
+        yield test | {"tags": [mark.item.topic], "extra_data": {"item": mark.item.id, "state": mark.state}}
+
+
+def _test(name: str, number: str, score: float, worth: float, passed: bool, output: str) -> dict[str, Any]:
+    test: dict[str, Any] = {"name": name, "number": number, "score": round(score, 6), "max_score": round(worth, 6)}
+    test |= {"status": "passed" if passed else "failed", "visibility": "visible"}
+    return test | ({"output": output, "output_format": "text"} if output else {})
+
+
+def _feedback(mark: Mark) -> str:
+    """What a learner reads about an item."""
+    lines = [*mark.public]
+    if mark.state in ("partly", "wrong", "right") and not mark.public:
+        lines.append(PUBLIC_DONE)
+    if mark.hidden:
+        lines += ["Hidden cases:", *(f"- {sentence}" for sentence in mark.hidden)]
+    return "\n".join(lines)
+
+
+def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write results whole or not at all: to a temporary name in the same folder, then renamed.
+
+    Raises:
+        ValueError: a number in it is NaN or infinite.
+        OSError: the folder cannot be written.
+    """
+    target = Path(path)
+    text = json.dumps(content, allow_nan=False, indent=1)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text + "\n", encoding="utf-8")
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+# The screen
+
+
+def table(grading: Grading, line: str = "") -> str:
+    """A grading for the screen: one row for each item, then what to do about it."""
+    if grading.reason and not grading.all:
+        return f"{grading.name} is not graded: {grading.reason}."
+    rows = [_row(mark) for mark in grading.all]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    text = [f"{identifier.ljust(widths[0])}  {points.rjust(widths[1])}  {state}" for identifier, points, state in rows]
+    text += _advice(grading)
+    text += [f"note: {problem}" for problem in grading.problems]
+    text += [f"not judged: {grading.reason}"] if grading.reason else []
+    text += [line] if line else []
+    return "\n".join([*text, f"{grading.score:g} of {grading.points:g} points"])
+
+
+def _row(mark: Mark | Answered) -> tuple[str, str, str]:
+    points = f"{mark.score:.3g} / {mark.points:g}"
+    if isinstance(mark, Answered):
+        return mark.item.id, points, mark.state if mark.state == "right" else mark.sentences[0]
+    if mark.state in ("missing", "unwritten", "unjudged"):
+        return mark.item.id, points, mark.public[0]
+    public, groups = mark.shares[0], mark.shares[1:]
+    passed = sum(group.passed == group.total for group in groups)
+    hidden = f"{passed} of {len(groups)} hidden groups"
+    return mark.item.id, points, f"{public.passed} of {public.total} public cases, {hidden}"
+
+
+def _advice(grading: Grading) -> list[str]:
+    """Under each function that is not right, its sentences."""
+    lines: list[str] = []
+    for mark in grading.marks:
+        if mark.state in ("partly", "wrong"):
+            lines += [mark.item.id, *(f"  {sentence}" for sentence in mark.public)]
+            lines += [f"  hidden: {sentence}" for sentence in mark.hidden]
+    return lines

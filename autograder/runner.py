@@ -1,0 +1,317 @@
+"""Asks a submission's functions: cases in, outcomes out.
+
+It holds inputs only, and never raises for what a submission does.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import rankzero.units
+from autograder import values
+from autograder.broker import World
+from autograder.items import Build, Case
+from autograder.outcome import Outcome
+from autograder.process import Process, exchange
+from autograder.replies import Reader
+from autograder.sandbox import Sandbox, site_packages
+from autograder.submission import Submission
+
+MIB = 1 << 20
+
+#: Address space by the heaviest package in a child, bytes.
+MEMORY = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Wall-clock limits, seconds.
+
+    Attributes:
+        imports: running the units of a topic.
+        packages: starting a child and importing NumPy and torch.
+        call: one call.
+        world: one case of a world.
+        submission: everything that is asked of a submission's plain functions.
+        tensors: the same for the items that need torch.
+        losses: children that one item may cost; then the rest of its cases is not tried.
+    """
+
+    imports: float = 5.0
+    packages: float = 60.0
+    call: float = 2.0
+    world: float = 5.0
+    submission: float = 30.0
+    tensors: float = 300.0
+    losses: int = 2
+
+
+class Lost(Exception):
+    """A child ended or did not answer in time."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.detail)
+        self.outcome = outcome
+
+
+class Runner:
+    """Children for one submission, started when needed and killed at the end. A context manager; for one thread."""
+
+    def __init__(self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None) -> None:
+        self.submission, self.sandbox, self.limits = submission, sandbox, limits or Limits()
+        self.reader = Reader(submission)
+        self._children: dict[tuple[str, int], Process] = {}
+        self._loaded: dict[tuple[Process, str], list[str]] = {}
+        self._skip: dict[int, str] = {}
+        self._left = {"plain": self.limits.submission, "tensors": self.limits.tensors}
+        self._problems: dict[str, None] = {}
+        self._last_unit: int | None = None
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill every child."""
+        for child in self._children.values():
+            child.kill()
+        self._children.clear()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Sentences about units that could not be run, as far as they have been run."""
+        return tuple(self._problems)
+
+    def run(self, item: Build, cases: Sequence[Case]) -> list[Outcome]:
+        """One outcome for each case, in order. A case may stand in ``cases`` twice: then it is asked twice."""
+        outcomes: list[Outcome] = []
+        losses: list[Outcome] = []
+        budget = budget_of(item)
+        for case in cases:
+            started = time.monotonic()
+            if self._left[budget] <= 0:
+                outcome = Outcome("timeout", detail="the time for the whole submission is used up")
+            elif len(losses) >= self.limits.losses:
+                outcome = Outcome(losses[-1].kind, detail=f"not tried: before, {losses[-1].detail}")
+            else:
+                outcome = self._one(item, case, losses)
+            outcomes.append(outcome)
+            self._left[budget] -= time.monotonic() - started
+        return outcomes
+
+    def _one(self, item: Build, case: Case, losses: list[Outcome]) -> Outcome:
+        try:
+            return self._world(item, case) if item.grade == "world" else self._call(item, case)
+        except Lost as lost:
+            losses.append(lost.outcome)
+            return lost.outcome
+
+    # One call in one child.
+
+    def _call(self, item: Build, case: Case) -> Outcome:
+        (child,) = self._children_for(item, 1)
+        child.asked = True
+        child.send(**request(item, case.args, case.kwargs, case.calls))
+        reply = self._reply(child, time.monotonic() + self._limit(item), f"{item.function} did not return")
+        return self.outcome(item, child, reply)
+
+    def _limit(self, item: Build) -> float:
+        """Seconds that one case may take now."""
+        most = self.limits.world if item.grade == "world" else self.limits.call
+        return max(0.1, min(most, self._left[budget_of(item)]))
+
+    def _reply(self, child: Process, deadline: float, what: str) -> dict[str, Any]:
+        """The reply of ``child`` before ``deadline``; units that start running meanwhile are noted.
+
+        Raises:
+            Lost: it ended, or did not answer.
+        """
+        started = time.monotonic()
+        while True:
+            got = exchange([child], deadline)
+            if not got:
+                child.kill()
+                raise Lost(Outcome("timeout", detail=f"{what} within {deadline - started:.1f} s"))
+            reply = got[0][1]
+            if reply is None:
+                raise Lost(Outcome("died", detail=child.ended, output=bytes(child.output).decode("utf-8", "replace")))
+            if reply.get("kind") != "running":
+                return reply
+            self._last_unit = self.reader.unit(reply.get("unit"))
+
+    def outcome(self, item: Build, child: Process, reply: dict[str, Any]) -> Outcome:
+        """What a final reply means. A reply that breaks the rules ends its child."""
+        output = bytes(child.output).decode("utf-8", "replace")
+        if reply.get("kind") == "missing":
+            return self._missing(item, child)
+        outcome = self.reader.outcome(reply, output)
+        if outcome is None:
+            child.kill()
+            return Outcome("died", detail="it wrote on the grader's channel", output=output)
+        return outcome
+
+    def _missing(self, item: Build, child: Process) -> Outcome:
+        problems = self._loaded.get((child, item.module), [])
+        if problems:
+            return Outcome("unloadable", detail=f"there is no {item.function}: {'; '.join(problems[:3])}")
+        return Outcome("missing", detail=f"the submission has no function or class named {item.function}")
+
+    # Children.
+
+    def _children_for(self, item: Build, ranks: int) -> list[Process]:
+        """That many living children, started side by side, which have run the units of ``item``.
+
+        Raises:
+            Lost: a package or a unit did not load.
+        """
+        package = self._package(item)
+        children = [self._start(package, rank) for rank in range(ranks)]
+        self._await_ready([child for child in children if not child.ready])
+        self._load(item, [child for child in children if (child, item.module) not in self._loaded])
+        if all(child.alive for child in children):
+            return children
+        return self._children_for(item, ranks)
+
+    def _start(self, package: str, rank: int) -> Process:
+        key = (package, rank)
+        child = self._children.get(key)
+        if child is None or not child.alive:
+            packages = site_packages() if package else ()
+            child = self._children[key] = Process(self.sandbox.launch(packages))
+            child.send(
+                do="start",
+                limits=resources(package, child.inside),
+                mark=not child.inside and sys.platform == "linux",
+                packages=packages,
+                preload=[package] if package else [],
+                units=[[unit.label, unit.module, unit.source] for unit in self.submission.units],
+                rankzero_units=rankzero_units(),
+            )
+        return child
+
+    def _await_ready(self, children: Sequence[Process]) -> None:
+        deadline = time.monotonic() + self.limits.packages
+        for child in children:
+            reply = self._reply(child, deadline, "the interpreter did not start")
+            if reply.get("kind") != "ready":
+                child.kill()
+                raise Lost(Outcome("died", detail=f"the child did not start ({reply.get('error')})"))
+            child.ready = True
+
+    def _load(self, item: Build, children: Sequence[Process]) -> None:
+        """Run the units that hold ``item``. One that hangs or ends its child is skipped by every later child.
+
+        The text of an import error is shown, so it must not come from a child that has seen inputs: that one is ended,
+        and the next tells.
+        """
+        for child in children:
+            child.send(do="load", module=item.module, skip=sorted(self._skip))
+        deadline = time.monotonic() + self.limits.imports
+        for child in children:
+            reply = self._await_load(child, deadline)
+            problems = _list(reply.get("problems"))[:100]
+            if problems and child.asked:
+                child.kill()
+                continue
+            found = [self._problem(problem) for problem in problems]
+            self._loaded[child, item.module] = found
+            self._problems.update(dict.fromkeys(found))
+
+    def _await_load(self, child: Process, deadline: float) -> dict[str, Any]:
+        self._last_unit = None
+        try:
+            return self._reply(child, deadline, "importing did not end")
+        except Lost as lost:
+            if self._last_unit is not None:
+                label = self.submission.units[self._last_unit].label
+                self._skip[self._last_unit] = f"{label} could not be imported: {lost.outcome.detail}"
+            raise Lost(Outcome("unloadable", detail=lost.outcome.detail)) from None
+
+    def _problem(self, problem: Any) -> str:
+        """One sentence about a unit that could not be run."""
+        index = problem[0] if type(problem) is list and problem else None
+        return (
+            self._skip.get(index) or self.reader.problem(problem) if type(index) is int else self.reader.problem(None)
+        )
+
+    def _package(self, item: Build) -> str:
+        """The heaviest package that a child for ``item`` needs: by the item's kind, else by what the source imports."""
+        if item.grade not in ("call", "calls"):
+            return "torch"
+        imported = self._imports(item.module)
+        return next((name for name in ("torch", "numpy") if name in imported), "")
+
+    def _imports(self, module: str) -> set[str]:
+        """Names that the units of ``module`` import, and the units of the submission that they import."""
+        found: set[str] = set()
+        todo, done = [module], set()
+        while todo:
+            name = todo.pop()
+            done.add(name)
+            for unit in self.submission.units:
+                if unit.module in (name, None):
+                    found |= imported_names(unit.source)
+            todo += [unit.module for unit in self.submission.units if unit.module in found - done]
+        return found
+
+    # Worlds.
+
+    def _world(self, item: Build, case: Case) -> Outcome:
+        children = self._children_for(item, len(case.args))
+        for rank, child in enumerate(children):
+            child.asked = True
+            message = request(item, case.args[rank], case.kwargs, ())
+            child.send(rank=rank, ranks=len(children), **message)
+        return World(self, item, children, time.monotonic() + self._limit(item)).run()
+
+
+def budget_of(item: Build) -> str:
+    """Which of the two times of a submission an item uses."""
+    return "plain" if item.grade in ("call", "calls") else "tensors"
+
+
+def request(item: Build, args: Sequence[Any], kwargs: Any, calls: Sequence[Any]) -> dict[str, Any]:
+    """The request of one call. Public and hidden calls look alike."""
+    message: dict[str, Any] = {
+        "do": {"calls": "calls", "world": "world"}.get(item.grade, "call"),
+        "module": item.module,
+        "function": item.function,
+        "args": values.encode(tuple(args)),
+        "kwargs": values.encode(dict(kwargs)),
+        "report": item.unchanged,
+    }
+    if item.grade == "calls":
+        message["calls"] = [[name, None if given is None else values.encode(tuple(given))] for name, given in calls]
+    return message
+
+
+def imported_names(source: str) -> set[str]:
+    """Every dotted part of every name that ``source`` imports, as far as its lines show."""
+    lines = re.findall(r"^\s*(?:import|from)\s+([\w., ]+)", source, re.MULTILINE)
+    return {part for line in lines for part in re.findall(r"\w+", line)}
+
+
+def resources(package: str, inside: bool) -> dict[str, int]:
+    """Resource limits of a child, for setrlimit."""
+    limits = {"CPU": 300 if package else 60, "AS": MEMORY[package], "FSIZE": 16 * MIB, "NOFILE": 256, "CORE": 0}
+    limits["STACK"] = 8 * MIB
+    return limits | ({"NPROC": 64} if inside else {})
+
+
+@functools.cache
+def rankzero_units() -> str:
+    """The source of :mod:`rankzero.units`, the one module of the course that a child can import."""
+    return Path(rankzero.units.__file__).read_text(encoding="utf-8")
+
+
+def _list(value: Any) -> list[Any]:
+    return value if type(value) is list else []

@@ -1,0 +1,151 @@
+"""Trusted programs in real worlds: ``world`` items on as many ranks as a case has, ``tensor`` items on one.
+
+The reference, which is known to finish, takes all cases of one world size in one world. Any other program gets a world
+for each case, so that what a wrong one leaves behind (a message nobody received) cannot spoil the next case.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autograder import trusted, values
+from autograder.child_wire import Refused
+from autograder.items import Build, Case
+from autograder.outcome import Outcome
+from rankzero import world
+from rankzero.events import Event
+
+#: After so many cases without an answer, the rest of a program's cases is not tried.
+LOSSES = 2
+
+
+def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
+    """What ``program`` makes of each case, each within ``timeout`` seconds."""
+    if program is item.solution():
+        return _together(item, program, cases, timeout)
+    outcomes: list[Outcome] = []
+    lost = 0
+    for case in cases:
+        if lost < LOSSES:
+            outcomes += _world(item, program, [case], timeout)
+        else:
+            outcomes.append(dataclasses.replace(outcomes[-1], detail="not tried: " + outcomes[-1].detail))
+        lost += outcomes[-1].kind in ("deadlock", "timeout", "died")
+    return outcomes
+
+
+def _together(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
+    """All cases of one world size in one world, in the order of ``cases``."""
+    found: dict[int, Outcome] = {}
+    for size in sorted({_ranks(item, case) for case in cases}):
+        places = [index for index, case in enumerate(cases) if _ranks(item, case) == size]
+        outcomes = _world(item, program, [cases[index] for index in places], timeout)
+        found.update(zip(places, outcomes, strict=True))
+    return [found[index] for index in range(len(cases))]
+
+
+def _ranks(item: Build, case: Case) -> int:
+    return len(case.args) if item.grade == "world" else 1
+
+
+def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
+    """The outcomes of cases of one size, in one world."""
+    size = _ranks(item, cases[0])
+    try:
+        done = world.run(_rank, program, tuple(cases), item.grade, ranks=size, timeout=timeout * len(cases))
+    except world.WorldError as error:
+        return [_failed(item, program, cases[0], error, timeout)] * len(cases)
+    logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]
+    return [
+        _joined(
+            item, [answers[i] for answers in done.values], tuple(event for log in logs for event in log[i]), done.text
+        )
+        for i in range(len(cases))
+    ]
+
+
+def _rank(program: Callable[..., Any], cases: Sequence[Case], grade: str) -> list[tuple[Any, ...]]:
+    """On each rank: every case in turn, a mark in the log before each."""
+    import torch
+    import torch.distributed as dist
+
+    answers = []
+    for case in cases:
+        dist.all_reduce(torch.zeros(1, dtype=torch.int8))
+        answers.append(_answer(program, case, case.args[dist.get_rank()] if grade == "world" else case.args))
+    return answers
+
+
+def _is_mark(event: Event) -> bool:
+    """The one-byte all-reduce before a case; no item has tensors of one byte."""
+    return event.operation == "all_reduce" and event.sent == 1
+
+
+def _split(events: Sequence[Event], cases: int) -> list[list[Event]]:
+    """One rank's events by case."""
+    parts: list[list[Event]] = []
+    for event in events:
+        if _is_mark(event):
+            parts.append([])
+        elif parts:
+            parts[-1].append(event)
+    return parts + [[] for _ in range(cases - len(parts))]
+
+
+def _answer(program: Callable[..., Any], case: Case, given: Sequence[Any]) -> tuple[Any, ...]:
+    """One rank's part of an outcome: ``(kind, value or class name, arguments, line, detail)``."""
+    args = values.fresh(list(given), torch_tensor)
+    kwargs = values.fresh(dict(case.kwargs), torch_tensor)
+    try:
+        value = trusted.plain(program(*args, **kwargs))
+    except Refused as refusal:
+        return "refused", None, None, None, f"returned {refusal}"
+    except Exception as error:
+        return "raised", type(error).__name__, None, trusted.line_of(error), str(error)
+    return "value", value, trusted.after(given, args), None, ""
+
+
+def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
+    """A torch tensor from its plain parts."""
+    import torch
+
+    kind = getattr(torch, dtype)
+    return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape) if data else torch.empty(shape, dtype=kind)
+
+
+def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event, ...], output: str) -> Outcome:
+    """One outcome of what all ranks answered."""
+    kinds = [answer[0] for answer in answers]
+    first = next((answer for answer in answers if answer[0] != "value"), answers[0])
+    if first[0] == "raised" and len({answer[:2] for answer in answers}) > 1:
+        ranks = ", ".join(str(rank) for rank, kind in enumerate(kinds) if kind == "raised")
+        return Outcome("died", detail=f"raised {first[1]} on rank {ranks} alone", events=events, output=output)
+    if first[0] != "value":
+        error = first[1] or ""
+        return Outcome(first[0], error=error, line=first[3], detail=first[4], events=events, output=output)
+    value, arguments = tuple(answer[1] for answer in answers), tuple(answer[2] for answer in answers)
+    if item.grade == "tensor":
+        value, arguments = value[0], arguments[0]
+    return Outcome("value", value, arguments=arguments, events=events, output=output)
+
+
+def _failed(item: Build, program: Callable[..., Any], case: Case, error: world.WorldError, timeout: float) -> Outcome:
+    """What a world came to that did not end by itself."""
+    states = {report.state for report in error.reports}
+    if states == {"finished", "waiting"}:  # perhaps a rank raised, and the others wait for it: ask for its exception
+        try:
+            world.run(_bare, program, case, item.grade, ranks=_ranks(item, case), timeout=timeout)
+        except world.WorldError as again:
+            error = again
+    kind = "died" if "died" in states else "timeout" if "running" in states or not states else "deadlock"
+    return Outcome(kind, detail=str(error).split("\n")[0])
+
+
+def _bare(program: Callable[..., Any], case: Case, grade: str) -> None:
+    """One case on one rank, its exception not caught."""
+    import torch.distributed as dist
+
+    given = case.args[dist.get_rank()] if grade == "world" else case.args
+    program(*values.fresh(list(given), torch_tensor), **values.fresh(dict(case.kwargs), torch_tensor))

@@ -1,0 +1,72 @@
+"""Values as the grader holds them, tensors as :class:`~autograder.items.Tensor`; to and from the children's wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from autograder import child_wire
+from autograder.child_wire import Malformed, Refused
+from autograder.items import Iterator, Tensor
+
+__all__ = ["MAX_LINE", "Malformed", "Refused", "decode", "encode", "fresh", "parse"]
+
+#: The longest line that a child may write, bytes, and the most parts it may have.
+MAX_LINE = 6 << 20
+MAX_PARTS = 500_000
+
+
+def _special(value: Any) -> Any:
+    if type(value) is Tensor:
+        return child_wire.tensor(value.dtype, value.shape, value.data)
+    if type(value) is Iterator:
+        return ["i", *(encode(part) for part in value.values)]
+    return None
+
+
+def encode(value: Any) -> Any:
+    """The wire form of a plain value, a :class:`Tensor` or an :class:`Iterator`.
+
+    Raises:
+        Refused: it holds something else, or is too large.
+    """
+    return child_wire.encode(value, _special)
+
+
+def decode(wire: Any) -> Any:
+    """The value that a child's ``wire`` stands for.
+
+    Raises:
+        Malformed: no honest child writes this.
+    """
+    return child_wire.decode(wire, Tensor, lambda parts: Iterator(tuple(parts)))
+
+
+def fresh(value: Any, tensor: Callable[[str, tuple[int, ...], bytes], Any] = Tensor) -> Any:
+    """A new copy of ``value`` as a program receives it: containers copied, an :class:`Iterator` as a live iterator.
+
+    ``tensor(dtype, shape, data)`` makes the tensors.
+    """
+    return child_wire.decode(encode(value), tensor, iter)
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """One line of a child as a JSON object.
+
+    Raises:
+        Malformed: it is not one, or too large to be worth reading.
+    """
+    if len(line) > MAX_LINE or line.count(b",") + line.count(b"[") + line.count(b"{") > MAX_PARTS:
+        raise Malformed("too large")
+    try:
+        message = json.loads(line, parse_float=_no_number, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise Malformed("not JSON") from None
+    if type(message) is not dict:
+        raise Malformed("not an object")
+    return message
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text[:20]} is not on the wire")

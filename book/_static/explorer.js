@@ -1,0 +1,208 @@
+/* Makes the explorers of the built book move: at the first touch of a control Python starts in a worker, and each change
+   draws the chart anew. From file:// or without a script the still stays, and its sentence says how to move it.
+
+   A figure carries data-module, data-function and data-controls (rankzero/explore.py). */
+(function () {
+  "use strict";
+
+  const base = new URL(".", document.currentScript.src).href;
+  const SCRIPTS = ["vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js"];
+  const STEPS = 200; // of a slider over a range of floats
+  const STARTING = "Starting Python …";
+  const refusal = (failure) => `The chart does not move here: ${failure.message}.`;
+
+  // Controls: what a native input means.
+
+  const PREFIXES = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+  const BASE_UNITS = ["B", "B/s", "s", "FLOP", "FLOP/s"];
+
+  function shown(value, unit) {
+    const [size, prefix] = (BASE_UNITS.includes(unit) && value !== 0 &&
+      PREFIXES.find(([scale]) => Math.abs(value) >= scale)) || [1, ""];
+    const number = value / size;
+    const digits = Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(4)));
+    return `${digits} ${prefix}${unit}`.trim();
+  }
+
+  const isWhole = (control) => control.integer && !control.log;
+
+  function toValue(control, position) {
+    if (isWhole(control)) return Number(position);
+    const share = Number(position) / STEPS;
+    if (!control.log) return control.low + share * (control.high - control.low);
+    const exact = control.low * (control.high / control.low) ** share;
+    const rounded = Math.min(Math.max(Number(exact.toPrecision(3)), control.low), control.high);
+    return control.integer ? Math.round(rounded) : rounded;
+  }
+
+  function toPosition(control, value) {
+    if (isWhole(control)) return value;
+    const share = control.log
+      ? Math.log(value / control.low) / Math.log(control.high / control.low)
+      : (value - control.low) / (control.high - control.low);
+    return share * STEPS;
+  }
+
+  function readVector(control, text) {
+    const values = text.split(",").map((piece) => (piece.trim() === "" ? NaN : Number(piece)));
+    if (!values.every(Number.isFinite)) return { error: "Type numbers with commas between them." };
+    if (values.length > control.longest) return { error: `At most ${control.longest} numbers.` };
+    const { low, high } = control;
+    const inside = values.every((value) => (low === null || value >= low) && (high === null || value <= high));
+    return inside ? { value: values } : { error: `Each number must lie between ${low ?? "-∞"} and ${high ?? "∞"}.` };
+  }
+
+  /* A slider keeps the exact default until it is moved. */
+  function readRange(control, input) {
+    const value = input.dataset.moved ? toValue(control, input.value) : control.default;
+    const text = shown(value, control.unit);
+    input.parentElement.querySelector(".rz-value").textContent = text;
+    input.setAttribute("aria-valuetext", text);
+    return { value };
+  }
+
+  function read(control, input) {
+    if (control.kind === "Range") return readRange(control, input);
+    if (control.kind === "Choice") return { value: control.options[Number(input.value)] };
+    const vector = readVector(control, input.value);
+    input.setAttribute("aria-invalid", String(Boolean(vector.error)));
+    return vector;
+  }
+
+  function wakeInput(control, input) {
+    if (control.kind !== "Range") return;
+    [input.min, input.max] = isWhole(control) ? [control.low, control.high] : [0, STEPS];
+    input.step = 1;
+    input.value = toPosition(control, control.default);
+    input.addEventListener("input", () => { input.dataset.moved = "yes"; });
+    readRange(control, input);
+  }
+
+  // Engines: Python in a worker, Vega in the page; each starts once.
+
+  let worker = null;
+  let vega = null;
+  const waiting = new Map();
+  let tickets = 0;
+
+  function startWorker() {
+    const fresh = new Worker(`${base}explorer-worker.js`);
+    fresh.onmessage = ({ data }) => {
+      const { answer, fail } = waiting.get(data.ticket);
+      waiting.delete(data.ticket);
+      if (data.fatal) fail(new Error(data.error));
+      else answer(data);
+    };
+    fresh.onerror = (event) => {
+      event.preventDefault();
+      worker = null;
+      for (const { fail } of waiting.values()) fail(new Error("Python could not be loaded"));
+      waiting.clear();
+    };
+    return fresh;
+  }
+
+  function ask(request) {
+    worker = worker || startWorker();
+    return new Promise((answer, fail) => {
+      tickets += 1;
+      waiting.set(tickets, { answer, fail });
+      worker.postMessage({ ticket: tickets, ...request });
+    });
+  }
+
+  function loadScript(path) {
+    return new Promise((answer, fail) => {
+      const script = document.createElement("script");
+      script.src = `${base}vendor/${path}`;
+      script.onload = answer;
+      script.onerror = () => fail(new Error(`${path} could not be loaded`));
+      document.head.append(script);
+    });
+  }
+
+  function loadVega() {
+    vega = vega || SCRIPTS.reduce((before, path) => before.then(() => loadScript(path)), Promise.resolve());
+    return vega;
+  }
+
+  // One figure.
+
+  function enliven(figure) {
+    const controls = JSON.parse(figure.dataset.controls);
+    const fields = figure.querySelector("fieldset");
+    const status = figure.querySelector(".rz-status");
+    const chart = figure.querySelector(".rz-chart");
+    const inputs = Object.fromEntries(
+      [...fields.querySelectorAll("[data-name]")].map((input) => [input.dataset.name, input]));
+    let running = false;
+    let stale = false;
+
+    function readState() {
+      const state = {};
+      for (const [name, control] of Object.entries(controls)) {
+        const { value, error } = read(control, inputs[name]);
+        if (error) return { error };
+        state[name] = value;
+      }
+      return { state };
+    }
+
+    async function draw(state) {
+      const { module, function: name } = figure.dataset;
+      const [reply] = await Promise.all([ask({ module, name, state }), loadVega()]);
+      if (reply.error) return reply.error;
+      const place = document.createElement("div");
+      await vegaEmbed(place, JSON.parse(reply.chart), { actions: false, mode: "vega-lite", renderer: "svg" });
+      chart.replaceChildren(place);
+      figure.dataset.state = JSON.stringify(state);
+      return "";
+    }
+
+    /* The latest state wins: while one is drawn, changes only mark it as stale. */
+    async function update() {
+      stale = running;
+      if (running) return;
+      const { state, error } = readState();
+      if (error) return void (status.textContent = error);
+      running = true;
+      if (!figure.dataset.state) status.textContent = STARTING;
+      try {
+        status.textContent = await draw(state);
+      } catch (failure) {
+        status.textContent = refusal(failure);
+      }
+      running = false;
+      if (stale) update();
+    }
+
+    /* The first touch starts the engines, so that they are ready when the first change comes. */
+    async function touch() {
+      fields.removeEventListener("focusin", touch);
+      fields.removeEventListener("pointerdown", touch);
+      if (running) return;
+      status.textContent = STARTING;
+      try {
+        await Promise.all([ask({}), loadVega()]);
+        if (!running) status.textContent = "";
+      } catch (failure) {
+        status.textContent = refusal(failure);
+      }
+    }
+
+    for (const [name, control] of Object.entries(controls)) wakeInput(control, inputs[name]);
+    fields.disabled = false;
+    status.textContent = "";
+    fields.addEventListener("input", update);
+    fields.addEventListener("focusin", touch);
+    fields.addEventListener("pointerdown", touch);
+  }
+
+  function start() {
+    if (!/^https?:$/.test(location.protocol)) return;
+    document.querySelectorAll(".rz-explorer").forEach(enliven);
+  }
+
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,119 @@
+"""What the demos share: the command line, loading parts by name, tables, saving, and what ends a demo."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import functools
+import importlib
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rankzero.world import WorldError
+
+Main = Callable[[Sequence[str] | None], int]
+
+
+def parser(doc: str | None, picture: bool = True) -> argparse.ArgumentParser:
+    """A parser with what every demo takes: ``--code``, ``--quick`` and ``--save``, of a picture where there is one."""
+    found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found.add_argument("--code", choices=("solutions", "labs"), default="solutions", help="whose functions to run")
+    found.add_argument("--quick", action="store_true", help="a small version, at most 3 s")
+    kinds = (".csv", ".png", ".svg") if picture else (".csv",)
+    what = "the table (.csv) or the picture (.png, .svg)" if picture else "the table (.csv)"
+    found.add_argument("--save", type=_target(kinds), metavar="FILE", help=f"write {what}")
+    return found
+
+
+def _target(kinds: tuple[str, ...]) -> Callable[[str], Path]:
+    def convert(text: str) -> Path:
+        path = Path(text)
+        if path.suffix not in kinds:
+            raise argparse.ArgumentTypeError(f"FILE must end in {' or '.join(kinds)}, got {text}")
+        if not path.parent.is_dir():
+            raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+        return path
+
+    return convert
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """A type for argparse: a whole number from ``low`` to ``high``."""
+
+    def convert(text: str) -> int:
+        if not text.isdecimal() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"must be a whole number from {low} to {high}, got {text}")
+        return int(text)
+
+    return convert
+
+
+def part(code: str, module: str, name: str) -> Any:
+    """The function ``name`` of a topic module, from ``solutions`` or from ``labs``."""
+    return getattr(importlib.import_module(f"{code}.{module}"), name)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under a header; numbers stand to the right."""
+
+    header: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
+
+    def __str__(self) -> str:
+        cells = [self.header, *([_text(value) for value in row] for row in self.rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.header))]
+        right = [all(isinstance(row[i], int | float) for row in self.rows) for i in range(len(self.header))]
+        pad = [str.rjust if numbers else str.ljust for numbers in right]
+        return "\n".join("  ".join(pad[i](row[i], widths[i]) for i in range(len(widths))).rstrip() for row in cells)
+
+    def csv(self) -> str:
+        """The same as comma-separated values."""
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows([self.header, *self.rows])
+        return buffer.getvalue()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def show(arguments: argparse.Namespace, table: Table, picture: Callable[[], Any] | None = None) -> None:
+    """Print the table; with ``--save`` write it or ``picture()``, whole or not at all."""
+    print(table)
+    if arguments.save is None:
+        return
+    draft = arguments.save.with_name(f".{os.getpid()}-{arguments.save.name}")
+    if picture and arguments.save.suffix != ".csv":
+        picture().savefig(draft)
+    else:
+        draft.write_text(table.csv(), encoding="utf-8")
+    draft.replace(arguments.save)
+    print(f"wrote {arguments.save}")
+
+
+def verdict(right: bool, sentence: str) -> int:
+    """The last line of a demo, and its exit status: 0 when its own check holds, else 1."""
+    print(f"check: {sentence}: {'yes' if right else 'NO'}")
+    return 0 if right else 1
+
+
+def demo(main: Main) -> Main:
+    """``main``, where a part that is not written or a world that fails ends in its sentence and status 1."""
+
+    @functools.wraps(main)
+    def guarded(argv: Sequence[str] | None = None) -> int:
+        try:
+            return main(argv)
+        except (NotImplementedError, WorldError) as error:
+            print(error, file=sys.stderr)
+            return 1
+
+    return guarded

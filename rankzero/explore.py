@@ -1,0 +1,306 @@
+"""Explorers: one pure function and its controls, alive in a notebook and in the page of the book.
+
+``explore(fn, title=..., alt=..., ranks=Range(2, 8, 4))``: ``fn(ranks=4)`` returns a chart as a plain dict (Vega-Lite,
+version 5). ``fn`` stands in a module that imports only the standard library and such modules, because in the page it
+runs in the browser (``book/_static/explorer.js``). In a notebook ipywidgets call it; while the book is built
+(``RANKZERO_BOOK=1``) its default state is drawn as a still.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+Spec = dict[str, Any]
+
+#: The MIME type under which JupyterLab and VS Code draw a Vega-Lite chart.
+MIME = "application/vnd.vegalite.v5+json"
+
+#: The newest version of the grammar's major version 5 that vl-convert draws.
+VEGA_LITE = "5.21"
+
+
+@dataclass(frozen=True)
+class Range:
+    """A slider. It gives integers when ``low``, ``high`` and ``default`` are integers, else floats.
+
+    ``log`` spaces the values evenly in their logarithm and rounds them to three significant digits. A value in a base
+    unit (``B``, ``B/s``, ``s``, ``FLOP``, ``FLOP/s``) is shown with a prefix: 2e9 B as ``2 GB``.
+    """
+
+    low: float
+    high: float
+    default: float
+    unit: str = ""
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
+        if not self.low <= self.default <= self.high:
+            raise ValueError(f"default must lie between {self.low} and {self.high}, got {self.default}")
+        if self.log and self.low <= 0:
+            raise ValueError(f"low must be positive for a logarithmic range, got {self.low}")
+
+    @property
+    def integer(self) -> bool:
+        """The values are integers."""
+        return all(isinstance(value, int) for value in (self.low, self.high, self.default))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several options; ``default`` is the first unless it is named."""
+
+    options: tuple[str | int | float, ...]
+    default: str | int | float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", tuple(self.options))
+        if not self.options:
+            raise ValueError("options must not be empty")
+        if self.default is None:
+            object.__setattr__(self, "default", self.options[0])
+        if self.default not in self.options:
+            raise ValueError(f"default must be one of {list(self.options)}, got {self.default!r}")
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Numbers, typed with commas between them: one to ``longest`` of them, each in [``low``, ``high``]."""
+
+    default: tuple[float, ...]
+    low: float = float("-inf")
+    high: float = float("inf")
+    unit: str = ""
+    longest: int = 64
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "default", tuple(self.default))
+        if not 1 <= len(self.default) <= self.longest:
+            raise ValueError(f"default must hold 1 to {self.longest} numbers, got {len(self.default)}")
+        if not all(self.low <= value <= self.high for value in self.default):
+            raise ValueError(f"default must lie in [{self.low}, {self.high}], got {self.default}")
+
+    def read(self, text: str) -> tuple[float, ...]:
+        """The numbers of ``text``.
+
+        Raises:
+            ValueError: it is not a list of numbers in the range; the message says which rule.
+        """
+        try:
+            values = tuple(_plain(float(piece)) for piece in text.split(","))
+        except ValueError:
+            raise ValueError(f"numbers with commas between them are needed, got {text!r}") from None
+        if len(values) > self.longest:
+            raise ValueError(f"at most {self.longest} numbers, got {len(values)}")
+        if not all(self.low <= value <= self.high and abs(value) < float("inf") for value in values):
+            raise ValueError(f"each number must lie in [{self.low:g}, {self.high:g}], got {text!r}")
+        return values
+
+
+Control = Range | Choice | Vector
+Function = Callable[..., Spec]
+
+
+def _plain(value: float) -> float:
+    """Whole numbers as int: ``[3, 4]`` is nicer than ``[3.0, 4.0]`` in a chart."""
+    return int(value) if value.is_integer() else value
+
+
+def explore(fn: Function, *, title: str, alt: str, **controls: Control) -> None:
+    """Show ``fn``'s chart with its controls.
+
+    Args:
+        fn: pure; its keyword arguments are the controls' values; returns a Vega-Lite chart as a dict.
+        title: what the chart is about.
+        alt: one sentence that states what there is to see, for everyone and for those who cannot see it.
+        **controls: one for each argument of ``fn``, under its name.
+
+    Raises:
+        ValueError: controls and arguments do not match, or (for the book) ``fn`` stands in no module.
+    """
+    _match(fn, controls)
+    if not _in_kernel():
+        print(f"{title}: an explorer; it moves in a notebook and in the book. {alt}")
+        return
+    from IPython.display import display
+
+    if os.environ.get("RANKZERO_BOOK") == "1":
+        display({"text/html": figure(fn, title, alt, controls)}, raw=True)
+    else:
+        display(widget(fn, title, alt, controls))
+
+
+def _in_kernel() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+def _match(fn: Function, controls: Mapping[str, Control]) -> None:
+    """Every control is an argument, and every argument without a default has a control."""
+    parameters = inspect.signature(fn).parameters
+    for name, control in controls.items():
+        if name not in parameters:
+            known = ", ".join(parameters)
+            raise ValueError(f"controls must be arguments of {fn.__name__} ({known}), got {name}")
+        if not isinstance(control, Control):
+            raise ValueError(f"{name} must be a Range, Choice or Vector, got {control!r}")
+    missing = [name for name, p in parameters.items() if p.default is p.empty and name not in controls]
+    if missing:
+        raise ValueError(f"controls must cover the arguments of {fn.__name__}, missing {', '.join(missing)}")
+
+
+def defaults(controls: Mapping[str, Control]) -> dict[str, Any]:
+    """The state in which an explorer begins; a vector is a list, as in the browser."""
+    return {
+        name: list(control.default) if isinstance(control, Vector) else control.default
+        for name, control in controls.items()
+    }
+
+
+def label(name: str) -> str:
+    """A control's name for the reader: ``message_bytes`` is "message bytes"."""
+    return name.replace("_", " ")
+
+
+# The notebook
+
+
+def _bundle(spec: Spec, alt: str) -> dict[str, Any]:
+    """The chart as Jupyter shows it: through altair where it is installed (Colab), else as its own MIME type."""
+    try:
+        import altair
+    except ImportError:
+        return {MIME: spec, "text/plain": alt}
+    bundle = altair.Chart.from_dict(spec)._repr_mimebundle_()
+    return dict(bundle[0] if isinstance(bundle, tuple) else bundle)
+
+
+def _slider(name: str, control: Range) -> Any:
+    import ipywidgets
+
+    text = f"{label(name)} ({control.unit})" if control.unit else label(name)
+    common = {"value": control.default, "description": text, "continuous_update": False}
+    common |= {"style": {"description_width": "initial"}}
+    if control.log:
+        from math import log10
+
+        span = {"min": log10(control.low), "max": log10(control.high), "step": log10(control.high / control.low) / 200}
+        return ipywidgets.FloatLogSlider(base=10, readout_format=".3s", **span, **common)
+    if control.integer:
+        return ipywidgets.IntSlider(min=control.low, max=control.high, **common)
+    return ipywidgets.FloatSlider(
+        min=control.low, max=control.high, step=(control.high - control.low) / 200, readout_format=".4g", **common
+    )
+
+
+def _input(name: str, control: Control) -> Any:
+    import ipywidgets
+
+    if isinstance(control, Range):
+        return _slider(name, control)
+    style = {"description_width": "initial"}
+    if isinstance(control, Choice):
+        options = list(control.options)
+        return ipywidgets.Dropdown(options=options, value=control.default, description=label(name), style=style)
+    text = f"{label(name)} ({control.unit})" if control.unit else label(name)
+    value = ", ".join(f"{number:g}" for number in control.default)
+    return ipywidgets.Text(value=value, description=text, continuous_update=False, style=style)
+
+
+def _value(control: Control, raw: Any) -> Any:
+    if isinstance(control, Vector):
+        return list(control.read(raw))
+    if isinstance(control, Range) and control.log:
+        rounded = min(max(float(f"{raw:.3g}"), control.low), control.high)
+        return round(rounded) if control.integer else rounded
+    return raw
+
+
+def widget(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> Any:
+    """The explorer as an ipywidgets box: title, controls, chart, and the sentence that says what there is to see."""
+    import ipywidgets
+
+    inputs = {name: _input(name, control) for name, control in controls.items()}
+    chart = ipywidgets.Output()
+
+    def draw(_change: Any = None) -> None:
+        try:
+            state = {name: _value(control, inputs[name].value) for name, control in controls.items()}
+            data = _bundle(fn(**state), alt)
+        except ValueError as error:
+            data = {"text/plain": str(error)}
+        chart.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+
+    for box in inputs.values():
+        box.observe(draw, "value")
+    draw()
+    head, foot = ipywidgets.HTML(f"<b>{escape(title)}</b>"), ipywidgets.HTML(escape(alt))
+    return ipywidgets.VBox([head, *inputs.values(), chart, foot])
+
+
+# The book
+
+
+def still(fn: Function, controls: Mapping[str, Control], name: str) -> str:
+    """The default state as SVG text; its ids are ``name`` and a number, the same in every build."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise RuntimeError("stills of explorers need vl-convert-python: pip install '.[book]'") from None
+    svg = vl_convert.vegalite_to_svg(json.dumps(fn(**defaults(controls))), vl_version=VEGA_LITE)
+    ids = {old: f"{name}-{i}" for i, old in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg)))}
+    return re.sub(r'(\bid="|url\(#|href="#)([^")]+)', lambda found: found[1] + ids.get(found[2], found[2]), svg)
+
+
+def _definition(control: Control) -> dict[str, Any]:
+    """A control as data for the page."""
+    fields = {"kind": type(control).__name__, **asdict(control)}
+    if isinstance(control, Range):
+        fields["integer"] = control.integer
+    finite = (None if value in (float("inf"), float("-inf")) else value for value in fields.values())
+    return dict(zip(fields, finite, strict=True))
+
+
+def _field(name: str, control: Control) -> str:
+    """One labelled native input; ``explorer.js`` gives sliders their range and their text."""
+    text = f"<span>{escape(label(name))}</span>"
+    named = f'data-name="{escape(name)}"'
+    if isinstance(control, Range):
+        shown = f"{control.default:g} {escape(control.unit)}".strip()
+        value = f'<span class="rz-value" aria-hidden="true">{shown}</span>'
+        return f'<label>{text}{value}<input type="range" {named}></label>'
+    if isinstance(control, Choice):
+        options = "".join(
+            f'<option value="{i}"{" selected" if option == control.default else ""}>{escape(str(option))}</option>'
+            for i, option in enumerate(control.options)
+        )
+        return f"<label>{text}<span></span><select {named}>{options}</select></label>"
+    value = ", ".join(f"{number:g}" for number in control.default)
+    unit = f"<span>{escape(control.unit)}</span>"
+    return f'<label>{text}{unit}<input type="text" autocomplete="off" value="{value}" {named}></label>'
+
+
+def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> str:
+    """The explorer as the page's HTML: a still, its controls (asleep until ``explorer.js`` wakes them), a caption."""
+    if fn.__module__ == "__main__":
+        raise ValueError(f"fn must stand in a module, so that the page can import it, got {fn.__name__} from a cell")
+    name = f"rz-{fn.__module__}-{fn.__qualname__}".replace(".", "-")
+    definitions = {key: _definition(control) for key, control in controls.items()}
+    fields = "".join(_field(key, control) for key, control in controls.items())
+    return (
+        f'<figure class="rz-explorer" data-module="{fn.__module__}" data-function="{fn.__qualname__}" '
+        f'data-controls="{escape(json.dumps(definitions))}">'
+        f'<fieldset class="rz-controls" disabled aria-label="{escape(title)}">{fields}</fieldset>'
+        '<p class="rz-status" role="status">This chart moves when the book is served: run <code>make serve</code>.</p>'
+        f'<div class="rz-chart" role="img" aria-label="{escape(title)}">{still(fn, controls, name)}</div>'
+        f"<figcaption><b>{escape(title)}.</b> {escape(alt)}</figcaption></figure>"
+    )

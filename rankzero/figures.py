@@ -1,0 +1,304 @@
+"""Pictures of a run: drawn from its event log, or from computed arrays.
+
+Every function returns a :class:`Picture`, a Matplotlib figure with ``alt``, one sentence that says what to see. In a
+notebook and in the book it stands as an inline drawing whose text and axes take the colour of the page, light or dark.
+Saved to a file it is dark on white. The same picture gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import io
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, Protocol
+
+from matplotlib import colormaps, rc_context
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
+
+from rankzero.charts import COLOURS, RECEIVED, SENT, STRIPES, Block, State, blocks, ink_on
+from rankzero.events import Event, Ledger
+
+#: Text and axes; in a page they take the colour of the text around them.
+INK = "#24292f"
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "legend.frameon": False,
+    "hatch.linewidth": 3.0,
+    "svg.fonttype": "path",
+    **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
+    **{f"axes.{part}color": INK for part in ("edge", "label", "title")},
+}
+
+P = ParamSpec("P")
+
+
+class Run(Protocol):
+    """Whatever has events: a world's result or a simulator's."""
+
+    @property
+    def events(self) -> Iterable[Event]: ...
+
+
+class Picture(Figure):
+    """A Matplotlib figure that knows what it shows."""
+
+    alt: str = ""
+
+    def html(self) -> str:
+        """The picture as inline SVG that takes the page's text colour, with ``alt`` for those who cannot see it."""
+        buffer = io.StringIO()
+        self.savefig(buffer, format="svg", transparent=True)
+        drawing = buffer.getvalue().partition("<svg ")[2]
+        width = re.search(r'width="([\d.]+)pt"', drawing)
+        drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
+        drawing = re.sub(r'<style type="text/css">.*?</style>', "", drawing, count=1, flags=re.DOTALL)
+        drawing = re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor")
+        size = f"width:{float(width[1]) * 4 / 3:.0f}px;max-width:100%;height:auto" if width else ""
+        label = html.escape(self.alt)
+        style = f"{size};stroke-linejoin:round;stroke-linecap:butt"
+        return f'<div class="rz-figure"><svg role="img" aria-label="{label}" style="{style}" {drawing.strip()}</div>'
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """As Matplotlib's, without dates and random names: the same picture gives the same bytes."""
+        suffix = options.get("format") or str(fname).rpartition(".")[2].lower()
+        stamps = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
+        metadata = dict.fromkeys(stamps.get(suffix, ()))
+        with rc_context(STYLE | {"svg.hashsalt": self.alt}):
+            super().savefig(fname, **({"metadata": metadata or None, "dpi": 150} | options))
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display({"text/html": self.html(), "text/plain": self.alt}, raw=True)
+
+
+def _styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
+    """``draw`` with the house's style."""
+
+    @functools.wraps(draw)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> Picture:
+        with rc_context(STYLE):
+            picture = draw(*args, **kwargs)
+            picture.draw_without_rendering()
+            picture.set_layout_engine("none")  # laid out once: drawing it again changes nothing
+            return picture
+
+    return styled
+
+
+def _panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Picture, list[Axes]]:
+    """An empty picture with ``rows`` by ``columns`` panels; ``size`` is its width and height in inches."""
+    picture = Picture(figsize=size, layout="constrained")
+    return picture, list(picture.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def _legend(picture: Picture, names: Mapping[str, str]) -> None:
+    handles = [Patch(facecolor=colour, label=name) for name, colour in names.items()]
+    picture.legend(handles=handles, loc="outside lower center", ncols=max(1, min(len(handles), 5)))
+
+
+def messages(events: Iterable[Event]) -> list[tuple[Event, Event]]:
+    """Each send with the receive that took it: the first sent from one rank to another is the first received."""
+    sends: dict[tuple[int, int], list[Event]] = defaultdict(list)
+    receives: dict[tuple[int, int], list[Event]] = defaultdict(list)
+    for event in sorted(events, key=lambda event: event.start):
+        if event.operation == "send":
+            sends[event.rank, event.peers[0]].append(event)
+        elif event.operation == "recv":
+            receives[event.peers[0], event.rank].append(event)
+    return [pair for pairs, sent in sends.items() for pair in zip(sent, receives[pairs], strict=False)]
+
+
+def _time_unit(span: float) -> tuple[float, str]:
+    """The unit in which ``span`` seconds read well, as its size and its name."""
+    return next(((size, name) for size, name in ((1.0, "s"), (1e-3, "ms")) if span >= size), (1e-6, "µs"))
+
+
+def _lanes(events: Sequence[Event]) -> tuple[dict[int, int], int]:
+    """Operations that overlap in time go to separate lanes: the lane of each event by its place, and their number."""
+    ends: list[float] = []
+    lanes = {}
+    for index, event in sorted(enumerate(events), key=lambda pair: pair[1].start):
+        free = next((lane for lane, end in enumerate(ends) if end <= event.start), len(ends))
+        ends[free : free + 1] = [event.end]
+        lanes[index] = free
+    return lanes, max(1, len(ends))
+
+
+def _colours(operations: Iterable[str]) -> dict[str, str]:
+    """A colour for each operation: send and recv have their own, the others in alphabetical order."""
+    names = set(operations)
+    fixed = {name: colour for name, colour in (("send", SENT), ("recv", RECEIVED)) if name in names}
+    others = sorted(names - set(fixed))
+    return fixed | {name: COLOURS[2 + i % (len(COLOURS) - 2)] for i, name in enumerate(others)}
+
+
+@_styled
+def spacetime(run: Run) -> Picture:
+    """A run over time: a row for each rank, a bar for each operation, an arrow for each message."""
+    events = list(run.events)
+    ranks = 1 + max((event.rank for event in events), default=0)
+    span = max((event.end for event in events), default=1.0)
+    unit, name = _time_unit(span)
+    picture, (axes,) = _panels(1, 1, (7.0, 1.1 + 0.55 * ranks))
+    colours = _colours(event.operation for event in events)
+    for rank in range(ranks):
+        _bars(axes, rank, [event for event in events if event.rank == rank], unit, colours)
+    for sent, received in messages(events):
+        tail, head = (sent.start / unit, sent.rank), (received.end / unit, received.rank)
+        axes.add_patch(FancyArrowPatch(tail, head, arrowstyle="->", mutation_scale=8, linewidth=0.9, color=INK))
+    axes.set(xlabel=f"time since the start ({name})", ylabel="rank", xlim=(0, 1.02 * span / unit))
+    axes.set(ylim=(ranks - 0.5, -0.5), yticks=range(ranks))
+    _legend(picture, colours)
+    picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}; arrows are messages."
+    return picture
+
+
+def _bars(axes: Axes, rank: int, events: Sequence[Event], unit: float, colours: Mapping[str, str]) -> None:
+    lanes, count = _lanes(events)
+    height = 0.7 / count
+    for index, event in enumerate(events):
+        corner = (event.start / unit, rank - 0.35 + lanes[index] * height)
+        bar = Rectangle(corner, (event.end - event.start) / unit, height, color=colours[event.operation])
+        axes.add_patch(bar)
+
+
+@_styled
+def ledger_bars(runs: Any) -> Picture:
+    """Bytes that each rank sent and received, for one run or, side by side, for a dict of runs by name.
+
+    A run is a :class:`~rankzero.events.Ledger`, or has one (``run.ledger()``).
+    """
+    named = runs if isinstance(runs, Mapping) and not isinstance(runs, Ledger) else {"": runs}
+    ledgers = {name: run if isinstance(run, Ledger) else run.ledger() for name, run in named.items()}
+    top = max((max(book.sent(r), book.received(r)) for book in ledgers.values() for r in range(book.ranks)), default=0)
+    power = next((p for p in (4, 3, 2, 1) if top >= 1000**p), 0)
+    picture, panels = _panels(1, len(ledgers), (max(3.2, 2.1 * len(ledgers)), 2.5), sharey=True)
+    for axes, (name, book) in zip(panels, ledgers.items(), strict=True):
+        ranks = range(book.ranks)
+        axes.bar([r - 0.2 for r in ranks], [book.sent(r) / 1000**power for r in ranks], 0.38, color=SENT)
+        axes.bar([r + 0.2 for r in ranks], [book.received(r) / 1000**power for r in ranks], 0.38, color=RECEIVED)
+        axes.set(title=name, xlabel="rank", xticks=ranks)
+    panels[0].set_ylabel(f"bytes ({('B', 'kB', 'MB', 'GB', 'TB')[power]})")
+    _legend(picture, {"sent": SENT, "received": RECEIVED})
+    most = [f"{name + ': ' if name else ''}{_most(book):,}" for name, book in ledgers.items()]
+    picture.alt = f"Bytes sent and received by each rank; the most that one rank sent is {', '.join(most)} bytes."
+    return picture
+
+
+def _most(book: Ledger) -> int:
+    return max((book.sent(rank) for rank in range(book.ranks)), default=0)
+
+
+@_styled
+def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
+    """What collectives do: for each, who holds which block before and after it.
+
+    Args:
+        runs: by operation, what each rank holds before and after, one number per block (None: nothing, or nothing
+            that is promised). Values must differ between ranks: ``10 * rank + place``, say.
+    """
+    ranks = max(len(before) for before, _ in runs.values())
+    columns = min(2, len(runs))
+    rows = -(-len(runs) // columns)
+    side = 0.42 * ranks + 0.55
+    picture, panels = _panels(rows, 2 * columns, (2 * columns * side, rows * (side + 0.1)))
+    for index, (operation, states) in enumerate(runs.items()):
+        pair = panels[2 * index : 2 * index + 2]
+        for axes, cells in zip(pair, blocks(operation, *states), strict=True):
+            _block_panel(axes, cells, ranks)
+        pair[0].set_title(operation, loc="left", fontweight="bold")
+        pair[0].set_xlabel("block, before")
+        pair[1].set_xlabel("block, after")
+    for axes in panels[2 * len(runs) :]:
+        axes.set_axis_off()
+    legend = {f"from rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)}
+    _legend(picture, legend | {"striped: all ranks": STRIPES[0]})
+    picture.alt = f"Blocks on {ranks} ranks before and after {', '.join(runs)}; the colour is the rank it came from."
+    return picture
+
+
+def _cell(axes: Axes, column: int, row: int, text: str, colour: str, **more: Any) -> None:
+    """A filled square with a text that reads on it."""
+    corner = (column - 0.46, row - 0.46)
+    axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor=colour, linewidth=0, clip_on=False, **more))
+    axes.text(column, row, text, ha="center", va="center", color=ink_on(colour), fontsize=8)
+
+
+def _square(axes: Axes, rows: int, columns: int, **labels: Any) -> None:
+    """Axes of a table of cells: row 0 on top, whole numbers on both axes."""
+    axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), xticks=range(columns), yticks=range(rows), **labels)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+
+
+def _block_panel(axes: Axes, cells: Sequence[Block], ranks: int) -> None:
+    _square(axes, ranks, ranks, aspect="equal", ylabel="rank")
+    empty = {(row, place) for row in range(ranks) for place in range(ranks)} - {(c.rank, c.place) for c in cells}
+    for row, place in sorted(empty):
+        axes.add_patch(Rectangle((place - 0.44, row - 0.44), 0.88, 0.88, fill=False, linewidth=0.5, edgecolor="#8888"))
+    for cell in cells:
+        stripes = {"hatch": "////", "edgecolor": STRIPES[1]} if cell.origin is None else {}
+        _cell(axes, cell.place, cell.rank, cell.label, cell.colour, **stripes)
+
+
+@_styled
+def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
+    """Contributions in each chunk of each rank, one panel per step: ``steps[step][rank][chunk]``."""
+    ranks, chunks = len(steps[0]), len(steps[0][0])
+    top = max(value for step in steps for row in step for value in row)
+    columns = min(4, len(steps))
+    rows = -(-len(steps) // columns)
+    picture, panels = _panels(rows, columns, (columns * 1.85, rows * (0.3 * ranks + 0.8)))
+    for index, (axes, step) in enumerate(zip(panels, steps, strict=False)):
+        _shaded(axes, step, top)
+        axes.set(title=f"step {index}" if index else "start", xlabel="chunk", ylabel="" if index % columns else "rank")
+    for axes in panels[len(steps) :]:
+        axes.set_axis_off()
+    complete = sum(value == top for row in steps[-1] for value in row)
+    picture.alt = (
+        f"Contributions in each chunk of each rank at the start and after each of {len(steps) - 1} steps; at the end "
+        f"{complete} of {ranks * chunks} chunks hold {top:g}."
+    )
+    return picture
+
+
+@_styled
+def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture:
+    """An all-to-all as a matrix: row ``r``, column ``c`` is what rank ``r`` has for rank ``c``; sums in the margins.
+
+    The margins count what travels: a rank's own block stays where it is.
+    """
+    ranks = len(sizes)
+    sent = [sum(value for c, value in enumerate(row) if c != r) for r, row in enumerate(sizes)]
+    received = [sum(row[c] for r, row in enumerate(sizes) if r != c) for c in range(ranks)]
+    picture, (axes,) = _panels(1, 1, (1.9 + 0.75 * ranks, 1.0 + 0.5 * ranks))
+    _shaded(axes, sizes, max((value for row in sizes for value in row), default=0))
+    for rank in range(ranks):
+        axes.text(ranks - 0.35, rank, f"sends {sent[rank]:g}", va="center")
+    axes.set_xticks(range(ranks), [f"{rank}\ngets {received[rank]:g}" for rank in range(ranks)])
+    axes.set(ylabel="from rank", xlabel=f"to rank ({unit})")
+    slowest = max(sent + received, default=0)
+    picture.alt = f"What {ranks} ranks send to each other; the largest row or column sum is {slowest:g} {unit}."
+    return picture
+
+
+def _shaded(axes: Axes, table: Sequence[Sequence[float]], top: float) -> None:
+    """A table whose cells are shaded from 0 to ``top``."""
+    shades = colormaps["viridis"]
+    _square(axes, len(table), len(table[0]))
+    for row, values in enumerate(table):
+        for column, value in enumerate(values):
+            _cell(axes, column, row, f"{value:g}", to_hex(shades(0.25 + 0.75 * value / (top or 1))))

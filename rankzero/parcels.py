@@ -1,0 +1,120 @@
+"""What travels between the caller and the ranks: functions by cloudpickle, tensors as plain copies.
+
+PyTorch's own pickler for processes hands tensors over by shared memory and open descriptors, which must outlive the
+sender. Here a tensor travels as its bytes, of the part it shows and no more, and comes back on the CPU.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import pickle
+import socket
+import struct
+import sys
+import threading
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+
+LENGTH = struct.Struct("!Q")  # stands before every message
+_registering = threading.Lock()  # cloudpickle keeps one list of modules for all threads
+
+
+class _Packer(cloudpickle.Pickler):
+    """cloudpickle, with plain tensors as bytes."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        torch = sys.modules.get("torch")
+        if (
+            torch is not None
+            and type(obj) is torch.Tensor
+            and obj.layout is torch.strided
+            and obj.device.type != "meta"
+        ):
+            return tensor_of, _parts(torch, obj)
+        return super().reducer_override(obj)
+
+
+def _parts(torch: Any, tensor: Any) -> tuple[str, tuple[int, ...], bytes, bool]:
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+    data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+    return str(plain.dtype).removeprefix("torch."), tuple(plain.shape), data, tensor.requires_grad
+
+
+def tensor_of(dtype: str, shape: tuple[int, ...], data: bytes, requires_grad: bool) -> Any:
+    """The tensor that was packed: in its own memory, on the CPU."""
+    import torch
+
+    kind = getattr(torch, dtype)
+    if not data:
+        return torch.empty(shape, dtype=kind, requires_grad=requires_grad)
+    return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape).requires_grad_(requires_grad)
+
+
+def pack(thing: Any) -> bytes:
+    """Bytes of any value, function or class; what another process could not import by name travels by value."""
+    file = io.BytesIO()
+    packer = _Packer(file, protocol=pickle.HIGHEST_PROTOCOL)
+    module = _module_without_name(thing)
+    if module is None:
+        packer.dump(thing)
+        return file.getvalue()
+    with _registering:
+        cloudpickle.register_pickle_by_value(module)
+        try:
+            packer.dump(thing)
+        finally:
+            cloudpickle.unregister_pickle_by_value(module)
+    return file.getvalue()
+
+
+def unpack(data: bytes) -> Any:
+    """The value that :func:`pack` packed."""
+    return pickle.loads(data)
+
+
+def _module_without_name(thing: Any) -> ModuleType | None:
+    """The module of the function in a call ``(fn, args)``, when importing its name elsewhere would not find it."""
+    function = thing[0] if isinstance(thing, tuple) and thing else thing
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if module is None or module.__name__ == "__main__":
+        return None
+    try:
+        found = importlib.util.find_spec(module.__name__)
+    except (ImportError, ValueError):
+        found = None
+    same = found is not None and found.origin == getattr(module, "__file__", found.origin)
+    return None if same else module
+
+
+def send(line: socket.socket, message: Any) -> None:
+    """One message: its length, then its pickle."""
+    body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    line.sendall(LENGTH.pack(len(body)))
+    line.sendall(body)
+
+
+def receive(line: socket.socket) -> Any:
+    """The next message; ``EOFError`` when the other end is gone."""
+    (size,) = LENGTH.unpack(_exactly(line, LENGTH.size))
+    return pickle.loads(_exactly(line, size))
+
+
+def complete(inbox: bytearray) -> Any:
+    """The message that has arrived in ``inbox`` in pieces, or None while some are missing."""
+    if len(inbox) < LENGTH.size or len(inbox) < LENGTH.size + LENGTH.unpack_from(inbox)[0]:
+        return None
+    return pickle.loads(memoryview(inbox)[LENGTH.size :])
+
+
+def _exactly(line: socket.socket, size: int) -> bytearray:
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        count = line.recv_into(view)
+        if not count:
+            raise EOFError
+        view = view[count:]
+    return data

@@ -1,0 +1,62 @@
+"""Kinship of processes: who dies with whom, who inherits orphans, how to leave nobody behind.
+
+Linux can do all three. Elsewhere a rank's own process group is ended, and a process that a rank started in a session of
+its own may outlive the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
+
+
+def die_with_parent() -> None:
+    """The system kills this process when its parent ends, however it ends."""
+    _process_control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Descendants whose parent dies become children of this process."""
+    _process_control(CHILD_SUBREAPER, 1)
+
+
+def _process_control(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def end_descendants(leaders: Iterable[int]) -> None:
+    """Kill these children with their process groups, then every other child of this process, until none is left."""
+    leaders = list(leaders)
+    for leader in leaders:
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(leader, signal.SIGKILL)
+    for leader in leaders:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(leader, 0)
+    with contextlib.suppress(ChildProcessError):  # raised when there is no child any more
+        while True:
+            if os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+            for child in children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)  # its own children are ours now: look again
+
+
+def children() -> list[int]:
+    """Process numbers of this process's children, where the system tells (Linux)."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parent = stat.read_text(errors="replace").rpartition(")")[2].split()[1]
+            found += [int(stat.parent.name)] if int(parent) == os.getpid() else []
+    return found

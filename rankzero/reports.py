@@ -1,0 +1,122 @@
+"""What became of each rank, in words: the sentence of a :class:`WorldError`."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rankzero import places
+from rankzero.warden import Found
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one rank did when its world ended.
+
+    Attributes:
+        rank: its number.
+        state: ``finished``, ``raised``, ``waiting``, ``running`` or ``died``.
+        what: the same in words: ``waits in send(dst=1) at line 4``.
+        traceback: the rank's own lines that an exception went through, and the exception; empty in the other states.
+    """
+
+    rank: int
+    state: str
+    what: str
+    traceback: str = ""
+
+
+class WorldError(RuntimeError):
+    """A world that did not finish. ``str(error)`` says what each rank was doing; ``error.reports`` holds it by rank."""
+
+    def __init__(self, sentence: str, reports: tuple[Report, ...]) -> None:
+        super().__init__(sentence, reports)
+        self.sentence = sentence
+        self.reports = reports
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def _render_traceback_(self) -> list[str]:
+        """In a notebook: the sentence alone; the frames of our own machinery help nobody."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+def explain(why: str, found: list[Found], timeout: float) -> WorldError:
+    """The error for a run that was ``failed``, ``late`` or ``unborn``, from what the warden found of each rank."""
+    first = _first(found) if why == "failed" else None
+    reports = tuple(_report(rank, one, rank == first) for rank, one in enumerate(found))
+    if first is not None:
+        sentence = _sentence([reports[first], *(report for report in reports if report.rank != first)])
+        traceback = reports[first].traceback
+        return WorldError(f"{sentence}\n\nRank {first}: {traceback}" if traceback else sentence, reports)
+    if why == "unborn":
+        return WorldError(f"the ranks did not meet: {_sentence(reports)}", reports)
+    stuck = all(report.state == "waiting" for report in reports if report.state != "finished")
+    return WorldError(f"{'deadlock' if stuck else 'timed out'} after {timeout:.1f} s: {_sentence(reports)}", reports)
+
+
+def _sentence(reports: Iterable[Report]) -> str:
+    return "; ".join(f"rank {report.rank} {report.what}" for report in reports)
+
+
+def _report(rank: int, found: Found, first: bool) -> Report:
+    """One rank in words; the ``first`` to fail is not excused by a lost connection."""
+    if found.report is not None:
+        return _reported(rank, found.report, first)
+    place = places.of_dump(found.stack)
+    if found.status is not None:
+        return Report(rank, "died", f"died: {_cause(found.status)}{_at(place)}")
+    in_backward = found.waiting.startswith("?") and places.rests_in_library(found.stack)
+    if found.waiting.startswith("!") or in_backward:
+        return Report(rank, "waiting", f"waits in {_short(found.waiting[1:])}")
+    return Report(rank, "running", f"is computing{_at(place)}")
+
+
+def _reported(rank: int, report: dict[str, Any], first: bool) -> Report:
+    if report["state"] == "finished":
+        return Report(rank, "finished", "has finished")
+    if report["lost"] and not first:
+        return Report(rank, "waiting", f"waits in {_short(report['lost'])}")
+    lines = [places.Place(*place) for place in report["places"]]
+    message = report["error"].strip()
+    what = f"raised {message.splitlines()[0]}{_at(lines[-1] if lines else None)}"
+    return Report(rank, "raised", what, places.as_traceback(lines, message))
+
+
+def _first(found: list[Found]) -> int:
+    """The rank whose failure came first and was nobody else's: a death, else the earliest exception of its own.
+
+    Of ranks that failed alike it is the lowest, whichever was faster.
+    """
+    for rank, one in enumerate(found):
+        if one.report is None and one.status is not None:
+            return rank
+    raised = {rank: one.report for rank, one in enumerate(found) if one.report and one.report["state"] == "raised"}
+    own = {rank: report for rank, report in raised.items() if not report["lost"]} or raised
+    earliest = min(own.values(), key=lambda report: report["time"])
+    return min(rank for rank, report in own.items() if report["error"] == earliest["error"])
+
+
+def _cause(status: int) -> str:
+    """How a process ended, in words; the numbers are those of :class:`rankzero.warden.Found`."""
+    if status >= 256:
+        return f"it left with exit status {status - 256} before its function returned"
+    names = {
+        signal.SIGSEGV: "segmentation fault",
+        signal.SIGABRT: "abort",
+        signal.SIGKILL: "killed, out of memory perhaps",
+    }
+    number = signal.Signals(status)
+    return f"{names.get(number, 'signal')} ({number.name})"
+
+
+def _at(place: places.Place | None) -> str:
+    return f" at {_short(str(place))}" if place else ""
+
+
+def _short(text: str) -> str:
+    """In a sentence a line of the cell is a line: the reader looks at the cell."""
+    return text.replace(" at cell line ", " at line ").removeprefix("cell ")

@@ -1,0 +1,171 @@
+"""Numbers with few bits: the loss scale that keeps small fp16 gradients alive.
+
+Standard library only. The rules are those of ``torch.amp.GradScaler``, in Python floats, with a floor added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+#: The largest finite float32. A scale never grows beyond it, because the scaler of a real run is a float32.
+FLOAT32_MAX = 3.4028234663852886e38
+
+
+def _check_rules(
+    scale: float, growth_interval: int, growth_factor: float, backoff_factor: float, min_scale: float
+) -> None:
+    if not (math.isfinite(scale) and scale > 0):
+        raise ValueError(f"init_scale must be finite and positive, got {scale!r}")
+    if isinstance(growth_interval, bool) or not isinstance(growth_interval, int) or growth_interval < 1:
+        raise ValueError(f"growth_interval must be an integer >= 1, got {growth_interval!r}")
+    if not (math.isfinite(growth_factor) and growth_factor > 1):
+        raise ValueError(f"growth_factor must be finite and > 1, got {growth_factor!r}")
+    if not 0 < backoff_factor < 1:
+        raise ValueError(f"backoff_factor must be between 0 and 1, got {backoff_factor!r}")
+    if not 0 <= min_scale <= scale:
+        raise ValueError(f"min_scale must be between 0 and the scale {scale!r}, got {min_scale!r}")
+
+
+def dynamic_loss_scale(
+    overflows: Iterable[bool],
+    init_scale: float = 65536.0,
+    growth_interval: int = 2000,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    min_scale: float = 0.0,
+) -> float:
+    """The loss scale after the last of a row of training steps.
+
+    A step that overflows multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the
+    count of clean steps. A clean step counts; when ``growth_interval`` of them have come in a row, the count restarts
+    and the scale is multiplied by ``growth_factor``, unless that would leave float32.
+
+    Args:
+        overflows: one flag per step, true when a gradient was inf or nan; any iterable, walked through once.
+        init_scale: scale before the first step; finite, > 0. It need not be a power of two.
+        growth_interval: clean steps in a row before the scale grows; an integer >= 1.
+        growth_factor: > 1.
+        backoff_factor: between 0 and 1, both excluded.
+        min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
+
+    Returns:
+        The scale; ``init_scale`` when there is no step.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
+    """
+    _check_rules(init_scale, growth_interval, growth_factor, backoff_factor, min_scale)
+    scale, clean_steps = float(init_scale), 0
+    for overflow in overflows:
+        if overflow:
+            scale, clean_steps = max(scale * backoff_factor, min_scale), 0
+            continue
+        clean_steps += 1
+        if clean_steps == growth_interval:
+            clean_steps = 0
+            if scale * growth_factor <= FLOAT32_MAX:
+                scale *= growth_factor
+    return scale
+
+
+class LossScaler:
+    """Dynamic loss scaling, one step at a time: the rules of :func:`dynamic_loss_scale` as an object with a state.
+
+    A training step multiplies the loss (:meth:`scale_loss`), runs backward, divides the gradients and looks for inf
+    and nan (:meth:`unscale`), clips, takes the optimizer's step or skips it, and last of all calls :meth:`update`.
+
+    Args:
+        init_scale: scale before the first step; finite, > 0.
+        growth_factor: > 1.
+        backoff_factor: between 0 and 1, both excluded.
+        growth_interval: clean steps in a row before the scale grows; an integer >= 1.
+        min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: ``torch.amp.GradScaler``, which has no floor.
+    """
+
+    def __init__(
+        self,
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        min_scale: float = 0.0,
+    ) -> None:
+        _check_rules(init_scale, growth_interval, growth_factor, backoff_factor, min_scale)
+        self._scale = float(init_scale)
+        self._growth_factor = growth_factor
+        self._backoff_factor = backoff_factor
+        self._growth_interval = growth_interval
+        self._min_scale = min_scale
+        self._growth_tracker = 0
+
+    @property
+    def scale(self) -> float:
+        """The present scale."""
+        return self._scale
+
+    @property
+    def growth_tracker(self) -> int:
+        """Clean steps since the last growth or overflow."""
+        return self._growth_tracker
+
+    def scale_loss(self, loss: float) -> float:
+        """The loss to run backward from: ``loss`` times the scale."""
+        return loss * self._scale
+
+    def unscale(self, gradients: Sequence[float]) -> tuple[list[float], bool]:
+        """The gradients divided by the scale, and whether any that came in was inf or nan. Nothing changes."""
+        return [gradient / self._scale for gradient in gradients], not all(map(math.isfinite, gradients))
+
+    def update(self, found_inf: bool) -> float:
+        """End a step: back off when an overflow was found, else count and perhaps grow. Returns the new scale.
+
+        The scale grows when the count *equals* the interval, as in torch: a count that was loaded and already lies
+        beyond a smaller interval never makes it grow, until an overflow sets it back to 0.
+        """
+        if found_inf:
+            self._scale, self._growth_tracker = max(self._scale * self._backoff_factor, self._min_scale), 0
+            return self._scale
+        self._growth_tracker += 1
+        if self._growth_tracker == self._growth_interval:
+            self._growth_tracker = 0
+            if self._scale * self._growth_factor <= FLOAT32_MAX:
+                self._scale *= self._growth_factor
+        return self._scale
+
+    def state_dict(self) -> dict[str, float]:
+        """Everything that a resumed run needs, under torch's names and ``min_scale``."""
+        return {
+            "scale": self._scale,
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._growth_tracker,
+            "min_scale": self._min_scale,
+        }
+
+    def load_state_dict(self, state: Mapping[str, float]) -> None:
+        """Take over a state saved by :meth:`state_dict` or by torch; one without ``min_scale`` keeps the present floor.
+
+        Raises:
+            ValueError: a value is outside its range; the scaler is then as it was before.
+        """
+        tracker = state["_growth_tracker"]
+        if isinstance(tracker, bool) or not isinstance(tracker, int) or tracker < 0:
+            raise ValueError(f"_growth_tracker must be an integer >= 0, got {tracker!r}")
+        fresh = LossScaler(
+            state["scale"],
+            state["growth_factor"],
+            state["backoff_factor"],
+            state["growth_interval"],  # type: ignore[arg-type]  # checked there
+            state.get("min_scale", self._min_scale),
+        )
+        fresh._growth_tracker = tracker
+        vars(self).update(vars(fresh))

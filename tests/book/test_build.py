@@ -1,0 +1,123 @@
+"""The build itself, on a little book of its own: what runs, what runs again, and how it fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from tools import execute
+from tools.build_book import notebooks, pages
+from tools.common import ROOT
+
+TOC = {
+    "format": "jb-book",
+    "root": "book/intro",
+    "parts": [{"caption": "Part", "chapters": [{"file": "book/01-page"}]}],
+}
+
+
+def notebook(*sources: str, tags: dict[int, list[str]] | None = None) -> nbformat.NotebookNode:
+    """A notebook of code cells."""
+    cells = [nbformat.v4.new_markdown_cell("# A page", id="title")]
+    for index, source in enumerate(sources):
+        metadata = {"tags": (tags or {}).get(index, [])}
+        cells.append(nbformat.v4.new_code_cell(source, id=f"cell-{index}", metadata=metadata))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@pytest.fixture
+def little(tmp_path: Path) -> Path:
+    """A book with an entrance and one page, under the course's own settings."""
+    source = tmp_path / "course"
+    (source / "book").mkdir(parents=True)
+    (source / "_config.yml").write_text((ROOT / "_config.yml").read_text(encoding="utf-8"), encoding="utf-8")
+    (source / "_toc.yml").write_text(yaml.safe_dump(TOC), encoding="utf-8")
+    (source / "book" / "intro.md").write_text("# A course\n\n[A page](01-page.ipynb)\n", encoding="utf-8")
+    nbformat.write(notebook("print(6 * 7)"), source / "book" / "01-page.ipynb")
+    return source
+
+
+def build(source: Path) -> subprocess.CompletedProcess[str]:
+    """Build it with the command that ``make book`` calls."""
+    command = [sys.executable, "-m", "tools.build_book", "--source", str(source), "--output", str(source / "html")]
+    return subprocess.run([*command, "--cache", str(source / "cache")], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_builds_and_then_executes_nothing(little):
+    """The second build finds the outputs of the first; after a change to the text too."""
+    first = build(little)
+    assert first.returncode == 0, first.stderr
+    assert "executed 01-page.ipynb" in first.stdout
+    assert "42" in (little / "html" / "book" / "01-page.html").read_text(encoding="utf-8")
+    page = nbformat.read(little / "book" / "01-page.ipynb", as_version=4)
+    page.cells[0].source = "# A better page"
+    nbformat.write(page, little / "book" / "01-page.ipynb")
+    second = build(little)
+    assert second.returncode == 0, second.stderr
+    assert "executed 01-page.ipynb" not in second.stdout
+    html = (little / "html" / "book" / "01-page.html").read_text(encoding="utf-8")
+    assert "A better page" in html
+    assert "42" in html
+
+
+def test_a_broken_cell_speaks_for_itself(little):
+    """Kills a build that goes on, or that answers with a riddle of Sphinx: the cell's name and its own error."""
+    nbformat.write(notebook("x = 1", "1 / 0"), little / "book" / "01-page.ipynb")
+    done = build(little)
+    assert done.returncode == 1
+    assert "01-page.ipynb, cell 'cell-1': ZeroDivisionError: division by zero" in done.stderr
+    assert "----> 1 1 / 0" in done.stderr
+    assert "sphinx" not in done.stderr.lower()
+    assert not (little / "html" / "index.html").exists()
+
+
+def test_an_expected_error_is_none(little):
+    """A cell with the tag ``raises-exception`` shows its error on the page."""
+    nbformat.write(notebook("1 / 0", tags={0: ["raises-exception"]}), little / "book" / "01-page.ipynb")
+    assert build(little).returncode == 0
+    assert "ZeroDivisionError" in (little / "html" / "book" / "01-page.html").read_text(encoding="utf-8")
+
+
+def test_a_warning_is_an_error(little):
+    """A link that leads nowhere ends the build and is named."""
+    (little / "book" / "intro.md").write_text("# A course\n\n[A page](02-nowhere.ipynb)\n", encoding="utf-8")
+    done = build(little)
+    assert done.returncode == 1
+    assert "02-nowhere.ipynb" in done.stderr
+
+
+def test_a_future_warning_is_an_error(little):
+    """What will break next year breaks today, in cells and in what they start."""
+    cell = "import warnings\nwarnings.warn('soon', FutureWarning)"
+    nbformat.write(notebook(cell), little / "book" / "01-page.ipynb")
+    done = build(little)
+    assert done.returncode == 1
+    assert "FutureWarning: soon" in done.stderr
+
+
+def test_cells_start_in_an_empty_folder(little):
+    """A page that reads a file beside it would work here and fail in Colab."""
+    nbformat.write(notebook("import os\nassert os.listdir() == [], os.listdir()"), little / "book" / "01-page.ipynb")
+    assert build(little).returncode == 0
+
+
+def test_old_caches_go(tmp_path, monkeypatch):
+    """A cache per state of the course, and only the last few of them."""
+    for state in "abcde":
+        monkeypatch.setattr(execute, "fingerprint", lambda state=state: state)
+        assert execute.folder(tmp_path).name == state
+    assert len(list(tmp_path.iterdir())) == execute.KEPT
+
+
+def test_contents_are_there():
+    """Every file of the table of contents exists, and every notebook of the book is in it."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    names = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    assert [path.relative_to(ROOT).with_suffix("").as_posix() for path in pages()] == names
+    assert sorted(notebooks()) == sorted((ROOT / "book").glob("*.ipynb"))

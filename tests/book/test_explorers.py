@@ -1,0 +1,65 @@
+"""Explorers of the built chapter: they move when the book is served, and stand still, with a sentence, when not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tools.build_book import notebooks
+from tools.common import ROOT, VENDOR
+
+pytestmark = pytest.mark.browser
+
+CHAPTERS = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in notebooks()]
+
+needs_pyodide = pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)")
+
+
+def drawn(figure) -> str:
+    """What the reader sees of a chart."""
+    return figure.locator(".rz-chart").inner_html()
+
+
+@needs_pyodide
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_control_moves_the_chart(site, visit, chapter):
+    """Python runs in the page: each slider and each choice, moved, draws another chart from the same function."""
+    watch = visit(f"{site}/{chapter}")
+    figures = watch.page.locator("figure.rz-explorer").all()
+    assert figures
+    for figure in figures:
+        controls = json.loads(figure.get_attribute("data-controls"))
+        state = None
+        for name, control in controls.items():
+            before, field = drawn(figure), figure.locator(f"[data-name={name}]")
+            if control["kind"] == "Range":
+                field.press("ArrowLeft" if control["default"] == control["high"] else "ArrowRight")
+            elif control["kind"] == "Choice":
+                field.select_option(index=(control["options"].index(control["default"]) + 1) % len(control["options"]))
+            else:
+                field.fill("1, 2, 3")
+            watch.page.wait_for_function(
+                "([node, old]) => node.dataset.state && node.dataset.state !== old",
+                arg=[figure.element_handle(), state],
+                timeout=60_000,
+            )
+            state = figure.get_attribute("data-state")
+            moved = json.loads(state)[name]
+            assert moved != control["default"], name
+            assert drawn(figure) != before, f"{name} moved and the chart did not"
+            assert figure.locator(".rz-status").inner_text() == ""
+    assert watch.problems == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("scripts", [True, False])
+def test_still_from_disk(addresses, visit, chapter, scripts):
+    """From disk, or without scripts: the default state is drawn, controls are off, a sentence says how it moves."""
+    watch = visit(f"{addresses['file']}/{chapter}", scripts=scripts)
+    for figure in watch.page.locator("figure.rz-explorer").all():
+        assert figure.locator(".rz-chart svg, .rz-chart img").count() >= 1
+        assert figure.locator("fieldset").get_attribute("disabled") is not None
+        assert "make serve" in figure.inner_text()
+        assert figure.locator("figcaption").inner_text().strip()
+    assert watch.problems == []

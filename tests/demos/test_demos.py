@@ -1,0 +1,162 @@
+"""Demos: each runs, checks itself, saves, and says in one line what is wrong with a command."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from demos import common
+from rankzero.world import WorldError
+from tools.common import ROOT
+
+NAMES = sorted(path.stem for path in (ROOT / "demos").glob("*.py") if path.stem not in ("__init__", "common"))
+WITH_PICTURE = ("collective_sheet", "ring", "all_reduce_race", "all_to_all")
+
+#: What a learner must have written for ``--code labs``; the two others run nothing of hers.
+NEEDS = {
+    "collective_sheet": "03-collective-outputs",
+    "distributed_mean": "03-distributed-mean",
+    "ring": "03-ring-all-reduce",
+    "all_reduce_race": "03-ring-all-reduce",
+    "float_order": "03-ring-all-reduce",
+    "all_to_all": "03-all-to-all",
+    "sharded_softmax": "03-distributed-softmax",
+}
+
+
+def run(name: str, *arguments: str) -> int:
+    return importlib.import_module(f"demos.{name}").main(list(arguments))
+
+
+def test_all_demos_of_the_chapter_are_there():
+    assert set(NAMES) >= {*NEEDS, "broken_contract"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quick_run_passes_its_own_check(name, capsys):
+    assert run(name, "--quick") == 0
+    assert re.search(r"^check: .*: yes$", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_is_saved(name, tmp_path):
+    target = tmp_path / "table.csv"
+    assert run(name, "--quick", "--save", str(target)) == 0
+    header, *rows = csv.reader(target.open(encoding="utf-8"))
+    assert rows
+    assert all(len(row) == len(header) for row in rows)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("name", WITH_PICTURE)
+def test_the_picture_is_saved(name, tmp_path):
+    target = tmp_path / "picture.png"
+    assert run(name, "--quick", "--save", str(target)) == 0
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
+def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
+    assert run(name, "--quick", "--code", "labs") == 1
+    error = capsys.readouterr().err
+    assert identifier in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("ring", ["--ranks", "0"]),
+        ("ring", ["--ranks", "four"]),
+        ("ring", ["--save", "picture.gif"]),
+        ("ring", ["--save", "nowhere/at/all.png"]),
+        ("float_order", ["--save", "picture.png"]),
+        ("collective_sheet", ["--operation", "shuffle"]),
+        ("collective_sheet", ["--ranks", "2", "--root", "2"]),
+        ("distributed_mean", ["--counts", "1,,2"]),
+        ("distributed_mean", ["--counts", "0,0"]),
+        ("all_to_all", ["--skew", "much"]),
+        ("broken_contract", ["--case", "none"]),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_begins_with_what_the_demo_is_and_how_to_start_it(name, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, "--help")
+    assert end.value.code == 0
+    assert f"python -m demos.{name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_demo_is_short(name):
+    assert len((ROOT / "demos" / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize("arguments", [["--ranks", "1"], ["--ranks", "3", "--elements", "2"], ["--elements", "0"]])
+def test_the_ring_takes_awkward_sizes(arguments):
+    """One rank, fewer elements than ranks, none at all."""
+    assert run("ring", "--quick", *arguments) == 0
+
+
+@pytest.mark.parametrize("counts", ["5", "3,3", "0,4,1"])
+def test_the_mean_takes_equal_unequal_and_empty_ranks(counts, capsys):
+    assert run("distributed_mean", "--counts", counts) == 0
+    plain = next(line for line in capsys.readouterr().out.splitlines() if "averaged over ranks" in line)
+    assert (float(plain.split()[-1]) < 1e-9) == (len(set(counts.split(","))) == 1)
+
+
+@pytest.mark.parametrize("reduction", ["sum", "avg", "product", "min", "max"])
+def test_the_sheet_takes_every_reduction_and_root(reduction):
+    assert run("collective_sheet", "--ranks", "3", "--root", "2", "--reduction", reduction) == 0
+
+
+@pytest.mark.parametrize("skew", ["1", "3"])
+def test_routing_keeps_every_token(skew):
+    from demos.all_to_all import routing_table
+
+    table = routing_table(4, 101, float(skew))
+    assert [sum(row) for row in table] == [101] * 4
+    assert run("all_to_all", "--ranks", "3", "--tokens", "7", "--skew", skew) == 0
+
+
+def test_a_check_that_fails_is_status_1(capsys):
+    assert common.verdict(False, "two and two are four") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_a_world_that_fails_is_its_sentence_and_status_1(capsys):
+    @common.demo
+    def main(argv=None):
+        raise WorldError("deadlock after 3.0 s: rank 0 waits", ())
+
+    assert main() == 1
+    assert capsys.readouterr().err == "deadlock after 3.0 s: rank 0 waits\n"
+
+
+def test_a_save_that_fails_leaves_nothing_half_written(tmp_path: Path):
+    class Torn:
+        def savefig(self, path):
+            path.write_bytes(b"half")
+            raise OSError("disk full")
+
+    arguments = common.parser("x").parse_args(["--save", str(tmp_path / "a.png")])
+    with pytest.raises(OSError, match="disk full"):
+        common.show(arguments, common.Table(("a",), [(1,)]), Torn)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_stand_to_the_right():
+    table = str(common.Table(("name", "bytes"), [("a", 1000), ("bcd", 5)]))
+    assert table.splitlines() == ["name  bytes", "a     1,000", "bcd       5"]

@@ -1,0 +1,326 @@
+"""Explorers: controls that match their function, the notebook's widget, the page's still, and the page that moves."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import sys
+import threading
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from rankzero import explore as ex
+from rankzero.explore import Choice, Range, Vector
+from tools import browser as chrome
+from tools.common import VENDOR
+from tools.serve import server
+
+STATIC = Path(__file__).parents[2] / "book" / "_static"
+
+TOY = '''
+"""An explorer of the tests."""
+from toys.helper import bars
+
+def sizes(ranks, message=1e6, scale=(1.0,), kind="bar"):
+    if kind == "none":
+        raise ValueError("kind must be drawable, got none")
+    return bars([rank * message * scale[0] for rank in range(ranks)])
+'''
+HELPER = """
+def bars(values):
+    rows = [{"x": i, "y": v} for i, v in enumerate(values)]
+    x, y = {"field": "x", "type": "quantitative"}, {"field": "y", "type": "quantitative"}
+    return {"data": {"values": rows}, "mark": {"type": "line", "clip": True}, "encoding": {"x": x, "y": y}}
+"""
+CONTROLS = {
+    "ranks": Range(2, 8, 4),
+    "message": Range(1e3, 1e9, 2e6, "B", log=True),
+    "scale": Vector((1.0, 2.5), low=0),
+    "kind": Choice(("bar", "none")),
+}
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory):
+    """The toy explorer, imported from a package of its own."""
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "toys").mkdir()
+    (folder / "toys" / "explorer.py").write_text(TOY)
+    (folder / "toys" / "helper.py").write_text(HELPER)
+    sys.path.insert(0, str(folder))
+    yield importlib.import_module("toys.explorer").sizes
+    sys.path.remove(str(folder))
+
+
+# Controls
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Range(3, 3, 3), "low must be below high"),
+        (lambda: Range(1, 3, 4), "default must lie between 1 and 3, got 4"),
+        (lambda: Range(0, 3, 1, log=True), "low must be positive for a logarithmic range, got 0"),
+        (lambda: Choice(()), "options must not be empty"),
+        (lambda: Choice(("a",), "b"), "default must be one of ['a'], got 'b'"),
+        (lambda: Vector(()), "default must hold 1 to 64 numbers, got 0"),
+        (lambda: Vector((1, -1), low=0), "default must lie in [0, inf], got (1, -1)"),
+    ],
+)
+def test_a_control_that_cannot_be(make, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        make()
+
+
+@pytest.mark.parametrize("text", ["", "1,,2", "a", "1;2", "nan", "inf", "-1", "1," * 64 + "1"])
+def test_a_vector_that_cannot_be(text):
+    with pytest.raises(ValueError, match="number"):
+        Vector((1.0,), low=0).read(text)
+
+
+def test_a_vector_reads_numbers():
+    assert Vector((1.0,)).read(" 3, -2.5,1e3 ") == (3, -2.5, 1000)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rank": Range(1, 2, 1)}, "controls must be arguments of sizes (ranks, message, scale, kind), got rank"),
+        ({"ranks": 4}, "ranks must be a Range, Choice or Vector, got 4"),
+    ],
+)
+def test_controls_and_arguments_match(sizes, change, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        ex.explore(sizes, title="t", alt="a", **change)
+
+
+def test_an_argument_without_default_needs_a_control(sizes):
+    with pytest.raises(ValueError, match="missing ranks"):
+        ex.explore(sizes, title="t", alt="a")
+
+
+def test_a_plain_script_gets_a_sentence(sizes, capsys):
+    ex.explore(sizes, title="Sizes", alt="They grow.", **CONTROLS)
+    assert capsys.readouterr().out == "Sizes: an explorer; it moves in a notebook and in the book. They grow.\n"
+
+
+# The notebook
+
+
+def charts(box) -> list[dict]:
+    return [output["data"] for output in box.children[-2].outputs]
+
+
+def test_the_widget_draws_the_default_and_each_change(sizes):
+    box = ex.widget(sizes, "Sizes", "They grow.", CONTROLS)
+    ranks, message, scale, _ = box.children[1:-2]
+
+    def drawn():
+        return [row["y"] for row in charts(box)[0][ex.MIME]["data"]["values"]]
+
+    assert drawn() == [0, 2e6, 4e6, 6e6]
+    ranks.value = 2
+    assert drawn() == [0, 2e6]
+    message.value = 12345.678
+    assert drawn() == [0, 12300]
+    scale.value = "3, 1"
+    assert drawn() == [0, 36900]
+
+
+def test_what_cannot_be_drawn_is_a_sentence(sizes):
+    box = ex.widget(sizes, "Sizes", "They grow.", CONTROLS)
+    box.children[3].value = "one"
+    assert charts(box) == [{"text/plain": "numbers with commas between them are needed, got 'one'"}]
+    box.children[3].value = "1"
+    box.children[4].value = "none"
+    assert charts(box) == [{"text/plain": "kind must be drawable, got none"}]
+
+
+def test_altair_draws_where_it_is_installed(sizes, monkeypatch):
+    class Chart:
+        @classmethod
+        def from_dict(cls, spec):
+            assert spec["mark"]
+            return cls()
+
+        def _repr_mimebundle_(self):
+            return {"text/html": "drawn by altair"}, {}
+
+    monkeypatch.setitem(sys.modules, "altair", type(sys)("altair"))
+    sys.modules["altair"].Chart = Chart
+    assert charts(ex.widget(sizes, "t", "a", CONTROLS)) == [{"text/html": "drawn by altair"}]
+
+
+# The still
+
+
+def test_two_builds_give_the_same_bytes_and_ids_of_their_own(sizes):
+    """Kills random or counted ids, which a second execution of the notebook would not repeat."""
+    first = ex.figure(sizes, "Sizes", "They grow.", CONTROLS)
+    ex.figure(sizes, "Other", "They grow.", {"ranks": Range(2, 9, 8)})
+    assert ex.figure(sizes, "Sizes", "They grow.", CONTROLS) == first
+    used = set(re.findall(r'\bid="([^"]+)"', first))
+    assert used
+    assert used >= set(re.findall(r"url\(#([^)]+)\)", first))
+    assert all(name.startswith("rz-toys-explorer-sizes-") for name in used)
+
+
+def test_the_figure_carries_its_definition_and_sleeps(sizes):
+    html = ex.figure(sizes, "Sizes & <b>", "They grow.", CONTROLS)
+    found = re.search(r' data-controls="([^"]*)"', html)
+    assert found
+    controls = json.loads(unescape(found[1]))
+    assert controls["ranks"] == {
+        "kind": "Range", "low": 2, "high": 8, "default": 4, "unit": "", "log": False, "integer": True
+    }  # fmt: skip
+    assert controls["scale"]["high"] is None
+    assert '<fieldset class="rz-controls" disabled' in html
+    assert "make serve" in html
+    assert "Sizes &amp; &lt;b&gt;" in html
+    assert "<svg" in html
+    assert "http" not in html.replace("http://www.w3.org/", "")
+
+
+def test_a_function_of_a_cell_cannot_move_in_the_page(sizes, monkeypatch):
+    monkeypatch.setattr(sizes, "__module__", "__main__")
+    with pytest.raises(ValueError, match="fn must stand in a module"):
+        ex.figure(sizes, "t", "a", CONTROLS)
+
+
+def test_without_vl_convert_the_build_says_what_to_install(sizes, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(RuntimeError, match="vl-convert-python"):
+        ex.figure(sizes, "t", "a", CONTROLS)
+
+
+# The page
+
+
+def write_page(folder: Path, figure: str, scripts: Path) -> None:
+    """A page in a sub-folder, with its scripts beside the root, as Sphinx lays them out."""
+    (folder / "book").mkdir()
+    shutil.copytree(STATIC, folder / "_static")
+    if scripts.is_dir():
+        (folder / "_static" / "vendor").symlink_to(scripts)
+    (folder / "book" / "03.html").write_text(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>3</title><link rel="icon" href="data:,">'
+        '<meta name="viewport" content="width=device-width">'
+        '<link rel="stylesheet" href="../_static/rankzero.css"><script defer src="../_static/explorer.js"></script>'
+        f"<body>{figure}</body></html>",
+        encoding="utf-8",
+    )
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if chrome.executable() is None:
+        pytest.skip("Chromium is not installed (make debian)")
+    with chrome.chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser, sizes, tmp_path):
+    """Opens the explorer's page, served or from disk, with the vendored scripts or without."""
+    servers, contexts = [], []
+
+    def open_page(served: bool = True, scripts: bool = True):
+        vendor = tmp_path / "vendor"
+        if scripts:
+            vendor.mkdir()
+            for part in VENDOR.iterdir():
+                (vendor / part.name).symlink_to(part) if part.is_dir() else None
+            (vendor / "python.json").write_text(json.dumps({"toys.explorer": TOY, "toys.helper": HELPER}))
+        write_page(tmp_path, ex.figure(sizes, "Sizes", "They grow.", CONTROLS), vendor)
+        address = tmp_path.as_uri()
+        if served:
+            running = server(tmp_path)
+            servers.append(running)
+            threading.Thread(target=running.serve_forever, daemon=True).start()
+            address = f"http://127.0.0.1:{running.server_port}"
+        contexts.append(browser.new_context())
+        page = contexts[-1].new_page()
+        page.faults = []
+        page.on("pageerror", lambda error: page.faults.append(str(error)))
+        page.on("request", lambda r: None if chrome.local(r.url) else page.faults.append(r.url))
+        page.goto(f"{address}/book/03.html")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    for running in servers:
+        running.shutdown()
+        running.server_close()
+
+
+def wait_for(page, name: str, value) -> None:
+    state = "JSON.parse(document.querySelector('figure').dataset.state || '{}')"
+    script = f"([name, value]) => JSON.stringify({state}[name]) === value"
+    page.wait_for_function(script, arg=[name, json.dumps(value)], timeout=60_000)
+
+
+needs_vendor = pytest.mark.skipif(
+    not all((VENDOR / name).is_dir() for name in ("pyodide", "vega", "vega-lite", "vega-embed")),
+    reason="the scripts of the book are not here (make vendor)",
+)
+
+
+@pytest.mark.browser
+@needs_vendor
+def test_the_page_moves(visit):
+    """Slider, logarithmic slider, numbers and choice, by keyboard; the latest change wins; errors are sentences."""
+    page = visit()
+    status, ranks = page.locator(".rz-status"), page.get_by_label("ranks")
+    assert status.inner_text() == ""
+    assert page.locator(".rz-value").all_inner_texts() == ["4", "2 MB"]
+    still = page.locator(".rz-chart").inner_html()
+    for _ in range(3):
+        ranks.press("ArrowRight")
+    wait_for(page, "ranks", 7)
+    assert page.locator(".rz-chart").inner_html() != still
+    assert page.locator(".rz-chart svg").count() == 1
+    assert json.loads(page.locator("figure").get_attribute("data-state"))["message"] == 2e6
+    page.get_by_label("message").press("Home")
+    wait_for(page, "message", 1e3)
+    assert page.locator(".rz-value").all_inner_texts() == ["7", "1 kB"]
+    page.get_by_label("scale").fill("3, 4")
+    wait_for(page, "scale", [3, 4])
+    page.get_by_label("scale").fill("3, -4")
+    assert status.inner_text() == "Each number must lie between 0 and ∞."
+    page.get_by_label("scale").fill("3")
+    page.get_by_label("kind").select_option("none")
+    page.wait_for_function("document.querySelector('.rz-status').textContent.includes('drawable')")
+    assert status.inner_text() == "kind must be drawable, got none"
+    assert page.faults == []
+
+
+@pytest.mark.browser
+@needs_vendor
+def test_nothing_is_loaded_before_the_first_touch(visit):
+    page = visit()
+    assert page.evaluate("performance.getEntriesByType('resource').filter(e => e.name.includes('vendor')).length") == 0
+    assert page.evaluate("typeof vegaEmbed") == "undefined"
+
+
+@pytest.mark.browser
+def test_from_disk_the_still_stays_and_says_how_to_move_it(visit):
+    page = visit(served=False, scripts=False)
+    assert page.get_by_label("ranks").is_disabled()
+    assert "make serve" in page.locator(".rz-status").inner_text()
+    assert page.locator(".rz-chart svg").is_visible()
+    assert page.faults == []
+
+
+@pytest.mark.browser
+def test_without_the_scripts_the_still_stays_and_a_sentence_says_so(visit):
+    page = visit(scripts=False)
+    still = page.locator(".rz-chart").inner_html()
+    page.get_by_label("ranks").press("ArrowRight")
+    page.wait_for_function("document.querySelector('.rz-status').textContent.includes('does not move here')")
+    assert page.locator(".rz-chart").inner_html() == still
+    assert page.faults == []

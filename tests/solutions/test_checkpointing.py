@@ -1,0 +1,152 @@
+"""The checkpoint interval: Daly's printed figures, Lambert's W from SciPy, a minimiser of its own, and laws."""
+
+import math
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from scipy.special import lambertw
+
+from solutions.checkpointing import optimal_checkpoint_interval as interval
+
+MINUTE, HOUR = 60.0, 3600.0
+
+stalls = st.floats(math.log(0.1), math.log(7200)).map(math.exp)
+mtbfs = st.floats(math.log(60), math.log(5e6)).map(math.exp)
+methods = st.sampled_from(["young", "daly", "exact"])
+
+
+def log_wall(t, stall, mtbf):
+    """Logarithm of the expected wall-clock per unit of work, up to a constant (restarts only add to it)."""
+    y = (t + stall) / mtbf
+    return (y if y > 30 else math.log(math.expm1(y))) - math.log(t)
+
+
+def golden_minimum(stall, mtbf):
+    """The interval of least expected wall-clock, by golden-section search: it knows no derivative and no formula."""
+    low, high, ratio = 1e-6 * mtbf, mtbf, (math.sqrt(5) - 1) / 2
+    for _ in range(200):
+        left, right = high - ratio * (high - low), low + ratio * (high - low)
+        if log_wall(left, stall, mtbf) < log_wall(right, stall, mtbf):
+            high = right
+        else:
+            low = left
+    return (low + high) / 2
+
+
+@pytest.mark.parametrize(("mtbf", "printed"), [(24 * HOUR, 117), (6 * HOUR, 57), (15 * MINUTE, 9.1)])
+def test_daly_prints_117_57_and_9_1_minutes(mtbf, printed):
+    """Daly (2006): a dump of 5 minutes, an MTBF of 24 h, 6 h and 15 min."""
+    digits = 1 if printed < 10 else 0
+    assert round(interval(5 * MINUTE, mtbf) / MINUTE, digits) == printed
+
+
+@pytest.mark.parametrize(
+    ("stall", "mtbf", "young", "daly", "exact"),
+    [
+        (300, 86_400, 7200, 7001.39, 7001.40),
+        (300, 21_600, 3600, 3402.78, 3402.84),
+        (300, 900, 734.847, 548.455, 549.990),
+        (98, 86_400, 4115.14, 4050.07, 4050.07),
+        (60, 11_135.0835, 1155.95, 1116.29, 1116.30),
+        (1800, 3600, 3600, 2500, 2513.85),
+        (600, 600, 848.528, 495.669, 504.843),
+        (3600, 1800, 3600, 1800, 1705.56),
+    ],
+)
+def test_page_values(stall, mtbf, young, daly, exact):
+    assert interval(stall, mtbf, "young") == pytest.approx(young, rel=1e-5)
+    assert interval(stall, mtbf) == pytest.approx(daly, rel=1e-5)
+    assert interval(stall, mtbf, "exact") == pytest.approx(exact, rel=1e-5)
+
+
+@given(stalls, mtbfs)
+@example(7200.0, 60.0)
+@example(0.1, 5e6)
+def test_exact_is_lamberts_w(stall, mtbf):
+    """SciPy loses digits near the branch point, where its argument is -1/e within rounding: keep away from there."""
+    assume(stall / mtbf > 1e-3)
+    w = lambertw(-math.exp(-1 - stall / mtbf)).real
+    assert interval(stall, mtbf, "exact") == pytest.approx(mtbf * (1 + w), rel=1e-9)
+
+
+@given(stalls, mtbfs)
+def test_exact_solves_its_equation(stall, mtbf):
+    """Also near the branch point: sum the series of -u - ln(1 - u), which has no cancellation, term by term."""
+    u = interval(stall, mtbf, "exact") / mtbf
+    assume(u < 0.9)
+    series = math.fsum(u**k / k for k in range(2, 2000))
+    assert series == pytest.approx(stall / mtbf, rel=1e-9)
+
+
+@given(stalls, mtbfs)
+def test_exact_minimises_the_expected_wall_clock(stall, mtbf):
+    assume(1e-4 < stall / mtbf < 10)
+    assert interval(stall, mtbf, "exact") == pytest.approx(golden_minimum(stall, mtbf), rel=1e-6)
+
+
+@given(stalls, mtbfs)
+def test_no_interval_beside_the_exact_one_is_better(stall, mtbf):
+    best = interval(stall, mtbf, "exact")
+    least = log_wall(best, stall, mtbf)
+    assert least <= log_wall(0.9 * best, stall, mtbf)
+    assert least <= log_wall(1.1 * best, stall, mtbf)
+
+
+@given(stalls, mtbfs, methods, st.floats(1e-3, 1e3))
+def test_the_unit_that_goes_in_comes_out(stall, mtbf, method, k):
+    """Kills a program that takes C in seconds and M in hours, or answers in minutes."""
+    assume(abs(stall / (2 * mtbf) - 1) > 1e-9)
+    assert interval(k * stall, k * mtbf, method) == pytest.approx(k * interval(stall, mtbf, method), rel=1e-9)
+
+
+@given(stalls, mtbfs)
+def test_exact_lies_between_nothing_and_young_and_the_mtbf(stall, mtbf):
+    best = interval(stall, mtbf, "exact")
+    assert 0 < best <= mtbf
+    assert best <= interval(stall, mtbf, "young") * (1 + 1e-12)
+
+
+@given(mtbfs, st.floats(1e-12, 1e-2))
+def test_daly_is_within_a_hundred_thousandth_while_the_checkpoint_is_short(mtbf, ratio):
+    """The next term of the series is (C/M)^(3/2)/95: below 1.1e-5 for C up to a hundredth of M."""
+    assert interval(ratio * mtbf, mtbf) == pytest.approx(interval(ratio * mtbf, mtbf, "exact"), rel=1.1e-5)
+
+
+@pytest.mark.parametrize(
+    ("x", "young", "daly"), [(1e-4, 0.67, 0), (0.01, 7.0, -0.003), (0.1, 24.8, -0.12), (0.5, 68, -1.8)]
+)
+def test_how_far_young_and_daly_are_off(x, young, daly):
+    """Percent of the exact interval, for x = C/(2M)."""
+    exact = interval(2 * x, 1.0, "exact")
+    assert 100 * (interval(2 * x, 1.0, "young") / exact - 1) == pytest.approx(young, rel=0.01)
+    assert 100 * (interval(2 * x, 1.0) / exact - 1) == pytest.approx(daly, rel=0.1, abs=1e-3)
+
+
+@pytest.mark.parametrize("mtbf", [60.0, 1800.0, 5e6])
+def test_daly_gives_the_mtbf_from_twice_the_mtbf_on(mtbf):
+    assert interval(2 * mtbf, mtbf) == interval(3 * mtbf, mtbf) == mtbf
+    assert interval(2 * mtbf * (1 - 1e-12), mtbf) == pytest.approx(8 / 9 * mtbf, rel=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [40, 1000, 1e300])
+def test_exact_is_the_mtbf_when_checkpoints_take_many_of_them(ratio):
+    """Kills a program that calls log1p(-1)."""
+    assert interval(ratio, 1.0, "exact") == 1.0
+
+
+def test_no_ratio_is_so_extreme_that_the_search_does_not_end():
+    assert interval(1e308, 1e-10, "exact") == 1e-10
+    assert interval(1e-12, 1.0, "exact") == pytest.approx(math.sqrt(2e-12), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["checkpoint_time", "mtbf"])
+@pytest.mark.parametrize("time", [0, -1.0, float("nan"), float("inf"), True])
+def test_names_the_time_that_is_not_positive(name, time):
+    with pytest.raises(ValueError, match=f"{name} must be finite and positive, got {time}"):
+        interval(**{"checkpoint_time": 60.0, "mtbf": 3600.0, name: time})
+
+
+def test_names_the_methods_it_knows():
+    with pytest.raises(ValueError, match="method must be one of young, daly, exact, got 'Young'"):
+        interval(60.0, 3600.0, "Young")

@@ -1,0 +1,208 @@
+"""Who may import whom, read from the syntax tree, and what may stand in which file."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder import bank
+from tools import bundle
+from tools.common import ROOT
+
+ROOMS = ("rankzero", "solutions", "labs", "demos", "autograder")
+
+#: room -> what of ours it may import (a name ending in a dot stands for everything below it).
+ARROWS = {
+    "rankzero": ("rankzero",),
+    "solutions": ("solutions", "rankzero"),
+    "labs": ("labs", "rankzero"),
+    "demos": ("demos", "rankzero", "solutions", "labs"),
+    "autograder.bank": (
+        "autograder.bank",
+        "autograder.items",
+        "solutions",
+        "rankzero.units",
+        "rankzero.hardware",
+        "rankzero.models",
+        "rankzero.events",
+    ),
+    "autograder": ("autograder", "rankzero.world", "rankzero.units", "rankzero.events"),
+}
+
+#: Modules of solutions that touch tensors say so at their top; every other one runs in a browser.
+TENSORS = {"torch"}
+
+BANK = [f"autograder.bank.{name}" for name in bank.CHAPTERS]
+
+
+def modules(room: str) -> Iterator[tuple[str, Path]]:
+    """The modules of a room, with their files; the bank is a room of its own."""
+    for file in sorted((ROOT / room.replace(".", "/")).rglob("*.py")):
+        name = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if room == "autograder" and name.startswith("autograder.bank"):
+            continue
+        yield name, file
+
+
+def named(tree: ast.AST) -> Iterator[str]:
+    """Modules that are imported by name, as a string: ``lazily("...")`` and ``import_module("...")``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in {"lazily", "import_module"} and isinstance(node.args[0].value, str):
+                yield node.args[0].value
+
+
+def imports(name: str, file: Path) -> set[str]:
+    """Every module that a file imports, at its top, inside a function or by name."""
+    source = file.read_text(encoding="utf-8")
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    return {*bundle.imported(source, package), *named(ast.parse(source))}
+
+
+def allowed(imported: str, arrows: tuple[str, ...]) -> bool:
+    """Whether one of the arrows leads there; a package on the way to an allowed module counts as the way."""
+    return any(imported == arrow or imported.startswith(f"{arrow}.") for arrow in arrows)
+
+
+@pytest.mark.parametrize("room", ARROWS)
+def test_arrows(room):
+    """An import that the architecture does not draw is a fault."""
+    arrows = ARROWS[room]
+    for name, file in modules(room):
+        ours = {other for other in imports(name, file) if other.split(".")[0] in ROOMS}
+        ways = {".".join(arrow.split(".")[: i + 1]) for arrow in arrows for i in range(arrow.count("."))}
+        assert {other for other in ours if not allowed(other, arrows) and other not in ways} == set(), name
+
+
+@pytest.mark.parametrize("room", ["solutions", "labs"])
+def test_relative_imports(room):
+    """Modules of one room import each other relatively, so that the generated labs import labs."""
+    for _, file in modules(room):
+        absolute = [
+            node.module
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").split(".")[0] == room
+        ]
+        assert absolute == [], file.name
+
+
+def third_parties(name: str, file: Path) -> set[str]:
+    """What a module imports that is neither ours nor the standard library's."""
+    tops = {other.split(".")[0] for other in imports(name, file)}
+    return {top for top in tops if top and top not in sys.stdlib_module_names and top not in ROOMS}
+
+
+def test_solutions_are_plain_or_tensors():
+    """A module of solutions imports the standard library alone, or says ``import torch`` at its top."""
+    for name, file in modules("solutions"):
+        others = third_parties(name, file)
+        assert others <= TENSORS, name
+        if others:
+            tops = [
+                alias.name
+                for node in ast.parse(file.read_text()).body
+                if isinstance(node, ast.Import)
+                for alias in node.names
+            ]
+            assert "torch" in tops, f"{name} uses torch and does not import it at its top"
+
+
+def test_explorers_fit_the_browser():
+    """What explorers import, and what that imports, is ours and the standard library's."""
+    assert "solutions.explorers_03" in bundle.collect(bundle.explorers())
+
+
+def loaded(statement: str) -> set[str]:
+    """Top-level modules in memory after ``statement`` in a fresh interpreter."""
+    code = f"import sys\n{statement}\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+LIGHT = [
+    *BANK,
+    "autograder",
+    "autograder.bank",
+    "autograder.__main__",
+    "rankzero.world",
+    "rankzero.events",
+    "rankzero.units",
+    "rankzero.hardware",
+    "rankzero.models",
+]
+
+
+@pytest.mark.parametrize("name", LIGHT)
+def test_light_to_import(name):
+    """These start in a blink: no torch, NumPy or Matplotlib comes with them."""
+    assert loaded(f"import {name}") & {"torch", "numpy", "matplotlib", "IPython"} == set()
+
+
+def test_items_are_light_too():
+    """Listing every item of the course computes nothing and imports no torch."""
+    assert "torch" not in loaded("from autograder import bank; bank.items()")
+
+
+# One fact, one place.
+
+
+def tracked() -> list[Path]:
+    """The text files of the repository."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    files = [ROOT / line for line in listed.stdout.splitlines()]
+    return [file for file in files if file.is_file() and file.suffix not in {".png", ".zip"}]
+
+
+def lines_with(pattern: str, *but: str) -> list[str]:
+    """Where ``pattern`` stands in the tracked files, ``but`` excepted."""
+    wanted = re.compile(pattern)
+    return [
+        f"{file.relative_to(ROOT)}:{number}: {line.strip()}"
+        for file in tracked()
+        if file.relative_to(ROOT).as_posix() not in but
+        for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if wanted.search(line)
+    ]
+
+
+def test_versions_are_pinned_once():
+    """Exact versions of Python packages stand in constraints.txt, of scripts in package.json."""
+    assert lines_with(r"^\s*[\"']?[A-Za-z][\w.-]+(\[\w+\])?==\d", "constraints.txt") == []
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {line.split("==")[0].lower().replace("_", "-") for line in pins if line and not line.startswith("#")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [
+        *project["dependencies"],
+        *(need for extra in project["optional-dependencies"].values() for need in extra),
+    ]
+    assert {re.split(r"[<>=\[;]", need)[0].lower() for need in wanted} <= pinned
+
+
+def test_nothing_of_the_machine():
+    """No path of the machine where it was written, no address of a package registry."""
+    assert lines_with(r"/" + r"(work|root|home)/(?!learner)[a-z]") == []
+    assert (
+        lines_with(r"(registry\.npmjs|files\.python" + r"hosted|pypi\.(org|python)|deb\.debian|download\.pytorch)")
+        == []
+    )
+
+
+def test_address_stands_once():
+    """The address of the repository stands in _config.yml; pages carry generated copies."""
+    from tools.install_cells import address
+
+    found = lines_with(re.escape(address()))
+    assert [line for line in found if not re.match(r"(_config\.yml|book/[\w-]+\.ipynb):", line)] == []

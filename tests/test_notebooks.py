@@ -1,0 +1,129 @@
+"""The notebooks as they stand in git: text that people can read, review and merge."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from tools.common import BOOK, ROOT
+from tools.edit import to_notebook, to_text
+from tools.install_cells import TEMPLATE, address, renewed
+
+NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
+TAGS = {"install", "hide-input", "exercise", "predict", "nbval-ignore-output", "raises-exception", "gpu"}
+CELL_LINES = 12
+DIRECTIVE = re.compile(r"^\s*(```\{|:::|\(\S+\)=$)|\{(ref|numref|cite\w*|doc|eq|term)\}`", re.MULTILINE)
+TAG = re.compile(r"</?([a-zA-Z]+)[^<>]*>")
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+
+pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+
+
+def cells(path: Path, kind: str | None = None) -> list:
+    return [cell for cell in nbformat.read(path, as_version=4).cells if kind in (None, cell.cell_type)]
+
+
+def prose(path: Path) -> str:
+    """The Markdown of a notebook without its code."""
+    return CODE.sub("", "\n\n".join(cell.source for cell in cells(path, "markdown")))
+
+
+def test_form(path):
+    """Valid, in nbformat's own layout, with one newline at the end: a diff shows what was changed and nothing else."""
+    text = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(text, as_version=4)
+    nbformat.validate(notebook)
+    assert text == nbformat.writes(notebook).rstrip("\n") + "\n"
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_no_outputs(path):
+    """Nothing of a run stands in git."""
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    for cell in raw["cells"]:
+        assert cell.get("execution_count") is None, cell["id"]
+        assert cell.get("outputs", []) == [], cell["id"]
+        assert set(cell["metadata"]) <= {"tags", "rankzero"}, cell["id"]
+    assert set(raw["metadata"]) <= {"kernelspec", "language_info"}
+
+
+def test_names_of_cells(path):
+    """Words, not random digits, and each once."""
+    names = [cell["id"] for cell in cells(path)]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name)] == []
+    assert [name for name in names if re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]+)*", name)] == []
+
+
+def test_tags(path):
+    """From the closed set, each with what belongs to it."""
+    for cell in cells(path):
+        tags = set(cell.metadata.get("tags", ()))
+        assert tags <= TAGS, cell["id"]
+        assert ("exercise" in tags) == ("rankzero" in cell.metadata), cell["id"]
+        assert ("predict" in tags) == (cell.cell_type == "code" and cell.source.startswith("predict(")), cell["id"]
+
+
+def code_lines(source: str) -> int:
+    """Lines that say something: neither blank nor a comment alone."""
+    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
+
+
+def test_cells_are_short(path):
+    """A cell does one thing, in at most a dozen lines; stubs, which are generated, may be longer."""
+    written = [cell for cell in cells(path, "code") if "exercise" not in cell.metadata.get("tags", ())]
+    assert [cell["id"] for cell in written if code_lines(cell.source) > CELL_LINES] == []
+
+
+def test_reads_the_same_everywhere(path):
+    """CommonMark, mathematics and folds: no directive, no other HTML, no picture from the network, no exclamation."""
+    text = prose(path)
+    assert DIRECTIVE.findall(text) == []
+    assert {name.lower() for name in TAG.findall(text)} <= {"details", "summary", "br"}
+    assert re.findall(r"!\[[^\]]*\]\(https?:", text) == []
+    assert re.findall(r"\w!(?=\s|$)", text) == []
+
+
+def test_opens_and_closes(path):
+    """A title with what you will be able to do, what it needs and how long; a short summary; real systems; sources."""
+    markdown = [cell.source for cell in cells(path, "markdown")]
+    assert markdown[0].startswith("# ")
+    assert "minutes" in markdown[0]
+    headings = re.findall(r"^## (.+)$", "\n".join(markdown), re.MULTILINE)
+    assert headings[-1] == "Sources"
+    assert "Summary" in headings
+
+
+def test_links_stay(path):
+    """A link into someone's code names a commit, so that it shows tomorrow what it shows today."""
+    ours = address()
+    links = re.findall(r"https://github\.com/[^\s)\"'>]+", prose(path))
+    moving = [link for link in links if "/blob/" in link and not re.search(r"/blob/[0-9a-f]{40}/", link)]
+    assert [link for link in moving if not link.startswith(ours)] == []
+    for link in links:
+        if link.startswith(f"{ours}/blob/"):
+            assert (ROOT / link.split("/", 7)[-1].split("#")[0]).exists(), link
+
+
+def test_first_code_cell_installs(path):
+    """It is generated from the address in _config.yml, and there is one."""
+    code = cells(path, "code")
+    assert [i for i, cell in enumerate(code) if "install" in cell.metadata.get("tags", ())] == [0]
+    assert code[0].source == TEMPLATE.format(address=address())
+
+
+def test_address_can_move(path):
+    """Kills an address typed elsewhere: with another one in _config.yml no page keeps the old one."""
+    moved = renewed(path.read_text(encoding="utf-8"), "https://example.org/someone/course")
+    assert address() not in moved
+    assert renewed(moved, address()) == path.read_text(encoding="utf-8")
+
+
+def test_text_and_back(path):
+    """Editing as text loses nothing: ids, tags, magics and blank lines come back byte for byte."""
+    text = path.read_text(encoding="utf-8")
+    assert to_notebook(to_text(text)) == text

@@ -1,0 +1,52 @@
+"""Headless Chromium for tests and screenshots: found on the machine, cut off from the network."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from tools.prepare import BROWSERS
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def executable() -> str | None:
+    """The path of a browser, or None."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def local(url: str) -> bool:
+    """Whether a request for ``url`` stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme in {"file", "data", "blob", "about"} or parts.hostname in {"127.0.0.1", "localhost"}
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A running browser (Playwright's ``Browser``).
+
+    Raises:
+        FileNotFoundError: there is no Chromium on this machine.
+    """
+    from playwright.sync_api import sync_playwright
+
+    path = executable()
+    if path is None:
+        raise FileNotFoundError("Chromium is not installed (make debian)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()

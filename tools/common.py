@@ -1,0 +1,37 @@
+"""What the maintenance scripts share: where things are, and how they speak."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BOOK = ROOT / "book"
+CACHE = ROOT / ".cache"
+VENDOR = CACHE / "static" / "vendor"
+HTML = ROOT / "_build" / "html"
+
+
+def say(text: str) -> None:
+    """One line for the person who waits, at once."""
+    print(text, flush=True)
+
+
+def fail(text: str) -> int:
+    """One sentence on standard error; returns the exit status 1."""
+    print(text, file=sys.stderr, flush=True)
+    return 1
+
+
+def kernel_environment() -> dict[str, str]:
+    """The environment in which notebooks are executed: the book's form of every card, and no setting of the user's."""
+    return {
+        **os.environ,
+        "RANKZERO_BOOK": "1",
+        "PYTHONWARNINGS": "error::FutureWarning",
+        "PYTHONHASHSEED": "0",
+        "JUPYTER_PREFER_ENV_PATH": "1",
+        "JUPYTER_PLATFORM_DIRS": "1",
+        "IPYTHONDIR": str(CACHE / "ipython"),
+    }

@@ -1,0 +1,67 @@
+"""Generate what depends on the repository's address: ``python -m tools.install_cells [--check]``.
+
+The address stands in ``_config.yml``. The install cell of a notebook (tag ``install``) is written from it, and links
+into the repository on the same page follow: the old install cell says which address they were written for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from tools.common import BOOK, ROOT, fail, say
+
+TEMPLATE = """\
+# In Colab, and wherever the course is missing, this installs it; elsewhere it does nothing.
+import importlib.util
+
+if importlib.util.find_spec("rankzero") is None:
+    %pip install --quiet git+{address}"""
+_ADDRESS = re.compile(r"git\+(\S+)")
+
+
+def address(root: Path = ROOT) -> str:
+    """The address of the repository, from ``_config.yml``."""
+    return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+
+
+def renewed(text: str, url: str) -> str:
+    """The notebook ``text`` with install cells and links written for ``url``."""
+    notebook = nbformat.reads(text, as_version=4)
+    cells = [cell for cell in notebook.cells if "install" in cell.metadata.get("tags", ())]
+    old = {found.group(1) for cell in cells if (found := _ADDRESS.search(cell.source))}
+    for cell in notebook.cells:
+        for former in old - {url}:
+            cell.source = cell.source.replace(former, url)
+    for cell in cells:
+        cell.source = TEMPLATE.format(address=url)
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
+def stale(paths: list[Path], url: str) -> dict[Path, str]:
+    """The notebooks that differ from what they should be, with what they should be."""
+    wanted = {path: renewed(path.read_text(encoding="utf-8"), url) for path in paths}
+    return {path: text for path, text in wanted.items() if path.read_text(encoding="utf-8") != text}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write, or with ``--check`` only say (status 1), what is stale."""
+    parser = argparse.ArgumentParser(prog="python -m tools.install_cells", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when something is stale")
+    arguments = parser.parse_args(argv)
+    found = stale(sorted(BOOK.glob("*.ipynb")), address())
+    if arguments.check:
+        return fail("stale (make stubs): " + ", ".join(p.name for p in found)) if found else 0
+    for path, text in found.items():
+        path.write_text(text, encoding="utf-8")
+        say(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Prepare a fresh machine: ``python3 tools/prepare.py debian`` and ``python3 tools/prepare.py environment``.
+
+Standard library only: this runs before anything is installed. ``debian`` installs what the operating system must bring
+(a browser and a sandbox for the tests, npm for the explorers) where apt and the rights for it exist, and says what is
+missing otherwise; ``environment`` makes ``.venv`` and installs the course into it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tools.common import ROOT, fail, say
+
+EXTRAS = "book,serve,rl,grade,test"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@dataclass(frozen=True)
+class Need:
+    """A program of the operating system: its Debian package, whether it is there, and what is skipped without it."""
+
+    package: str
+    present: Callable[[], bool]
+    without: str
+
+
+NEEDS = (
+    Need("chromium", lambda: any(map(shutil.which, BROWSERS)), "the browser tests are skipped"),
+    Need("bubblewrap", lambda: bool(shutil.which("bwrap")), "grading is isolated less well, its tests are skipped"),
+    Need("npm", lambda: bool(shutil.which("npm")), "explorers in the built pages stay still"),
+    Need("python3-venv", lambda: bool(importlib.util.find_spec("ensurepip")), "no virtual environment can be made"),
+)
+
+
+def _missing() -> list[Need]:
+    return [need for need in NEEDS if not need.present()]
+
+
+def _apt() -> list[str] | None:
+    """The command that installs Debian packages without asking, or None."""
+    if not shutil.which("apt-get"):
+        return None
+    if os.geteuid() == 0:
+        return ["apt-get"]
+    asks = subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode if shutil.which("sudo") else 1
+    return ["sudo", "-n", "apt-get"] if asks == 0 else None
+
+
+def debian() -> int:
+    """Install the missing programs; always 0, for the course works without them."""
+    missing = _missing()
+    command = _apt() if missing else None
+    if command:
+        names = [need.package for need in missing]
+        say(f"installing Debian packages: {' '.join(names)}")
+        silent = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        steps = [["update"], *(["install", "-y", "--no-install-recommends", name] for name in names)]
+        for step in steps:
+            subprocess.run([*command, *step], capture_output=True, env=silent)
+    for need in _missing():
+        say(f"not installed: {need.package}, so {need.without} (on Debian: apt-get install {need.package})")
+    return 0
+
+
+def environment() -> int:
+    """Make ``.venv`` and install the course with the pinned versions; 1 with a sentence when that fails."""
+    began = time.monotonic()
+    python = ROOT / ".venv" / "bin" / "python"
+    if not python.exists():
+        say(f"creating .venv with Python {sys.version.split()[0]}")
+        made = subprocess.run([sys.executable, "-m", "venv", str(ROOT / ".venv")], capture_output=True, text=True)
+        if made.returncode:
+            return fail(f"could not create .venv: {(made.stderr or made.stdout).strip()}")
+    say("installing the course and its tools into .venv (several minutes the first time)")
+    install = [str(python), "-m", "pip", "install", "--quiet", "-e", f".[{EXTRAS}]", "-c", "constraints.txt"]
+    settings = {**os.environ, "PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    if subprocess.run(install, cwd=ROOT, env=settings).returncode:
+        return fail("pip could not install the course: see its message above")
+    say(f"installed in {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    steps = {"debian": debian, "environment": environment}
+    if len(sys.argv) != 2 or sys.argv[1] not in steps:
+        print(f"usage: prepare.py {'|'.join(steps)}", file=sys.stderr)
+        sys.exit(2)
+    sys.exit(steps[sys.argv[1]]())

@@ -1,0 +1,255 @@
+"""Generate what a learner fills in: ``python -m tools.stubs [--check]``.
+
+``labs/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are written from ``solutions/*.py``, where
+every signature and docstring stands once. An exercise keeps both and raises NotImplementedError; a debug exercise gets
+the wrong program of the bank. Other public definitions stay whole, and private ones where something that stays needs
+them. Writing overwrites what was filled in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from autograder import bank
+from autograder.items import Build, Debug
+from tools.common import ROOT, fail, say
+
+FIRST_LINE = "# Generated from solutions/{module}.py by make stubs. Write the bodies; names and signatures stay.\n"
+
+#: Groups of imports, in their order.
+FUTURE, STANDARD, OTHERS, RUNTIME, HERE = range(5)
+
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A top-level statement of a module as it stands in the labs."""
+
+    text: str
+    names: frozenset[str]  # what it defines or imports
+    blank: int = 0  # blank lines before it
+    is_import: bool = False
+    item: str = ""  # id of the exercise that it is
+
+    @property
+    def private(self) -> bool:
+        """It stays only where something that stays needs it. Torch is the tool of the job and always stays."""
+        if self.is_import:
+            return _group(self.text) in (STANDARD, RUNTIME, HERE)
+        return all(name.startswith("_") for name in self.names)
+
+    def uses(self) -> set[str]:
+        """Names that it reads."""
+        return {node.id for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.Name)}
+
+
+def _names(node: ast.stmt) -> frozenset[str]:
+    if isinstance(node, Definition):
+        return frozenset({node.name})
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return frozenset((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _head(node: Definition, lines: Sequence[str]) -> str:
+    """Decorators, signature and docstring, as they were typed."""
+    if ast.get_docstring(node) is None:
+        raise ValueError(f"{node.name} must have a docstring: it is what a learner reads")
+    return "".join(lines[_first_line(node) - 1 : node.body[0].end_lineno])
+
+
+def _stub(node: Definition, lines: Sequence[str], identifier: str) -> str:
+    """A function without its body, or a class whose public methods have none."""
+    head = _head(node, lines)
+    if isinstance(node, ast.FunctionDef):
+        return f'{head}{" " * node.body[0].col_offset}raise NotImplementedError("{identifier}: not written yet")\n'
+    members = []
+    for member in node.body[1:]:
+        if not isinstance(member, ast.FunctionDef):
+            members.append("".join(lines[member.lineno - 1 : member.end_lineno]))
+        elif member.name == "__init__" and ast.get_docstring(member) is None:  # the class's docstring speaks for it
+            head_line = "".join(lines[_first_line(member) - 1 : member.body[0].lineno - 1])
+            indent = " " * member.body[0].col_offset
+            members.append(f'{head_line}{indent}raise NotImplementedError("{identifier}: not written yet")\n')
+        elif not member.name.startswith("_") or member.name.endswith("__"):
+            members.append(_stub(member, lines, identifier))
+    return head + "".join("\n" + member for member in members)
+
+
+def _wrong(node: Definition, lines: Sequence[str], item: Debug, known: Iterable[str]) -> str:
+    """A function with the body of the bank's wrong program; imports that the module has anyway are left out."""
+    source = textwrap.dedent(inspect.getsource(item.wrong))  # type: ignore[arg-type]
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    statements = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    body = source.splitlines(keepends=True)[statements[0].lineno - 1 : function.end_lineno]
+    kept = [line for line in body if line.strip() not in known]
+    return _head(node, lines) + "".join(kept).strip("\n") + "\n"
+
+
+def pieces(source: str, items: Sequence[Build]) -> list[Piece]:
+    """The statements of a module after its docstring, with ``items`` turned into stubs."""
+    lines = source.splitlines(keepends=True)
+    body = ast.parse(source).body
+    exercises = {item.function: item for item in items}
+    missing = set(exercises) - {name for node in body for name in _names(node)}
+    if missing:
+        raise ValueError(f"the module must define {', '.join(sorted(missing))}")
+    imports = {ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)}
+    found, end = [], body[0].end_lineno or 0
+    for node in body[1:]:
+        before = "".join(lines[end : _first_line(node) - 1])
+        comment = before.lstrip("\n")
+        text = "".join(lines[_first_line(node) - 1 : node.end_lineno])
+        item = exercises.get(node.name) if isinstance(node, Definition) else None
+        if isinstance(node, Definition) and isinstance(item, Debug):
+            text = _wrong(node, lines, item, imports)
+        elif isinstance(node, Definition) and item:
+            text = _stub(node, lines, item.id)
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        blank = len(before) - len(comment)
+        found.append(Piece(comment + text, _names(node), blank, is_import, item.id if item else ""))
+        end = node.end_lineno or end
+    return found
+
+
+def _needed(start: Iterable[Piece], among: Sequence[Piece]) -> list[Piece]:
+    """``start`` and every piece that it needs, directly or not, in the order of the module."""
+    needed, waiting = set(), list(start)
+    while waiting:
+        piece = waiting.pop()
+        if piece not in needed:
+            needed.add(piece)
+            uses = piece.uses()
+            waiting += [other for other in among if other.names & uses]
+    return [_trimmed(piece, needed) for piece in among if piece in needed]
+
+
+def _trimmed(piece: Piece, needed: Iterable[Piece]) -> Piece:
+    """An import without the names that nothing uses."""
+    if not piece.is_import or not piece.private:
+        return piece
+    node = ast.parse(piece.text).body[0]
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    used = set().union(*(other.uses() for other in needed if not other.is_import))
+    node.names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
+    return Piece(ast.unparse(node) + "\n", _names(node), is_import=True)
+
+
+def _group(text: str) -> int:
+    """The place of an import among the others."""
+    package = text.split()[1].partition(".")[0]
+    if package in sys.stdlib_module_names:
+        return FUTURE if package == "__future__" else STANDARD
+    return {"rankzero": RUNTIME, "": HERE}.get(package, OTHERS)
+
+
+def _joined(chosen: Sequence[Piece]) -> str:
+    """Imports first, in the usual groups; then the rest, spaced as in the source."""
+    groups: dict[int, str] = {}
+    for piece in chosen:
+        if piece.is_import:
+            group = _group(piece.text)
+            groups[group] = groups.get(group, "") + piece.text
+    text = "\n".join(group for _, group in sorted(groups.items()))
+    for piece in chosen:
+        if not piece.is_import:
+            text += "\n" * max(piece.blank, 1) * bool(text) + piece.text
+    return text
+
+
+def lab(module: str, source: str, items: Sequence[Build]) -> str:
+    """The source of ``labs/module.py``."""
+    lines = source.splitlines(keepends=True)
+    docstring = "".join(lines[: ast.parse(source).body[0].end_lineno])
+    among = pieces(source, items)
+    public = [piece for piece in among if not piece.private]
+    return f"{FIRST_LINE.format(module=module)}{docstring}\n{_joined(_needed(public, among))}"
+
+
+def cell(source: str, item: Build) -> str:
+    """The source of the notebook cell of ``item``: what it needs, and the stub."""
+    among = [piece for piece in pieces(source, [item]) if "__future__" not in piece.text]
+    kept = [piece for piece in among if piece.item == item.id or (piece.is_import and not piece.private)]
+    chosen = _needed(kept, among)
+    if any(piece.is_import and _group(piece.text) == HERE for piece in chosen):
+        raise ValueError(f"{item.function} must not need another topic module in its signature: its cell stands alone")
+    return _joined(chosen).rstrip("\n")
+
+
+def labs(root: Path = ROOT) -> dict[Path, str]:
+    """Every file of ``labs`` and what it should be: each topic module with an exercise, and those they import."""
+    by_module: dict[str, list[Build]] = {}
+    for item in bank.builds():
+        by_module.setdefault(item.module, []).append(item)
+    wanted: dict[Path, str] = {}
+    waiting = sorted(by_module)
+    while waiting:
+        module = waiting.pop()
+        source = (root / "solutions" / f"{module}.py").read_text(encoding="utf-8")
+        text = lab(module, source, by_module.get(module, []))
+        wanted[root / "labs" / f"{module}.py"] = text
+        relative = {n.module for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom) and n.level == 1}
+        waiting += [name for name in relative if name and root / "labs" / f"{name}.py" not in wanted]
+    return wanted
+
+
+def notebook(text: str, root: Path = ROOT) -> str:
+    """The notebook ``text`` (JSON) with its exercise cells written."""
+    page = nbformat.reads(text, as_version=4)
+    for place in page.cells:
+        if "exercise" not in place.metadata.get("tags", ()):
+            continue
+        item = bank.find(place.metadata.get("rankzero", {}).get("id", ""))
+        assert isinstance(item, Build), f"{item.id} is not something to write"
+        place.source = cell((root / "solutions" / f"{item.module}.py").read_text(encoding="utf-8"), item)
+    return nbformat.writes(page).rstrip("\n") + "\n"
+
+
+def stale(root: Path = ROOT) -> Mapping[Path, str | None]:
+    """The files that differ from what they should be, with what they should be (None: gone)."""
+    wanted: dict[Path, str | None] = dict(labs(root))
+    for path in sorted((root / "book").glob("*.ipynb")):
+        wanted[path] = notebook(path.read_text(encoding="utf-8"), root)
+    for path in (root / "labs").glob("*.py"):
+        if path.name != "__init__.py":
+            wanted.setdefault(path, None)
+    return {p: text for p, text in wanted.items() if (p.read_text(encoding="utf-8") if p.exists() else None) != text}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write, or with ``--check`` only say (status 1), what is stale."""
+    parser = argparse.ArgumentParser(prog="python -m tools.stubs", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when something is stale")
+    arguments = parser.parse_args(argv)
+    found = stale()
+    if arguments.check:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in sorted(found))
+        return fail(f"stale (make stubs): {names}") if found else 0
+    for path, text in sorted(found.items()):
+        if text is None:
+            path.unlink()
+        else:
+            path.write_text(text, encoding="utf-8")
+        say(f"{'removed' if text is None else 'wrote'} {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
