@@ -31,7 +31,7 @@ types: ready ## mypy on the public packages
 	@$(RUN) -m mypy
 
 stubs: ready ## write labs/ from solutions/, and the generated cells of the notebooks
-	@$(RUN) tools/stubs.py && $(RUN) -m tools.install_cells
+	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells
 
 serve: book ## build the book and serve it on this machine, with live explorers
 	@$(RUN) -m tools.serve

@@ -73,7 +73,8 @@ def _grade(options: argparse.Namespace) -> int:
             _write(options.out, report.results(judge.refused(os.path.basename(options.submission), str(error)), {}))
         print(f"autograder: {error}", file=sys.stderr)
         return NO_SANDBOX
-    grading = _graded(options.submission, exam, sandbox)
+    with exam:
+        grading = _graded(options.submission, exam, sandbox)
     stamps = {"sandbox": sandbox.line, "key_hash": exam.key_hash, "vectors": exam.vectors_hash, **stamp}
     if options.out:
         _write(options.out, report.results(grading, stamps))

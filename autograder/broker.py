@@ -172,17 +172,15 @@ class World:
 
     def _deliver(self, send: Post, receive: Post) -> None:
         if (send.gives, send.types) != (receive.takes, receive.types):
-            given, taken = routes.described(send), routes.described(receive)
-            sizes = (
-                f"gives {_sizes(send.gives)} to {given}, rank {receive.rank} takes {_sizes(receive.takes)} in {taken}"
-            )
-            raise Ended(_broken(f"rank {send.rank} {sizes}"))
+            given = f"gives {_sizes(send.gives)} to {routes.described(send)}"
+            taken = f"takes {_sizes(receive.takes)} in {routes.described(receive)}"
+            raise Ended(_broken(f"rank {send.rank} {given}, rank {receive.rank} {taken}"))
         receive.blocks, receive.source = self._take(send), send.rank
         for post, peer in ((send, receive.rank), (receive, send.rank)):
             self._record(post, (peer,), sum(post.gives), sum(post.takes))
 
     def _together(self, post: Post) -> list[Post] | None:
-        """The operations that meet in the group of ``post``: each member's first open one. None while one is missing."""
+        """The operations that meet in the group of ``post``: each member's first open one, or None."""
         found = []
         for rank in post.members:
             mine = (p for p in self.open[rank] if p.group == post.group and p.operation in COLLECTIVES)

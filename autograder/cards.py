@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from autograder import predicting, trusted, wording
+from autograder import predicting, wording
 from autograder.items import Build, Choice, Debug, Order, Question
 from autograder.markup import blocks, inline
 from autograder.predicting import LETTERS, Mark, Verdict
@@ -235,12 +235,11 @@ def _code(text: str) -> str:
 
 def _task(item: Build) -> str:
     """What the page says of a function that is written elsewhere: how, and its public cases with their results."""
+    from autograder import checking
+
     verb = "Mend" if isinstance(item, Debug) else "Write"
-    outcomes = trusted.run(item, item.solution(), item.cases)
-    lines = [
-        (_code(wording.call(item, case)), _code(wording.result(item, outcome)))
-        for case, outcome in zip(item.cases, outcomes, strict=True)
-    ]
+    asked = checking.public_paper(item).asked
+    lines = [(_code(wording.call(item, one.case)), _code(wording.result(item, one.expected))) for one in asked]
     how = (
         f"<p>{verb} <code>{item.function}</code> in the notebook of this page, in the cell above, or in "
         f"<code>labs/{item.module}.py</code>; then run <code>check({item.function})</code>.</p>"

@@ -6,6 +6,8 @@ legal program allows), and its results are written in its own ``wait``. So a pro
 never waits, is wrong every time, and a program that keeps the rules never notices.
 """
 
+# mypy: no-check-untyped-defs, disable-error-code="override"
+
 import contextlib
 import sys
 from binascii import a2b_base64, b2a_base64
@@ -15,7 +17,7 @@ import torch
 import torch.distributed as dist
 
 #: Reductions: how two pieces become one.
-FOLDS = {
+FOLDS: dict = {
     "SUM": torch.add,
     "AVG": torch.add,
     "PRODUCT": torch.mul,
@@ -196,12 +198,12 @@ class Group(dist.ProcessGroup):
 
     def allreduce(self, tensors, opts=None):
         (x,) = tensors
-        fold = reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, x)
+        fold = Reduction(opts.reduceOp if opts else dist.ReduceOp.SUM, x)
         return self.do("all_reduce", [x], [x] * self.ranks, lambda pieces: x.copy_(fold(pieces)), reduction=fold.name)
 
     def reduce(self, tensors, opts):
         (x,) = tensors
-        fold = reduction(opts.reduceOp, x)
+        fold = Reduction(opts.reduceOp, x)
         count = (opts.rootRank - self.me) % self.ranks or self.ranks
 
         def land(pieces):  # the root gets all; on the others the library leaves a partial result, and so do we
@@ -230,7 +232,7 @@ class Group(dist.ProcessGroup):
     def reduce_scatter(self, outputs, inputs, opts):
         out, ins = outputs[0], inputs[0]
         alike("reduce_scatter", out, ins)
-        fold = reduction(opts.reduceOp, out)
+        fold = Reduction(opts.reduceOp, out)
         return self.do("reduce_scatter", ins, [out] * self.ranks, lambda p: out.copy_(fold(p)), reduction=fold.name)
 
     def alltoall(self, outputs, inputs, opts=None):
@@ -275,20 +277,19 @@ def alike(operation, tensor, others):
             raise RuntimeError(f"{operation}: a block of {found}, expected {expected}")
 
 
-def reduction(op, tensor):
-    """The function that folds pieces by ``op``, in rank order; its ``name`` is the library's."""
-    name = next((name for name in FOLDS if op == getattr(dist.ReduceOp, name)), None)
-    if name is None or (name == "AVG" and not tensor.is_floating_point()):
-        raise RuntimeError(f"cannot reduce {tensor.dtype} with {name or op}")
+class Reduction:
+    """Folds pieces by the library's ``op``, in rank order. ``name`` is the library's."""
 
-    def fold(pieces):
+    def __init__(self, op, tensor):
+        self.name = next((name for name in FOLDS if op == getattr(dist.ReduceOp, name)), None)
+        if self.name is None or (self.name == "AVG" and not tensor.is_floating_point()):
+            raise RuntimeError(f"cannot reduce {tensor.dtype} with {self.name or op}")
+
+    def __call__(self, pieces):
         total = pieces[0]
         for piece in pieces[1:]:
-            total = FOLDS[name](total, piece)
-        return total / len(pieces) if name == "AVG" else total
-
-    fold.name = name
-    return fold
+            total = FOLDS[self.name](total, piece)
+        return total / len(pieces) if self.name == "AVG" else total
 
 
 dist.Backend.register_backend("broker", lambda store, rank, size, timeout: Group(rank, size), devices=["cpu"])

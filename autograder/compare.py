@@ -23,6 +23,8 @@ from autograder.outcome import Outcome
 #: Scale of a comparison with exactly 0.
 ZERO_SCALE = 1e-6
 NUMBERS = (int, float)
+#: The sentence for a stub.
+UNWRITTEN = "not implemented yet"
 
 
 def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = False) -> str | None:
@@ -79,8 +81,8 @@ def failure(outcome: Outcome, tell: bool = False) -> str:
 
 def _raised(outcome: Outcome, tell: bool) -> str:
     if outcome.error == "NotImplementedError":
-        return "not implemented yet"
-    known = tell or isinstance(getattr(builtins, outcome.error, None), type)
+        return UNWRITTEN
+    known = tell or isinstance(getattr(builtins, outcome.error.split(" ")[0], None), type)
     text = f"raised {outcome.error if known else 'an error of its own'}"
     where = outcome.where or (f"line {outcome.line}" if outcome.line is not None else "")
     text += f" at {where}" if where else ""
@@ -93,7 +95,7 @@ def _not_raised(error: str, outcome: Outcome, tell: bool) -> str | None:
     if outcome.kind == "value":
         return f"returned a value; raise {error}"
     done = failure(outcome, tell)
-    return done if done == "not implemented yet" or outcome.kind != "raised" else f"{done}; raise {error}"
+    return done if done == UNWRITTEN or outcome.kind != "raised" else f"{done}; raise {error}"
 
 
 def kind_of(value: Any) -> str:

@@ -10,22 +10,27 @@ import functools
 import hashlib
 import hmac
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from autograder import compare, trusted, values
-from autograder.items import Build, Case, Choice, Debug, Group, Order, Question, Slip
+from autograder.bench import Bench, wrong_programs
+from autograder.items import Build, Case, Choice, Group, Order, Question, Slip
 from autograder.outcome import Outcome
 
 #: Seconds for one case of the reference, and of a slip (which may be a deadlock).
 REFERENCE_TIME, SLIP_TIME = 30.0, 1.5
-#: The sentence for a debug item that was handed in as it was given.
-UNCHANGED = "This is still the program that was given."
 
 
 class CannotJudge(Exception):
     """The grader itself cannot judge an item; the message is a sentence for whoever runs it."""
+
+
+def in_trust(item: Build, program: Any, case: Case) -> Outcome:
+    """A wrong program, run as the reference is."""
+    return trusted.run(item, program, [case], SLIP_TIME)[0]
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Paper:
     item: Build
     asked: tuple[Asked, ...]
     again: tuple[tuple[int, int], ...]
+    run_slip: Callable[[Build, Any, Case], Outcome] = in_trust
     slip_outcomes: dict[tuple[int, int], Outcome] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -59,15 +65,14 @@ class Paper:
     @property
     def slips(self) -> tuple[Slip, ...]:
         """The wrong programs that an answer is held against."""
-        wrong = self.item.wrong if isinstance(self.item, Debug) else None
-        return self.item.slips + ((Slip(UNCHANGED, wrong),) if wrong else ())
+        return wrong_programs(self.item)
 
     def slip_outcome(self, slip: Slip, place: int) -> Outcome:
         """What a wrong program makes of the case at ``place``; computed once for a class."""
         key = (id(slip.program), place)
-        if key not in self.slip_outcomes and slip.program is not None:
-            self.slip_outcomes[key] = trusted.run(self.item, slip.program, [self.asked[place].case], SLIP_TIME)[0]
-        return self.slip_outcomes.get(key, Outcome("missing"))
+        if key not in self.slip_outcomes:
+            self.slip_outcomes[key] = self.run_slip(self.item, slip.program, self.asked[place].case)
+        return self.slip_outcomes[key]
 
 
 class Exam:
@@ -79,7 +84,15 @@ class Exam:
     def __init__(self, items: Sequence[Build], key: bytes, questions: Sequence[Question | Choice | Order] = ()) -> None:
         self.items, self.key, self.questions = tuple(items), key, tuple(questions)
         self._papers: dict[str, Paper] = {}
+        self._bench = Bench([item for item in items if item.grade in ("tensor", "world")])
         self._lock = threading.Lock()
+
+    def __enter__(self) -> Exam:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the processes in which wrong programs ran."""
+        self._bench.close()
 
     @property
     def key_hash(self) -> str:
@@ -119,11 +132,12 @@ class Exam:
     def _draw(self, item: Build) -> Paper:
         drawn, order = self._drawn(item), self.random(item, "order")
         order.shuffle(drawn)
-        expected = _expected(item, [case for _, case in drawn])
+        expected = answered(item, [case for _, case in drawn])
         asked = [Asked(case, group, right) for (group, case), right in zip(drawn, expected, strict=True)]
         again = _repetitions(asked, order)
         pairs = [(first, len(asked) + number) for number, first in enumerate(again)]
-        return Paper(item, tuple(asked + [asked[first] for first in again]), tuple(pairs))
+        run_slip = self._bench.run if item.grade in ("tensor", "world") else in_trust
+        return Paper(item, tuple(asked + [asked[first] for first in again]), tuple(pairs), run_slip)
 
 
 def _repetitions(asked: Sequence[Asked], order: Random) -> list[int]:
@@ -133,8 +147,12 @@ def _repetitions(asked: Sequence[Asked], order: Random) -> list[int]:
     return [order.choice(places) for places in (hidden, public) if places]
 
 
-def _expected(item: Build, cases: Sequence[Case]) -> list[Outcome]:
-    """What the reference gives for each case."""
+def answered(item: Build, cases: Sequence[Case]) -> list[Outcome]:
+    """What the reference gives for each case.
+
+    Raises:
+        CannotJudge: it is not what the bank says.
+    """
     try:
         outcomes = trusted.run(item, item.solution(), cases, REFERENCE_TIME)
     except ImportError as error:

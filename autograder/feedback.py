@@ -13,7 +13,7 @@ from autograder.outcome import Outcome
 #: A slip is named when it gives at least this share of the wrong answers.
 SHARE = 0.8
 #: Most wrong answers on which slips are tried: a world takes a tenth of a second each.
-TRIED = {"call": 50, "calls": 50, "tensor": 6, "world": 6}
+TRIED = {"call": 50, "calls": 50, "tensor": 4, "world": 4}
 #: Outcomes in which no program ran.
 SILENT = ("missing", "unloadable", "refused")
 
@@ -36,20 +36,39 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
     places = [place for place in failing if outcomes[place].kind not in SILENT][: TRIED[paper.item.grade]]
     if len(places) < least:
         return None
-    counts = [(_agreement(paper, slip, outcomes, places), slip) for slip in paper.slips if slip.program is not None]
+    spare = int((1 - SHARE) * len(places) + 1e-9)
+    counts = [(_agreement(paper, slip, outcomes, places, spare), slip) for slip in paper.slips]
     most = max((count for count, _ in counts), default=0)
     if most < max(least, SHARE * len(places)):
         return None
     best = [slip for count, slip in counts if count == most]
     if len(best) == 1:
         return best[0]
-    right = [place for place in paper.once if place not in failing][: TRIED[paper.item.grade]]
-    return max(best, key=lambda slip: _agreement(paper, slip, outcomes, right))
+    rest = [place for place in paper.once if place not in failing][: TRIED[paper.item.grade]]
+
+    def closeness(slip: Slip) -> tuple[int, int]:
+        return _agreement(paper, slip, outcomes, rest, len(rest)), _same_calls(paper, slip, outcomes, places)
+
+    return max(best, key=closeness)
 
 
-def _agreement(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Iterable[int]) -> int:
-    cases = paper.cases
-    return sum(alike(paper.item, cases[place], paper.slip_outcome(slip, place), outcomes[place]) for place in places)
+def _same_calls(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Sequence[int]) -> int:
+    """At how many places the ranks of a world called the same operations."""
+    return sum(_calls(paper.slip_outcome(slip, place)) == _calls(outcomes[place]) for place in places)
+
+
+def _calls(outcome: Outcome) -> list[tuple[int, str]]:
+    return sorted((event.rank, event.operation) for event in outcome.events)
+
+
+def _agreement(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Sequence[int], spare: int) -> int:
+    """At how many places a slip gives the submission's answer; it is given up after more than ``spare`` others."""
+    same = 0
+    for tried, place in enumerate(places):
+        same += alike(paper.item, paper.asked[place].case, paper.slip_outcome(slip, place), outcomes[place])
+        if tried + 1 - same > spare:
+            break
+    return same
 
 
 def needed(item: Build, outcomes: Iterable[Outcome], course: Sequence[Build]) -> str | None:
@@ -57,10 +76,11 @@ def needed(item: Build, outcomes: Iterable[Outcome], course: Sequence[Build]) ->
     others = {other.function: other for other in course if other.id != item.id}
     identifiers = {other.id: other for other in others.values()}
     for outcome in outcomes:
-        for name in re.findall(r"'(\w+)'", outcome.detail) if outcome.error in ("NameError", "ImportError") else ():
+        error = outcome.error.split(" ")[0]
+        for name in re.findall(r"'(\w+)'", outcome.detail) if error in ("NameError", "ImportError") else ():
             if name in others:
-                return f"{item.function} needs {name} ({others[name].id}), which is not in the submission"
-        match = re.match(r"[\w-]+", outcome.detail) if outcome.error == "NotImplementedError" else None
+                return f"{item.function} needs {name} ({others[name].id}), which is not there"
+        match = re.match(r"[\w-]+", outcome.detail) if error == "NotImplementedError" else None
         if match and match[0] in identifiers:
             return f"{item.function} needs {identifiers[match[0]].function} ({match[0]}), which is not implemented yet"
     return None

@@ -24,7 +24,6 @@ from autograder.submission import Submission
 
 #: Most failing public cases that a report spells out, for each item.
 SHOWN = 3
-UNWRITTEN = "not implemented yet"
 
 
 @dataclass(frozen=True)
@@ -174,8 +173,8 @@ def _known(
     needs = feedback.needed(paper.item, public, course)
     if needs:
         return Mark(paper.item, "wrong", nothing, (needs,))
-    if all(fault == UNWRITTEN for fault in faults):
-        return Mark(paper.item, "unwritten", nothing, (UNWRITTEN,))
+    if all(fault == compare.UNWRITTEN for fault in faults):
+        return Mark(paper.item, "unwritten", nothing, (compare.UNWRITTEN,))
     return None
 
 

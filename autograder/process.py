@@ -209,7 +209,8 @@ def _ready(processes: list[Process], seconds: float) -> list[Process]:
 
 def remove(folder: str) -> None:
     """Remove a folder that a submission wrote into, whatever it did to it."""
-    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
     if os.path.exists(folder):  # too deep for Python, or without permissions
         subprocess.run(["chmod", "-R", "u+rwx", folder], stderr=subprocess.DEVNULL, check=False)
         subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)

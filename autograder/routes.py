@@ -1,4 +1,4 @@
-"""What each collective does with blocks: how many a rank gives and takes, who gets which, and what counts as payload."""
+"""What each collective does with blocks: how many a rank gives and takes, who gets which, and what is payload."""
 
 from __future__ import annotations
 

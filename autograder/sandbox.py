@@ -200,7 +200,7 @@ class Sandbox:
 
     @classmethod
     def measure(cls, level: str = "best") -> Sandbox:
-        """Try the layers here. ``best`` takes what works, ``required`` insists on files and network, ``none`` wants none.
+        """Try the layers here. ``best`` takes what works, ``required`` insists on files and network.
 
         Raises:
             SandboxRefused: ``required``, and this host cannot isolate files and network.

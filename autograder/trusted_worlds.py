@@ -7,6 +7,8 @@ for each case, so that what a wrong one leaves behind (a message nobody received
 from __future__ import annotations
 
 import dataclasses
+import re
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,8 +19,8 @@ from autograder.outcome import Outcome
 from rankzero import world
 from rankzero.events import Event
 
-#: After so many cases without an answer, the rest of a program's cases is not tried.
-LOSSES = 2
+#: How long a rank that raised waits for the others to end, too, seconds.
+GRACE = 0.5
 
 
 def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
@@ -28,7 +30,7 @@ def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout
     outcomes: list[Outcome] = []
     lost = 0
     for case in cases:
-        if lost < LOSSES:
+        if lost < trusted.LOSSES:
             outcomes += _world(item, program, [case], timeout)
         else:
             outcomes.append(dataclasses.replace(outcomes[-1], detail="not tried: " + outcomes[-1].detail))
@@ -56,7 +58,7 @@ def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], time
     try:
         done = world.run(_rank, program, tuple(cases), item.grade, ranks=size, timeout=timeout * len(cases))
     except world.WorldError as error:
-        return [_failed(item, program, cases[0], error, timeout)] * len(cases)
+        return [_failed(error)] * len(cases)
     logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]
     return [
         _joined(
@@ -72,10 +74,30 @@ def _rank(program: Callable[..., Any], cases: Sequence[Case], grade: str) -> lis
     import torch.distributed as dist
 
     answers = []
-    for case in cases:
+    for number, case in enumerate(cases):
         dist.all_reduce(torch.zeros(1, dtype=torch.int8))
-        answers.append(_answer(program, case, case.args[dist.get_rank()] if grade == "world" else case.args))
+        answer, error = _answer(program, case, case.args[dist.get_rank()] if grade == "world" else case.args)
+        alone = not _all_end(number)
+        if error is not None and alone:  # the others wait for this rank: end the world with this exception
+            raise error
+        answers.append(answer)
     return answers
+
+
+def _all_end(number: int) -> bool:
+    """Say that this rank has ended a case; whether all others do so within a moment."""
+    import torch.distributed as dist
+    from torch.distributed import distributed_c10d as c10d
+
+    store = c10d._get_default_store()
+    store.set(f"end/{number}/{dist.get_rank()}", "")
+    all_ranks = [f"end/{number}/{rank}" for rank in range(dist.get_world_size())]
+    last = time.monotonic() + GRACE
+    while not store.check(all_ranks):
+        if time.monotonic() > last:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 def _is_mark(event: Event) -> bool:
@@ -94,17 +116,17 @@ def _split(events: Sequence[Event], cases: int) -> list[list[Event]]:
     return parts + [[] for _ in range(cases - len(parts))]
 
 
-def _answer(program: Callable[..., Any], case: Case, given: Sequence[Any]) -> tuple[Any, ...]:
-    """One rank's part of an outcome: ``(kind, value or class name, arguments, line, detail)``."""
+def _answer(program: Callable[..., Any], case: Case, given: Sequence[Any]) -> tuple[tuple[Any, ...], Exception | None]:
+    """One rank's part of an outcome, ``(kind, value or class name, arguments, line, detail)``, and its exception."""
     args = values.fresh(list(given), torch_tensor)
     kwargs = values.fresh(dict(case.kwargs), torch_tensor)
     try:
         value = trusted.plain(program(*args, **kwargs))
     except Refused as refusal:
-        return "refused", None, None, None, f"returned {refusal}"
+        return ("refused", None, None, None, f"returned {refusal}"), None
     except Exception as error:
-        return "raised", type(error).__name__, None, trusted.line_of(error), str(error)
-    return "value", value, trusted.after(given, args), None, ""
+        return ("raised", type(error).__name__, None, trusted.line_of(error), str(error)), error
+    return ("value", value, trusted.after(given, args), None, ""), None
 
 
 def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
@@ -117,11 +139,11 @@ def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
 
 def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event, ...], output: str) -> Outcome:
     """One outcome of what all ranks answered."""
-    kinds = [answer[0] for answer in answers]
     first = next((answer for answer in answers if answer[0] != "value"), answers[0])
     if first[0] == "raised" and len({answer[:2] for answer in answers}) > 1:
-        ranks = ", ".join(str(rank) for rank, kind in enumerate(kinds) if kind == "raised")
-        return Outcome("died", detail=f"raised {first[1]} on rank {ranks} alone", events=events, output=output)
+        ranks = " and ".join(str(rank) for rank, answer in enumerate(answers) if answer[:2] == first[:2])
+        error = f"{first[1]} on rank{'s' if ' ' in ranks else ''} {ranks} only"
+        return Outcome("raised", error=error, line=first[3], detail=first[4], events=events, output=output)
     if first[0] != "value":
         error = first[1] or ""
         return Outcome(first[0], error=error, line=first[3], detail=first[4], events=events, output=output)
@@ -131,21 +153,13 @@ def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event
     return Outcome("value", value, arguments=arguments, events=events, output=output)
 
 
-def _failed(item: Build, program: Callable[..., Any], case: Case, error: world.WorldError, timeout: float) -> Outcome:
+def _failed(error: world.WorldError) -> Outcome:
     """What a world came to that did not end by itself."""
-    states = {report.state for report in error.reports}
-    if states == {"finished", "waiting"}:  # perhaps a rank raised, and the others wait for it: ask for its exception
-        try:
-            world.run(_bare, program, case, item.grade, ranks=_ranks(item, case), timeout=timeout)
-        except world.WorldError as again:
-            error = again
+    states = {report.state: report for report in error.reports}
+    detail = str(error).split("\n")[0]
+    if "raised" in states:
+        name = re.match(r"raised (\w+)", states["raised"].what)
+        who = f"rank {states['raised'].rank}"
+        return Outcome("raised", error=f"{name[1] if name else 'Exception'} on {who} only", detail=detail)
     kind = "died" if "died" in states else "timeout" if "running" in states or not states else "deadlock"
-    return Outcome(kind, detail=str(error).split("\n")[0])
-
-
-def _bare(program: Callable[..., Any], case: Case, grade: str) -> None:
-    """One case on one rank, its exception not caught."""
-    import torch.distributed as dist
-
-    given = case.args[dist.get_rank()] if grade == "world" else case.args
-    program(*values.fresh(list(given), torch_tensor), **values.fresh(dict(case.kwargs), torch_tensor))
+    return Outcome(kind, detail=detail)

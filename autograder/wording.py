@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from autograder.items import Build, Case, Iterator, Tensor
 from autograder.outcome import Outcome
 
-LONGEST = 160
-ELEMENTS = 12
+#: Longest text of one value, in characters; most elements and most runs of a list that is shown in full.
+LONGEST, ELEMENTS, RUNS = 160, 12, 4
 
 
 def _cut(text: str) -> str:
@@ -23,36 +26,55 @@ def _nested(values: list[Any], shape: tuple[int, ...]) -> list[Any]:
     return [_nested(values[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
 
 
+def _number(number: float, exact: bool) -> str:
+    """``1e9`` for a billion; six significant digits, or all of them where ``exact`` asks for them."""
+    text = f"{number:.6g}"
+    if exact and math.isfinite(number) and float(text) != number:
+        text = repr(number)
+    return text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+
+
+def _elements(values: Sequence[Any], exact: bool) -> str:
+    """A list in brackets; a long one as its runs (``[0] * 2000 + [1]``) or as its beginning and its length."""
+    if len(values) <= ELEMENTS:
+        return "[" + ", ".join(value(v, exact) for v in values) + "]"
+    runs = [(value(v, exact), len(list(same))) for v, same in itertools.groupby(values)]
+    if len(runs) <= RUNS:
+        return " + ".join(f"[{text}] * {count}" if count > 1 else f"[{text}]" for text, count in runs)
+    return "[" + ", ".join(value(v, exact) for v in values[:3]) + f", … {len(values)} in all]"
+
+
 def _tensor(tensor: Tensor) -> str:
     values = tensor.tolist()
-    if len(values) > ELEMENTS:
-        kept = ", ".join(value(v) for v in values[:3])
-        return f"tensor([{kept}, …], {tensor.dtype}, {len(values)} elements)"
+    inner = (
+        _elements(values if len(values) > ELEMENTS else _nested(values, tensor.shape), False) if tensor.shape else ""
+    )
     kind = "" if tensor.dtype == "float32" else f", {tensor.dtype}"
-    return f"tensor({value(_nested(values, tensor.shape))}{kind})"
+    return f"tensor({inner or value(values[0])}{kind})"
 
 
-def value(thing: Any) -> str:
-    """A value in the reader's words: floats in six significant digits, tensors as nested lists."""
+def value(thing: Any, exact: bool = False) -> str:
+    """A value in the reader's words: floats in six significant digits unless ``exact``, tensors as nested lists."""
     if isinstance(thing, Tensor):
         return _tensor(thing)
     if isinstance(thing, Iterator):
-        return f"iter({value(thing.values)})"
+        return f"iter({value(thing.values, exact)})"
     if isinstance(thing, float):
-        return f"{thing:.6g}"
+        return _number(thing, exact)
     if isinstance(thing, dict):
-        return _cut("{" + ", ".join(f"{value(k)}: {value(v)}" for k, v in thing.items()) + "}")
+        return _cut("{" + ", ".join(f"{value(k, exact)}: {value(v, exact)}" for k, v in thing.items()) + "}")
     if isinstance(thing, list):
-        return _cut("[" + ", ".join(value(v) for v in thing) + "]")
+        return _cut(_elements(thing, exact))
     if isinstance(thing, tuple):
-        inner = ", ".join(value(v) for v in thing)
+        inner = ", ".join(value(v, exact) for v in thing)
         return _cut(f"({inner},)" if len(thing) == 1 else f"({inner})")
     return _cut(repr(thing))
 
 
 def arguments(args: tuple[Any, ...], kwargs: Any = None) -> str:
     """The inside of a call's brackets."""
-    return ", ".join([*(value(a) for a in args), *(f"{name}={value(v)}" for name, v in (kwargs or {}).items())])
+    named = (f"{name}={value(v, exact=True)}" for name, v in (kwargs or {}).items())
+    return ", ".join([*(value(a, exact=True) for a in args), *named])
 
 
 def call(item: Build, case: Case) -> str:

@@ -44,7 +44,7 @@ def main() -> int:
         page = sorted((source / "book").glob("*.ipynb"))[0]
         first = build(source)
         print(f"{'first build':<34}{first:7.2f} s")
-        for kind, name in (("markdown", "a sentence of one page changed"), ("code", "a line of code of one page changed")):
+        for kind, name in (("markdown", "a sentence of one page changed"), ("code", "a line of its code changed")):
             change(page, kind)
             again = build(source)
             print(f"{name:<34}{again:7.2f} s   1/{first / again:.1f} of the first")

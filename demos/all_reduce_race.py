@@ -63,12 +63,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         run = world.run(race, all_reduce, elements, rounds, ranks=arguments.ranks)
         right &= all(correct for _, correct in run.values)
         slowest = [max(times) for times in zip(*(seconds for seconds, _ in run.values), strict=True)]
-        book = world.run(all_reduce, torch.ones(elements), ranks=arguments.ranks).ledger()
-        most = max(book.sent(rank) for rank in range(arguments.ranks))
         if name == "library":
             most = round(traffic("all_reduce", 4 * elements, arguments.ranks, 0)[0])
         else:
-            books[name] = book
+            books[name] = world.run(all_reduce, torch.ones(elements), ranks=arguments.ranks).ledger()
+            most = max(books[name].sent(rank) for rank in range(arguments.ranks))
         rows.append((name, most, statistics.median(slowest) / ms))
     show(arguments, Table(("way", "most bytes sent by a rank", "median time (ms)"), rows), lambda: _picture(books))
     return verdict(right, "every way gives the sum on every rank")

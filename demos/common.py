@@ -91,11 +91,14 @@ def show(arguments: argparse.Namespace, table: Table, picture: Callable[[], Any]
     if arguments.save is None:
         return
     draft = arguments.save.with_name(f".{os.getpid()}-{arguments.save.name}")
-    if picture and arguments.save.suffix != ".csv":
-        picture().savefig(draft)
-    else:
-        draft.write_text(table.csv(), encoding="utf-8")
-    draft.replace(arguments.save)
+    try:
+        if picture and arguments.save.suffix != ".csv":
+            picture().savefig(draft)
+        else:
+            draft.write_text(table.csv(), encoding="utf-8")
+        draft.replace(arguments.save)
+    finally:
+        draft.unlink(missing_ok=True)
     print(f"wrote {arguments.save}")
 
 
@@ -113,7 +116,8 @@ def demo(main: Main) -> Main:
         try:
             return main(argv)
         except (NotImplementedError, WorldError) as error:
-            print(error, file=sys.stderr)
+            sentence = str(error).partition("\n")[0]
+            print(sentence if "NotImplementedError" in sentence else error, file=sys.stderr)
             return 1
 
     return guarded

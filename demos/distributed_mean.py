@@ -8,6 +8,7 @@ python -m demos.distributed_mean --counts 100,100,100,50
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 from collections.abc import Callable, Sequence
 
@@ -45,10 +46,9 @@ def on_every_rank(mean: Callable[[torch.Tensor], float], counts: list[int]) -> t
     rank, ranks = dist.get_rank(), dist.get_world_size()
     answer = mean(torch.full((counts[rank],), float(rank)))
     plain = gradient(samples(counts)[rank])
-    weighted = plain * counts[rank]
-    dist.all_reduce(plain)
-    dist.all_reduce(weighted)
-    return answer, plain / ranks, weighted / sum(counts)
+    both = torch.stack([plain, plain * counts[rank]])
+    dist.all_reduce(both)
+    return answer, both[0] / ranks, both[1] / sum(counts)
 
 
 @demo
@@ -61,13 +61,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     answer, plain, weighted = world.run(on_every_rank, mean, counts, ranks=len(counts)).values[0]
     everything = torch.cat([torch.full((count,), float(rank)) for rank, count in enumerate(counts)]).double()
     truth, whole = everything.mean().item(), gradient(torch.cat(samples(counts)))
-    filled = [rank for rank, count in enumerate(counts) if count]
-    means = sum(filled) / len(filled)
+    means = statistics.mean(rank for rank, count in enumerate(counts) if count)
     far = [((g - whole).norm() / whole.norm()).item() for g in (weighted, plain)]
     rows = [
         ("mean of all values", truth, 0.0),
         ("distributed_mean", answer, abs(answer - truth)),
-        ("mean of the ranks' means", means, abs(means - truth)),
+        ("mean of the ranks' means", float(means), abs(means - truth)),
         ("gradient, weighted by samples", weighted.norm().item(), far[0]),
         ("gradient, averaged over ranks", plain.norm().item(), far[1]),
     ]

@@ -55,21 +55,20 @@ class Range:
         return all(isinstance(value, int) for value in (self.low, self.high, self.default))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Choice:
-    """One of several options; ``default`` is the first unless it is named."""
+    """One of several options, as in ``Choice("sum", "avg", default="avg")``; the default is the first unless named."""
 
     options: tuple[str | int | float, ...]
-    default: str | int | float | None = None
+    default: str | int | float
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", tuple(self.options))
-        if not self.options:
+    def __init__(self, *options: str | int | float, default: str | int | float | None = None) -> None:
+        if not options:
             raise ValueError("options must not be empty")
-        if self.default is None:
-            object.__setattr__(self, "default", self.options[0])
-        if self.default not in self.options:
-            raise ValueError(f"default must be one of {list(self.options)}, got {self.default!r}")
+        if default is not None and default not in options:
+            raise ValueError(f"default must be one of {list(options)}, got {default!r}")
+        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "default", options[0] if default is None else default)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
 
-from rankzero.charts import COLOURS, RECEIVED, SENT, STRIPES, Block, State, blocks, ink_on
+from rankzero.charts import COLOURS, RECEIVED, REDUCING, SENT, STRIPES, Block, State, blocks, ink_on
 from rankzero.events import Event, Ledger
 
 #: Text and axes; in a page they take the colour of the text around them.
@@ -156,13 +156,14 @@ def spacetime(run: Run) -> Picture:
     colours = _colours(event.operation for event in events)
     for rank in range(ranks):
         _bars(axes, rank, [event for event in events if event.rank == rank], unit, colours)
-    for sent, received in messages(events):
+    pairs = messages(events)
+    for sent, received in pairs:
         tail, head = (sent.start / unit, sent.rank), (received.end / unit, received.rank)
         axes.add_patch(FancyArrowPatch(tail, head, arrowstyle="->", mutation_scale=8, linewidth=0.9, color=INK))
     axes.set(xlabel=f"time since the start ({name})", ylabel="rank", xlim=(0, 1.02 * span / unit))
     axes.set(ylim=(ranks - 0.5, -0.5), yticks=range(ranks))
     _legend(picture, colours)
-    picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}; arrows are messages."
+    picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}{'; arrows are messages' * bool(pairs)}."
     return picture
 
 
@@ -171,7 +172,14 @@ def _bars(axes: Axes, rank: int, events: Sequence[Event], unit: float, colours: 
     height = 0.7 / count
     for index, event in enumerate(events):
         corner = (event.start / unit, rank - 0.35 + lanes[index] * height)
-        bar = Rectangle(corner, (event.end - event.start) / unit, height, color=colours[event.operation])
+        bar = Rectangle(
+            corner,
+            (event.end - event.start) / unit,
+            height,
+            facecolor=colours[event.operation],
+            edgecolor=INK,
+            linewidth=0.4,
+        )
         axes.add_patch(bar)
 
 
@@ -225,7 +233,7 @@ def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
     for axes in panels[2 * len(runs) :]:
         axes.set_axis_off()
     legend = {f"from rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)}
-    _legend(picture, legend | {"striped: all ranks": STRIPES[0]})
+    _legend(picture, legend | ({"striped: all ranks": STRIPES[0]} if REDUCING & set(runs) else {}))
     picture.alt = f"Blocks on {ranks} ranks before and after {', '.join(runs)}; the colour is the rank it came from."
     return picture
 

@@ -6,13 +6,13 @@ sender. Here a tensor travels as its bytes, of the part it shows and no more, an
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import pickle
 import socket
 import struct
 import sys
 import threading
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -79,14 +79,19 @@ def _module_without_name(thing: Any) -> ModuleType | None:
     """The module of the function in a call ``(fn, args)``, when importing its name elsewhere would not find it."""
     function = thing[0] if isinstance(thing, tuple) and thing else thing
     module = sys.modules.get(getattr(function, "__module__", None) or "")
-    if module is None or module.__name__ == "__main__":
-        return None
-    try:
-        found = importlib.util.find_spec(module.__name__)
-    except (ImportError, ValueError):
-        found = None
-    same = found is not None and found.origin == getattr(module, "__file__", found.origin)
-    return None if same else module
+    return None if module is None or module.__name__ == "__main__" or _has_name(module) else module
+
+
+def _has_name(module: ModuleType) -> bool:
+    """Whether a fresh process would find this very module under its name."""
+    top, _, rest = module.__name__.partition(".")
+    spec = next((spec for finder in sys.meta_path if (spec := finder.find_spec(top, None))), None)
+    file = getattr(module, "__file__", None)
+    if spec is None or file is None:
+        return spec is not None
+    if not rest:
+        return spec.origin == file
+    return any(Path(folder) in Path(file).parents for folder in spec.submodule_search_locations or ())
 
 
 def send(line: socket.socket, message: Any) -> None:

@@ -32,16 +32,16 @@ def _process_control(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def end_descendants(leaders: Iterable[int]) -> None:
-    """Kill these children with their process groups, then every other child of this process, until none is left."""
-    leaders = list(leaders)
-    for leader in leaders:
-        for kill in (os.killpg, os.kill):
+def end_descendants(groups: Iterable[int], living: Iterable[int]) -> None:
+    """Kill these process groups and these children, then every other child of this process, until none is left."""
+    living = list(living)
+    for kill, numbers in ((os.killpg, groups), (os.kill, living)):
+        for number in numbers:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                kill(leader, signal.SIGKILL)
-    for leader in leaders:
+                kill(number, signal.SIGKILL)
+    for child in living:
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(leader, 0)
+            os.waitpid(child, 0)
     with contextlib.suppress(ChildProcessError):  # raised when there is no child any more
         while True:
             if os.waitpid(-1, os.WNOHANG)[0]:

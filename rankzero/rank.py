@@ -58,7 +58,7 @@ def live(
 
 
 def _furnish(rank: int, job: Job, output: int, stack: BinaryIO) -> None:
-    """The rank's own output, environment, folder, search path and random numbers."""
+    """The rank's own output, environment, folder, search path, arguments and random numbers."""
     for descriptor in (1, 2):
         os.dup2(output, descriptor)
     os.close(output)
@@ -68,7 +68,7 @@ def _furnish(rank: int, job: Job, output: int, stack: BinaryIO) -> None:
     faulthandler.register(signal.SIGUSR1, stack, chain=True)  # then comes the signal's default: death
     os.environ.clear()
     os.environ.update(job.environment | nursery.fixed_environment(job.environment))
-    sys.path[:] = job.path
+    sys.path[:], sys.argv[:] = job.path, job.arguments
     os.chdir(job.folder if Path(job.folder).is_dir() else "/")
     warnings.formatwarning = _warning
     warnings.filterwarnings("ignore", message=r"barrier\(\): using the device")

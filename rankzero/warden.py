@@ -43,6 +43,7 @@ class Job(NamedTuple):
     backend: str | None
     folder: str
     path: list[str]
+    arguments: list[str]
     environment: dict[str, str]
 
 
@@ -86,6 +87,7 @@ class _Child:
     found: Found = field(default_factory=Found)
     inbox: bytearray = field(default_factory=bytearray)
     ready: bool = False
+    buried: bool = False
 
     @property
     def silent(self) -> bool:
@@ -236,6 +238,7 @@ class _Run:
                 pid, status = death
                 for child in self.children:
                     if child.pid == pid:
+                        child.buried = True
                         killed = os.WIFSIGNALED(status)
                         child.found.status = os.WTERMSIG(status) if killed else 256 + os.WEXITSTATUS(status)
 
@@ -247,7 +250,8 @@ class _Run:
     def bury(self) -> None:
         """End every process of the run and remove its folder; again does no harm."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        processes.end_descendants(child.pid for child in self.children)
+        ranks = [child.pid for child in self.children]
+        processes.end_descendants(groups=ranks, living=[child.pid for child in self.children if not child.buried])
         shutil.rmtree(self.folder, ignore_errors=True)
 
     # What ranks say.

@@ -89,9 +89,7 @@ def run(fn: Callable[..., Any], *args: Any, ranks: int = 4, timeout: float = 60.
         WorldError: a rank raised or died, or the time was over; all processes have been ended.
     """
     _check(fn, ranks, timeout, backend)
-    call = parcels.pack((fn, args))
-    job = warden.Job(call, ranks, float(timeout), backend, os.getcwd(), _search_path(), dict(os.environ))
-    outcome = _carry_out(job)
+    outcome = _carry_out(_job(parcels.pack((fn, args)), ranks, float(timeout), backend))
     if outcome.why != "finished":
         _refuse(outcome.ranks)
         raise explain(outcome.why, outcome.ranks, timeout)
@@ -116,8 +114,11 @@ def _check(fn: Any, ranks: Any, timeout: Any, backend: Any) -> None:
         raise ValueError(f"backend must be 'gloo', 'nccl' or None, got {backend!r}")
 
 
-def _search_path() -> list[str]:
-    return [place or os.getcwd() for place in sys.path]
+def _job(call: bytes, ranks: int, timeout: float, backend: str | None) -> warden.Job:
+    """The packed call in this process's surroundings: folder, search path, arguments, environment."""
+    here = os.getcwd()
+    path = [place or here for place in sys.path]
+    return warden.Job(call, ranks, timeout, backend, here, path, list(sys.argv), dict(os.environ))
 
 
 def _carry_out(job: warden.Job) -> warden.Outcome:

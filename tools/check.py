@@ -60,7 +60,7 @@ def steps() -> list[Step]:
         Step("lint", ("-m", "ruff", "check", "--quiet", ".")),
         Step("format", ("-m", "ruff", "format", "--quiet", "--check", ".")),
         Step("types", ("-m", "mypy")),
-        Step("stubs", ("tools/stubs.py", "--check")),
+        Step("stubs", ("-m", "tools.stubs", "--check")),
         Step("install cells", ("-m", "tools.install_cells", "--check")),
         tests("unit tests", "-n", "2", "-m", "not browser", "tests"),
         Step("book", ("-m", "tools.build_book")),

@@ -80,7 +80,7 @@ def environment() -> int:
         if made.returncode:
             return fail(f"could not create .venv: {(made.stderr or made.stdout).strip()}")
     say("installing the course and its tools into .venv (several minutes the first time)")
-    install = [str(python), "-m", "pip", "install", "--quiet", "-e", f".[{EXTRAS}]", "-c", "constraints.txt"]
+    install = [str(python), "-m", "pip", "install", "-qq", "-e", f".[{EXTRAS}]", "-c", "constraints.txt"]
     settings = {**os.environ, "PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     if subprocess.run(install, cwd=ROOT, env=settings).returncode:
         return fail("pip could not install the course: see its message above")

@@ -1,4 +1,4 @@
-"""A picture of a page of the built book: ``python -m tools.screenshot [PAGE] [--at SELECTOR] [--out docs/page.png]``."""
+"""A picture of a page of the built book: ``python -m tools.screenshot [PAGE] [--at SELECTOR] [--out FILE]``."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def slip_shard_for_tensor(operation, message_bytes, ranks, rank, root=0):
     if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
         raise ValueError("out of range")
     part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    return {
+    answers = {
         "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
         "reduce": (message_bytes * (rank != root), message_bytes * (rank != last)),
         "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
@@ -27,14 +27,17 @@ def slip_shard_for_tensor(operation, message_bytes, ranks, rank, root=0):
         "all_reduce": (2 * part, 2 * part),
         "reduce_scatter": (part, part),
         "all_to_all": (part, part),
-    }[operation]
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]
 
 
 def slip_two_tensors(operation, message_bytes, ranks, rank, root=0):
     if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
         raise ValueError("out of range")
     part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    return {
+    answers = {
         "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
         "reduce": (message_bytes * (rank != root), message_bytes * (rank != last)),
         "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
@@ -43,14 +46,17 @@ def slip_two_tensors(operation, message_bytes, ranks, rank, root=0):
         "all_reduce": (2 * message_bytes, 2 * message_bytes),
         "reduce_scatter": (part, part),
         "all_to_all": (part, part),
-    }[operation]
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]
 
 
 def slip_both_ways_in_one(operation, message_bytes, ranks, rank, root=0):
     if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
         raise ValueError("out of range")
     part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    return {
+    answers = {
         "broadcast": message_bytes * (after < ranks - 1) + message_bytes * (after > 0),
         "reduce": message_bytes * (rank != root) + message_bytes * (rank != last),
         "scatter": part if rank == root else message_bytes / ranks,
@@ -59,14 +65,17 @@ def slip_both_ways_in_one(operation, message_bytes, ranks, rank, root=0):
         "all_reduce": 4 * part,
         "reduce_scatter": 2 * part,
         "all_to_all": 2 * part,
-    }[operation]
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]
 
 
 def slip_own_block_travels(operation, message_bytes, ranks, rank, root=0):
     if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
         raise ValueError("out of range")
     part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    return {
+    answers = {
         "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
         "reduce": (message_bytes * (rank != root), message_bytes * (rank != last)),
         "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
@@ -75,14 +84,17 @@ def slip_own_block_travels(operation, message_bytes, ranks, rank, root=0):
         "all_reduce": (2 * part, 2 * part),
         "reduce_scatter": (part, part),
         "all_to_all": (message_bytes, message_bytes),
-    }[operation]
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]
 
 
 def slip_mirrored_chain(operation, message_bytes, ranks, rank, root=0):
     if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
         raise ValueError("out of range")
     part, after = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks
-    return {
+    answers = {
         "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
         "reduce": (message_bytes * (after > 0), message_bytes * (after < ranks - 1)),
         "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
@@ -91,7 +103,10 @@ def slip_mirrored_chain(operation, message_bytes, ranks, rank, root=0):
         "all_reduce": (2 * part, 2 * part),
         "reduce_scatter": (part, part),
         "all_to_all": (part, part),
-    }[operation]
+    }
+    if operation not in answers:
+        raise ValueError("operation")
+    return answers[operation]
 
 
 def _traffic(rng: Random, operation: str) -> Case:

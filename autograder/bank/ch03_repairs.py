@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank import ch03_rules as rules
 from autograder.items import Case, Debug, Group, Slip, Tensor
 
 # --- debug_dtype
@@ -158,10 +159,11 @@ DEBUG_GRAD = Debug(
         Group("all or none", _skips, 4, "all ranks skip a layer, or none does, or one rank is alone", _skips_or_not),
     ),
     slips=(
-        Slip("a rank without a gradient still makes no call: contribute zeros.", wrong_grad),
         Slip("a barrier makes the ranks meet before the loop, not in it: contribute zeros.", slip_barrier_first),
+        Slip("a rank without a gradient still makes no call: contribute zeros.", wrong_grad),
         Slip("a layer that one rank skipped was left out on all: its gradients count.", slip_layer_left_out),
     ),
+    rule=rules.no_barrier,
     wrong=wrong_grad,
 )
 

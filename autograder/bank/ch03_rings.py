@@ -196,11 +196,13 @@ def slip_own_part_each_step(x, sizes):
     rank, ranks = dist.get_rank(), dist.get_world_size()
     if x.numel() != sizes[rank]:
         raise ValueError("sizes")
-    parts = [x.clone() if r == rank else x.new_empty(sizes[r]) for r in range(ranks)]
+    parts = [x.clone() for _ in range(ranks)]
     for step in range(ranks - 1):
+        arrived = x.new_empty(sizes[(rank - 1) % ranks])
         sending = dist.isend(x, (rank + 1) % ranks)
-        dist.recv(parts[(rank - step - 1) % ranks], (rank - 1) % ranks)
+        dist.recv(arrived, (rank - 1) % ranks)
         sending.wait()
+        parts[(rank - step - 1) % ranks] = arrived
     return torch.cat(parts)
 
 

@@ -29,6 +29,12 @@ def only_messages(_case: Case, _values: Sequence[Any], events: Sequence[Event]) 
     return f"rank {other.rank} called {other.operation}: build it from send, recv, isend and irecv alone"
 
 
+def no_barrier(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """No barrier."""
+    barrier = next((event for event in events if event.operation == "barrier"), None)
+    return None if barrier is None else f"rank {barrier.rank} called barrier: the other calls still have to be alike"
+
+
 def to_one_neighbour(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
     """All messages go one way round the ring."""
     ranks = len(case.args)

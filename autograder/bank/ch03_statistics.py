@@ -35,7 +35,7 @@ def slip_own_count(x):
 
     total = x.double().sum()
     dist.all_reduce(total)
-    return float(total) / (dist.get_world_size() * x.numel())
+    return float(total) / (dist.get_world_size() * max(1, x.numel()))
 
 
 def slip_empty_is_nan(x):

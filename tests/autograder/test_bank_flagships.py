@@ -1,5 +1,6 @@
 """The four flagship items: public values, hidden groups that no slip survives, and the whole way through the grader."""
 
+import functools
 import inspect
 import math
 import re
@@ -32,10 +33,21 @@ def hidden(item, key):
     return item.hidden(Random(f"key {key}"))
 
 
-def faults(item, program, cases):
-    expected = trusted.run(item, item.solution(), cases)
-    outcomes = trusted.run(item, program, cases)
-    return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
+@functools.cache
+def answered(number, key):
+    """The hidden cases of an item, by group, with the reference's outcomes."""
+    item = ITEMS[number]
+    return [(group, cases, trusted.run(item, item.solution(), cases)) for group, cases in hidden(item, key)]
+
+
+def lost_groups(item, program, key):
+    """Names of the groups in which ``program`` gives a wrong answer."""
+    lost = set()
+    for group, cases, expected in answered(ITEMS.index(item), key):
+        outcomes = trusted.run(item, program, cases)
+        if any(compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)):
+            lost.add(group.name)
+    return lost
 
 
 def source_of(program, name):
@@ -76,8 +88,7 @@ def test_every_group_has_as_many_cases_as_it_says_and_bad_input_is_one_of_them(i
 def test_no_key_lets_a_slip_pass_on_good_input(item, slip):
     """The bad input is left out, so that it is the mistake itself that costs points."""
     for key in KEYS:
-        lost = [group.name for group, cases in hidden(item, key) if any(faults(item, slip.program, cases))]
-        assert set(lost) - {"bad input"}, key
+        assert lost_groups(item, slip.program, key) - {"bad input"}, key
 
 
 @pytest.mark.parametrize(("item", "slip"), SLIPS, ids=named)
@@ -93,7 +104,7 @@ def test_a_slip_is_no_crash(item, slip):
 
 @pytest.mark.parametrize("item", ITEMS, ids=named)
 def test_slips_differ_from_each_other(item):
-    cases = [case for key in KEYS for group, drawn in hidden(item, key) for case in drawn if not case.raises]
+    cases = [case for key in range(3) for _, drawn in hidden(item, key) for case in drawn if not case.raises]
     answers = [repr([outcome.value for outcome in trusted.run(item, slip.program, cases)]) for slip in item.slips]
     assert len(set(answers)) == len(answers)
     assert len({slip.sentence for slip in item.slips}) == len(item.slips)
@@ -113,7 +124,7 @@ def test_stages_are_drawn_equally_often():
     item = ITEMS[0]
     for key in KEYS:
         stages = [case.args[1] for case in hidden(item, key)[0][1]]
-        assert [stages.count(stage) for stage in range(4)] == [3, 3, 3, 3]
+        assert [stages.count(stage) for stage in range(4)] == [2, 2, 2, 2]
 
 
 def test_the_scales_asked_for_stay_inside_float64():
@@ -185,4 +196,5 @@ def test_a_reference_that_accepts_bad_input_loses_that_group_alone_and_gets_its_
     mark = graded(item, re.sub(r"raise ValueError\(.*\)", "pass", module))
     lost = [share.name for share in mark.shares if share.score < share.points]
     assert lost == ["public cases", "bad input"]
-    assert all(sentence.startswith("Bad input must raise ValueError") for sentence in mark.hidden)
+    assert len(mark.hidden) == 1
+    assert mark.hidden[0].startswith("Bad input must raise ValueError")

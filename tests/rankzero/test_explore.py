@@ -40,7 +40,7 @@ CONTROLS = {
     "ranks": Range(2, 8, 4),
     "message": Range(1e3, 1e9, 2e6, "B", log=True),
     "scale": Vector((1.0, 2.5), low=0),
-    "kind": Choice(("bar", "none")),
+    "kind": Choice("bar", "none"),
 }
 
 
@@ -65,8 +65,8 @@ def sizes(tmp_path_factory):
         (lambda: Range(3, 3, 3), "low must be below high"),
         (lambda: Range(1, 3, 4), "default must lie between 1 and 3, got 4"),
         (lambda: Range(0, 3, 1, log=True), "low must be positive for a logarithmic range, got 0"),
-        (lambda: Choice(()), "options must not be empty"),
-        (lambda: Choice(("a",), "b"), "default must be one of ['a'], got 'b'"),
+        (lambda: Choice(), "options must not be empty"),
+        (lambda: Choice("a", default="b"), "default must be one of ['a'], got 'b'"),
         (lambda: Vector(()), "default must hold 1 to 64 numbers, got 0"),
         (lambda: Vector((1, -1), low=0), "default must lie in [0, inf], got (1, -1)"),
     ],
@@ -275,7 +275,7 @@ needs_vendor = pytest.mark.skipif(
 def test_the_page_moves(visit):
     """Slider, logarithmic slider, numbers and choice, by keyboard; the latest change wins; errors are sentences."""
     page = visit()
-    status, ranks = page.locator(".rz-status"), page.get_by_label("ranks")
+    status, ranks = page.locator(".rz-status"), page.get_by_role("slider", name="ranks")
     assert status.inner_text() == ""
     assert page.locator(".rz-value").all_inner_texts() == ["4", "2 MB"]
     still = page.locator(".rz-chart").inner_html()
@@ -285,15 +285,15 @@ def test_the_page_moves(visit):
     assert page.locator(".rz-chart").inner_html() != still
     assert page.locator(".rz-chart svg").count() == 1
     assert json.loads(page.locator("figure").get_attribute("data-state"))["message"] == 2e6
-    page.get_by_label("message").press("Home")
-    wait_for(page, "message", 1e3)
+    page.get_by_role("slider", name="message").press("Home")
+    wait_for(page, "message", 1000)
     assert page.locator(".rz-value").all_inner_texts() == ["7", "1 kB"]
-    page.get_by_label("scale").fill("3, 4")
+    page.get_by_role("textbox", name="scale").fill("3, 4")
     wait_for(page, "scale", [3, 4])
-    page.get_by_label("scale").fill("3, -4")
+    page.get_by_role("textbox", name="scale").fill("3, -4")
     assert status.inner_text() == "Each number must lie between 0 and ∞."
-    page.get_by_label("scale").fill("3")
-    page.get_by_label("kind").select_option("none")
+    page.get_by_role("textbox", name="scale").fill("3")
+    page.get_by_role("combobox", name="kind").select_option("none")
     page.wait_for_function("document.querySelector('.rz-status').textContent.includes('drawable')")
     assert status.inner_text() == "kind must be drawable, got none"
     assert page.faults == []
@@ -310,7 +310,7 @@ def test_nothing_is_loaded_before_the_first_touch(visit):
 @pytest.mark.browser
 def test_from_disk_the_still_stays_and_says_how_to_move_it(visit):
     page = visit(served=False, scripts=False)
-    assert page.get_by_label("ranks").is_disabled()
+    assert page.get_by_role("slider", name="ranks").is_disabled()
     assert "make serve" in page.locator(".rz-status").inner_text()
     assert page.locator(".rz-chart svg").is_visible()
     assert page.faults == []
@@ -320,7 +320,7 @@ def test_from_disk_the_still_stays_and_says_how_to_move_it(visit):
 def test_without_the_scripts_the_still_stays_and_a_sentence_says_so(visit):
     page = visit(scripts=False)
     still = page.locator(".rz-chart").inner_html()
-    page.get_by_label("ranks").press("ArrowRight")
+    page.get_by_role("slider", name="ranks").press("ArrowRight")
     page.wait_for_function("document.querySelector('.rz-status').textContent.includes('does not move here')")
     assert page.locator(".rz-chart").inner_html() == still
     assert page.faults == []

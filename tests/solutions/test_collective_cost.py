@@ -58,7 +58,7 @@ def test_one_rank_or_nothing_moves_nothing(operation, size):
 
 
 class Ports:
-    """A network in which every rank has one port out and one port in. A message holds both from its start to its end."""
+    """A network in which every rank has one port out and one port in; a message holds both until it has arrived."""
 
     def __init__(self, ranks: int, bandwidth: float, latency: float) -> None:
         self.out, self.into = [0.0] * ranks, [0.0] * ranks

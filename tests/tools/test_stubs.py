@@ -111,7 +111,7 @@ ALL = [AREA, COUNTER, DEBUG]
 
 
 def run(source: str) -> dict:
-    names: dict = {"__name__": "made"}
+    names: dict = {"__name__": __name__}
     exec(compile(source, "made", "exec", dont_inherit=True), names)
     return names
 

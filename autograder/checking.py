@@ -1,0 +1,161 @@
+"""``check``: run the public cases on your function, on your own machine, and go on with what works.
+
+``ring_all_reduce = check(ring_all_reduce)`` gives back your function when it passes, and the reference until then, so
+that the rest of the page runs either way.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from autograder import bank, cards, compare, feedback, progress, trusted, wording
+from autograder.exam import Asked, Paper, answered
+from autograder.items import Build, Slip
+from autograder.outcome import Outcome
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Seconds for one public case.
+TIME = 5.0
+#: Most failing cases that are shown.
+SHOWN = 3
+UNTRIED = "not tried"
+LATER = "Hidden cases are checked when you submit."
+USING = {"yours": "Later cells use your function.", "reference": "Later cells use the reference."}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A failing public case: the call, what came of it, and the sentence that helps."""
+
+    call: str
+    yours: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check found. ``using`` is ``yours`` or ``reference``; ``source`` is the reference's source."""
+
+    item: Build
+    passed: int
+    total: int
+    failures: tuple[Failure, ...]
+    using: str
+    source: str
+
+
+class Uncheckable(ValueError):
+    """A call of ``check`` that no exercise answers to. A notebook shows its one sentence and no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"check: {self}"]
+
+
+def check(function: Function) -> Function:
+    """Run the public cases of an exercise on ``function`` and show what came of them.
+
+    Returns ``function`` when every case passes, else the reference; one line says which.
+
+    Raises:
+        Uncheckable: (a ``ValueError``) no exercise of the course asks for a function of this name.
+    """
+    item = _item(function)
+    if function is item.solution():
+        print(f"{item.id}: this is the reference. Run the cell of your own function again, then check it.")
+        return function
+    paper = public_paper(item)
+    outcomes = _outcomes(item, function)
+    faults = _faults(paper, outcomes)
+    passed = faults.count(None)
+    using = "yours" if passed == len(faults) else "reference"
+    report = CheckReport(
+        item, passed, len(faults), _failures(paper, outcomes, faults), using, inspect.getsource(item.solution())
+    )
+    progress.record_check(item.id, passed, len(faults))
+    _show(report, unwritten=faults[0] == compare.UNWRITTEN)
+    return function if using == "yours" else item.solution()
+
+
+def _item(function: Any) -> Build:
+    name = getattr(function, "__name__", None)
+    if not callable(function) or not isinstance(name, str):
+        raise Uncheckable(f"function must be a function or class of an exercise, got {type(function).__name__}")
+    try:
+        return bank.find_function(name)
+    except KeyError as error:
+        raise Uncheckable(error.args[0]) from None
+
+
+@functools.cache
+def _public_papers() -> dict[str, Paper]:
+    return {}
+
+
+def public_paper(item: Build) -> Paper:
+    """The public cases with the reference's answers, computed once."""
+    papers = _public_papers()
+    if item.id not in papers:
+        expected = answered(item, item.cases)
+        asked = tuple(Asked(case, None, right) for case, right in zip(item.cases, expected, strict=True))
+        papers[item.id] = Paper(item, asked, ())
+    return papers[item.id]
+
+
+def _outcomes(item: Build, function: Any) -> list[Outcome]:
+    """What the learner's function makes of the public cases; a stub, or one that does not end, is asked only once."""
+    first = trusted.run(item, function, item.cases[:1], TIME)
+    if compare.failure(first[0]) == compare.UNWRITTEN:
+        return first * len(item.cases)
+    if first[0].kind in ("timeout", "deadlock", "died"):
+        return first + [replace(first[0], detail=UNTRIED)] * (len(item.cases) - 1)
+    return first + trusted.run(item, function, item.cases[1:], TIME)
+
+
+def _faults(paper: Paper, outcomes: Sequence[Outcome]) -> list[str | None]:
+    return [
+        compare.fault(paper.item, asked.case, asked.expected, outcome, tell=True)
+        for asked, outcome in zip(paper.asked, outcomes, strict=True)
+    ]
+
+
+def _failures(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> tuple[Failure, ...]:
+    """The first failing cases, each with the slip's sentence when a slip explains it."""
+    failing = [place for place, fault in enumerate(faults) if fault and outcomes[place].detail != UNTRIED]
+    needs = feedback.needed(paper.item, outcomes, bank.builds())
+    slip = None if needs else feedback.named_slip(paper, outcomes, failing, least=1)
+    failures = []
+    for place in failing[:SHOWN]:
+        ended = outcomes[place].kind not in ("value", "raised")
+        yours = outcomes[place].kind if ended else wording.result(paper.item, outcomes[place])
+        sentence = needs or _explained(paper, outcomes, place, slip) or faults[place] or ""
+        failures.append(Failure(wording.call(paper.item, paper.asked[place].case), yours, sentence))
+    return tuple(failures)
+
+
+def _explained(paper: Paper, outcomes: Sequence[Outcome], place: int, slip: Slip | None) -> str:
+    if slip is None:
+        return ""
+    same = feedback.alike(paper.item, paper.asked[place].case, paper.slip_outcome(slip, place), outcomes[place])
+    return slip.sentence if same else ""
+
+
+def _show(report: CheckReport, unwritten: bool) -> None:
+    """The card in a notebook and in the book, text elsewhere; for a stub one line."""
+    if unwritten and not cards.in_book():
+        print(f"{report.item.id}: {compare.UNWRITTEN}. {USING[report.using]}")
+        return
+    cards.show(cards.check_card(report), text(report))
+
+
+def text(report: CheckReport) -> str:
+    """A check for a terminal."""
+    lines = [f"{report.item.id}: {report.passed} of {report.total} public cases"]
+    for failure in report.failures:
+        lines += [f"  {line}" for line in failure.call.split("\n")]
+        lines += [f"    yours: {failure.yours.strip()}".replace("\n", "\n      "), f"    {failure.sentence}"]
+    return "\n".join([*lines, f"{USING[report.using]} {LATER}"])

@@ -1,0 +1,113 @@
+# Generated from solutions/precision.py by make stubs. Write the bodies; names and signatures stay.
+"""Numbers with few bits: the loss scale that keeps small fp16 gradients alive.
+
+Standard library only. The rules are those of ``torch.amp.GradScaler``, in Python floats, with a floor added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+#: The largest finite float32. A scale never grows beyond it, because the scaler of a real run is a float32.
+FLOAT32_MAX = 3.4028234663852886e38
+
+
+def dynamic_loss_scale(
+    overflows: Iterable[bool],
+    init_scale: float = 65536.0,
+    growth_interval: int = 2000,
+    growth_factor: float = 2.0,
+    backoff_factor: float = 0.5,
+    min_scale: float = 0.0,
+) -> float:
+    """The loss scale after the last of a row of training steps.
+
+    A step that overflows multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the
+    count of clean steps. A clean step counts; when ``growth_interval`` of them have come in a row, the count restarts
+    and the scale is multiplied by ``growth_factor``, unless that would leave float32.
+
+    Args:
+        overflows: one flag per step, true when a gradient was inf or nan; any iterable, walked through once.
+        init_scale: scale before the first step; finite, > 0. It need not be a power of two.
+        growth_interval: clean steps in a row before the scale grows; an integer >= 1.
+        growth_factor: > 1.
+        backoff_factor: between 0 and 1, both excluded.
+        min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
+
+    Returns:
+        The scale; ``init_scale`` when there is no step.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
+    """
+    raise NotImplementedError("05-dynamic-loss-scale: not written yet")
+
+
+class LossScaler:
+    """Dynamic loss scaling, one step at a time: the rules of :func:`dynamic_loss_scale` as an object with a state.
+
+    A training step multiplies the loss (:meth:`scale_loss`), runs backward, divides the gradients and looks for inf
+    and nan (:meth:`unscale`), clips, takes the optimizer's step or skips it, and last of all calls :meth:`update`.
+
+    Args:
+        init_scale: scale before the first step; finite, > 0.
+        growth_factor: > 1.
+        backoff_factor: between 0 and 1, both excluded.
+        growth_interval: clean steps in a row before the scale grows; an integer >= 1.
+        min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: ``torch.amp.GradScaler``, which has no floor.
+    """
+
+    def __init__(
+        self,
+        init_scale: float = 65536.0,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        min_scale: float = 0.0,
+    ) -> None:
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    @property
+    def scale(self) -> float:
+        """The present scale."""
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    @property
+    def growth_tracker(self) -> int:
+        """Clean steps since the last growth or overflow."""
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    def scale_loss(self, loss: float) -> float:
+        """The loss to run backward from: ``loss`` times the scale."""
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    def unscale(self, gradients: Sequence[float]) -> tuple[list[float], bool]:
+        """The gradients divided by the scale, and whether any that came in was inf or nan. Nothing changes."""
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    def update(self, found_inf: bool) -> float:
+        """End a step: back off when an overflow was found, else count and perhaps grow. Returns the new scale.
+
+        The scale grows when the count *equals* the interval, as in torch: a count that was loaded and already lies
+        beyond a smaller interval never makes it grow, until an overflow sets it back to 0.
+        """
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    def state_dict(self) -> dict[str, float]:
+        """Everything that a resumed run needs, under torch's names and ``min_scale``."""
+        raise NotImplementedError("05-loss-scaler: not written yet")
+
+    def load_state_dict(self, state: Mapping[str, float]) -> None:
+        """Take over a state saved by :meth:`state_dict` or by torch; one without ``min_scale`` keeps the present floor.
+
+        Raises:
+            ValueError: a value is outside its range; the scaler is then as it was before.
+        """
+        raise NotImplementedError("05-loss-scaler: not written yet")

@@ -1,0 +1,8 @@
+"""Aborts."""
+# ends: died
+# levels: best none
+import os
+
+
+def answer(x):
+    os.abort()

@@ -1,0 +1,9 @@
+"""Leaves a shell that goes on writing into the working folder."""
+# ends: value raised
+# levels: best none
+import subprocess
+
+
+def answer(x):
+    subprocess.Popen(["sh", "-c", "while true; do date >> log; sleep 0.05; done"], start_new_session=True)
+    return 0.0

@@ -1,0 +1,8 @@
+"""Returns a small object that is huge when written down."""
+# ends: refused
+# levels: best none
+def answer(x):
+    value = ["ha"] * 10
+    for _ in range(20):
+        value = [value] * 10
+    return value

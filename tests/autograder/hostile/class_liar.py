@@ -1,0 +1,14 @@
+"""Returns an object that says it is a float."""
+# ends: refused
+# levels: best none
+class Liar:
+    @property
+    def __class__(self):
+        return float
+
+    def hex(self):
+        return "0x1.8p+1"
+
+
+def answer(x):
+    return Liar()

@@ -1,0 +1,9 @@
+"""Writes until a file may not grow any more."""
+# ends: raised died timeout
+# levels: best none
+def answer(x):
+    with open("big", "wb") as file:
+        for _ in range(1024):
+            file.write(bytes(1 << 20))
+            file.flush()
+    return 1.0

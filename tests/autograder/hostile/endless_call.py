@@ -1,0 +1,6 @@
+"""Never returns."""
+# ends: timeout
+# levels: best none
+def answer(x):
+    while True:
+        pass

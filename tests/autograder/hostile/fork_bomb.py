@@ -1,0 +1,14 @@
+"""Forks a tree of processes, each of which stays (bounded here at 60)."""
+# ends: timeout value died raised
+# levels: best none
+import os
+import time
+
+
+def answer(x):
+    for _ in range(60):
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                time.sleep(1)
+    return 0.0

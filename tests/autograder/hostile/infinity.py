@@ -1,0 +1,5 @@
+"""Returns infinity."""
+# ends: value
+# levels: best none
+def answer(x):
+    return float("inf")

@@ -1,0 +1,15 @@
+"""Leaves a thread that never ends."""
+# ends: value
+# levels: best none
+import threading
+import time
+
+
+def stay():
+    while True:
+        time.sleep(0.01)
+
+
+def answer(x):
+    threading.Thread(target=stay).start()
+    return 0.0

@@ -1,0 +1,11 @@
+"""Looks for a network beyond its own loopback."""
+# ends: raised
+# levels: best
+import socket
+
+
+def answer(x):
+    others = [name for _, name in socket.if_nameindex() if name != "lo"]
+    if not others:
+        raise OSError("no network")
+    return others

@@ -1,0 +1,17 @@
+"""Lifts the recursion limit and recurses until the stack is gone."""
+# ends: died raised timeout
+# levels: best none
+import sys
+
+
+class Deep:
+    def __getattr__(self, name):
+        return getattr(self, name + "x")
+
+
+def answer(x):
+    sys.setrecursionlimit(10**9)
+    value = []
+    for _ in range(10**6):
+        value = [value]
+    return repr(value)

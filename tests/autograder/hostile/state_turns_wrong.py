@@ -1,0 +1,9 @@
+"""Is right at first and wrong after a few calls."""
+# ends: value
+# levels: best none
+calls = []
+
+
+def answer(x):
+    calls.append(x)
+    return 0.0 if len(calls) < 3 else 1.0

@@ -1,0 +1,21 @@
+"""Replies with millions of empty lists."""
+# ends: died timeout
+# levels: best none
+import os
+import sys
+
+
+def raw(data):
+    frame = sys._getframe()
+    while frame is not None and "self" not in frame.f_locals:
+        frame = frame.f_back
+    channel = frame.f_locals["self"].channel
+    data = data.replace(b"ID", channel.id.encode()) + b"\n"
+    while data:
+        data = data[os.write(channel.replies, data) :]
+
+
+def answer(x):
+    raw(b'{"id": "ID", "kind": "value", "value": [' + b"[]," * 1_500_000 + b"[]]}")
+    while True:
+        pass

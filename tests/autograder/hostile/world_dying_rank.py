@@ -1,0 +1,14 @@
+"""One rank dies in the middle of a collective."""
+# ends: died
+# levels: best none
+import torch
+import torch.distributed as dist
+
+import os
+
+
+def answer(x):
+    if dist.get_rank() == 1:
+        os._exit(0)
+    dist.all_reduce(x)
+    return x

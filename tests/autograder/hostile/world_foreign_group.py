@@ -1,0 +1,12 @@
+"""Destroys the group that it was given and makes its own."""
+# ends: value raised died deadlock refused timeout
+# levels: best none
+import torch
+import torch.distributed as dist
+
+
+def answer(x):
+    dist.destroy_process_group()
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    dist.all_reduce(x)
+    return x

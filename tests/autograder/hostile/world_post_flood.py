@@ -1,0 +1,12 @@
+"""Announces operations without an end."""
+# ends: died timeout
+# levels: best none
+import torch
+import torch.distributed as dist
+
+
+def answer(x):
+    while True:
+        dist.isend(x, 1 - dist.get_rank())
+        link = dist.group.WORLD.link
+        link.flush()

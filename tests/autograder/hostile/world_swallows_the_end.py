@@ -1,0 +1,13 @@
+"""Catches whatever ends a case, and waits again."""
+# ends: timeout deadlock
+# levels: best none
+import torch
+import torch.distributed as dist
+
+
+def answer(x):
+    while True:
+        try:
+            dist.recv(x, 1 - dist.get_rank())
+        except BaseException:
+            pass

@@ -1,0 +1,400 @@
+"""Worlds: what comes back, from wherever a function stands; nothing is left behind."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import warnings
+
+import numpy as np
+import psutil
+import pytest
+import torch
+import torch.distributed as dist
+
+from rankzero import nursery, world
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+
+
+def family() -> list[psutil.Process]:
+    """Descendants of this process, without the nursery itself."""
+    home = nursery._nursery
+    return [p for p in psutil.Process().children(recursive=True) if home is None or p.pid != home.process.pid]
+
+
+def assert_nobody_left() -> None:
+    """A warden answers a moment before it ends; nobody else may be there."""
+    _, alive = psutil.wait_procs(family(), timeout=5)
+    assert alive == []
+
+
+def script(text: str, *args: str, **kwargs) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text), *args], capture_output=True, text=True, timeout=120, **kwargs
+    )
+
+
+def test_values_and_lines_come_in_rank_order():
+    def work(base):
+        for step in range(3):
+            print(f"rank {dist.get_rank()} of {dist.get_world_size()}, step {step}")
+        return base + dist.get_rank()
+
+    run = world.run(work, 10, ranks=3)
+    assert run.values == (10, 11, 12)
+    assert run.text.splitlines() == [f"rank {r} of 3, step {s}" for r in range(3) for s in range(3)]
+    assert run.lines[2] == tuple(f"rank 2 of 3, step {s}" for s in range(3))
+    assert run.ranks == 3
+    assert run.seconds > 0
+
+
+def test_one_rank_is_a_world():
+    run = world.run(lambda: dist.get_world_size(), ranks=1)
+    assert run.values == (1,)
+    assert run.lines == ((),)
+    assert run.text == ""
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "rule"),
+    [
+        ("ranks", 0, "ranks must be an integer from 1 to 64, got 0"),
+        ("ranks", 65, "ranks must be an integer from 1 to 64, got 65"),
+        ("ranks", 2.0, "ranks must be an integer from 1 to 64, got 2.0"),
+        ("ranks", True, "ranks must be an integer from 1 to 64, got True"),
+        ("timeout", 0, "timeout must be a positive number of seconds, got 0"),
+        ("timeout", float("nan"), "timeout must be a positive number of seconds, got nan"),
+        ("backend", "mpi", "backend must be 'gloo', 'nccl' or None, got 'mpi'"),
+    ],
+)
+def test_arguments_outside_their_range_are_named(keyword, value, rule):
+    with pytest.raises(ValueError) as caught:
+        world.run(print, **{keyword: value})
+    assert str(caught.value) == rule
+
+
+def test_what_is_no_function_is_named():
+    with pytest.raises(TypeError, match="fn must be callable, got 3"):
+        world.run(3)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() >= 2, reason="there are GPUs here")
+def test_nccl_without_gpus_is_refused():
+    with pytest.raises(ValueError, match="backend nccl needs a GPU for each rank, got ranks=2"):
+        world.run(print, ranks=2, backend="nccl")
+
+
+def test_tensors_come_back_as_plain_copies():
+    """Kills a pickler that sends the whole storage of a view, or a descriptor that dies with its rank."""
+
+    def work():
+        big = torch.arange(1_000_000, dtype=torch.float32)
+        named = {"half": torch.ones(3, dtype=torch.bfloat16), "leaf": torch.zeros(2, requires_grad=True)}
+        named |= {"empty": torch.empty(0, 4), "number": torch.tensor(7), "flags": torch.tensor([True, False])}
+        named |= {"loss": named["leaf"].sum(), "column": big.reshape(1000, 1000)[:, 1][:2], "array": np.arange(3)}
+        return named | {"complex": torch.tensor([1 + 2j]).conj(), "parameter": torch.nn.Parameter(torch.ones(1))}
+
+    for value in world.run(work, ranks=2).values:
+        assert value["half"].dtype == torch.bfloat16
+        assert value["half"].tolist() == [1, 1, 1]
+        assert value["leaf"].requires_grad
+        assert value["empty"].shape == (0, 4)
+        assert value["number"].item() == 7
+        assert value["flags"].tolist() == [True, False]
+        assert value["loss"].item() == 0
+        assert value["column"].tolist() == [1, 1001]
+        assert value["column"].untyped_storage().nbytes() == 8
+        assert value["array"].tolist() == [0, 1, 2]
+        assert value["complex"].tolist() == [1 - 2j]
+        assert isinstance(value["parameter"], torch.nn.Parameter)
+        value["half"].add_(1)  # its own memory, writable
+
+
+def test_a_large_value_does_not_choke_the_pipe():
+    """Kills a parent that waits for the exit before it reads."""
+    size = 12_500_000  # 100 MB of float64
+    run = world.run(lambda: torch.full((size,), float(dist.get_rank()), dtype=torch.float64), ranks=2)
+    assert [value.sum().item() for value in run.values] == [0.0, size]
+
+
+def test_a_value_that_cannot_travel_is_named():
+    with pytest.raises(world.WorldError, match=r"rank 0 raised TypeError: the generator that rank 0 returned cannot"):
+        world.run(lambda: (i for i in range(3)), ranks=2)
+
+
+def test_arguments_are_copies_for_each_rank():
+    def work(x, names):
+        x += dist.get_rank()
+        names.append(dist.get_rank())
+        return x, names
+
+    x, names = torch.zeros(2), []
+    run = world.run(work, x, names, ranks=2)
+    assert [value[0].tolist() for value in run.values] == [[0, 0], [1, 1]]
+    assert [value[1] for value in run.values] == [[0], [1]]
+    assert x.tolist() == [0, 0]
+    assert names == []
+
+
+def test_output_is_caught_at_the_descriptor():
+    """Kills a capture that only replaces sys.stdout: C++ and child processes write to the descriptor."""
+
+    def work():
+        print("python", end="\n")
+        os.write(1, b"out\n")
+        os.write(2, b"err\n")
+        subprocess.run(["echo", "child"], check=True)
+
+    assert world.run(work, ranks=2).lines == (("python", "out", "err", "child"),) * 2
+
+
+def test_warnings_carry_the_readers_line_and_no_path():
+    def work():
+        warnings.warn("mind the gap", stacklevel=1)
+
+    (line,) = world.run(work, ranks=1).lines[0]
+    assert line == f"line {work.__code__.co_firstlineno + 1} of test_world.py: UserWarning: mind the gap"
+
+
+def test_endless_output_is_cut():
+    def work():
+        for _ in range(40):
+            print("x" * 99_999)
+        return "done"
+
+    run = world.run(work, ranks=1)
+    assert run.values == ("done",)
+    assert run.lines[0][-1] == "... cut after 1,048,576 bytes; 2,951,424 more were printed"
+    assert sum(len(line) + 1 for line in run.lines[0][:-1]) == 2**20 + 1
+
+
+def test_no_chatter_of_the_library_reaches_the_lines():
+    def work():
+        group = dist.new_group([0, 1])
+        dist.all_reduce(torch.ones(1), group=group)
+        dist.destroy_process_group(group)
+
+    assert world.run(work, ranks=2).lines == ((), ())
+
+
+def test_ranks_have_one_thread_a_fixed_hash_and_seeds_of_their_own():
+    def work():
+        import random
+
+        return (
+            torch.get_num_threads(),
+            hash("rank zero"),
+            random.random(),
+            np.random.rand(),
+            os.environ["OMP_NUM_THREADS"],
+        )
+
+    first, again = world.run(work, ranks=2).values, world.run(work, ranks=2).values
+    assert first == again
+    assert {value[0] for value in first} == {1}
+    assert first[0][1] == first[1][1]
+    assert first[0][2] != first[1][2]
+    assert first[0][4] == "1"
+
+
+def test_ranks_live_in_the_callers_surroundings(tmp_path, monkeypatch):
+    (tmp_path / "neighbour.py").write_text("def name():\n    return 'before'\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RANKZERO_TEST", "yes")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def work():
+        import neighbour
+
+        return os.getcwd(), os.environ["RANKZERO_TEST"], neighbour.name()
+
+    assert world.run(work, ranks=1).values[0] == (os.getcwd(), "yes", "before")
+    (tmp_path / "neighbour.py").write_text("def name():\n    return 'after the edit'\n")
+    assert world.run(work, ranks=1).values[0][2] == "after the edit"
+
+
+def test_a_module_that_cannot_be_imported_by_name_travels_by_value(tmp_path):
+    (tmp_path / "loose.py").write_text("def helper():\n    return 41\ndef work():\n    return helper() + 1\n")
+    spec = importlib.util.spec_from_file_location("loose_submission", tmp_path / "loose.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["loose_submission"] = module
+    try:
+        spec.loader.exec_module(module)
+        assert world.run(module.work, ranks=2).values == (42, 42)
+    finally:
+        del sys.modules["loose_submission"]
+
+
+def test_a_script_needs_no_main_guard(tmp_path):
+    """Kills children that import the script again: they would start worlds of their own, for ever."""
+    path = tmp_path / "plain.py"
+    path.write_text(
+        textwrap.dedent("""
+        from dataclasses import dataclass
+        import torch.distributed as dist
+        from rankzero import world
+
+        @dataclass
+        class Answer:
+            rank: int
+
+        def helper():
+            return Answer(dist.get_rank())
+
+        def work():
+            return helper()
+
+        print(world.run(work, ranks=2).values == (Answer(0), Answer(1)))
+        """)
+    )
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
+
+
+def test_the_parent_needs_no_torch():
+    done = script("""
+        import sys
+        from rankzero import world
+        def work():
+            import torch.distributed as dist
+            return dist.get_rank()
+        print(world.run(work, ranks=2).values, "torch" in sys.modules)
+    """)
+    assert done.stdout == "(0, 1) False\n", done.stderr
+
+
+def test_several_threads_at_once():
+    results: dict[int, tuple] = {}
+
+    def start(number):
+        results[number] = world.run(lambda: (number, dist.get_rank()), ranks=2).values
+
+    threads = [threading.Thread(target=start, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {number: ((number, 0), (number, 1)) for number in range(4)}
+    assert_nobody_left()
+
+
+def test_a_fork_of_the_caller_has_a_nursery_of_its_own():
+    world.run(int, ranks=1)
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(write, repr(world.run(int, ranks=1).values).encode())
+            nursery.close()
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read) as answer:
+        assert answer.read() == "(0,)"
+    os.waitpid(pid, 0)
+    assert world.run(int, ranks=1).values == (0,)
+
+
+def test_thirty_runs_leave_no_process_no_file_and_no_descriptor(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    nursery.close()  # the next one keeps its files here
+    world.run(int, ranks=2)
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(30):
+        world.run(int, ranks=2)
+    assert len(os.listdir("/dev/fd")) == before
+    assert list(tmp_path.iterdir()) == []
+    assert_nobody_left()
+    nursery.close()
+
+
+def test_processes_that_a_rank_started_go_with_it():
+    """Kills an end that only knows the ranks: the child has a session of its own, and no parent any more."""
+
+    def work():
+        shell = "setsid sleep 1000 >/dev/null 2>&1 & echo $!"
+        return int(subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout)
+
+    for pid in world.run(work, ranks=2).values:
+        assert not psutil.pid_exists(pid)
+
+
+def test_everything_ends_with_a_killed_caller(tmp_path):
+    """Also when the caller is killed and cannot tidy up."""
+    text = """
+        import os, sys, time
+        from rankzero import world
+        def work():
+            import torch.distributed as dist
+            open(f"{sys.argv[1]}/{dist.get_rank()}-{os.getpid()}", "w").close()
+            while True:
+                time.sleep(1)
+        world.run(work, ranks=2)
+    """
+    caller = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(text), str(tmp_path)], env=os.environ | {"TMPDIR": str(tmp_path)}
+    )
+    try:
+        while len(list(tmp_path.glob("?-*"))) < 2:
+            assert caller.poll() is None
+        family = psutil.Process(caller.pid).children(recursive=True)
+        assert len(family) == 4  # nursery, warden, two ranks
+    finally:
+        caller.kill()
+        caller.wait()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert alive == []
+    assert not list(tmp_path.glob("rankzero-*"))
+
+
+def test_an_interrupt_ends_the_ranks_and_passes_on():
+    text = """
+        import os, signal, time
+        from rankzero import world
+        def work():
+            import torch.distributed as dist
+            dist.barrier()
+            if dist.get_rank() == 0:
+                os.kill(caller, signal.SIGINT)
+            time.sleep(1000)
+        caller = os.getpid()
+        try:
+            world.run(work, ranks=2)
+        except KeyboardInterrupt:
+            import psutil
+            print([p.name() for p in psutil.Process().children(recursive=True)[1:]])
+    """
+    done = script(text)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_world_is_frozen():
+    run = world.run(int, ranks=1)
+    with pytest.raises(AttributeError):
+        run.values = ()
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_a_gpu_for_each_rank_means_nccl():
+    def work():
+        x = torch.ones(4, device="cuda") * dist.get_rank()
+        dist.all_reduce(x)
+        return dist.get_backend(), torch.cuda.current_device(), x
+
+    ranks = torch.cuda.device_count()
+    run = world.run(work, ranks=ranks)
+    assert [value[:2] for value in run.values] == [("nccl", rank) for rank in range(ranks)]
+    assert all(value[2].device.type == "cpu" for value in run.values)
+    assert run.ledger()[0, "all_reduce"].sent == 16
+
+
+def test_the_example_of_the_module_runs():
+    import doctest
+
+    assert doctest.testmod(world).failed == 0

@@ -1,0 +1,315 @@
+"""A world that does not finish says what each rank was doing, in the reader's words, and leaves nobody behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+
+import nbformat
+import psutil
+import pytest
+import torch
+import torch.distributed as dist
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from rankzero import nursery, world
+from rankzero.reports import explain
+from rankzero.warden import Found
+
+
+def failure(fn, *args, **kwargs) -> world.WorldError:
+    """The error of a run that must fail, seen to have left no process."""
+    with pytest.raises(world.WorldError) as caught:
+        world.run(fn, *args, **kwargs)
+    home = nursery._nursery
+    family = [p for p in psutil.Process().children(recursive=True) if home is None or p.pid != home.process.pid]
+    assert psutil.wait_procs(family, timeout=5)[1] == []
+    return caught.value
+
+
+def line(fn, offset: int) -> str:
+    """The words for the line ``offset`` below the ``def`` of a function here."""
+    return f"line {fn.__code__.co_firstlineno + offset} of {__name__.rpartition('.')[2]}.py"
+
+
+def states(error: world.WorldError) -> list[str]:
+    return [report.state for report in error.reports]
+
+
+def test_two_blocking_sends_are_a_deadlock():
+    def work():
+        x, other = torch.ones(4), 1 - dist.get_rank()
+        dist.send(x, other)
+        dist.recv(x, other)
+
+    error = failure(work, ranks=2, timeout=1.5)
+    here = line(work, 2)
+    assert str(error) == (
+        f"deadlock after 1.5 s: rank 0 waits in send(dst=1) at {here}; rank 1 waits in send(dst=0) at {here}"
+    )
+    assert [report.what for report in error.reports] == [f"waits in send(dst={1 - r}) at {here}" for r in range(2)]
+    assert states(error) == ["waiting", "waiting"]
+
+
+def test_a_deadlock_names_handles_tags_and_those_who_have_finished():
+    def work():
+        rank = dist.get_rank()
+        if rank == 0:
+            handle = dist.irecv(torch.ones(1), 1, tag=7)
+            handle.wait()
+        elif rank == 1:
+            dist.recv(torch.ones(1))
+
+    error = failure(work, ranks=3, timeout=1)
+    assert str(error) == (
+        f"deadlock after 1.0 s: rank 0 waits in irecv(src=1, tag=7) at {line(work, 3)}; "
+        f"rank 1 waits in recv() at {line(work, 6)}; rank 2 has finished"
+    )
+    assert states(error) == ["waiting", "waiting", "finished"]
+
+
+def test_mismatched_collectives_are_both_named():
+    def work():
+        if dist.get_rank() == 0:
+            dist.all_reduce(torch.ones(4))
+        else:
+            dist.broadcast(torch.ones(4), 0)
+            dist.barrier()
+
+    text = str(failure(work, ranks=2, timeout=1))
+    assert "rank 0 waits in all_reduce()" in text
+    assert "rank 1 waits in b" in text  # broadcast, or the barrier after it when the two were mixed
+
+
+def test_a_subgroup_and_an_object_collective_are_named():
+    def work():
+        pair = dist.new_group([0, 2])
+        if dist.get_rank() == 0:
+            dist.barrier(group=pair)
+        if dist.get_rank() == 1:
+            dist.all_gather_object([None] * 3, "x")
+
+    text = str(failure(work, ranks=3, timeout=1))
+    assert "rank 0 waits in barrier(group=[0, 2])" in text
+    assert "rank 1 waits in all_gather_object()" in text
+
+
+def test_a_rank_that_computes_is_no_deadlock():
+    def work():
+        x = 0
+        while dist.get_rank() == 1:
+            x += 1
+        dist.barrier()
+
+    error = failure(work, ranks=2, timeout=1)
+    assert str(error).startswith(f"timed out after 1.0 s: rank 0 waits in barrier() at {line(work, 4)}; rank 1 is comp")
+    assert error.reports[1].state == "running"
+    assert error.reports[1].what in {f"is computing at {line(work, k)}" for k in (2, 3)}
+
+
+def test_a_rank_that_holds_the_interpreter_is_still_located():
+    """Kills a watchdog thread in the rank: it never gets the interpreter's lock."""
+
+    def work():
+        ctypes.PyDLL(None).sleep(1000)
+
+    error = failure(work, ranks=1, timeout=1)
+    assert str(error) == f"timed out after 1.0 s: rank 0 is computing at {line(work, 1)}"
+
+
+def test_a_rank_that_blocks_every_signal_is_killed():
+    def work():
+        signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+        time.sleep(1000)
+
+    assert str(failure(work, ranks=2, timeout=1)) == "timed out after 1.0 s: rank 0 is computing; rank 1 is computing"
+
+
+def test_a_backward_pass_that_waits_is_a_deadlock():
+    """DDP waits in C++, out of sight of any Python wait."""
+
+    def work():
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+        if dist.get_rank() == 0:
+            model(torch.ones(1, 2)).sum().backward()
+
+    error = failure(work, ranks=2, timeout=2)
+    assert str(error) == f"deadlock after 2.0 s: rank 0 waits in all_reduce() at {line(work, 3)}; rank 1 has finished"
+
+
+def test_an_exception_comes_with_its_own_traceback():
+    def helper(rank):
+        if rank == 1:
+            raise ValueError("no such shard")
+
+    def work():
+        helper(dist.get_rank())
+        dist.barrier()
+
+    error = failure(work, ranks=3)
+    sentence, _, rest = str(error).partition("\n\n")
+    raised, waits = f"raised ValueError: no such shard at {line(helper, 2)}", f"waits in barrier() at {line(work, 2)}"
+    assert sentence == f"rank 1 {raised}; rank 0 {waits}; rank 2 {waits}"
+    assert states(error) == ["waiting", "raised", "waiting"]
+    assert rest == f"Rank 1: {error.reports[1].traceback}"
+    assert error.reports[1].traceback.splitlines() == [
+        "Traceback (most recent call last):",
+        f"  {line(work, 1)}, in work",
+        "    helper(dist.get_rank())",
+        f"  {line(helper, 2)}, in helper",
+        '    raise ValueError("no such shard")',
+        "ValueError: no such shard",
+    ]
+
+
+def test_ranks_that_fail_alike_are_told_by_the_lowest():
+    def work():
+        raise NotImplementedError("03-ring-all-reduce")
+
+    for _ in range(3):
+        error = failure(work, ranks=3)
+        assert str(error).startswith("rank 0 raised NotImplementedError: 03-ring-all-reduce")
+        assert states(error) == ["raised"] * 3
+
+
+def test_the_exception_of_the_rank_at_fault_is_told_not_its_echo():
+    """Kills a report of whoever fails first: the neighbours of a dead rank lose their connection."""
+
+    def work():
+        if dist.get_rank() == 2:
+            os._exit(3)
+        dist.recv(torch.ones(1), 2)
+
+    error = failure(work, ranks=3)
+    waits = f"waits in recv(src=2) at {line(work, 3)}"
+    died = "rank 2 died: it left with exit status 3 before its function returned"
+    assert str(error) == f"{died}; rank 0 {waits}; rank 1 {waits}"
+    assert states(error) == ["waiting", "waiting", "died"]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (lambda: ctypes.string_at(0), r"segmentation fault \(SIGSEGV\) at line \d+ of test_world_errors.py"),
+        (lambda: os.abort(), r"abort \(SIGABRT\) at line \d+ of test_world_errors.py"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), r"killed, out of memory perhaps \(SIGKILL\)"),
+        (lambda: os._exit(0), "it left with exit status 0 before its function returned"),
+    ],
+    ids=["segfault", "abort", "kill", "exit"],
+)
+def test_a_death_is_named(how, words):
+    def work():
+        if dist.get_rank() == 1:
+            how()
+        dist.barrier()
+
+    start = time.monotonic()
+    error = failure(work, ranks=2, timeout=50)
+    assert time.monotonic() - start < 25  # at once, not at the deadline
+    assert states(error)[1] == "died"
+    with pytest.raises(AssertionError, match=rf"^rank 1 died: {words}; rank 0 "):
+        raise AssertionError(str(error))
+
+
+def test_leaving_by_sys_exit_is_an_exception_like_any_other():
+    def work():
+        sys.exit("enough")
+
+    assert str(failure(work, ranks=1)).startswith(f"rank 0 raised SystemExit: enough at {line(work, 1)}")
+
+
+def test_an_error_of_the_library_has_no_path_and_no_port():
+    def work():
+        dist.all_reduce(torch.ones(1 + 100_000 * dist.get_rank()))
+
+    text = str(failure(work, ranks=2, timeout=5))
+    assert "/gloo/" not in text
+    assert "127.0.0.1" not in text
+
+
+def test_a_function_that_does_not_arrive_is_explained():
+    class Stubborn:
+        def __reduce__(self):
+            return (int, ("not a number",))
+
+    error = failure(lambda x: x, Stubborn(), ranks=2)
+    assert "rank 0 raised ValueError: invalid literal for int() with base 10: 'not a number'" in str(error)
+
+
+def test_the_next_run_is_none_the_worse():
+    failure(lambda: os._exit(1), ranks=2)
+    assert world.run(dist.get_rank, ranks=2).values == (0, 1)
+
+
+def test_a_nursery_that_cannot_start_says_why(monkeypatch):
+    nursery.close()
+    monkeypatch.setattr(nursery, "_search_path", lambda: ["/nowhere"])
+    with pytest.raises(
+        world.WorldError, match="the world could not run: ModuleNotFoundError: No module named 'rankzero'"
+    ):
+        world.run(int)
+    nursery.close()
+    monkeypatch.undo()
+    assert world.run(int, ranks=1).values == (0,)
+
+
+def test_ranks_that_do_not_meet_are_told_apart():
+    found = [Found(stack='  File "/home/you/ring.py", line 3 in work\n'), Found(report={"state": "finished"})]
+    assert str(explain("unborn", found, 5)) == (
+        "the ranks did not meet: rank 0 is computing at line 3 of ring.py; rank 1 has finished"
+    )
+
+
+CELL = """\
+import torch, torch.distributed as dist
+from rankzero import world
+
+class Box:
+    def __init__(self, rank): self.rank = rank
+
+def shift(n):
+    x = torch.ones(1)
+    dist.send(x, (dist.get_rank() + 1) % n)
+    dist.recv(x, (dist.get_rank() - 1) % n)
+    return Box(dist.get_rank())
+"""
+
+
+def notebook(*cells: str) -> list:
+    """Outputs of the last cell, run in a real kernel."""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(book, timeout=120, kernel_name="python3").execute()
+    return book.cells[-1].outputs
+
+
+def test_a_function_of_a_notebook_cell_runs():
+    text = (
+        "run = world.run(lambda: Box(dist.get_rank()), ranks=2)\nprint([type(v) is Box and v.rank for v in run.values])"
+    )
+    (output,) = notebook(CELL, text)
+    assert output["text"] == "[0, 1]\n"
+
+
+def test_a_deadlock_in_a_notebook_names_lines_of_the_cell_and_no_path():
+    with pytest.raises(CellExecutionError) as caught:
+        notebook(CELL, "world.run(shift, 2, ranks=2, timeout=1)")
+    sentence = "deadlock after 1.0 s: rank 0 waits in send(dst=1) at line 9; rank 1 waits in send(dst=0) at line 9"
+    assert caught.value.traceback == f"WorldError: {sentence}"
+
+
+def test_an_exception_in_a_notebook_shows_the_cells_source():
+    cell = "def bad():\n    one = 1\n    return one / 0\ntry:\n    world.run(bad, ranks=2)\nexcept world.WorldError as e:\n    print(e)"
+    (output,) = notebook(CELL, cell)
+    raised = "raised ZeroDivisionError: division by zero at line 3"
+    assert output["text"].splitlines() == [
+        f"rank 0 {raised}; rank 1 {raised}",
+        "",
+        "Rank 0: Traceback (most recent call last):",
+        "  cell line 3, in bad",
+        "    return one / 0",
+        "ZeroDivisionError: division by zero",
+    ]
