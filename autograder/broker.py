@@ -55,9 +55,13 @@ class World:
     def run(self) -> Outcome:
         """Carry the messages until every rank has ended, and say how the case ended."""
         try:
-            while not self._over():
+            while True:
                 self._listen()
-                if not self._release() and not self._over() and not self._match() and not self._answer_polls():
+                if self._release() or self._match():
+                    continue
+                if self._over():
+                    break
+                if not self._answer_polls():
                     raise Ended(self._stuck())
             self._check_leftovers()
             self._end("end")

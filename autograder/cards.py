@@ -111,7 +111,8 @@ def _number_field(part: Any) -> str:
     unit = f' <span class="rz-unit">{escape(part.unit)}</span>' if part.unit else ""
     label = f"<span>{inline(part.label or 'Your answer', True)}</span>"
     entry = '<input type="text" inputmode="decimal" autocomplete="off" size="12">'
-    return f'<p class="rz-part"><label>{label} {entry}{unit}</label><span class="rz-mark" role="status"></span></p>'
+    field = f'<label>{label} <span class="rz-field">{entry}{unit}</span></label>'
+    return f'<p class="rz-part">{field}<span class="rz-mark" role="status"></span></p>'
 
 
 def _fields(item: Asked) -> str:

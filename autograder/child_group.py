@@ -241,10 +241,10 @@ class Group(dist.ProcessGroup):
     # The same over one tensor that holds all blocks, under the library's older and newer names.
 
     def all_gather_single(self, output, tensor, opts=None):
-        return self.allgather([self.blocks(output)], [tensor.reshape(-1)])
+        return self.allgather([self.blocks(output)], [tensor])
 
     def reduce_scatter_single(self, output, tensor, opts):
-        return self.reduce_scatter([output.view(-1)], [self.blocks(tensor)], opts)
+        return self.reduce_scatter([output], [self.blocks(tensor)], opts)
 
     def all_to_all_single(self, output, tensor, output_splits, input_splits, opts=None):
         return self.alltoall(self.blocks(output, output_splits), self.blocks(tensor, input_splits))
@@ -252,13 +252,10 @@ class Group(dist.ProcessGroup):
     _allgather_base, _reduce_scatter_base, alltoall_base = all_gather_single, reduce_scatter_single, all_to_all_single
 
     def blocks(self, tensor, sizes=None):
-        """Flat views of a tensor's blocks along its first dimension, one for each rank."""
-        if sizes:
-            return [block.view(-1) for block in tensor.split(list(sizes))]
-        if tensor.numel() % self.ranks:
-            raise RuntimeError(f"{tensor.numel()} elements do not divide by {self.ranks} ranks")
-        size = tensor.numel() // self.ranks
-        return [tensor.view(-1)[rank * size : (rank + 1) * size] for rank in range(self.ranks)]
+        """A tensor's blocks along its first dimension, one for each rank."""
+        if not sizes and (tensor.dim() == 0 or tensor.shape[0] % self.ranks):
+            raise RuntimeError(f"a tensor of shape {tuple(tensor.shape)} does not divide by {self.ranks} ranks")
+        return list(tensor.split(list(sizes) if sizes else [tensor.shape[0] // self.ranks] * self.ranks))
 
 
 def copy_to(targets):
@@ -270,11 +267,11 @@ def copy_to(targets):
 
 
 def alike(operation, tensor, others):
-    """As the library: all blocks of ``operation`` have one size and type."""
+    """As the library: all blocks of ``operation`` have one shape and type."""
     for other in others:
-        if other.numel() != tensor.numel() or other.dtype != tensor.dtype:
-            found, expected = (f"{t.numel()} elements of {t.dtype}" for t in (other, tensor))
-            raise RuntimeError(f"{operation}: a block of {found}, expected {expected}")
+        if (other.shape, other.dtype) != (tensor.shape, tensor.dtype):
+            found, expected = (f"{tuple(t.shape)} of {t.dtype}" for t in (other, tensor))
+            raise RuntimeError(f"{operation}: a block of shape {found}, expected {expected}")
 
 
 class Reduction:

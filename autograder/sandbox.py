@@ -129,10 +129,10 @@ class Bubblewrap(Layer):
         flags += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
         for name, value in launch.env.items():
             flags += ["--setenv", name, value]
+        flags += ["--size", str(64 << 20), "--tmpfs", "/tmp", "--chdir", "/tmp"]  # before folders that stand in it
         flags += [*_binds(launch.packages), "--dev", "/dev", *self.mount_proc]
         for file in CHILD_FILES:
             flags += ["--ro-bind", str(file), f"{INSIDE}/{file.name}"]
-        flags += ["--size", str(64 << 20), "--tmpfs", "/tmp", "--chdir", "/tmp"]
         flags += ["--remount-ro", "/dev", "--remount-ro", "/"]
         argv = tuple(f"{INSIDE}/child.py" if part == str(CHILD) else part for part in launch.argv)
         return replace(launch, argv=(self.program, *flags, "--", *argv), inside=True)

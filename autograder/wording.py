@@ -27,10 +27,10 @@ def _nested(values: list[Any], shape: tuple[int, ...]) -> list[Any]:
 
 
 def _number(number: float, exact: bool) -> str:
-    """``1e9`` for a billion; six significant digits, or all of them where ``exact`` asks for them."""
+    """``1e9`` for a billion; six significant digits, or fifteen where ``exact`` asks for them and six are too few."""
     text = f"{number:.6g}"
-    if exact and math.isfinite(number) and float(text) != number:
-        text = repr(number)
+    if exact and not math.isclose(float(text), number, rel_tol=1e-15):
+        text = f"{number:.15g}"
     return text.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
@@ -93,10 +93,16 @@ def result(item: Build, outcome: Outcome) -> str:
     if outcome.kind != "value":
         return outcome.detail or outcome.kind
     if item.grade == "world":
-        return "\n".join(f"rank {rank}: {value(held)}" for rank, held in enumerate(outcome.value))
+        return _ranks([value(held) for held in outcome.value])
     if item.grade == "calls":
         return "\n".join(["", *(_answer(answer) for answer in outcome.value)])
     return value(outcome.value)
+
+
+def _ranks(texts: list[str]) -> str:
+    if len(texts) > 1 and len(set(texts)) == 1:
+        return f"every rank: {texts[0]}"
+    return "\n".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
 
 
 def _answer(answer: Any) -> str:

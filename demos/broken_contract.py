@@ -65,7 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name}: {function.__doc__}")
         try:
             run = world.run(function, ranks=ranks, timeout=1.0 if arguments.quick else 3.0)
-            end, text = run.values, f"no error; values {', '.join(map(str, run.values))}"
+            end: object = run.values
+            text = "; ".join(["no error", *(f"rank {r} has {value}" for r, value in enumerate(run.values))])
+            text += f"; {run.text}" if run.text else ""
         except world.WorldError as error:
             end, text = error, str(error)
         right &= expected(end)

@@ -12,11 +12,15 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rankzero.world import WorldError
 
-Main = Callable[[Sequence[str] | None], int]
+
+class Main(Protocol):
+    """What ``main`` of a demo is: the command line in, the exit status out."""
+
+    def __call__(self, argv: Sequence[str] | None = None) -> int: ...
 
 
 def parser(doc: str | None, picture: bool = True) -> argparse.ArgumentParser:

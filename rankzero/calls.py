@@ -18,7 +18,7 @@ from types import FrameType
 from rankzero import places
 
 # DistributedDataParallel talking about itself: shapes when it is made, the order of buckets after its first pass.
-HOUSEKEEPING = {"_verify_param_shape_across_processes", "_pre_forward"}
+HOUSEKEEPING = {"_verify_param_shape_across_processes", "DistributedDataParallel._pre_forward"}
 
 
 @dataclass(eq=False)
@@ -107,10 +107,12 @@ def caller(frame: FrameType | None, library_file: str) -> Caller:
     The public function is the outermost one of ``library_file`` on the way; ``batch_isend_irecv`` does not count, its
     operations are the reader's.
     """
-    housekeeping, name = False, ""
+    while frame is not None and frame.f_code.co_filename.startswith(places.OURS):
+        frame = frame.f_back
+    housekeeping = frame is not None and frame.f_code.co_qualname in HOUSEKEEPING
+    name = ""
     while frame is not None and not places.is_readers(frame.f_code.co_filename):
         function = frame.f_code.co_name
-        housekeeping = housekeeping or function in HOUSEKEEPING
         if frame.f_code.co_filename == library_file and function[0] != "_" and function != "batch_isend_irecv":
             name = function
         frame = frame.f_back

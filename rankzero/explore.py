@@ -23,6 +23,23 @@ Spec = dict[str, Any]
 #: The MIME type under which JupyterLab and VS Code draw a Vega-Lite chart.
 MIME = "application/vnd.vegalite.v5+json"
 
+#: Steps of a slider over a range of floats.
+STEPS = 200
+
+#: Prefixes of base units, largest first.
+PREFIXES = (
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+    (1e-3, "m"),
+    (1e-6, "µ"),
+    (1e-9, "n"),
+)
+BASE_UNITS = ("B", "B/s", "s", "FLOP", "FLOP/s")
+
 #: The newest version of the grammar's major version 5 that vl-convert draws.
 VEGA_LITE = "5.21"
 
@@ -31,7 +48,7 @@ VEGA_LITE = "5.21"
 class Range:
     """A slider. It gives integers when ``low``, ``high`` and ``default`` are integers, else floats.
 
-    ``log`` spaces the values evenly in their logarithm and rounds them to three significant digits. A value in a base
+    With ``log`` the values are spaced evenly in their logarithm and have three significant digits. A value in a base
     unit (``B``, ``B/s``, ``s``, ``FLOP``, ``FLOP/s``) is shown with a prefix: 2e9 B as ``2 GB``.
     """
 
@@ -53,6 +70,19 @@ class Range:
     def integer(self) -> bool:
         """The values are integers."""
         return all(isinstance(value, int) for value in (self.low, self.high, self.default))
+
+    @property
+    def stops(self) -> list[float]:
+        """Every value of the slider, in order, the default among them: notebook and page share them."""
+        if self.integer and not self.log:
+            return list(range(int(self.low), int(self.high) + 1))
+        shares = [step / STEPS for step in range(STEPS + 1)]
+        if self.log:
+            values = [float(f"{self.low * (self.high / self.low) ** share:.3g}") for share in shares]
+        else:
+            values = [float(f"{self.low + share * (self.high - self.low):.6g}") for share in shares]
+        inside = {min(max(value, self.low), self.high) for value in values} | {self.low, self.default, self.high}
+        return sorted({round(value) for value in inside} if self.integer else inside)
 
 
 @dataclass(frozen=True, init=False)
@@ -170,7 +200,18 @@ def label(name: str) -> str:
     return name.replace("_", " ")
 
 
+def shown(value: float, unit: str) -> str:
+    """A slider's value for the reader, as ``explorer.js`` shows it: ``shown(2e9, "B") == "2 GB"``."""
+    size, prefix = 1.0, ""
+    if unit in BASE_UNITS:
+        size, prefix = next(((s, p) for s, p in PREFIXES if abs(value) >= s), (1.0, ""))
+    return f"{float(f'{value / size:.4g}'):g} {prefix}{unit}".strip()
+
+
 # The notebook
+
+#: Room for a whole label.
+WIDE = {"description_width": "initial"}
 
 
 def _bundle(spec: Spec, alt: str) -> dict[str, Any]:
@@ -186,18 +227,9 @@ def _bundle(spec: Spec, alt: str) -> dict[str, Any]:
 def _slider(name: str, control: Range) -> Any:
     import ipywidgets
 
-    text = f"{label(name)} ({control.unit})" if control.unit else label(name)
-    common = {"value": control.default, "description": text, "continuous_update": False}
-    common |= {"style": {"description_width": "initial"}}
-    if control.log:
-        from math import log10
-
-        span = {"min": log10(control.low), "max": log10(control.high), "step": log10(control.high / control.low) / 200}
-        return ipywidgets.FloatLogSlider(base=10, readout_format=".3s", **span, **common)
-    if control.integer:
-        return ipywidgets.IntSlider(min=control.low, max=control.high, **common)
-    return ipywidgets.FloatSlider(
-        min=control.low, max=control.high, step=(control.high - control.low) / 200, readout_format=".4g", **common
+    options = [(shown(value, control.unit), value) for value in control.stops]
+    return ipywidgets.SelectionSlider(
+        options=options, value=control.default, description=label(name), continuous_update=False, style=WIDE
     )
 
 
@@ -206,22 +238,16 @@ def _input(name: str, control: Control) -> Any:
 
     if isinstance(control, Range):
         return _slider(name, control)
-    style = {"description_width": "initial"}
     if isinstance(control, Choice):
         options = list(control.options)
-        return ipywidgets.Dropdown(options=options, value=control.default, description=label(name), style=style)
+        return ipywidgets.Dropdown(options=options, value=control.default, description=label(name), style=WIDE)
     text = f"{label(name)} ({control.unit})" if control.unit else label(name)
     value = ", ".join(f"{number:g}" for number in control.default)
-    return ipywidgets.Text(value=value, description=text, continuous_update=False, style=style)
+    return ipywidgets.Text(value=value, description=text, continuous_update=False, style=WIDE)
 
 
 def _value(control: Control, raw: Any) -> Any:
-    if isinstance(control, Vector):
-        return list(control.read(raw))
-    if isinstance(control, Range) and control.log:
-        rounded = min(max(float(f"{raw:.3g}"), control.low), control.high)
-        return round(rounded) if control.integer else rounded
-    return raw
+    return list(control.read(raw)) if isinstance(control, Vector) else raw
 
 
 def widget(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> Any:
@@ -264,7 +290,7 @@ def _definition(control: Control) -> dict[str, Any]:
     """A control as data for the page."""
     fields = {"kind": type(control).__name__, **asdict(control)}
     if isinstance(control, Range):
-        fields["integer"] = control.integer
+        fields = {"kind": "Range", "default": control.default, "unit": control.unit, "stops": control.stops}
     finite = (None if value in (float("inf"), float("-inf")) else value for value in fields.values())
     return dict(zip(fields, finite, strict=True))
 
@@ -274,8 +300,7 @@ def _field(name: str, control: Control) -> str:
     text = f"<span>{escape(label(name))}</span>"
     named = f'data-name="{escape(name)}"'
     if isinstance(control, Range):
-        shown = f"{control.default:g} {escape(control.unit)}".strip()
-        value = f'<span class="rz-value" aria-hidden="true">{shown}</span>'
+        value = f'<span class="rz-value" aria-hidden="true">{escape(shown(control.default, control.unit))}</span>'
         return f'<label>{text}{value}<input type="range" {named}></label>'
     if isinstance(control, Choice):
         options = "".join(

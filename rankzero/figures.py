@@ -163,7 +163,8 @@ def spacetime(run: Run) -> Picture:
     axes.set(xlabel=f"time since the start ({name})", ylabel="rank", xlim=(0, 1.02 * span / unit))
     axes.set(ylim=(ranks - 0.5, -0.5), yticks=range(ranks))
     _legend(picture, colours)
-    picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}{'; arrows are messages' * bool(pairs)}."
+    arrows = "; arrows are messages" if pairs else ""
+    picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}{arrows}."
     return picture
 
 

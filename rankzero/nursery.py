@@ -8,6 +8,7 @@ forks a *warden* (:mod:`rankzero.warden`), which owns that run, and goes back to
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import importlib
 import os
@@ -58,8 +59,10 @@ class Nursery:
         return ours
 
     def last_words(self) -> str:
-        """Why the process could not start: the last line it wrote; empty while it lives."""
-        if self.process.poll() is None or self.process.stderr is None:
+        """Why the process ended, if it did: the last line it wrote."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=1)
+        if self.process.returncode is None or self.process.stderr is None:
             return ""
         return (self.process.stderr.read().decode(errors="replace").strip().splitlines() or [""])[-1]
 
@@ -80,13 +83,13 @@ _lock = threading.Lock()
 _nursery: Nursery | None = None
 
 
-def open_run() -> tuple[Nursery, socket.socket]:
-    """This process's nursery, started if need be, and the socket of a new run."""
+def home() -> Nursery:
+    """This process's nursery, started if need be."""
     global _nursery
     with _lock:
         if _nursery is None or not _nursery.alive:
             _nursery = Nursery()
-        return _nursery, _nursery.open_run()
+        return _nursery
 
 
 def close() -> None:

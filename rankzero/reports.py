@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rankzero import places
 from rankzero.warden import Found
+
+LAST_LINES = 10  # of a rank's output, shown under its world's error in a notebook
 
 
 @dataclass(frozen=True)
@@ -29,33 +31,41 @@ class Report:
 
 
 class WorldError(RuntimeError):
-    """A world that did not finish. ``str(error)`` says what each rank was doing; ``error.reports`` holds it by rank."""
+    """A world that did not finish.
 
-    def __init__(self, sentence: str, reports: tuple[Report, ...]) -> None:
-        super().__init__(sentence, reports)
-        self.sentence = sentence
-        self.reports = reports
+    ``str(error)`` says what each rank was doing, ``error.reports`` holds it by rank, ``error.lines`` what each rank had
+    printed by then.
+    """
+
+    def __init__(self, sentence: str, reports: Sequence[Report] = (), lines: Sequence[tuple[str, ...]] = ()) -> None:
+        super().__init__(sentence, reports, lines)
+        self.sentence, self.reports, self.lines = sentence, tuple(reports), tuple(lines)
 
     def __str__(self) -> str:
         return self.sentence
 
     def _render_traceback_(self) -> list[str]:
-        """In a notebook: the sentence alone; the frames of our own machinery help nobody."""
-        return [f"{type(self).__name__}: {self}"]
+        """In a notebook: the sentence, and the last lines that were printed; our own frames help nobody."""
+        rows = [f"{type(self).__name__}: {self}"]
+        for rank, lines in enumerate(self.lines):
+            rows += [f"\nRank {rank} had printed:", *lines[-LAST_LINES:]] if lines else []
+        return rows
 
 
-def explain(why: str, found: list[Found], timeout: float) -> WorldError:
+def explain(why: str, found: list[Found], timeout: float, lines: Sequence[tuple[str, ...]] = ()) -> WorldError:
     """The error for a run that was ``failed``, ``late`` or ``unborn``, from what the warden found of each rank."""
     first = _first(found) if why == "failed" else None
     reports = tuple(_report(rank, one, rank == first) for rank, one in enumerate(found))
     if first is not None:
         sentence = _sentence([reports[first], *(report for report in reports if report.rank != first)])
         traceback = reports[first].traceback
-        return WorldError(f"{sentence}\n\nRank {first}: {traceback}" if traceback else sentence, reports)
+        return WorldError(f"{sentence}\n\nRank {first}: {traceback}" if traceback else sentence, reports, lines)
     if why == "unborn":
-        return WorldError(f"the ranks did not meet: {_sentence(reports)}", reports)
+        return WorldError(f"the ranks did not meet: {_sentence(reports)}", reports, lines)
     stuck = all(report.state == "waiting" for report in reports if report.state != "finished")
-    return WorldError(f"{'deadlock' if stuck else 'timed out'} after {timeout:.1f} s: {_sentence(reports)}", reports)
+    return WorldError(
+        f"{'deadlock' if stuck else 'timed out'} after {timeout:.1f} s: {_sentence(reports)}", reports, lines
+    )
 
 
 def _sentence(reports: Iterable[Report]) -> str:

@@ -90,13 +90,14 @@ def run(fn: Callable[..., Any], *args: Any, ranks: int = 4, timeout: float = 60.
     """
     _check(fn, ranks, timeout, backend)
     outcome = _carry_out(_job(parcels.pack((fn, args)), ranks, float(timeout), backend))
+    lines = tuple(_lines(one) for one in outcome.ranks)
     if outcome.why != "finished":
         _refuse(outcome.ranks)
-        raise explain(outcome.why, outcome.ranks, timeout)
+        raise explain(outcome.why, outcome.ranks, timeout, lines)
     reports = [one.report for one in outcome.ranks if one.report is not None]
     return World(
         values=tuple(parcels.unpack(report["value"]) for report in reports),
-        lines=tuple(_lines(one) for one in outcome.ranks),
+        lines=lines,
         events=tuple(Event(*row) for report in reports for row in report["events"]),
         ranks=ranks,
         seconds=outcome.seconds,
@@ -123,19 +124,23 @@ def _job(call: bytes, ranks: int, timeout: float, backend: str | None) -> warden
 
 def _carry_out(job: warden.Job) -> warden.Outcome:
     """Hand the job to a fresh warden and wait for its answer. Interrupted, end every process first."""
-    home, line = nursery.open_run()
-    with line:
-        line.settimeout(warden.STARTING + job.timeout + UNHEARD)
-        try:
-            parcels.send(line, tuple(job))
-            return warden.Outcome(*parcels.receive(line))
-        except (EOFError, ConnectionError, TimeoutError):
-            _end(line)
-            reason = home.last_words() or "the process that watches over the ranks has ended"
-            raise WorldError(f"the world could not run: {reason}", ()) from None
-        except BaseException:
-            _end(line)
-            raise
+    home = nursery.home()
+    try:
+        with home.open_run() as line:
+            return _answer(job, line)
+    except (EOFError, ConnectionError, TimeoutError):
+        reason = home.last_words() or "the process that watches over the ranks has ended"
+        raise WorldError(f"the world could not run: {reason}") from None
+
+
+def _answer(job: warden.Job, line: socket.socket) -> warden.Outcome:
+    line.settimeout(warden.STARTING + job.timeout + UNHEARD)
+    try:
+        parcels.send(line, tuple(job))
+        return warden.Outcome(*parcels.receive(line))
+    except BaseException:
+        _end(line)
+        raise
 
 
 def _end(line: socket.socket) -> None:

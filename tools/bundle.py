@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +63,7 @@ def explorers(root: Path = ROOT) -> list[str]:
 
 def write(target: Path) -> None:
     """Write the bundle of all explorers, in one step."""
-    fresh = target.with_suffix(".new")
+    fresh = target.with_suffix(f".{os.getpid()}")
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh.write_text(json.dumps(collect(explorers())), encoding="utf-8")
     fresh.replace(target)

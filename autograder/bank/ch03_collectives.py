@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from autograder.bank import (
-    ch03_cost,
     ch03_exchanges,
     ch03_repairs,
     ch03_rings,
     ch03_semantics,
     ch03_softmax,
     ch03_statistics,
+    ch03_time,
     ch03_traces,
+    ch03_traffic,
     ch03_volumes,
 )
 from autograder.items import Item
@@ -26,7 +27,8 @@ EXERCISES: tuple[Item, ...] = (
     *ch03_semantics.ITEMS,
     *ch03_rings.ITEMS,
     *ch03_exchanges.ITEMS,
-    *ch03_cost.ITEMS,
+    *ch03_traffic.ITEMS,
+    *ch03_time.ITEMS,
     *ch03_statistics.ITEMS,
     *ch03_softmax.ITEMS,
     *ch03_repairs.ITEMS,

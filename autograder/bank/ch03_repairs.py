@@ -59,13 +59,13 @@ DEBUG_DTYPE = Debug(
     topic="buffers of the caller",
     cases=(_numbers(0, 1, 2, 3), _numbers(16_777_217, 5)),
     groups=(
-        Group("small numbers", _small, 3, "numbers below 1,000"),
-        Group("large numbers", _odd, 2, "numbers above 2**24 and above 2**53"),
+        Group("small numbers", _small, 3, "Small numbers must arrive on every rank, in rank order."),
+        Group("large numbers", _odd, 2, "Every bit of a 64-bit integer counts."),
     ),
     slips=(
-        Slip("the buffers are float32 and the numbers int64: make both of one type.", wrong_dtype),
-        Slip("the numbers were sent as float32, which holds 24 bits: gather integers.", slip_cast_result),
-        Slip("the numbers were sent and returned as floats: gather integers.", slip_floats_back),
+        Slip("The buffers are float32 and the numbers int64: make both of one type.", wrong_dtype),
+        Slip("The numbers were sent as float32, which holds 24 bits: gather integers.", slip_cast_result),
+        Slip("The numbers were sent and returned as floats: gather integers.", slip_floats_back),
     ),
     wrong=wrong_dtype,
 )
@@ -155,13 +155,20 @@ DEBUG_GRAD = Debug(
     tolerance=1e-5,
     cases=(_layers(Random("03-debug-grad"), {2}, set()), _layers(Random("03-debug-grad"), set(), set())),
     groups=(
-        Group("one rank skips a layer", _skips_last, 3, "one rank has no gradient for the last layer"),
-        Group("all or none", _skips, 4, "all ranks skip a layer, or none does, or one rank is alone", _skips_or_not),
+        Group(
+            "one rank skips a layer",
+            _skips_last,
+            3,
+            "One rank has no gradient for the last layer: the others still call.",
+        ),
+        Group(
+            "all or none", _skips, 4, "All ranks may skip a layer, or none, or one rank may be alone.", _skips_or_not
+        ),
     ),
     slips=(
-        Slip("a barrier makes the ranks meet before the loop, not in it: contribute zeros.", slip_barrier_first),
-        Slip("a rank without a gradient still makes no call: contribute zeros.", wrong_grad),
-        Slip("a layer that one rank skipped was left out on all: its gradients count.", slip_layer_left_out),
+        Slip("A barrier makes the ranks meet before the loop, not in it: contribute zeros.", slip_barrier_first),
+        Slip("A rank without a gradient still makes no call: contribute zeros.", wrong_grad),
+        Slip("A layer that one rank skipped was left out on all: its gradients count.", slip_layer_left_out),
     ),
     rule=rules.no_barrier,
     wrong=wrong_grad,

@@ -257,30 +257,53 @@ COLLECTIVE_OUTPUTS = Build(
         Case(args=("scatter", [[10.0, 20.0, 30.0, 40.0], None, None, None])),
         Case(args=("gather", [[1.0], [2.0], [3.0]], 1)),
         Case(args=("all_reduce", [[1.0], [2.0], [3.0], [4.0]]), kwargs={"reduction": "avg"}),
+        Case(args=("all_reduce", [[1.0], [2.0, 3.0]]), raises="ValueError"),
     ),
     groups=(
-        Group("every operation", _ordinary, 20, "2 to 6 ranks, sums, any root", _every_operation),
-        Group("reductions", _reduction, 18, "sum, avg, product, min and max", _every_reduction),
-        Group("one rank, empty lists", _corner, 16, "one rank alone, or nothing to send", _every_corner),
         Group(
-            "bad input", _error, 11, "unknown names, a root outside, lengths that do not fit, a missing input", _errors
+            "every operation",
+            _ordinary,
+            20,
+            "Look at each operation alone, with 2 to 6 ranks and any root.",
+            _every_operation,
+        ),
+        Group(
+            "reductions",
+            _reduction,
+            18,
+            "A reduction takes one number from each rank: sum, avg, product, min, max.",
+            _every_reduction,
+        ),
+        Group(
+            "one rank, empty lists",
+            _corner,
+            16,
+            "With one rank nothing changes, and empty lists stay empty.",
+            _every_corner,
+        ),
+        Group(
+            "bad input",
+            _error,
+            11,
+            "Bad input must raise ValueError: unknown names, a root outside, lengths that do not fit, a missing input.",
+            _errors,
         ),
     ),
     slips=(
         Slip(
-            "reduce_scatter gave each rank the sum of its own list: it is the sum over all ranks of one chunk.",
+            "`reduce_scatter` gave each rank the sum of its own list: it is the sum over all ranks of one chunk.",
             slip_own_sum,
         ),
         Slip(
-            "all_to_all left every list as it was: block c of rank r goes to place r on rank c, a transpose.",
+            "`all_to_all` left every list as it was: block c of rank r goes to place r on rank c, a transpose.",
             slip_no_transpose,
         ),
-        Slip("gather gave the result to every rank: only the root holds it.", slip_gather_everywhere),
+        Slip("`gather` gave the result to every rank: only the root holds it.", slip_gather_everywhere),
         Slip(
-            "reduce left the other ranks their input: nothing is promised there, and the library overwrites it.",
+            "`reduce` left the other ranks their input: nothing is promised there, and the library overwrites it.",
             slip_reduce_keeps,
         ),
-        Slip("avg was the sum: divide it by the number of ranks.", slip_average_is_sum),
+        Slip("`avg` was the sum: divide it by the number of ranks.", slip_average_is_sum),
     ),
 )
 

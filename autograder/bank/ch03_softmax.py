@@ -100,15 +100,21 @@ DISTRIBUTED_SOFTMAX = Build(
         parts([0.0, 1.0]),
     ),
     groups=(
-        Group("unequal parts", _softmax, 3, "2 to 4 ranks with 8 to 50 logits", _softmax_of_each),
-        Group("large logits", _softmax_one_large, 3, "logits up to 10,000", _softmax_large),
-        Group("empty ranks", _softmax_one_empty, 3, "one rank alone, or ranks without logits", _softmax_empty),
+        Group("unequal parts", _softmax, 3, "All ranks share one maximum and one sum.", _softmax_of_each),
+        Group(
+            "large logits",
+            _softmax_one_large,
+            3,
+            "Logits may be so large that their exponentials overflow.",
+            _softmax_large,
+        ),
+        Group("empty ranks", _softmax_one_empty, 3, "There may be one rank, or ranks without logits.", _softmax_empty),
     ),
     slips=(
-        Slip("each rank took its own maximum, so the parts have different scales.", slip_local_maximum),
-        Slip("no maximum was taken off: the exponentials overflow to infinity, or all become 0.", slip_no_maximum),
-        Slip("each rank took the softmax of its own part and divided it by N.", slip_local_softmax),
-        Slip("all logits were gathered: two numbers per rank are enough.", slip_gathers_all),
+        Slip("Each rank took its own maximum, so the parts have different scales.", slip_local_maximum),
+        Slip("No maximum was taken off: the exponentials overflow to infinity, or all become 0.", slip_no_maximum),
+        Slip("Each rank took the softmax of its own part and divided it by N.", slip_local_softmax),
+        Slip("All logits were gathered: two numbers per rank are enough.", slip_gathers_all),
     ),
     rule=rules.frugal(2, 16, "one number for the maximum and one for the sum are enough"),
 )

@@ -7,7 +7,6 @@
 
   const base = new URL(".", document.currentScript.src).href;
   const SCRIPTS = ["vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js"];
-  const STEPS = 200; // of a slider over a range of floats
   const STARTING = "Starting Python …";
   const refusal = (failure) => `The chart does not move here: ${failure.message}.`;
 
@@ -20,27 +19,7 @@
     const [size, prefix] = (BASE_UNITS.includes(unit) && value !== 0 &&
       PREFIXES.find(([scale]) => Math.abs(value) >= scale)) || [1, ""];
     const number = value / size;
-    const digits = Number.isInteger(number) ? String(number) : String(Number(number.toPrecision(4)));
-    return `${digits} ${prefix}${unit}`.trim();
-  }
-
-  const isWhole = (control) => control.integer && !control.log;
-
-  function toValue(control, position) {
-    if (isWhole(control)) return Number(position);
-    const share = Number(position) / STEPS;
-    if (!control.log) return control.low + share * (control.high - control.low);
-    const exact = control.low * (control.high / control.low) ** share;
-    const rounded = Math.min(Math.max(Number(exact.toPrecision(3)), control.low), control.high);
-    return control.integer ? Math.round(rounded) : rounded;
-  }
-
-  function toPosition(control, value) {
-    if (isWhole(control)) return value;
-    const share = control.log
-      ? Math.log(value / control.low) / Math.log(control.high / control.low)
-      : (value - control.low) / (control.high - control.low);
-    return share * STEPS;
+    return `${Number(number.toPrecision(4))} ${prefix}${unit}`.trim();
   }
 
   function readVector(control, text) {
@@ -52,9 +31,8 @@
     return inside ? { value: values } : { error: `Each number must lie between ${low ?? "-∞"} and ${high ?? "∞"}.` };
   }
 
-  /* A slider keeps the exact default until it is moved. */
   function readRange(control, input) {
-    const value = input.dataset.moved ? toValue(control, input.value) : control.default;
+    const value = control.stops[Number(input.value)];
     const text = shown(value, control.unit);
     input.parentElement.querySelector(".rz-value").textContent = text;
     input.setAttribute("aria-valuetext", text);
@@ -71,10 +49,8 @@
 
   function wakeInput(control, input) {
     if (control.kind !== "Range") return;
-    [input.min, input.max] = isWhole(control) ? [control.low, control.high] : [0, STEPS];
-    input.step = 1;
-    input.value = toPosition(control, control.default);
-    input.addEventListener("input", () => { input.dataset.moved = "yes"; });
+    [input.min, input.max, input.step] = [0, control.stops.length - 1, 1];
+    input.value = control.stops.indexOf(control.default);
     readRange(control, input);
   }
 

@@ -107,8 +107,8 @@ def test_a_hostile_rank_ends_its_case_and_answers_for_nobody_else(file, level, m
     monkeypatch.setenv("AUTOGRADER_KEY", SECRET)
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     one = Tensor.of([1.5])
-    with Runner(submission(file), sandbox(level), LIMITS) as runner:
-        outcomes = runner.run(item("answer", "world"), [Case(((one,), (one,)))] * 2)
+    with Runner(submission(file), Sandbox.measure(level), LIMITS) as runner:
+        outcomes = runner.run(item("answer", "world"), [Case(((one,), (one,)))])
     assert {outcome.kind for outcome in outcomes} <= set(header(file, "ends")), [(o.kind, o.detail) for o in outcomes]
     for outcome in outcomes:
         assert outcome.kind != "value" or len(outcome.value) == 2

@@ -282,9 +282,11 @@ def test_values_and_calls_in_words():
     assert wording.value((1 / 3, "a", Iterator((1, 2)))) == "(0.333333, 'a', iter((1, 2)))"
     assert wording.value([0] * 2000 + [1] + [0.5] * 11) == "[0] * 2000 + [1] + [0.5] * 11"
     assert [wording.value(x) for x in (1e9, 1.5e-7, 0.1 + 0.2, math.inf, -0.0)] == ["1e9", "1.5e-7", "0.3", "inf", "-0"]
-    assert wording.arguments((0.1 + 0.2, 2e9), {"b": [1 / 3]}) == "0.30000000000000004, 2e9, b=[0.3333333333333333]"
+    assert wording.arguments((0.1 + 0.2, 2e9), {"b": [1 / 3]}) == "0.3, 2e9, b=[0.333333333333333]"
     world = Build("03-w", "m", "f", "world", (), (), (), "3", "t")
     assert wording.call(world, Case(((1.0,), (Tensor.of([2]), 3)))) == "rank 0: f(1)\nrank 1: f(tensor([2]), 3)"
+    assert wording.result(world, Outcome("value", (3.0, 3.0))) == "every rank: 3"
+    assert wording.result(world, Outcome("value", (3.0, None))) == "rank 0: 3\nrank 1: None"
     trace = Build("03-c", "m", "C", "calls", (), (), (), "3", "t")
     case = Case((2,), {"k": 0.5}, calls=(("step", (1,)), ("scale", None)))
     assert wording.call(trace, case) == "C(2, k=0.5)\n.step(1)\n.scale"

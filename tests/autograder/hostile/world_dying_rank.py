@@ -1,6 +1,6 @@
 """One rank dies in the middle of a collective."""
 # ends: died
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,6 @@
 """Asks for ever whether a message has come that nobody sends."""
 # ends: timeout
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,6 @@
 """Destroys the group that it was given and makes its own."""
 # ends: value raised died deadlock refused timeout
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

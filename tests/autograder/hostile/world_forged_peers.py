@@ -1,6 +1,6 @@
 """Announces operations in the name of its peer."""
 # ends: deadlock died
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

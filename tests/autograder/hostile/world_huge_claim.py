@@ -1,6 +1,6 @@
 """Claims to give a terabyte."""
 # ends: died deadlock
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,6 @@
 """Sends its peer an object that ends whoever unpickles it."""
 # ends: died deadlock raised
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,6 @@
 """Hands in less than it announced."""
 # ends: died
-# levels: best none
+# levels: best
 import torch
 import torch.distributed as dist
 

@@ -1,0 +1,163 @@
+"""Chapter 03: the time of a ring, a build item, and the same formula to mend."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Debug, Group, Slip
+from rankzero.units import GB, MB, Gbit, us
+
+# --- ring_all_reduce_time
+
+
+def slip_phases_twice(message_bytes, ranks, bandwidth, latency=0.0):
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return 2 * 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+
+
+def slip_one_latency(message_bytes, ranks, bandwidth, latency=0.0):
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return (latency if ranks > 1 else 0.0) + 2 * (ranks - 1) * message_bytes / (ranks * bandwidth)
+
+
+def slip_whole_tensors(message_bytes, ranks, bandwidth, latency=0.0):
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)
+
+
+def slip_both_directions(message_bytes, ranks, bandwidth, latency=0.0):
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * 2 * bandwidth))
+
+
+def slip_bits_for_bytes(message_bytes, ranks, bandwidth, latency=0.0):
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * 8 * bandwidth))
+
+
+def slip_unchecked(message_bytes, ranks, bandwidth, latency=0.0):
+    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+
+
+def _time(rng: Random) -> Case:
+    size, ranks = 10 ** rng.uniform(5, 12), rng.randint(2, 16384)
+    return Case(args=(size, ranks, 10 ** rng.uniform(8, 12), 10 ** rng.uniform(-7, -4)))
+
+
+def _time_plain(rng: Random) -> Case:
+    return Case(args=(10 ** rng.uniform(3, 12), rng.randint(2, 1024), 10 ** rng.uniform(8, 12)))
+
+
+def _time_nothing(rng: Random) -> Case:
+    """One rank, zero bytes, or both."""
+    latency = 10 ** rng.uniform(-7, -4)
+    return Case(args=(rng.choice([0.0, 1 * GB]), 1, 50 * GB, latency))
+
+
+def _time_nothings(rng: Random) -> list[Case]:
+    alone = [Case(args=(size, 1, 50 * GB, 5 * us)) for size in (0.0, 1 * GB)]
+    return [*alone, *(Case(args=(0.0, rng.randint(2, 64), 50 * GB, 10 ** rng.uniform(-7, -4))) for _ in range(2))]
+
+
+def _time_errors(rng: Random) -> list[Case]:
+    ranks = rng.randint(2, 64)
+    broken = [(-1.0, ranks, 50 * GB), (1 * GB, 0, 50 * GB), (1 * GB, -ranks, 50 * GB), (1 * GB, ranks, 0.0)]
+    broken += [(1 * GB, ranks, -50 * GB)]
+    return [
+        *(Case(args=args, raises="ValueError") for args in broken),
+        Case(args=(1 * GB, ranks, 50 * GB), kwargs={"latency": -5 * us}, raises="ValueError"),
+    ]
+
+
+def _time_error(rng: Random) -> Case:
+    return rng.choice(_time_errors(rng))
+
+
+RING_ALL_REDUCE_TIME = Build(
+    id="03-ring-all-reduce-time",
+    module="collective_cost",
+    function="ring_all_reduce_time",
+    grade="call",
+    section="3.8",
+    topic="ring time",
+    cases=(
+        Case(args=(2 * GB, 8, 50 * GB)),
+        Case(args=(2 * GB, 8, 50 * GB), kwargs={"latency": 5 * us}),
+        Case(args=(2 * GB, 8, 25 * GB)),
+        Case(args=(1 * GB, 8, 450 * GB)),  # the ideal of a node with eight H100
+        Case(args=(1 * MB, 1024, 50 * GB, 5 * us)),
+        Case(args=(14 * GB, 64, 50 * GB)),
+        Case(args=(100 * MB, 8, 100 * Gbit)),
+        Case(args=(1 * GB, 0, 50 * GB), raises="ValueError"),
+    ),
+    groups=(
+        Group("with latency", _time, 6, "Every step has a latency and moves one chunk."),
+        Group("without latency", _time_plain, 4, "The latency may be left out: it is 0 then."),
+        Group(
+            "nothing to send", _time_nothing, 4, "One rank moves nothing, and zero bytes move nothing.", _time_nothings
+        ),
+        Group(
+            "bad input",
+            _time_error,
+            6,
+            "Bad input must raise ValueError: negative sizes or latencies, no ranks, no bandwidth.",
+            _time_errors,
+        ),
+    ),
+    slips=(
+        Slip("Both phases were counted twice: 2(N-1) steps already hold both.", slip_phases_twice),
+        Slip("The latency was counted once: every one of the 2(N-1) steps starts up.", slip_one_latency),
+        Slip("Each step moved the whole tensor: the ring sends one chunk, S/N, at a time.", slip_whole_tensors),
+        Slip("Both directions of the link were added up: the ring sends in one direction.", slip_both_directions),
+        Slip("The bandwidth was multiplied by 8: it is in bytes per second already.", slip_bits_for_bytes),
+        Slip("Impossible arguments were accepted: no ranks, negative sizes, no bandwidth.", slip_unchecked),
+    ),
+)
+
+
+# --- debug_double
+
+
+def wrong_double(message_bytes, ranks, bandwidth):
+    steps = 2 * (ranks - 1)
+    return 2 * steps * (message_bytes / ranks) / bandwidth
+
+
+def slip_divides_twice(message_bytes, ranks, bandwidth):
+    steps = 2 * (ranks - 1)
+    return steps * (message_bytes / ranks) / ranks / bandwidth
+
+
+def _double(rng: Random) -> Case:
+    return Case(args=(10 ** rng.uniform(3, 12), rng.randint(2, 1024), 10 ** rng.uniform(8, 12)))
+
+
+def _double_alone(rng: Random) -> Case:
+    return Case(args=(10 ** rng.uniform(3, 12), 1, 10 ** rng.uniform(8, 12)))
+
+
+DEBUG_DOUBLE = Debug(
+    id="03-debug-double",
+    module="collective_cost",
+    function="debug_double",
+    grade="call",
+    section="3.8",
+    topic="ring time",
+    cases=(Case(args=(2 * GB, 8, 50 * GB)), Case(args=(1 * GB, 8, 450 * GB)), Case(args=(14 * GB, 64, 50 * GB))),
+    groups=(
+        Group("rings", _double, 6, "Count the steps, and the bytes of a step."),
+        Group("one rank", _double_alone, 2, "A ring of one rank takes no time."),
+    ),
+    slips=(
+        Slip("Both phases are still counted twice: `steps` already holds the factor 2.", wrong_double),
+        Slip("The tensor was divided by the number of ranks twice.", slip_divides_twice),
+    ),
+    wrong=wrong_double,
+)
+
+ITEMS = (RING_ALL_REDUCE_TIME, DEBUG_DOUBLE)

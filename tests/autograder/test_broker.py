@@ -1,0 +1,331 @@
+"""The broker: as the library where a program is legal, wrong every time where it is not, and never stuck."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder import trusted
+from autograder.items import Build, Case, Tensor
+from autograder.runner import Limits, Runner
+from autograder.sandbox import Sandbox
+from autograder.submission import Submission, Unit
+from rankzero.events import Ledger
+
+SOURCE = """
+import torch
+import torch.distributed as dist
+
+
+def reductions(x):
+    out = []
+    for op in (dist.ReduceOp.SUM, dist.ReduceOp.AVG, dist.ReduceOp.PRODUCT, dist.ReduceOp.MIN, dist.ReduceOp.MAX):
+        y = x.clone()
+        dist.all_reduce(y, op)
+        out.append(y)
+    y = x.clone()
+    dist.reduce(y, 0)
+    return out + ([y] if dist.get_rank() == 0 else [])
+
+
+def moves(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    out = []
+    held = [torch.empty_like(x) for _ in range(n)]
+    dist.all_gather(held, x)
+    out += held
+    y = x.clone()
+    dist.broadcast(y, n - 1)
+    out.append(y)
+    held = [torch.empty_like(x) for _ in range(n)] if r == n - 1 else None
+    dist.gather(x, held, n - 1)
+    out += held or []
+    y = torch.empty(2)
+    dist.scatter(y, [torch.arange(2.0) + i for i in range(n)] if r == 0 else None, 0)
+    out.append(y)
+    y = torch.empty(1)
+    dist.reduce_scatter(y, list((x[:1] * torch.arange(float(n))).split(1)))
+    out.append(y)
+    y = torch.empty(1)
+    dist.reduce_scatter_tensor(y, x[:1] * torch.arange(float(n)))
+    out.append(y)
+    y = torch.empty(n * x.numel())
+    dist.all_gather_into_tensor(y, x)
+    return out + [y]
+
+
+def messages(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    right, left = (r + 1) % n, (r - 1) % n
+    y = torch.empty_like(x)
+    for request in (dist.isend(x, right), dist.irecv(y, left)):
+        request.wait()
+    z = torch.empty_like(x)
+    for request in dist.batch_isend_irecv([dist.P2POp(dist.isend, y, right), dist.P2POp(dist.irecv, z, left)]):
+        request.wait()
+    if r % 2 == 0 and r + 1 < n:
+        dist.send(z, r + 1, tag=7)
+    elif r % 2:
+        dist.recv(z, r - 1, tag=7)
+    counts = torch.empty(n, dtype=torch.int64)
+    dist.all_to_all_single(counts, torch.arange(n) * 10 + r)
+    return [y, z, counts]
+
+
+def objects(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    held = [None] * n
+    dist.all_gather_object(held, {"rank": r})
+    box = [r]
+    dist.broadcast_object_list(box, n - 1)
+    gathered = [None] * n if r == 0 else None
+    dist.gather_object(("from", r), gathered, 0)
+    mine = [None]
+    dist.scatter_object_list(mine, list("abcd")[:n] if r == 0 else None, 0)
+    return [held, box, gathered, mine]
+
+
+def subgroups(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    low, high = dist.new_group([0, 1]), dist.new_group(list(range(1, n)))
+    y = x.clone()
+    if r < 2:
+        dist.all_reduce(y, group=low)
+    if r > 0:
+        dist.broadcast(y, n - 1, group=high)
+    handle = dist.all_reduce(y, async_op=True)
+    handle.wait()
+    dist.barrier()
+    return y
+
+
+def early_reuse(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    y, z = x.clone(), torch.empty_like(x)
+    request = dist.isend(y, (r + 1) % n)
+    dist.recv(z, (r - 1) % n)
+    y += z
+    request.wait()
+    return y
+
+
+def early_read(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    z = torch.zeros_like(x)
+    sending, receiving = dist.isend(x, (r + 1) % n), dist.irecv(z, (r - 1) % n)
+    sending.wait()
+    early = z.clone()
+    receiving.wait()
+    return [early, z]
+
+
+def unwaited(x):
+    dist.all_reduce(x, async_op=True)
+    return x
+
+
+def all_send(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    dist.send(x, (r + 1) % n)
+    dist.recv(x, (r - 1) % n)
+
+
+def mixed(x):
+    if dist.get_rank() == 0:
+        dist.all_reduce(x)
+    else:
+        dist.broadcast(x, 0)
+
+
+def lengths(x):
+    r = dist.get_rank()
+    y = torch.ones(2 + r)
+    dist.all_reduce(y)
+
+
+def wrong_size(x):
+    r = dist.get_rank()
+    if r == 0:
+        dist.send(torch.ones(3), 1)
+    else:
+        dist.recv(torch.ones(4), 0)
+
+
+def absent(x):
+    if dist.get_rank() == 0:
+        dist.all_reduce(x)
+    return x
+
+
+def unheard(x):
+    if dist.get_rank() == 0:
+        dist.isend(x, 1)
+
+
+def one_raises(x):
+    if dist.get_rank() == 1:
+        raise ValueError("here")
+    dist.barrier()
+
+
+def all_raise(x):
+    dist.barrier()
+    raise ValueError("all")
+
+
+def anyone(x):
+    r, n = dist.get_rank(), dist.get_world_size()
+    if r:
+        dist.send(torch.tensor([r]), 0)
+        return None
+    y = torch.zeros(1, dtype=torch.int64)
+    return [(dist.recv(y), int(y)) for _ in range(n - 1)]
+
+
+def averaged_integers(x):
+    y = torch.tensor([1, 2])
+    dist.all_reduce(y, dist.ReduceOp.AVG)
+
+
+def stacked(x):
+    y = torch.empty(dist.get_world_size(), *x.shape)
+    dist.all_gather_into_tensor(y, x)
+
+
+def mixed_types(x):
+    held = [torch.zeros(1) for _ in range(dist.get_world_size())]
+    dist.all_gather(held, torch.tensor([dist.get_rank()]))
+"""
+
+
+class Local(Build):
+    """An item whose reference stands in this file."""
+
+    def solution(self):
+        return program(self.function)
+
+
+def item(function: str) -> Build:
+    return Local(f"03-{function}", "collectives", function, "world", (), (), (), "3.1", "boundary")
+
+
+def case(ranks: int) -> Case:
+    return Case(tuple((Tensor.of([rank + 1.0, 2.0 * rank]),) for rank in range(ranks)))
+
+
+@pytest.fixture(scope="module")
+def runner():
+    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("best"), Limits(world=20.0)) as running:
+        yield running
+
+
+def program(name: str):
+    """The same function for the library itself."""
+    namespace: dict = {"__name__": "programs"}
+    exec(compile(SOURCE, "programs.py", "exec"), namespace)
+    return namespace[name]
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("name", ["reductions", "moves", "messages", "objects", "subgroups"])
+def test_a_legal_program_gets_what_the_library_gives(runner, name, ranks):
+    """The oracle is torch.distributed over Gloo, in real processes."""
+    (mine,) = runner.run(item(name), [case(ranks)])
+    (library,) = trusted.run(item(name), program(name), [case(ranks)], 60.0)
+    assert mine.kind == library.kind == "value", (mine.detail, library.detail)
+    assert mine.value == library.value
+
+
+@pytest.mark.parametrize("name", ["reductions", "moves", "messages"])
+def test_the_ledger_is_the_librarys_to_the_byte(runner, name):
+    (mine,) = runner.run(item(name), [case(3)])
+    (library,) = trusted.run(item(name), program(name), [case(3)], 60.0)
+    assert dict(Ledger(mine.events, 3)) == dict(Ledger(library.events, 3))
+
+
+def test_a_buffer_that_is_reused_too_early_is_wrong_every_time(runner):
+    """Kills a grader in which the race of adding into a buffer under way passes when the machine is quick."""
+    outcomes = runner.run(item("early_reuse"), [case(3)] * 3)
+    answers = [[value.tolist() for value in outcome.value] for outcome in outcomes]
+    right = [[x + y for x, y in zip(own, left, strict=True)] for own, left in
+             (([1.0, 0.0], [3.0, 4.0]), ([2.0, 2.0], [1.0, 0.0]), ([3.0, 4.0], [2.0, 2.0]))]  # fmt: skip
+    assert answers[0] != right
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_receive_is_filled_in_its_own_wait(runner):
+    (outcome,) = runner.run(item("early_read"), [case(2)])
+    early, late = zip(*outcome.value, strict=True)
+    assert [value.tolist() for value in early] == [[0.0, 0.0]] * 2
+    assert [value.tolist() for value in late] == [[2.0, 2.0], [1.0, 0.0]]
+
+
+def test_an_operation_that_nobody_waits_for_changes_nothing(runner):
+    (outcome,) = runner.run(item("unwaited"), [case(2)])
+    assert [value.tolist() for value in outcome.value] == [[1.0, 0.0], [2.0, 2.0]]
+
+
+def line_of(text: str) -> int:
+    return SOURCE[: SOURCE.index(text)].count("\n") + 1
+
+
+def test_a_deadlock_is_seen_at_once_and_names_every_rank(runner):
+    line = line_of("    dist.send(x, (r + 1) % n)\n    dist.recv(x")
+    (outcome,) = runner.run(item("all_send"), [case(2)])
+    waits = f"rank 0 waits in send(dst=1) at line {line}; rank 1 waits in send(dst=0) at line {line}"
+    assert (outcome.kind, outcome.detail) == ("deadlock", f"deadlock: {waits}")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("mixed", "rank 0 calls all_reduce() at line {}, rank 1 calls broadcast(src=0) at line {}"),
+        ("lengths", "rank 0 expects 8 + 8 bytes from all_reduce() at line {}, and 8 + 12 bytes arrive"),
+        (
+            "wrong_size",
+            "rank 0 gives 12 bytes to send(dst=1) at line {}, rank 1 takes 16 bytes in recv(src=0) at line {}",
+        ),
+        ("absent", "deadlock: rank 0 waits in all_reduce() at line {}; rank 1 has finished"),
+        ("unheard", "the message of rank 0 in isend(dst=1) at line {} was never received"),
+    ],
+)
+def test_a_broken_contract_is_named(runner, name, sentence):
+    import re
+
+    (outcome,) = runner.run(item(name), [case(2)])
+    plain = re.sub(r" \([A-Z]*,? ?float32\)", "", re.sub(r"at line \d+", "at line {}", outcome.detail))
+    assert (outcome.kind, plain) == ("deadlock", sentence)
+
+
+def test_an_exception_on_one_rank_is_not_an_exception_of_all(runner):
+    """Kills a grader that takes one rank's ValueError for the agreement of all."""
+    (some,) = runner.run(item("one_raises"), [case(2)])
+    (everyone,) = runner.run(item("all_raise"), [case(2)])
+    assert (some.kind, some.error) == ("raised", "ValueError on rank 1 only")
+    assert (everyone.kind, everyone.error) == ("raised", "ValueError")
+
+
+def test_a_receive_from_anyone_does_not_depend_on_timing(runner):
+    outcomes = runner.run(item("anyone"), [case(4)] * 2)
+    assert [outcome.value[0] for outcome in outcomes] == [[(1, 1), (2, 2), (3, 3)]] * 2
+
+
+@pytest.mark.parametrize("name", ["averaged_integers", "mixed_types", "stacked"])
+def test_what_the_library_refuses_is_refused(runner, name):
+    (mine,) = runner.run(item(name), [case(2)])
+    (library,) = trusted.run(item(name), program(name), [case(2)], 30.0)
+    assert mine.kind == library.kind == "raised"
+
+
+def test_children_are_used_again_with_a_fresh_world(runner):
+    """Kills group numbers or messages that a broken case leaves to the next."""
+    names = ["all_send", "reductions", "unheard", "messages", "one_raises", "subgroups"]
+    before = dict(runner._children)
+    outcomes = {name: runner.run(item(name), [case(2)])[0].kind for name in names}
+    assert [outcomes[name] for name in names[1::2]] == ["value"] * 3
+    assert {key: runner._children[key] for key in before} == before
+
+
+@pytest.mark.parametrize("ranks", [1])
+def test_one_rank_is_a_world_too(runner, ranks):
+    (outcome,) = runner.run(item("reductions"), [case(ranks)])
+    assert [value.tolist() for value in outcome.value[0]] == [[1.0, 0.0]] * 6

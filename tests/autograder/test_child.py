@@ -1,0 +1,72 @@
+"""The child stands alone: it starts without our packages, and keeps the submission away from its channel."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from autograder import child
+from autograder.runner import rankzero_units
+from autograder.sandbox import CHILD, CHILD_FILES, interpreter
+
+
+def talk(*requests: dict) -> list[dict]:
+    lines = "".join(json.dumps({"id": str(i), **request}) + "\n" for i, request in enumerate(requests))
+    argv = [interpreter(), "-I", "-S", "-B", str(CHILD)]
+    done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=20, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def start(source: str) -> dict:
+    units = [["s.py", None, source]]
+    common = {"limits": {"CORE": 0}, "mark": False, "packages": [], "preload": [], "rankzero_units": rankzero_units()}
+    return {"do": "start", "units": units, **common}
+
+
+def call(function: str, *args: object) -> dict:
+    return {"do": "call", "module": "m", "function": function, "args": ["t", *args], "kwargs": ["d"], "report": True}
+
+
+def test_a_request_has_one_reply_with_its_id():
+    replies = talk(start("def f(x):\n    print('printed')\n    return x\n"), call("f", 1), call("f", 2))
+    assert [(reply["id"], reply["kind"]) for reply in replies] == [
+        ("0", "ready"),
+        ("1", "running"),
+        ("1", "value"),
+        ("2", "value"),
+    ]
+    assert [reply.get("value") for reply in replies[2:]] == [1, 2]
+    assert replies[2]["arguments"] == ["t", 1]
+
+
+def test_standard_output_is_not_the_channel():
+    """Kills a child in which print(...) can write a reply."""
+    source = 'import os\n\n\ndef f(x):\n    os.write(1, b\'{"id": "1"}\\n\')\n    return os.read(0, 10).decode()\n'
+    replies = talk(start(source), call("f", 1))
+    assert replies[-1]["value"] == ""
+    assert len(replies) == 3
+
+
+def test_the_child_files_import_nothing_of_ours():
+    for file in CHILD_FILES:
+        text = Path(file).read_text()
+        assert "import autograder" not in text
+        assert "from autograder" not in text
+        assert "from rankzero" not in text
+
+
+def test_the_child_is_up_without_the_slow_parts_of_the_library():
+    """Kills a start that pays for json, re and traceback in every grading."""
+    source = "import sys\n\n\ndef f(x):\n    return sorted({'json', 're', 'traceback', 'typing'} & set(sys.modules))\n"
+    assert talk(start(source), call("f", 1))[-1]["value"] == ["l"]
+
+
+def test_limits_are_set_before_the_submission_runs():
+    source = "import resource\n\n\ndef f(x):\n    return list(resource.getrlimit(resource.RLIMIT_FSIZE))\n"
+    request = start(source) | {"limits": {"FSIZE": 12345}}
+    assert talk(request, call("f", 1))[-1]["value"] == ["l", 12345, 12345]
+
+
+def test_plain_wire_values_are_json():
+    assert json.loads(child.dumps({"a": [1, None, True, 'q"\n', [2**70]]})) == {"a": [1, None, True, 'q"\n', [2**70]]}

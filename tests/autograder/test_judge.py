@@ -1,0 +1,211 @@
+"""The judge: full marks for the right program, and no point for one that did not earn it."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import toy_bank as toys
+from toy_bank import LOWEST, SCALE, SPREAD, TALLY, marks
+
+from autograder import judge
+from autograder.exam import CannotJudge, Exam
+from autograder.items import Case, Group
+from autograder.outcome import Outcome
+
+
+def test_the_reference_earns_every_point(tmp_path):
+    for mark in marks(tmp_path, toys.RIGHT).values():
+        assert (mark.state, mark.score) == ("right", mark.points)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return 0.0",
+        "return None",
+        "pass",
+        "raise ValueError",
+        "raise NotImplementedError('91-scale: ...')",
+        "return args",
+    ],
+)
+@pytest.mark.parametrize("item", toys.ITEMS[:3], ids=lambda item: item.id)
+def test_constants_stubs_and_errors_earn_nothing(tmp_path, item, body):
+    """Kills: paying for a corner (a factor of 0, a bad input) that a constant or an error happens to meet."""
+    mark = marks(tmp_path, f"def {item.function}(*args, **kwargs):\n    {body}\n", item)[item.function]
+    assert mark.score == 0
+    assert mark.state in ("wrong", "unwritten")
+
+
+def test_a_table_of_the_public_answers_earns_nothing(tmp_path):
+    """Kills: paying the public point for hard-coded examples."""
+    source = """
+def scale(value, factor):
+    if factor < 0:
+        raise ValueError
+    return {(2.0, 3.0): 6.0, (0.5, 4.0): 2.0}.get((value, factor), 0.0)
+"""
+    mark = marks(tmp_path, source, SCALE)["scale"]
+    assert mark.shares[0].passed == mark.shares[0].total
+    assert mark.score == 0
+    assert any("public cases are right, but" in sentence for sentence in mark.hidden)
+
+
+def test_a_missing_check_costs_its_group_alone(tmp_path):
+    mark = marks(tmp_path, inspect.getsource(toys.slip_no_check).replace("slip_no_check", "scale"), SCALE)["scale"]
+    assert [share.score for share in mark.shares] == [0.0, 1.0, 1.0, 0.0]
+    assert mark.hidden == ("A negative factor must raise.",)
+
+
+@pytest.mark.parametrize("item", [SCALE, SPREAD], ids=lambda item: item.id)
+def test_every_slip_fails_and_is_named(tmp_path, item):
+    for slip in item.slips:
+        source = inspect.getsource(slip.program).replace(slip.program.__name__, item.function)
+        mark = marks(tmp_path, source, item)[item.function]
+        assert mark.state != "right"
+        assert mark.hidden == (slip.sentence,)
+
+
+def test_no_slip_is_named_for_another_mistake(tmp_path):
+    mark = marks(tmp_path, "def scale(value, factor):\n    return value * factor * 2\n", SCALE)["scale"]
+    assert mark.hidden == ("any value, factors above 1", "factors below 0 (returned a value; raise ValueError)")
+    assert "the value is 2x too large" in mark.public[0]
+
+
+def test_answers_that_change_from_call_to_call_earn_nothing(tmp_path):
+    """Kills: believing the first answer of a function that turns wrong later."""
+    papers = toys.exam(SCALE).paper(SCALE)
+    right = len(papers.asked) - 1
+    source = f"""
+calls = 0
+def scale(value, factor):
+    global calls
+    calls += 1
+    if factor < 0 and calls <= {right}:
+        raise ValueError
+    return value * factor if calls <= {right} else 0.0
+"""
+    mark = marks(tmp_path, source, SCALE)["scale"]
+    assert (mark.score, mark.public) == (0.0, ("answers change from call to call",))
+
+
+def test_a_missing_function_is_one_sentence_and_costs_itself_alone(tmp_path):
+    found = marks(
+        tmp_path, "def scale(value, factor):\n    if factor < 0: raise ValueError\n    return value * factor\n"
+    )
+    assert found["scale"].state == "right"
+    assert (found["lowest"].state, found["lowest"].public) == ("missing", ("lowest is not in the submission",))
+
+
+def test_a_stub_is_not_implemented_yet(tmp_path):
+    mark = marks(tmp_path, "def lowest(values):\n    raise NotImplementedError('91-lowest: ...')\n", LOWEST)["lowest"]
+    assert (mark.state, mark.public, mark.hidden) == ("unwritten", ("not implemented yet",), ())
+
+
+def test_the_helper_that_is_missing_is_named(tmp_path):
+    mark = marks(tmp_path, inspect.getsource(toys.spread))["spread"]
+    assert mark.public == ("spread needs lowest (91-lowest), which is not there",)
+
+
+def test_the_helper_that_is_a_stub_is_named(tmp_path):
+    stub = "def lowest(values):\n    raise NotImplementedError('91-lowest: ...')\n\n"
+    mark = marks(tmp_path, stub + inspect.getsource(toys.spread))["spread"]
+    assert mark.public == ("spread needs lowest (91-lowest), which is not implemented yet",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise KeyError(f'hidden {value} {factor}')",
+        "print('hidden', value, factor); return None",
+        "return f'hidden {value} {factor}'",
+        "raise type(f'hidden_{value}'.replace('.', '_'), (Exception,), {})('hidden')",
+        "return type(f'hidden_{value}'.replace('.', '_'), (), {})()",
+    ],
+)
+def test_nothing_the_code_says_about_hidden_inputs_is_shown(tmp_path, body):
+    """Kills: showing output, exception text or made-up class names of hidden calls."""
+    mark = marks(tmp_path, f"def scale(value, factor):\n    {body}\n", SCALE)["scale"]
+    assert mark.score == 0
+    assert "hidden" not in " ".join(mark.hidden)
+    public = {case.args for case in SCALE.cases}
+    hidden = [asked.case.args for asked in toys.exam(SCALE).paper(SCALE).asked if asked.case.args not in public]
+    said = " ".join(mark.public + mark.hidden)
+    assert not any(str(args[0]) in said for args in hidden if args[0] != 1.0)
+
+
+def test_hidden_sentences_hold_no_expected_value_and_no_ratio(tmp_path):
+    mark = marks(tmp_path, "def scale(value, factor):\n    return 1.0\n", SCALE)["scale"]
+    assert "x too" not in " ".join(mark.hidden)
+
+
+def test_a_class_is_driven_and_shares_no_state(tmp_path):
+    """Kills: accepting a class attribute that all instances share."""
+    source = "class Tally:\n    total = 0\n    def __init__(self, start=0):\n        Tally.total += start\n"
+    source += "    def add(self, amount):\n        Tally.total += amount\n        return Tally.total\n"
+    assert marks(tmp_path, source, TALLY)["Tally"].score == 0
+
+
+def test_an_optional_item_adds_points_and_not_to_the_total(tmp_path):
+    file = tmp_path / "toys.py"
+    file.write_text(toys.RIGHT)
+    grading = toys.graded(file)
+    assert (grading.score, grading.points) == (16.0, 12.0)
+
+
+# The papers
+
+
+def test_equal_keys_ask_the_same_and_other_keys_do_not():
+    first, again, other = (Exam(toys.ITEMS, key) for key in (b"a", b"a", b"b"))
+    assert first.paper(SCALE).cases == again.paper(SCALE).cases != other.paper(SCALE).cases
+    assert first.vectors_hash == again.vectors_hash != other.vectors_hash
+    assert first.key_hash == again.key_hash != other.key_hash
+
+
+def test_what_an_item_is_asked_does_not_depend_on_the_others():
+    assert Exam([SCALE], b"a").paper(SCALE).cases == Exam(toys.ITEMS, b"a").paper(SCALE).cases
+
+
+def test_public_and_hidden_cases_are_mixed_and_two_are_asked_again():
+    """Kills: asking public cases first, so that a program can tell the hidden ones."""
+    orders = set()
+    for key in (b"a", b"b", b"c", b"d"):
+        paper = Exam([SCALE], key).paper(SCALE)
+        (hidden, hidden_again), (public, public_again) = paper.again
+        assert public_again == len(paper.asked) - 1
+        assert paper.asked[public].group is None
+        assert paper.asked[hidden].group is not None
+        assert paper.asked[hidden_again] == paper.asked[hidden]
+        orders.add(tuple(asked.group is None for asked in paper.asked))
+    assert len(orders) > 1
+
+
+def test_a_reference_that_breaks_its_own_bank_is_the_graders_fault(tmp_path):
+    broken = toys.Toy(
+        "91-scale", "toys", "scale", "call", (Case((1.0, -1.0)),), (Group("g", lambda _: Case((1.0, 1.0)), 1, ""),), (),
+        "91.1", "t",
+    )  # fmt: skip
+    with pytest.raises(CannotJudge, match="91-scale cannot be judged"):
+        Exam([broken], b"a").paper(broken)
+    file = tmp_path / "toys.py"
+    file.write_text(toys.RIGHT)
+    grading = toys.graded(file, broken, LOWEST)
+    assert [mark.state for mark in grading.marks] == ["unjudged", "right"]
+    assert grading.reason.startswith("91-scale cannot be judged")
+
+
+def test_a_paper_is_drawn_once_for_a_class():
+    exam = toys.exam(SCALE)
+    assert exam.paper(SCALE) is exam.paper(SCALE)
+
+
+def test_points_come_from_outcomes_alone():
+    """Regrading from stored outcomes: no child is needed to mark a paper."""
+    paper = toys.exam(SCALE).paper(SCALE)
+    assert judge.mark(paper, [asked.expected for asked in paper.asked]).score == SCALE.points
+    late = [Outcome("timeout", detail="scale did not return within 2 s")] * len(paper.asked)
+    mark = judge.mark(paper, late)
+    assert mark.score == 0
+    assert "did not return within 2 s" in mark.hidden[0]

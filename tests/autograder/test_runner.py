@@ -1,0 +1,192 @@
+"""The runner: one outcome for every case, of the right kind, whatever the submission is made of."""
+
+from __future__ import annotations
+
+import sys
+
+import psutil
+import pytest
+
+from autograder.items import Build, Case, Iterator, Tensor
+from autograder.runner import Limits, Runner, imported_names
+from autograder.sandbox import Sandbox
+from autograder.submission import Submission, Unit
+
+LIMITS = Limits(imports=2.0, call=1.0, submission=10.0)
+
+
+def item(function: str, grade: str = "call", module: str = "target") -> Build:
+    return Build(f"03-{function}", module, function, grade, (), (), (), "3.1", "boundary")
+
+
+def run(source: str | tuple[Unit, ...], what: Build, *cases: Case, level: str = "best", limits: Limits = LIMITS):
+    units = source if isinstance(source, tuple) else (Unit("s.py", source),)
+    with Runner(Submission("s", units), Sandbox.measure(level), limits) as runner:
+        return runner.run(what, list(cases))
+
+
+def test_values_arrive_by_exact_type_and_in_order():
+    source = "def same(x, *, y=0):\n    return [x, (y,), {'k': None}]\n"
+    values = [1, True, 0.1, "é\n", None, (1, [2.5]), {1: "a"}]
+    outcomes = run(source, item("same"), *(Case((value,), {"y": 3}) for value in values))
+    assert [outcome.value for outcome in outcomes] == [[value, (3,), {"k": None}] for value in values]
+    assert [type(outcome.value[0]) for outcome in outcomes] == [type(value) for value in values]
+
+
+def test_an_exception_has_its_class_and_the_learners_innermost_line():
+    source = "import json\n\n\ndef read(text):\n    return json.loads(text)\n"
+    (outcome,) = run(source, item("read"), Case(("[",)))
+    assert (outcome.kind, outcome.error, outcome.line, outcome.where) == ("raised", "JSONDecodeError", 5, "line 5")
+
+
+def test_arguments_are_reported_as_the_call_left_them():
+    """Kills a grader that compares with arguments which the call has changed."""
+    source = "def sort(x):\n    x.sort()\n    return x\n"
+    (outcome,) = run(source, item("sort"), Case(([3, 1],)))
+    assert (outcome.value, outcome.arguments) == ([1, 3], ([1, 3],))
+
+
+def test_a_one_shot_iterator_can_be_walked_once():
+    source = "def twice(x):\n    return [list(x), list(x)]\n"
+    case = Case((Iterator((1, 2)),))
+    outcomes = run(source, item("twice"), case, case)
+    assert [outcome.value for outcome in outcomes] == [[[1, 2], []]] * 2
+    assert outcomes[0].arguments == case.args
+
+
+def test_a_class_is_driven_call_by_call():
+    source = """
+class Counter:
+    def __init__(self, start=0):
+        self.n = start
+
+    def add(self, k):
+        if k < 0:
+            raise ValueError("k")
+        self.n += k
+        return self.n
+"""
+    calls = (("add", (2,)), ("add", (-1,)), ("n", None), ("missing", ()), ("other.add", (5,)), ("n", None))
+    (outcome,) = run(source, item("Counter", "calls"), Case((1,), calls=calls))
+    assert outcome.value == [3, ("raises", "ValueError"), 3, ("raises", "AttributeError"), 6, 3]
+
+
+def test_a_broken_cell_costs_only_itself_and_is_named():
+    units = (
+        Unit("cell 1", "import math\nx = ("),
+        Unit("cell 2", "def f(a):\n    return a + 1\n"),
+        Unit("cell 3", "g = f(0) / 0"),
+    )
+    with Runner(Submission("s", units), Sandbox.measure("best"), LIMITS) as runner:
+        (good,) = runner.run(item("f"), [Case((1,))])
+        (bad,) = runner.run(item("g"), [Case((1,))])
+        problems = runner.problems
+    assert good.value == 2
+    assert bad.kind == "unloadable"
+    assert problems[0].startswith("cell 1: SyntaxError at line 2")
+    assert problems[1].startswith("cell 3: ZeroDivisionError at line 1")
+
+
+def test_an_import_that_fails_costs_only_its_names():
+    """Kills a loader that gives up a cell of imports because the grader's package is among them."""
+    source = "from __future__ import annotations\nfrom autograder import check\nimport math\n\n\n"
+    source += "def f(x: Missing):\n    return math.sqrt(x)\n"
+    (outcome,) = run(source, item("f"), Case((4,)))
+    assert outcome.value == 2.0
+
+
+def test_a_folder_is_offered_as_labs():
+    units = (
+        Unit(
+            "one.py",
+            "from .two import double\nfrom labs.two import BASE\n\n\ndef f(x):\n    return double(x) + BASE\n",
+            "one",
+        ),
+        Unit("two.py", "from rankzero.units import GB\nBASE = GB / GB\n\n\ndef double(x):\n    return 2 * x\n", "two"),
+        Unit("three.py", "while True:\n    pass\n", "three"),
+    )
+    outcomes = run(units, item("f", module="one"), Case((1,)))
+    assert outcomes[0].value == 3.0
+
+
+def test_a_single_file_answers_for_any_module_of_labs():
+    source = "def f(x):\n    from labs.anything import g\n\n    return g(x)\n\n\ndef g(x):\n    return -x\n"
+    assert run(source, item("f"), Case((1,)))[0].value == -1
+
+
+@pytest.mark.parametrize("name", ["solutions.zero", "autograder.bank", "rankzero.world", "solutions"])
+def test_closed_packages_are_named_in_the_error(name):
+    (outcome,) = run(f"def f(x):\n    import {name}\n", item("f"), Case((1,)))
+    assert (outcome.kind, outcome.error, outcome.line) == ("raised", "ImportError", 2)
+    assert "imported in grading" in outcome.detail
+
+
+def test_numpy_is_there_for_those_who_import_it():
+    source = "import numpy as np\n\n\ndef f(x):\n    return np.asarray(x, dtype=np.float32) * 2\n"
+    assert run(source, item("f"), Case(([1, 2],)))[0].value == Tensor.of([2, 4])
+    assert run("def f(x):\n    import numpy\n", item("f", "call"), Case((1,)))[0].kind == "value"
+
+
+def test_tensors_go_in_and_come_out():
+    source = "import torch\n\n\ndef f(x, y):\n    x += 1\n    return {'sum': x.sum(), 'y': y.t()}\n"
+    x, y = Tensor.of([1, 2]), Tensor.of([1, 2, 3, 4, 5, 6], "int64", (2, 3))
+    (outcome,) = run(source, item("f", "tensor"), Case((x, y)))
+    assert outcome.value["sum"] == Tensor.of([5.0], shape=())
+    assert outcome.value["y"] == Tensor.of([1, 4, 2, 5, 3, 6], "int64", (3, 2))
+    assert outcome.arguments == (Tensor.of([2, 3]), y)
+
+
+def test_what_was_printed_is_kept_and_capped():
+    source = "def f(n):\n    print('é' * n)\n    return n\n"
+    short, long = run(source, item("f"), Case((3,)), Case((10**6,)))
+    assert short.output == "ééé\n"
+    assert long.value == 10**6
+    assert len(long.output.encode()) <= (1 << 16) + 3
+
+
+def test_the_time_of_a_submission_ends():
+    source = "import time\n\n\ndef f(x):\n    time.sleep(0.2)\n    return x\n"
+    outcomes = run(source, item("f"), *[Case((1,))] * 10, limits=Limits(submission=0.6))
+    assert outcomes[0].kind == "value"
+    assert (outcomes[-1].kind, outcomes[-1].detail) == ("timeout", "the time for the whole submission is used up")
+
+
+def test_an_import_error_is_told_by_a_child_that_has_seen_no_input():
+    """Kills a report in which the text of a later import carries an earlier hidden input out."""
+    units = (
+        Unit("one.py", "import sys\n\n\ndef f(x):\n    sys.stolen = x\n    return x\n", "one"),
+        Unit("two.py", "import sys\nraise RuntimeError(f'got {getattr(sys, \"stolen\", None)}')\n", "two"),
+    )
+    with Runner(Submission("s", units), Sandbox.measure("best"), LIMITS) as runner:
+        runner.run(item("f", module="one"), [Case((41,))])
+        (outcome,) = runner.run(item("g", module="two"), [Case((1,))])
+    assert outcome.kind == "unloadable"
+    assert "got None" in outcome.detail
+
+
+def test_nothing_lives_after_the_runner():
+    before = {process.pid for process in psutil.Process().children(recursive=True)}
+    with Runner(Submission("s", (Unit("s.py", "def f(x):\n    return x\n"),)), Sandbox.measure("best")) as runner:
+        runner.run(item("f"), [Case((1,))])
+        assert {process.pid for process in psutil.Process().children(recursive=True)} - before
+    assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+def test_the_grader_does_not_import_torch():
+    import subprocess
+
+    code = "import sys, autograder.runner; print('torch' in sys.modules, 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import torch.distributed as dist, numpy", {"torch", "distributed", "as", "dist", "numpy"}),
+        ("if 1:\n    from numpy import (array,\n zeros)", {"numpy", "import"}),
+        ("text = 'no import torch here'", set()),
+    ],
+)
+def test_imports_are_found_without_running_anything(source, names):
+    assert imported_names(source) == names

@@ -1,0 +1,124 @@
+"""Layers are measured, said and obeyed; inside, nothing of the project can be seen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from autograder import sandbox
+from autograder.sandbox import Bubblewrap, Launch, Sandbox, SandboxRefused
+
+
+def inside(code: str, packages: tuple[str, ...] = ()) -> str:
+    """What ``code`` prints in the isolated interpreter."""
+    box = Sandbox.measure("best")
+    if not box.isolated:
+        pytest.skip(box.line)
+    argv = list(box.launch(packages).argv)
+    place = argv.index(f"{sandbox.INSIDE}/child.py", argv.index("--"))
+    argv[place:] = ["-c", code]
+    done = subprocess.run(argv, env={}, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_no_isolation_is_said_plainly():
+    box = Sandbox.measure("none")
+    assert box.line == "sandbox: none (process limits only, as asked)"
+    assert not box.isolated
+
+
+def test_required_refuses_with_the_reason_where_isolation_is_missing(monkeypatch):
+    """Kills a silent fall back to less isolation than was asked for."""
+    monkeypatch.setattr(sandbox, "measured", lambda: ((sandbox.ProcessLayer(), ""), (Bubblewrap(), "no such program")))
+    with pytest.raises(SandboxRefused) as refused:
+        Sandbox.measure("required")
+    assert str(refused.value) == "this host cannot isolate files and network (bubblewrap: no such program)"
+    assert Sandbox.measure("best").line == "sandbox: process limits; not isolated: files, network"
+
+
+def test_an_unknown_level_is_an_error():
+    with pytest.raises(ValueError, match="level must be best, required or none, got 'some'"):
+        Sandbox.measure("some")
+
+
+def test_probe_has_a_line_for_every_layer():
+    lines = sandbox.probe()
+    assert all(any(kind.name in line for line in lines) for kind in sandbox.LAYERS)
+
+
+def test_the_interpreter_is_the_real_one():
+    """Kills the start through a virtual environment's link or a version shim."""
+    assert not os.path.islink(sandbox.interpreter())
+    version = subprocess.run([sandbox.interpreter(), "-V"], capture_output=True, text=True, check=True).stdout
+    assert version.split()[1] == sys.version.split()[0]
+
+
+def test_a_child_has_an_environment_of_three_variables():
+    launch = Sandbox.measure("none").launch()
+    assert len(launch.env) == 3
+    assert launch.argv[1:4] == ("-I", "-S", "-B")
+
+
+@pytest.mark.bwrap
+def test_inside_nobody_sees_the_project_or_the_network():
+    code = (
+        "import os, socket; print(os.getuid(), [n for _, n in socket.if_nameindex()], "
+        f"os.path.exists({str(sandbox.HERE / 'sandbox.py')!r}), sorted(os.listdir('/grader')), len(os.environ))"
+    )
+    files = sorted(file.name for file in sandbox.CHILD_FILES)
+    assert inside(code) == f"65534 ['lo'] False {files} 4"  # the fourth is PWD, set by bubblewrap
+
+
+@pytest.mark.bwrap
+def test_inside_only_the_working_folder_can_be_written():
+    code = """
+import os
+written = []
+for folder in ("/", "/dev", "/dev/shm", "/grader", "/usr/lib", os.path.dirname(os.__file__), "/tmp", "."):
+    try:
+        open(folder + "/x", "w").close()
+        written.append(folder)
+    except OSError:
+        pass
+print(written)
+"""
+    assert inside(code) in ("['/tmp', '.']", "['/dev/shm', '/tmp', '.']")
+
+
+@pytest.mark.bwrap
+def test_packages_are_seen_only_by_a_child_that_needs_them(tmp_path):
+    """Kills masks that forget a package of ours that is installed beside torch."""
+    for name in ("solutions", "autograder", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "secret.py").write_text("x = 1")
+    (tmp_path / "labs.py").write_text("x = 1")
+    packages = (str(tmp_path),)
+    code = f"""
+import os
+seen = []
+for name in ("solutions/secret.py", "autograder/secret.py", "labs.py", "other/secret.py"):
+    try:
+        seen.append(open({str(tmp_path)!r} + "/" + name).read() and name)
+    except OSError:
+        pass
+print(seen)
+"""
+    assert inside(code, packages) == "['other/secret.py']"
+    assert inside(code) == "[]"
+
+
+def test_bubblewrap_without_the_program_says_so(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert Bubblewrap().measure() == "the program bwrap is not installed"
+
+
+def test_a_bubblewrap_that_does_not_isolate_is_not_believed(monkeypatch):
+    """Kills a measure that only looks whether the program is there."""
+    layer = Bubblewrap()
+    layer.program = sys.executable
+    monkeypatch.setattr(layer, "apply", lambda launch: Launch(launch.argv, {}))
+    assert layer._try() != ""

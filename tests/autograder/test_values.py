@@ -1,0 +1,163 @@
+"""The wire: what goes in comes out by exact type, and nothing that breaks the rules comes out at all."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder import child, child_wire, values
+from autograder.items import Iterator, Tensor
+
+KEYS = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.text(max_size=5))
+PLAIN = st.recursive(
+    st.one_of(KEYS, st.floats(), st.builds(Tensor.of, st.lists(st.floats(width=32), max_size=4))),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.lists(inner, max_size=4).map(tuple),
+        st.dictionaries(KEYS, inner, max_size=4),
+    ),
+    max_leaves=20,
+)
+
+
+def same(one: object, other: object) -> bool:
+    """Equal in value and in every type, with NaN equal to itself and 0.0 different from -0.0."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float):
+        return one.hex() == other.hex()
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return same(list(one), list(other)) and same(list(one.values()), list(other.values()))
+    return one == other
+
+
+@given(PLAIN)
+@settings(max_examples=200, deadline=None)
+def test_a_value_survives_the_wire_by_exact_type(value):
+    """Kills an encoding that turns tuples into lists, True into 1, or loses the last bit of a float."""
+    line = child.dumps({"value": values.encode(value)}).encode()
+    assert same(values.decode(values.parse(line)["value"]), value)
+
+
+@given(PLAIN)
+@settings(max_examples=100, deadline=None)
+def test_the_child_writes_and_reads_the_json_of_the_library(value):
+    wire = values.encode(value)
+    assert json.loads(child.dumps(wire)) == wire
+    assert child.loads(json.dumps(wire)) == wire
+
+
+WIRES = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.text(max_size=6), st.sampled_from(["f", "l", "t", "d", "T", "i"])
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=2)),
+    max_leaves=15,
+)
+
+
+@given(WIRES)
+@settings(max_examples=500, deadline=None)
+def test_whatever_comes_off_the_wire_is_a_value_or_malformed(wire):
+    """Kills a decoder that trusts: any other exception here would be a dead grader."""
+    try:
+        value = values.decode(wire)
+    except values.Malformed:
+        return
+    assert same(values.decode(values.encode(value)), value)
+
+
+@given(st.binary(max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_any_bytes_are_an_object_or_malformed(line):
+    try:
+        message = values.parse(line)
+    except values.Malformed:
+        return
+    assert type(message) is dict
+
+
+class Half(float):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (Fraction(1, 2), "a Fraction; return a float"),
+        (Half(0.5), "a Half; return plain numbers, strings, lists, tuples or dicts"),
+        ((x for x in ()), "a generator; return a list"),
+        ({1}, "a set; return a list"),
+        (1 << 5000, "an integer of 5,001 bits"),
+        ([0] * 200_000, "a value of more than 100,000 parts"),
+        ("\ud800", "a string that is not Unicode text"),
+        (Tensor("float32", (600_000,), bytes(2_400_000)), "a tensor of 2,400,000 bytes"),
+        (Tensor("bfloat16", (1,), b"ab"), "a tensor of bfloat16; return one of float32, float64, int64, int32, bool"),
+    ],
+)
+def test_what_cannot_travel_is_named_in_a_sentence(value, sentence):
+    with pytest.raises(values.Refused) as refused:
+        values.encode(value)
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        0.5,
+        [],
+        ["f", 1],
+        ["f", "0x1p99999"],
+        ["f", "zero"],
+        ["x", 1],
+        ["d", [["l"], 1]],
+        ["d", [1]],
+        ["T", "float32", [2], "AAAA"],
+        ["T", "float32", [-1], ""],
+        ["T", "object", [1], "AAAA"],
+        ["T", "bool", [3], "AgIC"],
+        ["T", "float32", [2**60, 2**60, 0, 2**60], "AAAA"],
+        "\ud800",
+        1 << 5000,
+        {"value": 1},
+    ],
+)
+def test_a_malformed_wire_is_refused(wire):
+    with pytest.raises(values.Malformed):
+        values.decode(wire)
+
+
+def test_a_deep_wire_is_refused():
+    wire: list = ["l"]
+    for _ in range(100):
+        wire = ["l", wire]
+    with pytest.raises(values.Malformed):
+        values.decode(wire)
+
+
+def test_an_iterator_arrives_fresh_for_each_call():
+    """Kills a runner that hands the same, used-up iterator to the second call."""
+    case = (Iterator((1, 2, 3)), [4])
+    first, second = values.fresh(case), values.fresh(case)
+    assert (list(first[0]), list(second[0])) == ([1, 2, 3], [1, 2, 3])
+    first[1].append(5)
+    assert (second[1], case[1]) == ([4], [4])
+
+
+def test_the_sizes_of_the_wire_are_those_of_the_bank():
+    import array
+
+    from autograder.items import DTYPES
+
+    assert {name: array.array(code).itemsize for name, code in DTYPES.items()} == child_wire.SIZES
+
+
+def test_not_a_number_stays_one():
+    assert math.isnan(values.fresh(float("nan")))
