@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from typing import Any
 
@@ -58,6 +59,6 @@ def _combined(function: Any, left: float, right: float) -> float:
     if function is operator.pow and abs(right) > EXPONENT_LIMIT:
         raise ValueError("the exponent is too large")
     value = function(left, right)
-    if isinstance(value, complex):
-        raise ValueError("not a real number")
+    if isinstance(value, complex) or not math.isfinite(value):
+        raise ValueError("not a finite real number")
     return value

@@ -147,10 +147,15 @@ def tally(lines: tuple[Row, ...]) -> str:
     questions = [line.state for line in lines if not isinstance(line.item, Build)]
     builds = [line for line in lines if isinstance(line.item, Build)]
     counts = ", ".join(f"{questions.count(state)} {state}" for state in ("right", "wrong", "open"))
-    text = f"{len(questions)} questions: {counts}."
+    text = f"{_several(len(questions), 'question')}: {counts}."
     if builds:
-        text += f" {len(builds)} functions: {sum(line.state == 'right' for line in builds)} pass their public cases."
+        done = sum(line.state == "right" for line in builds)
+        text += f" {_several(len(builds), 'function')}: {done} with all public cases right."
     return text
+
+
+def _several(count: int, name: str) -> str:
+    return f"{count} {name}" + ("" if count == 1 else "s")
 
 
 def _percent(share: float) -> str:
@@ -167,7 +172,7 @@ def calibration(lines: tuple[Row, ...], entries: Mapping[str, Mapping[str, Any]]
     count = len(answers)
     brier = sum((s - r) ** 2 for s, r in zip(sure, right, strict=True)) / count
     return (
-        f"Confidence was given {count} {'time' if count == 1 else 'times'}: {_percent(sum(sure) / count)} on average, "
+        f"Confidence was given {_several(count, 'time')}: {_percent(sum(sure) / count)} on average, "
         f"and {_percent(sum(right) / count)} of those first answers were right. Brier score "
         f"{math.floor(100 * brier + 0.5) / 100:.2f}: the mean squared distance between confidence and outcome; 0 is "
         "perfect, and 50 % on everything gives 0.25."

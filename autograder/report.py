@@ -70,7 +70,7 @@ def _results(score: float, seconds: float, output: str, tests: Any, extra: dict[
 def _headline(grading: Grading) -> str:
     if grading.reason and not grading.all:
         return f"Not graded: {grading.reason}."
-    lines = [f"{grading.score:g} of {grading.points:g} points."]
+    lines = [f"{_total(grading)}."]
     lines += [f"Not judged: {grading.reason}."] if grading.reason else []
     return "\n".join([*lines, *(f"Note: {problem}" for problem in grading.problems)])
 
@@ -145,7 +145,13 @@ def table(grading: Grading, line: str = "") -> str:
     text += [f"note: {problem}" for problem in grading.problems]
     text += [f"not judged: {grading.reason}"] if grading.reason else []
     text += [line] if line else []
-    return "\n".join([*text, f"{grading.score:g} of {grading.points:g} points"])
+    return "\n".join([*text, _total(grading)])
+
+
+def _total(grading: Grading) -> str:
+    optional = sum(mark.score for mark in grading.marks if mark.item.bonus)
+    more = f", and {optional:g} for optional items" if optional else ""
+    return f"{grading.score - optional:g} of {grading.points:g} points{more}"
 
 
 def _row(mark: Mark | Answered) -> tuple[str, str, str]:

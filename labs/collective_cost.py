@@ -11,8 +11,6 @@ output of all-gather, what the root holds in scatter and gather.
 
 from __future__ import annotations
 
-import math
-
 
 def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: int = 0) -> tuple[float, float]:
     """Bytes that one rank sends and receives in one collective, under a bandwidth-optimal algorithm.
@@ -59,25 +57,6 @@ def ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, lat
     raise NotImplementedError("03-ring-all-reduce-time: not written yet")
 
 
-def whole_ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
-    """Time of an all-reduce that passes whole tensors round the ring, in seconds.
-
-    ``ranks - 1`` steps that move ``message_bytes`` each. Arguments as in :func:`ring_all_reduce_time`.
-    """
-    _check_link(message_bytes, ranks, bandwidth, latency)
-    return (ranks - 1) * (latency + message_bytes / bandwidth)
-
-
-def star_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
-    """Time of an all-reduce through rank 0, in seconds.
-
-    The link of rank 0 takes in ``ranks - 1`` tensors, one after the other, and then sends out as many. Arguments as in
-    :func:`ring_all_reduce_time`.
-    """
-    _check_link(message_bytes, ranks, bandwidth, latency)
-    return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)
-
-
 def debug_double(message_bytes: float, ranks: int, bandwidth: float) -> float:
     """Time of one ring all-reduce without latency, in seconds: both phases, each of ``ranks - 1`` steps.
 
@@ -88,20 +67,3 @@ def debug_double(message_bytes: float, ranks: int, bandwidth: float) -> float:
     """
     steps = 2 * (ranks - 1)
     return 2 * steps * (message_bytes / ranks) / bandwidth
-
-
-def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
-    if not rule:
-        raise ValueError(f"{sentence}, got {value!r}")
-
-
-def _check_size(message_bytes: float, ranks: int) -> None:
-    _require(0 <= message_bytes < math.inf, "message_bytes must be a finite number >= 0", message_bytes)
-    _require(isinstance(ranks, int) and ranks >= 1, "ranks must be an integer >= 1", ranks)
-
-
-def _check_link(message_bytes: float, ranks: int, bandwidth: float, latency: float) -> None:
-    _check_size(message_bytes, ranks)
-    _require(bandwidth > 0, "bandwidth must be > 0 bytes/s", bandwidth)
-    _require(0 <= latency < math.inf, "latency must be a finite number >= 0", latency)

@@ -9,7 +9,6 @@ Every function is called by all ranks of the default group, and every buffer is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -89,41 +88,6 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     raise NotImplementedError("03-all-to-all: not written yet")
 
 
-def star_all_reduce(x: torch.Tensor) -> torch.Tensor:
-    """The sum over all ranks, through rank 0: it receives every tensor, adds, and sends the sum back.
-
-    Rank 0 receives ``N - 1`` tensors and sends as many: the link that everyone waits for. Arguments and result as in
-    :func:`ring_all_reduce`.
-    """
-    total = x.clone()
-    if dist.get_rank() != 0:
-        dist.send(total, 0)
-        dist.recv(total, 0)
-        return total
-    for peer in range(1, dist.get_world_size()):
-        arrived = torch.empty_like(total)
-        dist.recv(arrived, peer)
-        total += arrived
-    for peer in range(1, dist.get_world_size()):
-        dist.send(total, peer)
-    return total
-
-
-def whole_ring_all_reduce(x: torch.Tensor) -> torch.Tensor:
-    """The sum over all ranks, by passing whole tensors round the ring: right, with N/2 times the bytes.
-
-    Each rank sends ``N - 1`` tensors, and each adds in another order, so the bits differ from rank to rank. Arguments
-    and result as in :func:`ring_all_reduce`.
-    """
-    total, passing = x.clone(), x.clone()
-    for _ in range(dist.get_world_size() - 1):
-        arrived = torch.empty_like(passing)
-        _pass_right(passing, arrived)
-        total += arrived
-        passing = arrived
-    return total
-
-
 def debug_dtype(number: int) -> list[int]:
     """Every rank's number, in rank order, on every rank: one all-gather.
 
@@ -150,15 +114,3 @@ def debug_grad(parameters: list[torch.Tensor], gradients: list[torch.Tensor | No
             dist.all_reduce(total)
         summed.append(total)
     return summed
-
-
-def _pass_right(outgoing: torch.Tensor, arriving: torch.Tensor) -> None:
-    """Send to the right neighbour while receiving from the left one; return when both are done."""
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    requests: list[Any] = []
-    if outgoing.numel():
-        requests.append(dist.isend(outgoing, (rank + 1) % ranks))
-    if arriving.numel():
-        requests.append(dist.irecv(arriving, (rank - 1) % ranks))
-    for request in requests:
-        request.wait()

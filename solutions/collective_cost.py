@@ -81,25 +81,6 @@ def ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, lat
     return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
 
 
-def whole_ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
-    """Time of an all-reduce that passes whole tensors round the ring, in seconds.
-
-    ``ranks - 1`` steps that move ``message_bytes`` each. Arguments as in :func:`ring_all_reduce_time`.
-    """
-    _check_link(message_bytes, ranks, bandwidth, latency)
-    return (ranks - 1) * (latency + message_bytes / bandwidth)
-
-
-def star_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
-    """Time of an all-reduce through rank 0, in seconds.
-
-    The link of rank 0 takes in ``ranks - 1`` tensors, one after the other, and then sends out as many. Arguments as in
-    :func:`ring_all_reduce_time`.
-    """
-    _check_link(message_bytes, ranks, bandwidth, latency)
-    return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)
-
-
 def debug_double(message_bytes: float, ranks: int, bandwidth: float) -> float:
     """Time of one ring all-reduce without latency, in seconds: both phases, each of ``ranks - 1`` steps.
 

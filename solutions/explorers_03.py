@@ -8,13 +8,9 @@ from __future__ import annotations
 from rankzero.charts import Axis, Spec, bars, below, beside, blocks, chart, grid, lines, shares
 from rankzero.units import KB, MB, us
 
-from .collective_cost import (
-    ring_all_reduce_time,
-    star_all_reduce_time,
-    traffic,
-    whole_ring_all_reduce_time,
-)
+from .collective_cost import ring_all_reduce_time, traffic
 from .collective_semantics import collective_outputs
+from .naive_all_reduce_costs import star_all_reduce_time, whole_ring_all_reduce_time
 
 #: The full tensor S in the first explorer, bytes.
 MESSAGE = 8 * MB

@@ -6,6 +6,7 @@ from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, ms, us
 
 cost = lazily("solutions.collective_cost")
+naive = lazily("solutions.naive_all_reduce_costs")
 
 RING_VOLUME = (
     "The tensor is cut into $N$ chunks. In each of the $N-1$ steps of the reduce-scatter a rank sends one chunk, "
@@ -191,7 +192,7 @@ VOLUMES = (
             Part(
                 "time of the star over time of the ring",
                 "x",
-                lambda: cost.star_all_reduce_time(1 * GB, 8, 50 * GB) / cost.ring_all_reduce_time(1 * GB, 8, 50 * GB),
+                lambda: naive.star_all_reduce_time(1 * GB, 8, 50 * GB) / cost.ring_all_reduce_time(1 * GB, 8, 50 * GB),
                 slips=(
                     Slip(
                         "That is the ratio of the bytes through the busiest rank: the ring moves its bytes both "

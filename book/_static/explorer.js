@@ -104,74 +104,79 @@
 
   // One figure.
 
+  function readState(controls, inputs) {
+    const state = {};
+    for (const [name, control] of Object.entries(controls)) {
+      const { value, error } = read(control, inputs[name]);
+      if (error) return { error };
+      state[name] = value;
+    }
+    return { state };
+  }
+
+  /* Draws one state; the sentence that it returns is empty unless the function refused the state. */
+  async function draw(figure, state) {
+    const { module, function: name } = figure.dataset;
+    const [reply] = await Promise.all([ask({ module, name, state }), loadVega()]);
+    if (reply.error) return reply.error;
+    const place = document.createElement("div");
+    await vegaEmbed(place, JSON.parse(reply.chart), { actions: false, mode: "vega-lite", renderer: "svg" });
+    figure.querySelector(".rz-chart").replaceChildren(place);
+    figure.dataset.state = JSON.stringify(state);
+    return "";
+  }
+
+  /* The latest state wins: while one is drawn, a change only says that another must follow. */
+  function updater(figure, say, currentState) {
+    let running = false;
+    let stale = false;
+    return async function update() {
+      stale = running;
+      if (running) return;
+      const { state, error } = currentState();
+      if (error) return void say(error);
+      running = true;
+      if (!figure.dataset.state) say(STARTING);
+      try {
+        say(await draw(figure, state));
+      } catch (failure) {
+        say(refusal(failure));
+      }
+      running = false;
+      if (stale) update();
+    };
+  }
+
+  /* The first touch starts the engines, so that they are ready when the first change comes. */
+  function warmAtFirstTouch(fields, status) {
+    async function warm() {
+      fields.removeEventListener("focusin", warm);
+      fields.removeEventListener("pointerdown", warm);
+      if (status.textContent) return;
+      status.textContent = STARTING;
+      try {
+        await Promise.all([ask({}), loadVega()]);
+        if (status.textContent === STARTING) status.textContent = "";
+      } catch (failure) {
+        status.textContent = refusal(failure);
+      }
+    }
+    fields.addEventListener("focusin", warm);
+    fields.addEventListener("pointerdown", warm);
+  }
+
   function enliven(figure) {
     const controls = JSON.parse(figure.dataset.controls);
     const fields = figure.querySelector("fieldset");
     const status = figure.querySelector(".rz-status");
-    const chart = figure.querySelector(".rz-chart");
     const inputs = Object.fromEntries(
       [...fields.querySelectorAll("[data-name]")].map((input) => [input.dataset.name, input]));
-    let running = false;
-    let stale = false;
-
-    function readState() {
-      const state = {};
-      for (const [name, control] of Object.entries(controls)) {
-        const { value, error } = read(control, inputs[name]);
-        if (error) return { error };
-        state[name] = value;
-      }
-      return { state };
-    }
-
-    async function draw(state) {
-      const { module, function: name } = figure.dataset;
-      const [reply] = await Promise.all([ask({ module, name, state }), loadVega()]);
-      if (reply.error) return reply.error;
-      const place = document.createElement("div");
-      await vegaEmbed(place, JSON.parse(reply.chart), { actions: false, mode: "vega-lite", renderer: "svg" });
-      chart.replaceChildren(place);
-      figure.dataset.state = JSON.stringify(state);
-      return "";
-    }
-
-    /* The latest state wins: while one is drawn, changes only mark it as stale. */
-    async function update() {
-      stale = running;
-      if (running) return;
-      const { state, error } = readState();
-      if (error) return void (status.textContent = error);
-      running = true;
-      if (!figure.dataset.state) status.textContent = STARTING;
-      try {
-        status.textContent = await draw(state);
-      } catch (failure) {
-        status.textContent = refusal(failure);
-      }
-      running = false;
-      if (stale) update();
-    }
-
-    /* The first touch starts the engines, so that they are ready when the first change comes. */
-    async function touch() {
-      fields.removeEventListener("focusin", touch);
-      fields.removeEventListener("pointerdown", touch);
-      if (running) return;
-      status.textContent = STARTING;
-      try {
-        await Promise.all([ask({}), loadVega()]);
-        if (!running) status.textContent = "";
-      } catch (failure) {
-        status.textContent = refusal(failure);
-      }
-    }
-
     for (const [name, control] of Object.entries(controls)) wakeInput(control, inputs[name]);
+    const say = (text) => { status.textContent = text; };
+    say("");
     fields.disabled = false;
-    status.textContent = "";
-    fields.addEventListener("input", update);
-    fields.addEventListener("focusin", touch);
-    fields.addEventListener("pointerdown", touch);
+    fields.addEventListener("input", updater(figure, say, () => readState(controls, inputs)));
+    warmAtFirstTouch(fields, status);
   }
 
   function start() {

@@ -102,12 +102,13 @@
 
   // What progress looks like: the scorecard, and a badge beside each chapter that was visited.
 
+  const several = (count, name) => `${count} ${name}${count === 1 ? "" : "s"}`;
   const percent = (share) => `${Math.floor(100 * share + 0.5)} %`;
 
   function tally(ids, items) {
     const states = ids.map((id) => stateOf(items[id]));
     const count = (state) => states.filter((other) => other === state).length;
-    return `${ids.length} questions: ${["right", "wrong", "open"].map((s) => `${count(s)} ${s}`).join(", ")}.`;
+    return `${several(ids.length, "question")}: ${["right", "wrong", "open"].map((s) => `${count(s)} ${s}`).join(", ")}.`;
   }
 
   function calibration(ids, items) {
@@ -115,7 +116,7 @@
     if (!given.length) return "";
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
     const brier = mean(given.map((entry) => (entry.confidence / 100 - Number(entry.first)) ** 2));
-    return `Confidence was given ${given.length} ${given.length === 1 ? "time" : "times"}: ` +
+    return `Confidence was given ${several(given.length, "time")}: ` +
       `${percent(mean(given.map((entry) => entry.confidence / 100)))} on average, and ` +
       `${percent(mean(given.map((entry) => Number(entry.first))))} of those first answers were right. ` +
       `Brier score ${(Math.floor(100 * brier + 0.5) / 100).toFixed(2)}: the mean squared distance between confidence ` +

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder import bank, cards, markup, predicting, progress, wording
+from autograder.checking import CheckReport, Failure
 from autograder.items import Build, Case, Choice, Iterator, Order, Part, Question, Slip, Tensor
 from autograder.outcome import Outcome
 from autograder.predicting import BadAnswer, judge, predict
@@ -265,6 +266,29 @@ def test_text_of_the_bank_is_escaped(book, monkeypatch):
         assert " onclick" not in html
 
 
+def report(using: str) -> CheckReport:
+    failure = Failure("double('<')", "'<>'", "Once `<` too often.")
+    return CheckReport(BUILD, 1, 2, (failure,), using, "def double(x):\n    return x < 2\n")
+
+
+def test_the_card_of_a_check_in_a_notebook():
+    html = cards.check_card(report("reference"))
+    assert "1 of 2 public cases." in html
+    assert "the reference, so that the page goes on" in html
+    assert "your function" in cards.check_card(report("yours"))
+    for escaped in ("double(&#x27;&lt;&#x27;)", "&#x27;&lt;&gt;&#x27;", "<code>&lt;</code> too often", "x &lt; 2"):
+        assert escaped in html
+    assert '<details class=""><summary>Reference' in html
+
+
+def test_the_card_of_a_check_in_the_book_is_the_task_with_its_public_cases(book):
+    html = unescape(cards.check_card(report("reference")))
+    assert "labs/doubling.py" in html
+    assert "<td><code>double(1.5)</code></td><td><code>3</code></td>" in html
+    assert "<td><code>double('<')</code></td><td><code>'<<'</code></td>" in html
+    assert "1 of 2" not in html
+
+
 def test_little_markdown():
     text = "A *b* of **c** and `d*e*<` at $x < y$, \\$5 and 2*3*4.\n\n- one\n  more\n- two $$z$$"
     assert markup.blocks(text, book=True) == (
@@ -308,7 +332,7 @@ def test_answers_are_kept_and_the_first_stays_the_first(capsys):
     progress.record_check("03-double", 1, 2)
     progress.scorecard(3)
     text = capsys.readouterr().out
-    assert "4 questions: 2 right, 0 wrong, 2 open. 1 functions: 0 pass their public cases." in text
+    assert "4 questions: 2 right, 0 wrong, 2 open. 1 function: 0 with all public cases right." in text
     assert "90 % on average, and 0 % of those first answers were right. Brier score 0.81" in text
     assert "1 of 2 public cases" in text
 

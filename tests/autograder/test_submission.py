@@ -1,4 +1,4 @@
-"""Finding a submission's code: what is kept, under which line, and what is refused (more of that in ``test_broken.py``)."""
+"""Finding a submission's code: what is kept, and under which line. Most refusals stand in ``test_broken.py``."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def test_everything_else_is_dropped(statement):
 
 def test_line_numbers_stay_those_of_the_cell():
     """Kills: reporting the line of the text that is left, which the learner cannot find."""
-    source = "print(1)\n\n# text\n@a\ndef f():\n    x = '''\n1\n'''\n    return x\nprint(2); Y = 3; print(4); Z = 4\nclass A: pass"
+    source = "print(1)\n\n# text\n@a\ndef f():\n    x = '''\n1\n'''\n    return x\n"
+    source += "print(2); Y = 3; print(4); Z = 4\nclass A: pass"
     before = {node.name: node.lineno for node in ast.walk(ast.parse(source)) if hasattr(node, "name")}
     after = {node.name: node.lineno for node in ast.walk(ast.parse(kept(source))) if hasattr(node, "name")}
     assert after == before
@@ -173,7 +174,8 @@ def test_the_hash_names_the_content(tmp_path):
 
 def test_answers_are_read_and_never_run(tmp_path):
     """Kills: evaluating what stands in ``predict(...)``."""
-    source = "predict('a', 2 * 7 / 8)\npredict('b', open('x'), -1)\nx = predict('c', 'b d a', confidence=50)\npredict('a', 3)\n"
+    source = "predict('a', 2 * 7 / 8)\npredict('b', open('x'), -1)\n"
+    source += "x = predict('c', 'b d a', confidence=50)\npredict('a', 3)\n"
     (tmp_path / "a.py").write_text(source)
     (tmp_path / "a.ipynb").write_bytes(cells(source, "predict(name, 1)\npredict()"))
     wanted = {"a": (3,), "b": (None, -1), "c": ("b d a",)}
@@ -199,8 +201,8 @@ def test_literals_and_arithmetic_of_literals(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["GB", "f(1)", "9**9**9", "10**401", "'a'*10**9", "[0]*10**9", "1/0", "(-8)**0.5", "1j", "True+1", "...", "1 if 2 else 3",
-     "1<<99", "2.0**10000", "b'x'", "f'{1}'", "x.y", "9e999//1"],
+    ["GB", "f(1)", "9**9**9", "10**401", "'a'*10**9", "[0]*10**9", "1/0", "(-8)**0.5", "1j", "True+1", "...",
+     "1 if 2 else 3",      "1<<99", "2.0**10000", "b'x'", "f'{1}'", "x.y", "9e999//1"],
 )  # fmt: skip
 def test_what_is_no_literal_is_no_answer(text):
     """Kills: an answer that takes a year or a terabyte to compute."""

@@ -275,7 +275,7 @@ def test_a_nursery_that_cannot_start_says_why(tmp_path, monkeypatch):
 
 
 def test_ranks_that_do_not_meet_are_told_apart():
-    found = [Found(stack='  File "/home/you/ring.py", line 3 in work\n'), Found(report={"state": "finished"})]
+    found = [Found(stack='  File "/somewhere/ring.py", line 3 in work\n'), Found(report={"state": "finished"})]
     assert str(explain("unborn", found, 5)) == (
         "the ranks did not meet: rank 0 is computing at line 3 of ring.py; rank 1 has finished"
     )

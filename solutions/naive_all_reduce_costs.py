@@ -1,0 +1,24 @@
+"""What the two naive all-reduces of :mod:`.naive_all_reduces` cost in time. Standard library only."""
+
+from __future__ import annotations
+
+from .collective_cost import _check_link
+
+
+def whole_ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Time of an all-reduce that passes whole tensors round the ring, in seconds.
+
+    ``ranks - 1`` steps that move ``message_bytes`` each. Arguments as in :func:`.collective_cost.ring_all_reduce_time`.
+    """
+    _check_link(message_bytes, ranks, bandwidth, latency)
+    return (ranks - 1) * (latency + message_bytes / bandwidth)
+
+
+def star_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Time of an all-reduce through rank 0, in seconds.
+
+    The link of rank 0 takes in ``ranks - 1`` tensors, one after the other, and then sends out as many. Arguments as in
+    :func:`.collective_cost.ring_all_reduce_time`.
+    """
+    _check_link(message_bytes, ranks, bandwidth, latency)
+    return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)
