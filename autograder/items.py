@@ -45,7 +45,7 @@ class Tensor:
         """The elements, flat."""
         values = array.array(DTYPES[self.dtype])
         values.frombytes(self.data)
-        return [bool(v) for v in values] if self.dtype == "bool" else values.tolist()
+        return [bool(v) for v in values] if self.dtype == "bool" else list(values)
 
 
 @dataclass(frozen=True)

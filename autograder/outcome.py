@@ -17,15 +17,16 @@ class Outcome:
 
     Attributes:
         kind: how it ended. ``value``: it returned ``value``. ``raised``: it raised ``error`` at the learner's ``line``.
-            ``refused``: it returned something that is not a plain value. ``timeout``, ``died``: the process did not answer.
-            ``deadlock``: the ranks waited for each other (``detail`` is the broker's sentence). ``missing``: the submission
-            has no such function. ``unloadable``: the code could not be imported.
-        value: plain values by exact type, tensors as :class:`autograder.items.Tensor`; for ``calls`` the list of answers,
-            where a call that raised stands as ``("raises", class name)``; for a world, a tuple with one value per rank.
+            ``refused``: it returned something that is not a plain value. ``timeout``, ``died``: the process did not
+            answer. ``deadlock``: the ranks waited for each other (``detail`` is the broker's sentence). ``missing``:
+            the submission has no such function. ``unloadable``: the code could not be imported.
+        value: plain values by exact type, tensors as :class:`autograder.items.Tensor`; for ``calls`` the list of
+            answers, where a call that raised stands as ``("raises", class name)``; for a world, one value per rank.
         error: exception class name, for ``raised``.
         line: the learner's own line number, when known.
         where: the same for people: ``"line 4"``, or ``"line 4 of cell 3"`` when the submission has several units.
-        detail: a sentence. In a hidden case it is shown only when the grader wrote it, never when the learner's code did.
+        detail: a sentence. In a hidden case it is shown only when the grader wrote it, never when the learner's code
+            did.
         arguments: the arguments after the call, as the child reported them; None when not asked for.
         events: the broker's events of a world.
         output: what the call printed (shown for public cases only).

@@ -13,6 +13,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import load
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.xdist_group("full marks")  # one set of processes for all of them
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ def test_every_control_moves_the_chart(site, visit, chapter):
         for name, control in controls.items():
             before, field = drawn(figure), figure.locator(f"[data-name={name}]")
             if control["kind"] == "Range":
-                field.press("PageDown" if control["default"] == control["high"] else "PageUp")
+                field.press("PageDown" if control["default"] == control["stops"][-1] else "PageUp")
             elif control["kind"] == "Choice":
                 field.select_option(index=(control["options"].index(control["default"]) + 1) % len(control["options"]))
             else:
