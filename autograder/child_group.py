@@ -183,13 +183,20 @@ class Group(dist.ProcessGroup):
     # Messages.
 
     def send(self, tensors, dst, tag=0):
+        self.other(dst)
         return self.do("send", gives=tensors, peer=dst, tag=tag)
 
     def recv(self, tensors, src, tag=0):
+        self.other(src)
         return self.do("recv", takes=tensors, peer=src, tag=tag)
 
     def recv_anysource(self, tensors, tag=0):
         return self.do("recv", takes=tensors, peer=None, tag=tag)
+
+    def other(self, peer):
+        """A rank has no message for itself: the library refuses it too."""
+        if peer == self.me:
+            raise ValueError(f"rank {peer} can neither send to itself nor receive from itself")
 
     # Collectives: what each rank gives, in whose shape it takes, and what it does with what comes.
 

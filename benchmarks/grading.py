@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -42,7 +43,8 @@ def one_file(folder: Path, modules: Sequence[str]) -> Path:
     file = folder / "everything.py"
     sources = [(ROOT / "solutions" / f"{module}.py").read_text(encoding="utf-8") for module in modules]
     future = "from __future__ import annotations"
-    file.write_text("\n".join([future, *(source.replace(future, "") for source in sources)]), encoding="utf-8")
+    text = "\n".join([future, *(source.replace(future, "") for source in sources)])
+    file.write_text(re.sub(r"^from \.\w* import .*$", "", text, flags=re.MULTILINE), encoding="utf-8")
     return file
 
 

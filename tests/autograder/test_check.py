@@ -1,4 +1,4 @@
-"""``check``: her function when it passes, the reference until then; three failing cases at most; never a hanging cell."""
+"""``check``: her function when it passes, the reference until then, three failing cases at most, no hanging cell."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ def time_with(body: str):
     return make(f"def ring_all_reduce_time(message_bytes, ranks, bandwidth, latency=0.0):\n    {body}\n")
 
 
-RIGHT = time_with("return 2 * (ranks - 1) * (latency + message_bytes / ranks / bandwidth)")
+TOTAL = len(bank.find_function("ring_all_reduce_time").cases)
+NAMESPACE: dict = {}
+exec(inspect.getsource(collective_cost).replace("from .collective_semantics import OPERATIONS", ""), NAMESPACE)
+RIGHT = NAMESPACE["ring_all_reduce_time"]
 
 
 def test_her_function_comes_back_when_it_passes(capsys):
     assert check(RIGHT) is RIGHT
     said = capsys.readouterr().out
-    assert said.startswith("03-ring-all-reduce-time: 7 of 7 public cases\n")
+    assert said.startswith(f"03-ring-all-reduce-time: {TOTAL} of {TOTAL} public cases\n")
     assert "Later cells use your function. Hidden cases are checked when you submit." in said
 
 
@@ -45,8 +48,8 @@ def test_the_reference_comes_back_until_then_and_the_slip_is_named(capsys):
     wrong = time_with("return 4 * (ranks - 1) * (latency + message_bytes / ranks / bandwidth)")
     assert check(wrong) is collective_cost.ring_all_reduce_time
     said = capsys.readouterr().out
-    assert said.startswith("03-ring-all-reduce-time: 0 of 7 public cases\n")
-    assert said.count("both phases were counted twice") == checking.SHOWN
+    assert said.startswith(f"03-ring-all-reduce-time: 0 of {TOTAL} public cases\n")
+    assert said.lower().count("both phases were counted twice") == checking.SHOWN
     assert "Later cells use the reference." in said
 
 
@@ -70,7 +73,7 @@ def test_checking_the_reference_again_says_so_and_counts_for_nothing(capsys):
 
 def test_progress_is_kept(capsys):
     check(RIGHT)
-    assert progress.load() == {"03-ring-all-reduce-time": {"passed": 7, "total": 7}}
+    assert progress.load() == {"03-ring-all-reduce-time": {"passed": TOTAL, "total": TOTAL}}
     assert capsys.readouterr().out
 
 
@@ -92,7 +95,7 @@ def test_an_endless_loop_ends(capsys, monkeypatch):
     monkeypatch.setattr(checking, "TIME", 0.2)
     check(time_with("while True:\n        try:\n            while True: pass\n        except Exception: pass"))
     said = capsys.readouterr().out
-    assert "0 of 7 public cases" in said
+    assert f"0 of {TOTAL} public cases" in said
     assert said.count("no answer within 0.2 s") == 1
 
 
@@ -111,7 +114,7 @@ def test_the_report_carries_the_source_of_the_reference(monkeypatch, capsys):
     monkeypatch.setattr(checking.cards, "check_card", lambda report: reports.append(report) or "")
     check(RIGHT)
     assert reports[0].source == inspect.getsource(collective_cost.ring_all_reduce_time)
-    assert (reports[0].using, reports[0].passed, reports[0].failures) == ("yours", 7, ())
+    assert (reports[0].using, reports[0].passed, reports[0].failures) == ("yours", TOTAL, ())
     assert capsys.readouterr().out
 
 
@@ -144,8 +147,8 @@ def test_the_exercise_that_is_missing_is_named(capsys):
 def test_an_exception_of_one_rank_arrives_although_the_others_wait():
     """Kills: reporting a deadlock only, when one rank raised and the others wait for it."""
     program = make(
-        "def f(x):\n    import torch.distributed as dist\n    if dist.get_rank() == 1:\n        raise KeyError('lost')\n"
-        "    dist.barrier()\n"
+        "def f(x):\n    import torch.distributed as dist\n"
+        "    if dist.get_rank() == 1:\n        raise KeyError('lost')\n    dist.barrier()\n"
     )
     item = bank.find_function("ring_all_reduce")
     (outcome,) = trusted.run(item, program, [Case(((Tensor.of([1]),),) * 3)], timeout=20.0)
