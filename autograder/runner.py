@@ -69,6 +69,7 @@ class Runner:
         self.reader = Reader(submission)
         self._children: dict[tuple[str, int], Process] = {}
         self._loaded: dict[tuple[Process, str], list[str]] = {}
+        self._packages: dict[str, str] = {}
         self._skip: dict[int, str] = {}
         self._left = {"plain": self.limits.submission, "tensors": self.limits.tensors}
         self._problems: dict[str, None] = {}
@@ -247,8 +248,10 @@ class Runner:
         """The heaviest package that a child for ``item`` needs: by the item's kind, else by what the source imports."""
         if item.grade not in ("call", "calls"):
             return "torch"
-        imported = self._imports(item.module)
-        return next((name for name in ("torch", "numpy") if name in imported), "")
+        if item.module not in self._packages:
+            imported = self._imports(item.module)
+            self._packages[item.module] = next((name for name in ("torch", "numpy") if name in imported), "")
+        return self._packages[item.module]
 
     def _imports(self, module: str) -> set[str]:
         """Names that the units of ``module`` import, and the units of the submission that they import."""

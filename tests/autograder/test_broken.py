@@ -225,7 +225,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path, capsys):
 
 
 def test_one_broken_file_of_a_folder_costs_only_itself(tmp_path, capsys):
-    status, results, said = graded(folder(tmp_path, zero=RIGHT, precision="def f(:"), tmp_path, capsys)
+    status, results, _ = graded(folder(tmp_path, zero=RIGHT, precision="def f(:"), tmp_path, capsys)
     assert (status, results["score"]) == (GRADED, 4)
 
 
