@@ -294,7 +294,6 @@ class World:
             tuple(outcome.value for outcome in outcomes),
             arguments=None if None in given else given,
             events=tuple(self.events),
-            output="".join(outcome.output for outcome in outcomes),
         )
 
     def _of_some(self, failed: dict[int, Outcome]) -> Outcome:

@@ -7,7 +7,6 @@ that the rest of the page runs either way.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -16,11 +15,12 @@ from autograder import bank, cards, compare, feedback, progress, trusted, wordin
 from autograder.exam import Asked, Paper, answered
 from autograder.items import Build, Slip
 from autograder.outcome import Outcome
+from autograder.reference import source_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Seconds for one public case.
-TIME = 5.0
+TIME = 3.0
 #: Most failing cases that are shown.
 SHOWN = 3
 UNTRIED = "not tried"
@@ -68,16 +68,17 @@ def check(function: Function) -> Function:
     if function is item.solution():
         print(f"{item.id}: this is the reference. Run the cell of your own function again, then check it.")
         return function
-    paper = public_paper(item)
     outcomes = _outcomes(item, function)
+    if _unwritten(outcomes) and not cards.in_book():
+        print(f"{item.id}: {compare.UNWRITTEN}. {USING['reference']}")
+        return item.solution()
+    paper = public_paper(item)
     faults = _faults(paper, outcomes)
     passed = faults.count(None)
     using = "yours" if passed == len(faults) else "reference"
-    report = CheckReport(
-        item, passed, len(faults), _failures(paper, outcomes, faults), using, inspect.getsource(item.solution())
-    )
+    report = CheckReport(item, passed, len(faults), _failures(paper, outcomes, faults), using, source_of(item))
     progress.record_check(item.id, passed, len(faults))
-    _show(report, unwritten=faults[0] == compare.UNWRITTEN)
+    cards.show(cards.check_card(report), text(report))
     return function if using == "yours" else item.solution()
 
 
@@ -109,11 +110,15 @@ def public_paper(item: Build) -> Paper:
 def _outcomes(item: Build, function: Any) -> list[Outcome]:
     """What the learner's function makes of the public cases; a stub, or one that does not end, is asked only once."""
     first = trusted.run(item, function, item.cases[:1], TIME)
-    if compare.failure(first[0]) == compare.UNWRITTEN:
+    if _unwritten(first):
         return first * len(item.cases)
     if first[0].kind in ("timeout", "deadlock", "died"):
         return first + [replace(first[0], detail=UNTRIED)] * (len(item.cases) - 1)
     return first + trusted.run(item, function, item.cases[1:], TIME)
+
+
+def _unwritten(outcomes: Sequence[Outcome]) -> bool:
+    return compare.failure(outcomes[0]) == compare.UNWRITTEN
 
 
 def _faults(paper: Paper, outcomes: Sequence[Outcome]) -> list[str | None]:
@@ -142,14 +147,6 @@ def _explained(paper: Paper, outcomes: Sequence[Outcome], place: int, slip: Slip
         return ""
     same = feedback.alike(paper.item, paper.asked[place].case, paper.slip_outcome(slip, place), outcomes[place])
     return slip.sentence if same else ""
-
-
-def _show(report: CheckReport, unwritten: bool) -> None:
-    """The card in a notebook and in the book, text elsewhere; for a stub one line."""
-    if unwritten and not cards.in_book():
-        print(f"{report.item.id}: {compare.UNWRITTEN}. {USING[report.using]}")
-        return
-    cards.show(cards.check_card(report), text(report))
 
 
 def text(report: CheckReport) -> str:

@@ -1,6 +1,6 @@
 """The child: runs a submission's functions on inputs that the grader sends, and sends back what they return.
 
-Started as ``[python, "-I", "-S", "-B", child.py]``, alone: it imports nothing of ours but the files named ``child_*``
+Started as ``[python, "-I", "-S", "-B", child.pyc]``, alone: it imports nothing of ours but the files named ``child_*``
 beside it, and it holds no expected value. Descriptor 0 brings requests, 1 takes replies, 2 takes what the submission
 prints; the first two are moved away before any of the submission's code runs. One JSON object a line, each with the
 random ``id`` of its request; one request in flight.
@@ -8,6 +8,7 @@ random ``id`` of its request; one request in flight.
 
 # mypy: no-check-untyped-defs
 
+import marshal
 import os
 import sys
 
@@ -21,11 +22,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def sibling(name):
-    """The module in the file ``name.py`` beside this one."""
-    path = f"{HERE}/{name}.py"
+    """The module in the compiled file ``name.pyc`` beside this one."""
     module = type(sys)(name)
-    with open(path, encoding="utf-8") as file:
-        exec(compile(file.read(), path, "exec", 0, True), module.__dict__)
+    with open(f"{HERE}/{name}.pyc", "rb") as file:
+        exec(marshal.loads(file.read()[16:]), module.__dict__)
     return module
 
 

@@ -70,6 +70,13 @@ class Code:
 
     def run_unit(self, unit, namespace):
         """Compile and run one unit. An import that fails is noted, and the rest of the unit still runs."""
+        try:
+            exec(compile(unit.source, unit.file, "exec", 0, True), namespace)
+        except (ImportError, SyntaxError):  # also a __future__ import in its middle, as in cells that were joined
+            self.run_parts(unit, namespace)
+
+    def run_parts(self, unit, namespace):
+        """Run a unit import by import and stretch by stretch."""
         flags = 0
         tree = compile(unit.source, unit.file, "exec", ONLY_AST, True)
         for is_import, statements in _parts(tree.body):

@@ -67,15 +67,17 @@ def encode(value, special=None):
 
 def _encode(value, special, depth, budget):
     kind = type(value)
-    budget[0] -= 1
-    if budget[0] < 0:
-        raise Refused(f"a value of more than {MAX_NODES:,} parts")
+    _spend(budget, 1)
     if depth > MAX_DEPTH:
         raise Refused(f"a value nested deeper than {MAX_DEPTH} levels")
     if kind in _SIMPLE:
         return _SIMPLE[kind](value)
     if kind is list or kind is tuple:
-        return ["l" if kind is list else "t", *(_encode(v, special, depth + 1, budget) for v in value)]
+        tag = "l" if kind is list else "t"
+        if _flat(value):
+            _spend(budget, len(value))
+            return [tag, *value]
+        return [tag, *(_encode(v, special, depth + 1, budget) for v in value)]
     if kind is dict:
         pairs = list(value.items())
         return ["d", *([_encode(p, special, depth + 1, budget) for p in pair] for pair in pairs)]
@@ -84,6 +86,20 @@ def _encode(value, special, depth, budget):
         name = kind.__name__
         raise Refused(not_plain(name), name)
     return wire
+
+
+def _spend(budget, parts):
+    budget[0] -= parts
+    if budget[0] < 0:
+        raise Refused(f"a value of more than {MAX_NODES:,} parts")
+
+
+def _flat(values):
+    """Whether all are booleans or small integers, which travel as they are: long rows of flags stay cheap."""
+    return set(map(type, values)) <= {int, bool} and (not values or -_SMALL < min(values) <= max(values) < _SMALL)
+
+
+_SMALL = 1 << 64
 
 
 def _integer(value):
@@ -161,16 +177,24 @@ class _Decoder:
         if tag == "f":
             return _checked_float(rest)
         if tag == "l":
-            return [self.value(part, depth) for part in rest]
+            return self.values(rest, depth)
         if tag == "t":
-            return tuple([self.value(part, depth) for part in rest])
+            return tuple(self.values(rest, depth))
         if tag == "d":
             return self.dictionary(rest, depth)
         if tag == "T":
             return self.make_tensor(*checked_tensor(rest))
         if tag == "i" and self.make_iterator:
-            return self.make_iterator([self.value(part, depth) for part in rest])
+            return self.make_iterator(self.values(rest, depth))
         raise Malformed("an unknown tag")
+
+    def values(self, rest, depth):
+        if _flat(rest) and depth <= MAX_DEPTH:
+            self.nodes -= len(rest)
+            if self.nodes < 0:
+                raise Malformed("too large")
+            return rest
+        return [self.value(part, depth) for part in rest]
 
     def dictionary(self, pairs, depth):
         self.keys -= len(pairs)  # hostile keys may collide: their number bounds the time that takes

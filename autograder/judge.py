@@ -8,16 +8,16 @@ to call earn nothing.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder import compare, feedback, wording
 from autograder.exam import CannotJudge, Exam, Paper
 from autograder.items import Build, Choice, Order, Question
 from autograder.outcome import Outcome
+from autograder.process import Spares
 from autograder.runner import Limits, Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
@@ -102,11 +102,16 @@ class Grading:
         return (*self.marks, *self.questions)
 
 
-def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Grading:
-    """Ask the submission everything on the exam's papers. Never raises for what a submission does."""
+def judge(
+    submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None, spares: Spares | None = None
+) -> Grading:
+    """Ask the submission everything on the exam's papers. Never raises for what a submission does.
+
+    ``spares`` holds children started ahead, where many submissions are judged one after the other.
+    """
     started = time.perf_counter()
     papers = [_paper(exam, item) for item in exam.items]  # every expected value, before any of the learner's code runs
-    with Runner(submission, sandbox, limits) as runner:
+    with Runner(submission, sandbox, limits, spares) as runner:
         marks = [
             paper if isinstance(paper, Mark) else mark(paper, _ask(runner, submission, paper), exam.items)
             for paper in papers
@@ -133,8 +138,7 @@ def _paper(exam: Exam, item: Build) -> Paper | Mark:
 
 def _ask(runner: Runner, submission: Submission, paper: Paper) -> list[Outcome]:
     """The submission's outcomes; a function whose name stands nowhere in it is not looked for in a child."""
-    name = re.compile(rf"\b{paper.item.function}\b")
-    if not any(name.search(unit.source) for unit in submission.units):
+    if not any(paper.item.function in unit.source for unit in submission.units):
         detail = f"{paper.item.function} is not in the submission"
         return [Outcome("missing", detail=detail)] * len(paper.asked)
     return runner.run(paper.item, paper.cases)
@@ -143,7 +147,7 @@ def _ask(runner: Runner, submission: Submission, paper: Paper) -> list[Outcome]:
 def mark(paper: Paper, outcomes: Sequence[Outcome], course: Sequence[Build] = ()) -> Mark:
     """The points and sentences for the outcomes of a paper."""
     faults = [
-        compare.fault(paper.item, asked.case, asked.expected, outcome, tell=asked.group is None)
+        compare.fault(paper.item, asked.case, asked.expected, _without_text(outcome), tell=asked.group is None)
         for asked, outcome in zip(paper.asked, outcomes, strict=True)
     ]
     known = _known(paper, outcomes, faults, course)
@@ -160,6 +164,11 @@ def mark(paper: Paper, outcomes: Sequence[Outcome], course: Sequence[Build] = ()
     if shares[0].passed == shares[0].total and not shares[0].score:
         hidden.append("The public cases are right, but most other ordinary inputs are not, so they earn nothing yet.")
     return Mark(paper.item, state, shares, tuple(_public(paper, faults)), tuple(hidden))
+
+
+def _without_text(outcome: Outcome) -> Outcome:
+    """A submission chooses the text of its exceptions, and it could tell a hidden input even in a public case."""
+    return replace(outcome, detail="") if outcome.kind == "raised" else outcome
 
 
 def _known(

@@ -29,7 +29,6 @@ class Outcome:
             did.
         arguments: the arguments after the call, as the child reported them; None when not asked for.
         events: the broker's events of a world.
-        output: what the call printed (shown for public cases only).
     """
 
     kind: str
@@ -39,5 +38,4 @@ class Outcome:
     detail: str = ""
     arguments: Any = None
     events: tuple[Event, ...] = ()
-    output: str = ""
     where: str = ""

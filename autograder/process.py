@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import ctypes
 import json
@@ -19,15 +20,19 @@ from typing import Any
 from autograder.sandbox import Launch
 from autograder.values import MAX_LINE, Malformed, parse
 
-#: What is kept of what a child prints during one call, bytes. More is read and dropped.
-MAX_OUTPUT = 1 << 16
+PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
 
 #: Process ids of the living children of this grader, so that only runaways are hunted.
 ALIVE: set[int] = set()
 
 
 class Process:
-    """A child that was started with ``launch``. Requests go out with a new random id; replies must carry it."""
+    """A child that was started with ``launch``.
+
+    Requests go out with a new random id, and replies must carry it. A call may be queued behind the one in flight, so
+    that the child need not wait for the grader; it is taken up when that one is answered. What a submission prints is
+    read, so that it cannot block, and dropped: it could tell hidden inputs.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self.inside = launch.inside
@@ -52,28 +57,30 @@ class Process:
             os.set_blocking(descriptor, False)
         self._out, self._in = bytearray(), bytearray()
         self._printing = True
-        self.output = bytearray()
-        self.id = ""
+        self.ids: collections.deque[str] = collections.deque()
         self.alive, self.ready, self.asked = True, False, False
         self.ended = ""
 
     # Talking.
 
     def send(self, **message: Any) -> None:
-        """Queue a request under a new id, and forget what was printed before."""
-        self.id = message["id"] = secrets.token_hex(8)
-        if self.alive:
-            self._drain()
-        self.output.clear()
-        self.tell(**message)
+        """Queue a request under a new id; no other is in flight any more."""
+        self.ids.clear()
+        self.queue(json.dumps(message))
+
+    def queue(self, request: str) -> None:
+        """Queue a request, a JSON object, behind those in flight."""
+        self.ids.append(secrets.token_hex(8))
+        self._put(request, self.ids[-1])
 
     def tell(self, **message: Any) -> None:
         """Queue a message that belongs to the request in flight."""
-        if not self.alive:
-            return
-        message["id"] = self.id
-        self._out += json.dumps(message).encode() + b"\n"
-        self._write()
+        self._put(json.dumps(message), self.ids[0])
+
+    def _put(self, message: str, identifier: str) -> None:
+        if self.alive:
+            self._out += f'{{"id": "{identifier}", {message[1:]}\n'.encode()
+            self._write()
 
     def _write(self) -> None:
         with contextlib.suppress(BlockingIOError, BrokenPipeError):
@@ -81,12 +88,10 @@ class Process:
                 del self._out[: os.write(self._requests, self._out)]
 
     def _drain(self) -> None:
-        """Read what was printed: a bounded amount at a time, so that a flood cannot hold us here."""
+        """Read and drop what was printed: a bounded amount at a time, so that a flood cannot hold us here."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(64):
-                data = os.read(self._prints, 1 << 16)
-                self.output += data[: max(0, MAX_OUTPUT - len(self.output))]
-                if not data:
+                if not os.read(self._prints, 1 << 16):
                     self._printing = False
                     return
 
@@ -114,13 +119,12 @@ class Process:
         except Malformed:
             self._end("it wrote on the grader's channel")
             return None
-        if message.get("id") != self.id:
+        if not self.ids or message.get("id") != self.ids[0]:
             self._end("it answered what was not asked")
             return None
         return message
 
     def _end(self, reason: str) -> None:
-        self._drain()
         self.kill()
         self.ended = reason
 
@@ -152,7 +156,7 @@ class Process:
                 pipe.close()
         self._popen.wait()
         ALIVE.discard(self._popen.pid)
-        if not self.inside:
+        if subreaping():
             end_runaways()
         if self._folder:
             remove(self._folder)
@@ -165,6 +169,29 @@ class Process:
         with contextlib.suppress(BlockingIOError):
             while time.monotonic() < deadline and (not poll.poll(100) or os.read(self._replies, 1 << 18)):
                 pass
+
+
+class Spares:
+    """Children started ahead, one for each way of starting, so that the next submission finds its interpreter up.
+
+    For a grader of many submissions; for one thread. A spare knows nothing of any submission until it is taken.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[str, ...], Process] = {}
+
+    def __enter__(self) -> Spares:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._waiting.values():
+            process.kill()
+
+    def take(self, launch: Launch) -> Process:
+        """The spare for ``launch``, or a new child when there is none; another is started in its place."""
+        taken = self._waiting.pop(launch.argv, None) or Process(launch)
+        self._waiting[launch.argv] = Process(launch)
+        return taken
 
 
 def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Process, dict[str, Any] | None]]:
@@ -182,9 +209,6 @@ def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Proces
             message = process._read()
             if message != {}:
                 replies.append((process, message))
-    for process, _ in replies:
-        if process.alive:
-            process._drain()
     return replies
 
 
@@ -221,7 +245,15 @@ def remove(folder: str) -> None:
 def become_subreaper() -> None:
     """Inherit the orphans of our children (Linux)."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def subreaping() -> bool:
+    """Whether orphans come to this process. Then those of a child in namespaces of its own come too, to be reaped."""
+    answer = ctypes.c_int()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return bool(answer.value)
 
 
 def _fields(pid: int | str, file: str, separator: str) -> dict[str, str]:

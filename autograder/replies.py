@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import re
 from typing import Any
 
@@ -24,30 +25,33 @@ class Reader:
 
     def __init__(self, submission: Submission) -> None:
         self.units = submission.units
-        self._words = frozenset(word for unit in self.units for word in re.findall(r"\w+", unit.source))
 
-    def outcome(self, reply: dict[str, Any], output: str) -> Outcome | None:
+    @functools.cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(word for unit in self.units for word in re.findall(r"\w+", unit.source))
+
+    def outcome(self, reply: dict[str, Any]) -> Outcome | None:
         """What a final reply means; None when it breaks the rules."""
         try:
             if reply["kind"] == "value":
                 arguments = reply.get("arguments")
                 after = None if arguments is None else values.decode(arguments)
-                return Outcome("value", values.decode(reply["value"]), arguments=after, output=output)
+                return Outcome("value", values.decode(reply["value"]), arguments=after)
             if reply["kind"] == "raised":
-                return self._raised(reply, output)
+                return self._raised(reply)
             if reply["kind"] == "refused":
-                return Outcome("refused", detail=f"returned {self._refusal(reply)}", output=output)
+                return Outcome("refused", detail=f"returned {self._refusal(reply)}")
         except (values.Malformed, KeyError):
             pass
         return None
 
-    def _raised(self, reply: dict[str, Any], output: str) -> Outcome:
+    def _raised(self, reply: dict[str, Any]) -> Outcome:
         unit, line = self.unit(reply["unit"]), self.line(reply["unit"], reply["line"])
         where = f"line {line}" if line else ""
         if line and unit is not None and len(self.units) > 1:
             where = f"line {line} of {self.units[unit].label}"
         name, text = self.name(reply["error"], "Exception"), one_line(reply["text"], 300)
-        return Outcome("raised", error=name, line=line, detail=text, where=where, output=output)
+        return Outcome("raised", error=name, line=line, detail=text, where=where)
 
     def _refusal(self, reply: dict[str, Any]) -> str:
         """Why a value did not travel; nothing of it is the child's but a name that may be shown, or a count."""

@@ -6,6 +6,7 @@ It holds inputs only, and never raises for what a submission does.
 from __future__ import annotations
 
 import functools
+import json
 import re
 import sys
 import time
@@ -19,12 +20,18 @@ from autograder import values
 from autograder.broker import World
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
-from autograder.process import Process, exchange
+from autograder.process import Process, Spares, exchange
 from autograder.replies import Reader
 from autograder.sandbox import Sandbox, site_packages
 from autograder.submission import Submission
 
 MIB = 1 << 20
+
+#: Calls that are queued in a child at most; it answers them one after the other.
+AHEAD = 16
+
+#: Types of arguments that no call can change.
+FIXED = (type(None), bool, int, float, str)
 
 #: Address space by the heaviest package in a child, bytes.
 MEMORY = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
@@ -64,10 +71,14 @@ class Lost(Exception):
 class Runner:
     """Children for one submission, started when needed and killed at the end. A context manager; for one thread."""
 
-    def __init__(self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None) -> None:
+    def __init__(
+        self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None, spares: Spares | None = None
+    ) -> None:
         self.submission, self.sandbox, self.limits = submission, sandbox, limits or Limits()
+        self._begin = spares.take if spares else Process
         self.reader = Reader(submission)
         self._children: dict[tuple[str, int], Process] = {}
+        self._child: Process | None = None  # the one that answers the calls of the item at hand
         self._loaded: dict[tuple[Process, str], list[str]] = {}
         self._packages: dict[str, str] = {}
         self._skip: dict[int, str] = {}
@@ -97,31 +108,35 @@ class Runner:
         outcomes: list[Outcome] = []
         losses: list[Outcome] = []
         budget = budget_of(item)
-        for case in cases:
+        for place in range(len(cases)):
             started = time.monotonic()
             if self._left[budget] <= 0:
                 outcome = Outcome("timeout", detail="the time for the whole submission is used up")
             elif len(losses) >= self.limits.losses:
                 outcome = Outcome(losses[-1].kind, detail=f"not tried: before, {losses[-1].detail}")
             else:
-                outcome = self._one(item, case, losses)
+                outcome = self._one(item, cases, place, losses)
             outcomes.append(outcome)
             self._left[budget] -= time.monotonic() - started
         return outcomes
 
-    def _one(self, item: Build, case: Case, losses: list[Outcome]) -> Outcome:
+    def _one(self, item: Build, cases: Sequence[Case], place: int, losses: list[Outcome]) -> Outcome:
         try:
-            return self._world(item, case) if item.grade == "world" else self._call(item, case)
+            return self._world(item, cases[place]) if item.grade == "world" else self._call(item, cases, place)
         except Lost as lost:
             losses.append(lost.outcome)
             return lost.outcome
 
     # One call in one child.
 
-    def _call(self, item: Build, case: Case) -> Outcome:
-        (child,) = self._children_for(item, 1)
-        child.asked = True
-        child.send(**request(item, case.args, case.kwargs, case.calls))
+    def _call(self, item: Build, cases: Sequence[Case], place: int) -> Outcome:
+        """The outcome of one case. Those that follow are queued behind it, so that the child need not wait for us."""
+        child = self._child
+        if place == 0 or child is None or not child.alive:
+            (child,) = self._children_for(item, 1)
+            child.asked, self._child = True, child
+        for case in cases[place + len(child.ids) : place + AHEAD]:
+            child.queue(prepared(item, case))
         reply = self._reply(child, time.monotonic() + self._limit(item), f"{item.function} did not return")
         return self.outcome(item, child, reply)
 
@@ -144,20 +159,20 @@ class Runner:
                 raise Lost(Outcome("timeout", detail=f"{what} within {deadline - started:.1f} s"))
             reply = got[0][1]
             if reply is None:
-                raise Lost(Outcome("died", detail=child.ended, output=bytes(child.output).decode("utf-8", "replace")))
+                raise Lost(Outcome("died", detail=child.ended))
             if reply.get("kind") != "running":
+                child.ids.popleft()
                 return reply
             self._last_unit = self.reader.unit(reply.get("unit"))
 
     def outcome(self, item: Build, child: Process, reply: dict[str, Any]) -> Outcome:
         """What a final reply means. A reply that breaks the rules ends its child."""
-        output = bytes(child.output).decode("utf-8", "replace")
         if reply.get("kind") == "missing":
             return self._missing(item, child)
-        outcome = self.reader.outcome(reply, output)
+        outcome = self.reader.outcome(reply)
         if outcome is None:
             child.kill()
-            return Outcome("died", detail="it wrote on the grader's channel", output=output)
+            return Outcome("died", detail="it wrote on the grader's channel")
         return outcome
 
     def _missing(self, item: Build, child: Process) -> Outcome:
@@ -187,7 +202,7 @@ class Runner:
         child = self._children.get(key)
         if child is None or not child.alive:
             packages = site_packages() if package else ()
-            child = self._children[key] = Process(self.sandbox.launch(packages))
+            child = self._children[key] = self._begin(self.sandbox.launch(packages))
             child.send(
                 do="start",
                 limits=resources(package, child.inside),
@@ -274,7 +289,10 @@ class Runner:
             child.asked = True
             message = request(item, case.args[rank], case.kwargs, ())
             child.send(rank=rank, ranks=len(children), **message)
-        return World(self, item, children, time.monotonic() + self._limit(item)).run()
+        outcome = World(self, item, children, time.monotonic() + self._limit(item)).run()
+        for child in children:
+            child.ids.clear()
+        return outcome
 
 
 def budget_of(item: Build) -> str:
@@ -290,13 +308,37 @@ def request(item: Build, args: Sequence[Any], kwargs: Any, calls: Sequence[Any])
         "function": item.function,
         "args": values.encode(tuple(args)),
         "kwargs": values.encode(dict(kwargs)),
-        "report": item.unchanged,
+        "report": item.unchanged and any(type(arg) not in FIXED for arg in args),
     }
     if item.grade == "calls":
         message["calls"] = [[name, None if given is None else values.encode(tuple(given))] for name, given in calls]
     return message
 
 
+class _Same:
+    """Something that cannot be hashed, as a key: equal only to itself."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+
+@functools.lru_cache(maxsize=4096)
+def _prepared(item: _Same, case: _Same) -> str:
+    return json.dumps(request(item.value, case.value.args, case.value.kwargs, case.value.calls))
+
+
+def prepared(item: Build, case: Case) -> str:
+    """The request for a case as text; made once for a class, whose submissions are asked the same."""
+    return _prepared(_Same(item), _Same(case))
+
+
+@functools.lru_cache(maxsize=256)
 def imported_names(source: str) -> set[str]:
     """Every dotted part of every name that ``source`` imports, as far as its lines show."""
     lines = re.findall(r"^\s*(?:import|from)\s+([\w., ]+)", source, re.MULTILINE)

@@ -61,9 +61,7 @@ def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], time
         return [_failed(error)] * len(cases)
     logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]
     return [
-        _joined(
-            item, [answers[i] for answers in done.values], tuple(event for log in logs for event in log[i]), done.text
-        )
+        _joined(item, [answers[i] for answers in done.values], tuple(event for log in logs for event in log[i]))
         for i in range(len(cases))
     ]
 
@@ -137,20 +135,20 @@ def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
     return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape) if data else torch.empty(shape, dtype=kind)
 
 
-def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event, ...], output: str) -> Outcome:
+def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event, ...]) -> Outcome:
     """One outcome of what all ranks answered."""
     first = next((answer for answer in answers if answer[0] != "value"), answers[0])
     if first[0] == "raised" and len({answer[:2] for answer in answers}) > 1:
         ranks = " and ".join(str(rank) for rank, answer in enumerate(answers) if answer[:2] == first[:2])
         error = f"{first[1]} on rank{'s' if ' ' in ranks else ''} {ranks} only"
-        return Outcome("raised", error=error, line=first[3], detail=first[4], events=events, output=output)
+        return Outcome("raised", error=error, line=first[3], detail=first[4], events=events)
     if first[0] != "value":
         error = first[1] or ""
-        return Outcome(first[0], error=error, line=first[3], detail=first[4], events=events, output=output)
+        return Outcome(first[0], error=error, line=first[3], detail=first[4], events=events)
     value, arguments = tuple(answer[1] for answer in answers), tuple(answer[2] for answer in answers)
     if item.grade == "tensor":
         value, arguments = value[0], arguments[0]
-    return Outcome("value", value, arguments=arguments, events=events, output=output)
+    return Outcome("value", value, arguments=arguments, events=events)
 
 
 def _failed(error: world.WorldError) -> Outcome:

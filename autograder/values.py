@@ -21,7 +21,7 @@ def _special(value: Any) -> Any:
     if type(value) is Tensor:
         return child_wire.tensor(value.dtype, value.shape, value.data)
     if type(value) is Iterator:
-        return ["i", *(encode(part) for part in value.values)]
+        return ["i", *encode(list(value.values))[1:]]
     return None
 
 
@@ -60,7 +60,7 @@ def parse(line: bytes) -> dict[str, Any]:
     if len(line) > MAX_LINE or line.count(b",") + line.count(b"[") + line.count(b"{") > MAX_PARTS:
         raise Malformed("too large")
     try:
-        message = json.loads(line, parse_float=_no_number, parse_constant=_no_number)
+        message = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
         raise Malformed("not JSON") from None
     if type(message) is not dict:
@@ -70,3 +70,6 @@ def parse(line: bytes) -> dict[str, Any]:
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text[:20]} is not on the wire")
+
+
+_DECODER = json.JSONDecoder(parse_float=_no_number, parse_constant=_no_number)

@@ -20,7 +20,8 @@ from pathlib import Path
 from autograder import bank
 from autograder.exam import Exam
 from autograder.judge import judge
-from autograder.sandbox import CHILD, Sandbox
+from autograder.process import Spares
+from autograder.sandbox import Sandbox, child
 from autograder.submission import load
 
 ROOT = Path(__file__).parents[1]
@@ -51,9 +52,8 @@ def one_file(folder: Path, modules: Sequence[str]) -> Path:
 def bare_start(sandbox: Sandbox) -> Callable[[], object]:
     """Starts the interpreter in the sandbox, where it does nothing."""
     launch = sandbox.launch()
-    place = next(place for place, part in enumerate(launch.argv) if part.endswith(CHILD.name) and place > 0)
-    last = len(launch.argv) - 1 if launch.argv[-1].endswith(CHILD.name) else place
-    argv = [*launch.argv[:last], "-c", "pass"]
+    assert launch.argv[-1].endswith(child().name)
+    argv = [*launch.argv[:-1], "-c", "pass"]
     return lambda: subprocess.run(argv, env=dict(launch.env), check=True, stdin=subprocess.DEVNULL)
 
 
@@ -65,10 +65,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     items = [item for item in bank.builds() if item.grade in ("call", "calls")]
     sandbox = Sandbox.measure(options.sandbox)
-    with tempfile.TemporaryDirectory() as folder, Exam(items, b"benchmark") as exam:
+    with tempfile.TemporaryDirectory() as folder, Exam(items, b"benchmark") as exam, Spares() as spares:
         path = one_file(Path(folder), sorted({item.module for item in items}))
         grading = judge(load(path), exam, sandbox)  # draws the papers, as the first of a class does
-        graded = median(lambda: judge(load(path), exam, sandbox), options.repeats)
+        alone = median(lambda: judge(load(path), exam, sandbox), options.repeats)
+        graded = median(lambda: judge(load(path), exam, sandbox, spares=spares), options.repeats)
         calls = sum(len(exam.paper(item).asked) for item in items)
     start = median(bare_start(sandbox), options.repeats)
     command = [sys.executable, "-m", "autograder", "list"]
@@ -79,6 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "points": f"{grading.score:g} of {grading.points:g}",
         "bare sandbox start, ms": round(1e3 * start, 1),
         "grading, ms": round(1e3 * graded, 1),
+        "grading without a child started ahead, ms": round(1e3 * alone, 1),
         "ratio": round(graded / start, 2),
         "ratio aimed at": MOST_RATIO,
         "command line, ms": round(1e3 * line, 1),

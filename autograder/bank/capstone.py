@@ -78,7 +78,7 @@ INTERVAL = Build(
         Group(
             "short checkpoints",
             _short_checkpoint,
-            9,
+            6,
             "Each method by itself, for checkpoints that are short against the MTBF.",
             corners=lambda rng: [_short_checkpoint(rng, method) for method in METHODS * 2],
         ),
@@ -89,7 +89,7 @@ INTERVAL = Build(
             "Checkpoints about as long as the MTBF: Daly's formula ends at C = 2M, and the exact root nears M.",
             corners=_around_the_guard,
         ),
-        Group("any lengths", _any_lengths, 6, "Times from a tenth of a second to months."),
+        Group("any lengths", _any_lengths, 4, "Times from a tenth of a second to months."),
         Group(
             "another unit",
             _any_lengths,

@@ -263,14 +263,14 @@ COLLECTIVE_OUTPUTS = Build(
         Group(
             "every operation",
             _ordinary,
-            20,
+            16,
             "Look at each operation alone, with 2 to 6 ranks and any root.",
             _every_operation,
         ),
         Group(
             "reductions",
             _reduction,
-            18,
+            15,
             "A reduction takes one number from each rank: sum, avg, product, min, max.",
             _every_reduction,
         ),

@@ -185,14 +185,14 @@ TRAFFIC = Build(
         Group(
             "every operation",
             _traffic_ordinary,
-            20,
+            16,
             "Look at each operation alone, with any rank and root.",
             _traffic_every_operation,
         ),
         Group(
             "ends of a chain",
             _traffic_chain,
-            14,
+            12,
             "Look at the ends of a chain: the root and its neighbours.",
             _traffic_chain_ends,
         ),

@@ -292,7 +292,7 @@ SCALER = Build(
             "A scaler that loads a state goes on exactly where the saved one stopped, also with a state of torch.",
             corners=_resume_corners,
         ),
-        Group("everything mixed", _driven, 6, "All methods of one scaler, in any order."),
+        Group("everything mixed", _driven, 4, "All methods of one scaler, in any order."),
         Group("two scalers", _two, 3, "Two scalers are independent.", corners=_two_corners),
         Group(
             "bad input",

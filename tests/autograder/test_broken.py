@@ -89,7 +89,7 @@ FILES = {
     "an endless sum": ("a.py", "zero_memory = " + "+1" * 200_000, GRADED, NONE, "there is no zero_memory"),
     "a megabyte of code": ("a.py", "x = 1\n" * 200_000, REFUSED, NONE, "more than 1 MiB of code"),
     "a large file": ("a.py", b"#" * (17 << 20), REFUSED, NONE, "larger than 16 MiB"),
-    "another function": ("a.py", "def zero_memory_2(x):\n    return x\n", GRADED, NONE, "is not in the submission"),
+    "another function": ("a.py", "def zero_memory_2(x):\n    return x\n", GRADED, NONE, "named zero_memory"),
     "no arguments": ("a.py", "def zero_memory():\n    return 1.0\n", GRADED, NONE, "raised TypeError"),
     "an argument too many": ("a.py", body("return 1.0").replace("(", "(gpus, ", 1), GRADED, NONE, "TypeError"),
     "stub": ("a.py", body("raise NotImplementedError('05-zero-memory: ...')"), GRADED, NONE, "not implemented yet"),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 from autograder import child
 from autograder.runner import rankzero_units
-from autograder.sandbox import CHILD, CHILD_FILES, interpreter
+from autograder.sandbox import HERE, interpreter
+from autograder.sandbox import child as child_file
 
 
 def talk(*requests: dict) -> list[dict]:
     lines = "".join(json.dumps({"id": str(i), **request}) + "\n" for i, request in enumerate(requests))
-    argv = [interpreter(), "-I", "-S", "-B", str(CHILD)]
+    argv = [interpreter(), "-I", "-S", "-B", str(child_file())]
     done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=20, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -49,8 +49,8 @@ def test_standard_output_is_not_the_channel():
 
 
 def test_the_child_files_import_nothing_of_ours():
-    for file in CHILD_FILES:
-        text = Path(file).read_text()
+    for file in HERE.glob("child*.py"):
+        text = file.read_text(encoding="utf-8")
         assert "import autograder" not in text
         assert "from autograder" not in text
         assert "from rankzero" not in text

@@ -136,12 +136,11 @@ def test_tensors_go_in_and_come_out():
     assert outcome.arguments == (Tensor.of([2, 3]), y)
 
 
-def test_what_was_printed_is_kept_and_capped():
+def test_what_is_printed_neither_blocks_nor_comes_back():
     source = "def f(n):\n    print('é' * n)\n    return n\n"
     short, long = run(source, item("f"), Case((3,)), Case((10**6,)))
-    assert short.output == "ééé\n"
-    assert long.value == 10**6
-    assert len(long.output.encode()) <= (1 << 16) + 3
+    assert (short.value, long.value) == (3, 10**6)
+    assert "é" not in repr((short, long))
 
 
 def test_the_time_of_a_submission_ends():

@@ -18,7 +18,7 @@ def inside(code: str, packages: tuple[str, ...] = ()) -> str:
     if not box.isolated:
         pytest.skip(box.line)
     argv = list(box.launch(packages).argv)
-    place = argv.index(f"{sandbox.INSIDE}/child.py", argv.index("--"))
+    place = argv.index(f"{sandbox.INSIDE}/child.pyc", argv.index("--"))
     argv[place:] = ["-c", code]
     done = subprocess.run(argv, env={}, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 0, done.stderr
@@ -69,7 +69,7 @@ def test_inside_nobody_sees_the_project_or_the_network():
         "import os, socket; print(os.getuid(), [n for _, n in socket.if_nameindex()], "
         f"os.path.exists({str(sandbox.HERE / 'sandbox.py')!r}), sorted(os.listdir('/grader')), len(os.environ))"
     )
-    files = sorted(file.name for file in sandbox.CHILD_FILES)
+    files = sorted(file.name for file in sandbox.child_files())
     assert inside(code) == f"65534 ['lo'] False {files} 4"  # the fourth is PWD, set by bubblewrap
 
 

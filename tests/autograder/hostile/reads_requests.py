@@ -1,5 +1,5 @@
 """Reads the channel for the requests that will come."""
-# ends: timeout died
+# ends: value timeout died
 # levels: best none
 import os
 
