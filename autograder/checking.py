@@ -59,7 +59,8 @@ class Uncheckable(ValueError):
 def check(function: Function) -> Function:
     """Run the public cases of an exercise on ``function`` and show what came of them.
 
-    Returns ``function`` when every case passes, else the reference; one line says which.
+    Returns ``function`` when every case passes, else the reference; one line says which. While the book is built
+    nothing is run: the card says how and where to write the function.
 
     Raises:
         Uncheckable: (a ``ValueError``) no exercise of the course asks for a function of this name.
@@ -68,8 +69,11 @@ def check(function: Function) -> Function:
     if function is item.solution():
         print(f"{item.id}: this is the reference. Run the cell of your own function again, then check it.")
         return function
+    if cards.in_book():  # nobody writes functions there: the card says how and where
+        cards.show(cards.check_card(CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))), "")
+        return item.solution()
     outcomes = _outcomes(item, function)
-    if _unwritten(outcomes) and not cards.in_book():
+    if _unwritten(outcomes):
         print(f"{item.id}: {compare.UNWRITTEN}. {USING['reference']}")
         return item.solution()
     paper = public_paper(item)
