@@ -19,7 +19,7 @@ test: ready .stamps/vendor ## everything: lint, types, unit tests, notebooks run
 	@$(RUN) -m tools.check
 
 unit: ready ## the unit tests alone
-	@$(RUN) -m pytest -n 2 -m "not browser"
+	@$(RUN) -m pytest -n 2 --dist loadgroup -m "not browser"
 
 lint: ready ## ruff: lint and format, checking only
 	@$(RUN) -m ruff check . && $(RUN) -m ruff format --check .

@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from autograder import bank
 from tools.common import BOOK, ROOT
 from tools.edit import to_notebook, to_text
 from tools.install_cells import TEMPLATE, address, renewed
@@ -77,6 +78,20 @@ def test_cells_are_short(path):
     """A cell does one thing, in at most a dozen lines; stubs, which are generated, may be longer."""
     written = [cell for cell in cells(path, "code") if "exercise" not in cell.metadata.get("tags", ())]
     assert [cell["id"] for cell in written if code_lines(cell.source) > CELL_LINES] == []
+
+
+def test_every_item_stands_in_its_section(path):
+    """Kills a question that no page asks, and a section number in the bank that points elsewhere."""
+    section, found = "", {}
+    for cell in cells(path):
+        headings = re.findall(r"^## (\d+\.\d+) ", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else []
+        section = headings[-1] if headings else section
+        asked = re.findall(r"^predict\(\"([\w-]+)\"\)$", cell.source) if cell.cell_type == "code" else []
+        for identifier in [*asked, *([cell.metadata.rankzero.id] if "rankzero" in cell.metadata else [])]:
+            assert identifier not in found, identifier
+            found[identifier] = section
+    chapter = path.name.split("-")[0]
+    assert found == {item.id: item.section for item in bank.items() if item.id.split("-")[0] == chapter}
 
 
 def test_reads_the_same_everywhere(path):

@@ -62,10 +62,10 @@ def steps() -> list[Step]:
         Step("types", ("-m", "mypy")),
         Step("stubs", ("-m", "tools.stubs", "--check")),
         Step("install cells", ("-m", "tools.install_cells", "--check")),
-        tests("unit tests", "-n", "2", "-m", "not browser", "tests"),
+        tests("unit tests", "-n", "2", "--dist", "loadgroup", "-m", "not browser", "tests"),
         Step("book", ("-m", "tools.build_book")),
         tests("notebooks again", *NBVAL, "-p", "tools.compare_images", "-n", "2", "--dist", "loadfile", str(executed)),
-        tests("browser", "-m", "browser", "tests/book"),
+        tests("browser", "-m", "browser", "tests"),
     ]
 
 

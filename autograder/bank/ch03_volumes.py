@@ -178,7 +178,7 @@ VOLUMES = (
         id="03-star",
         kind="derive",
         title="All through rank 0",
-        section="3.8",
+        section="3.5",
         parts=(
             Part(
                 "received plus sent by rank 0",
