@@ -49,6 +49,7 @@ def render(source: Path, output: Path, cache: Path) -> bool:
         "external_toc_path": str(source / "_toc.yml"),
         "nb_execution_cache_path": str(cache / "cache"),
         "html_static_path": [str(BOOK / "_static"), str(VENDOR.parent)],
+        "html_favicon": str(BOOK / "_static" / "favicon.svg"),
         "latex_individualpages": False,
     }
     return not build_sphinx(

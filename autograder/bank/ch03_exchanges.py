@@ -169,7 +169,11 @@ RING_ALL_REDUCE = Build(
     ),
     slips=(
         Slip("Whole tensors went round the ring: the sum is right, but N/2 times the bytes.", slip_tensor_by_tensor),
-        Slip("Every rank added in another order, so their bits differ: add a chunk once.", slip_added_as_it_comes),
+        Slip(
+            "Whole tensors went round the ring, N/2 times the bytes, and every rank added in another order, so their "
+            "bits differ: cut the tensor, and let one rank finish each chunk.",
+            slip_added_as_it_comes,
+        ),
         Slip("The second phase starts from the chunk that is not complete.", slip_gathers_incomplete),
         Slip("N steps in a phase add one contribution twice: N-1 are enough.", slip_one_step_more),
         Slip("The sum was divided by N: that is the average.", slip_average),
