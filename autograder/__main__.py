@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     grade.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
     grade.add_argument("--key", metavar="FILE", help="secret key for hidden inputs (- for standard input)")
-    grade.add_argument("--only", nargs="+", metavar="ID", help="items, or chapters such as 03 or cap")
+    grade.add_argument("--only", nargs="+", action="extend", metavar="ID", help="items, or chapters such as 03 or cap")
     grade.add_argument("--sandbox", choices=("best", "required", "none"), default="best", help="default: best")
     grade.add_argument("--with-questions", action="store_true", help="answers typed into predict count, 1 point each")
     grade.set_defaults(command=_grade)

@@ -127,7 +127,7 @@ class Comparison:
         return None
 
     def _answer(self, right: Any, given: Any, place: str) -> str | None:
-        right_error, given_error = _error_of(right), _error_of(given)
+        right_error, given_error = error_of(right), error_of(given)
         if right_error or given_error:
             wanted = Outcome("raised", error=right_error) if right_error else Outcome("value", right)
             came = Outcome("raised", error=given_error) if given_error else Outcome("value", given)
@@ -211,7 +211,7 @@ class Comparison:
         return None
 
 
-def _error_of(answer: Any) -> str:
+def error_of(answer: Any) -> str:
     """The class name in ``("raises", class name)``; else empty."""
     is_error = type(answer) is tuple and len(answer) == 2 and answer[0] == "raises"
     return str(answer[1]) if is_error else ""

@@ -31,8 +31,11 @@ def alike(item: Build, case: Case, slip: Outcome, hers: Outcome) -> bool:
 def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int], least: int = 2) -> Slip | None:
     """The slip that gives at least four fifths of the wrong answers at ``failing``, of which there are ``least``.
 
-    Of several, the one that agrees most, then the one that is also right where the submission is right.
+    Inputs that should have been refused count only where little else fails: most people who make a slip also forget to
+    check their arguments. Of several slips, the one that agrees most, then the one that is also right where the
+    submission is right.
     """
+    failing = telling(paper, failing, least)
     places = [place for place in failing if outcomes[place].kind not in SILENT][: TRIED[paper.item.grade]]
     if len(places) < least:
         return None
@@ -50,6 +53,17 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
         return _agreement(paper, slip, outcomes, rest, len(rest)), _same_calls(paper, slip, outcomes, places)
 
     return max(best, key=closeness)
+
+
+def telling(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:
+    """The failing places on which slips are tried: where nothing has to be refused, if there are ``least`` of those."""
+
+    def refuses(expected: Outcome) -> bool:
+        answers = expected.value if paper.item.grade == "calls" and expected.kind == "value" else []
+        return expected.kind != "value" or any(compare.error_of(answer) for answer in answers)
+
+    legal = [place for place in failing if not refuses(paper.asked[place].expected)]
+    return legal if len(legal) >= least else failing
 
 
 def _same_calls(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Sequence[int]) -> int:

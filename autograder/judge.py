@@ -228,9 +228,9 @@ def _hidden(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | No
     """The slip that explains the failures, or the hint of each failing group; nothing that the learner's code chose."""
     failing = [place for place in paper.once if faults[place]]
     slip = feedback.named_slip(paper, outcomes, failing)
-    if slip:
-        return [slip.sentence]
-    sentences = []
+    explained = set(feedback.telling(paper, failing)) if slip else set()
+    sentences = [slip.sentence] if slip else []
+    failing = [place for place in failing if place not in explained]
     for group in paper.item.groups:
         places = [place for place in failing if paper.asked[place].group is group]
         if places:

@@ -40,6 +40,12 @@ def slip_bits_for_bytes(message_bytes, ranks, bandwidth, latency=0.0):
     return 2 * (ranks - 1) * (latency + message_bytes / (ranks * 8 * bandwidth))
 
 
+def slip_limit(message_bytes, ranks, bandwidth, latency=0.0):
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return 2 * (ranks - 1) * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
+
+
 def slip_unchecked(message_bytes, ranks, bandwidth, latency=0.0):
     return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
 
@@ -115,6 +121,7 @@ RING_ALL_REDUCE_TIME = Build(
         Slip("Each step moved the whole tensor: the ring sends one chunk, S/N, at a time.", slip_whole_tensors),
         Slip("Both directions of the link were added up: the ring sends in one direction.", slip_both_directions),
         Slip("The bandwidth was multiplied by 8: it is in bytes per second already.", slip_bits_for_bytes),
+        Slip("2 S/B is the limit for many ranks: each of 2(N-1) steps moves S/N.", slip_limit),
         Slip("Impossible arguments were accepted: no ranks, negative sizes, no bandwidth.", slip_unchecked),
     ),
 )

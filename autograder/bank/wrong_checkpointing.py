@@ -137,6 +137,14 @@ def method_ignored(checkpoint_time, mtbf, method="daly"):
     return young * (1 + sqrt(x) / 3 + x / 9) - checkpoint_time if x < 1 else mtbf
 
 
+def always_young(checkpoint_time, mtbf, method="daly"):
+    from math import sqrt
+
+    if not (0 < checkpoint_time < 1e300 and 0 < mtbf < 1e300 and method in ("young", "daly", "exact")):
+        raise ValueError("out of range")
+    return sqrt(2 * checkpoint_time * mtbf)
+
+
 def other_branch(checkpoint_time, mtbf, method="daly"):
     from math import log1p, sqrt
 
@@ -191,6 +199,7 @@ OPTIMAL_CHECKPOINT_INTERVAL = (
     Slip("Daly's series ends at C = 2M: from there on the interval is M.", no_guard),
     Slip("Daly's guard is C < 2M, not C < M: between the two the series still holds.", guard_at_mtbf),
     Slip("`method` is ignored: Daly's formula answers whatever is asked.", method_ignored),
+    Slip("Young answers for every method: his formula is the first order of the other two.", always_young),
     Slip("That is the other branch of Lambert's W, W-1, and its interval is negative. Take W0.", other_branch),
     Slip("The first-order waste C/t + t/(2M) has Young's minimum; the exact wall-clock has exponentials.", first_order),
     Slip(

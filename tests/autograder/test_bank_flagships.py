@@ -186,7 +186,7 @@ def test_a_stub_earns_nothing(item):
 def test_a_slip_fails_and_is_named(item, slip):
     mark = graded(item, source_of(slip.program, item.function))
     assert mark.score < item.points
-    assert mark.hidden == (slip.sentence,)
+    assert mark.hidden[0] == slip.sentence
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=named)

@@ -64,7 +64,7 @@ def test_every_slip_fails_and_is_named(tmp_path, item):
         source = inspect.getsource(slip.program).replace(slip.program.__name__, item.function)
         mark = marks(tmp_path, source, item)[item.function]
         assert mark.state != "right"
-        assert mark.hidden == (slip.sentence,)
+        assert mark.hidden[0] == slip.sentence
 
 
 def test_no_slip_is_named_for_another_mistake(tmp_path):
