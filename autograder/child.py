@@ -35,6 +35,8 @@ def dumps(value):
     if kind is str:
         return quote(value)
     if kind is list or kind is tuple:
+        if len(value) > 8 and set(map(type, value[1:])) == {int}:  # a tag and a long row of numbers
+            return f"[{dumps(value[0])},{','.join(map(repr, value[1:]))}]"
         return "[" + ",".join([dumps(part) for part in value]) + "]"
     if kind is dict:
         return "{" + ",".join([f"{quote(key)}:{dumps(part)}" for key, part in value.items()]) + "}"

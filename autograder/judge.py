@@ -17,7 +17,6 @@ from autograder import compare, feedback, wording
 from autograder.exam import CannotJudge, Exam, Paper
 from autograder.items import Build, Choice, Order, Question
 from autograder.outcome import Outcome
-from autograder.process import Spares
 from autograder.runner import Limits, Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
@@ -102,16 +101,11 @@ class Grading:
         return (*self.marks, *self.questions)
 
 
-def judge(
-    submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None, spares: Spares | None = None
-) -> Grading:
-    """Ask the submission everything on the exam's papers. Never raises for what a submission does.
-
-    ``spares`` holds children started ahead, where many submissions are judged one after the other.
-    """
+def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Grading:
+    """Ask the submission everything on the exam's papers. Never raises for what a submission does."""
     started = time.perf_counter()
     papers = [_paper(exam, item) for item in exam.items]  # every expected value, before any of the learner's code runs
-    with Runner(submission, sandbox, limits, spares) as runner:
+    with Runner(submission, sandbox, limits) as runner:
         marks = [
             paper if isinstance(paper, Mark) else mark(paper, _ask(runner, submission, paper), exam.items)
             for paper in papers

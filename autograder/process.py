@@ -171,29 +171,6 @@ class Process:
                 pass
 
 
-class Spares:
-    """Children started ahead, one for each way of starting, so that the next submission finds its interpreter up.
-
-    For a grader of many submissions; for one thread. A spare knows nothing of any submission until it is taken.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[tuple[str, ...], Process] = {}
-
-    def __enter__(self) -> Spares:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self._waiting.values():
-            process.kill()
-
-    def take(self, launch: Launch) -> Process:
-        """The spare for ``launch``, or a new child when there is none; another is started in its place."""
-        taken = self._waiting.pop(launch.argv, None) or Process(launch)
-        self._waiting[launch.argv] = Process(launch)
-        return taken
-
-
 def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Process, dict[str, Any] | None]]:
     """Write what is queued and read until at least one process has replied or ended, or until ``deadline``.
 

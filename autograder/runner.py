@@ -6,7 +6,6 @@ It holds inputs only, and never raises for what a submission does.
 from __future__ import annotations
 
 import functools
-import json
 import re
 import sys
 import time
@@ -16,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import rankzero.units
-from autograder import values
 from autograder.broker import World
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
-from autograder.process import Process, Spares, exchange
+from autograder.process import Process, exchange
 from autograder.replies import Reader
+from autograder.requests import prepared, request
 from autograder.sandbox import Sandbox, site_packages
 from autograder.submission import Submission
 
@@ -30,8 +29,6 @@ MIB = 1 << 20
 #: Calls that are queued in a child at most; it answers them one after the other.
 AHEAD = 16
 
-#: Types of arguments that no call can change.
-FIXED = (type(None), bool, int, float, str)
 
 #: Address space by the heaviest package in a child, bytes.
 MEMORY = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
@@ -71,11 +68,8 @@ class Lost(Exception):
 class Runner:
     """Children for one submission, started when needed and killed at the end. A context manager; for one thread."""
 
-    def __init__(
-        self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None, spares: Spares | None = None
-    ) -> None:
+    def __init__(self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None) -> None:
         self.submission, self.sandbox, self.limits = submission, sandbox, limits or Limits()
-        self._begin = spares.take if spares else Process
         self.reader = Reader(submission)
         self._children: dict[tuple[str, int], Process] = {}
         self._child: Process | None = None  # the one that answers the calls of the item at hand
@@ -202,7 +196,7 @@ class Runner:
         child = self._children.get(key)
         if child is None or not child.alive:
             packages = site_packages() if package else ()
-            child = self._children[key] = self._begin(self.sandbox.launch(packages))
+            child = self._children[key] = Process(self.sandbox.launch(packages))
             child.send(
                 do="start",
                 limits=resources(package, child.inside),
@@ -298,44 +292,6 @@ class Runner:
 def budget_of(item: Build) -> str:
     """Which of the two times of a submission an item uses."""
     return "plain" if item.grade in ("call", "calls") else "tensors"
-
-
-def request(item: Build, args: Sequence[Any], kwargs: Any, calls: Sequence[Any]) -> dict[str, Any]:
-    """The request of one call. Public and hidden calls look alike."""
-    message: dict[str, Any] = {
-        "do": {"calls": "calls", "world": "world"}.get(item.grade, "call"),
-        "module": item.module,
-        "function": item.function,
-        "args": values.encode(tuple(args)),
-        "kwargs": values.encode(dict(kwargs)),
-        "report": item.unchanged and any(type(arg) not in FIXED for arg in args),
-    }
-    if item.grade == "calls":
-        message["calls"] = [[name, None if given is None else values.encode(tuple(given))] for name, given in calls]
-    return message
-
-
-class _Same:
-    """Something that cannot be hashed, as a key: equal only to itself."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
-
-
-@functools.lru_cache(maxsize=4096)
-def _prepared(item: _Same, case: _Same) -> str:
-    return json.dumps(request(item.value, case.value.args, case.value.kwargs, case.value.calls))
-
-
-def prepared(item: Build, case: Case) -> str:
-    """The request for a case as text; made once for a class, whose submissions are asked the same."""
-    return _prepared(_Same(item), _Same(case))
 
 
 @functools.lru_cache(maxsize=256)

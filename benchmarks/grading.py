@@ -20,7 +20,6 @@ from pathlib import Path
 from autograder import bank
 from autograder.exam import Exam
 from autograder.judge import judge
-from autograder.process import Spares
 from autograder.sandbox import Sandbox, child
 from autograder.submission import load
 
@@ -29,14 +28,15 @@ ROOT = Path(__file__).parents[1]
 MOST_RATIO, MOST_START = 3.0, 0.25
 
 
-def median(action: Callable[[], object], repeats: int) -> float:
-    """Median wall-clock time of ``action``, seconds."""
-    times = []
+def medians(repeats: int, *actions: Callable[[], object]) -> list[float]:
+    """Median wall-clock time of each action, seconds. They take turns, so that a noisy moment meets all of them."""
+    times: list[list[float]] = [[] for _ in actions]
     for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+        for action, laps in zip(actions, times, strict=True):
+            start = time.perf_counter()
+            action()
+            laps.append(time.perf_counter() - start)
+    return [statistics.median(laps) for laps in times]
 
 
 def one_file(folder: Path, modules: Sequence[str]) -> Path:
@@ -65,22 +65,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     items = [item for item in bank.builds() if item.grade in ("call", "calls")]
     sandbox = Sandbox.measure(options.sandbox)
-    with tempfile.TemporaryDirectory() as folder, Exam(items, b"benchmark") as exam, Spares() as spares:
+    with tempfile.TemporaryDirectory() as folder, Exam(items, b"benchmark") as exam:
         path = one_file(Path(folder), sorted({item.module for item in items}))
         grading = judge(load(path), exam, sandbox)  # draws the papers, as the first of a class does
-        alone = median(lambda: judge(load(path), exam, sandbox), options.repeats)
-        graded = median(lambda: judge(load(path), exam, sandbox, spares=spares), options.repeats)
+        start, graded = medians(options.repeats, bare_start(sandbox), lambda: judge(load(path), exam, sandbox))
         calls = sum(len(exam.paper(item).asked) for item in items)
-    start = median(bare_start(sandbox), options.repeats)
     command = [sys.executable, "-m", "autograder", "list"]
-    line = median(lambda: subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL), 7)
+    (line,) = medians(7, lambda: subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL))
     row = {
         "items": len(items),
         "calls": calls,
         "points": f"{grading.score:g} of {grading.points:g}",
         "bare sandbox start, ms": round(1e3 * start, 1),
         "grading, ms": round(1e3 * graded, 1),
-        "grading without a child started ahead, ms": round(1e3 * alone, 1),
         "ratio": round(graded / start, 2),
         "ratio aimed at": MOST_RATIO,
         "command line, ms": round(1e3 * line, 1),

@@ -196,7 +196,8 @@ def _ordinary(rng: Random) -> Case:
 
 
 def _every_operation(rng: Random) -> list[Case]:
-    return [_case(rng, operation, rng.randint(3, 6), 2) for operation in OPERATIONS for _ in range(2)]
+    sizes = ((rng.randint(3, 6), 2), (rng.randint(2, 4), 1))
+    return [_case(rng, operation, *size) for operation in OPERATIONS for size in sizes]
 
 
 def _reduction(rng: Random) -> Case:
@@ -204,7 +205,7 @@ def _reduction(rng: Random) -> Case:
 
 
 def _every_reduction(rng: Random) -> list[Case]:
-    return [_case(rng, operation, rng.randint(2, 5), 1, name) for operation in REDUCING for name in REDUCTIONS]
+    return [_case(rng, operation, rng.randint(2, 4), 1, name) for operation in REDUCING for name in REDUCTIONS]
 
 
 def _corner(rng: Random) -> Case:

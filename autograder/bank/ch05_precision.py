@@ -108,7 +108,7 @@ LOSS_SCALE = Build(
         Group(
             "runs of steps",
             _steps,
-            16,
+            12,
             "Go through a short run by hand: when does the count start again, and at which step does it grow?",
             corners=_step_corners,
         ),
@@ -272,7 +272,7 @@ SCALER = Build(
         Group(
             "updates",
             _updated,
-            8,
+            6,
             "Drive it by hand: an overflow restarts the count, growth restarts the count.",
             corners=lambda rng: [
                 Case((3.0,), {"growth_interval": k}, calls=_updates("F" * 2 * k + "T")) for k in (1, 2, 3)
@@ -281,14 +281,14 @@ SCALER = Build(
         Group(
             "gradients",
             _looked_at,
-            9,
+            8,
             "`unscale` divides, reports inf and nan, and changes nothing.",
             corners=_gradient_corners,
         ),
         Group(
             "save and resume",
             _resumed,
-            8,
+            6,
             "A scaler that loads a state goes on exactly where the saved one stopped, also with a state of torch.",
             corners=_resume_corners,
         ),
