@@ -292,7 +292,7 @@ class World:
         return Outcome(
             "value",
             tuple(outcome.value for outcome in outcomes),
-            arguments=None if None in given else given,
+            arguments=given if any(given) else None,
             events=tuple(self.events),
         )
 

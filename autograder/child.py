@@ -184,7 +184,7 @@ class Child:
         return None
 
     def call(self, request):
-        """Call a function; its value, and its arguments as they are afterwards."""
+        """Call a function; its value, and its arguments where they have changed."""
         function = self.find(request)
         if function is None:
             return {"kind": "missing"}
@@ -196,12 +196,13 @@ class Child:
         return reply
 
     def after(self, wire, args):
-        """The arguments as the call left them; an iterator, meant to be used up, as it was sent."""
+        """The arguments as the call left them, None when that is as they were; an iterator is meant to be used up."""
         try:
             pairs = zip(wire[1:], args, strict=True)
-            return ["t", *(sent if type(sent) is list and sent[0] == "i" else self.encode(arg) for sent, arg in pairs)]
+            left = ["t", *(sent if type(sent) is list and sent[0] == "i" else self.encode(arg) for sent, arg in pairs)]
         except self.wire.Refused:
             return None
+        return None if left == wire else left
 
     def calls(self, request):
         """Make an object and drive it; every answer, where a call that raised is ``("raises", class name)``."""

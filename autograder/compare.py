@@ -63,9 +63,14 @@ def changed(item: Build, case: Case, outcome: Outcome) -> str | None:
     """A sentence when the call changed its arguments and must not."""
     if not item.unchanged or outcome.arguments is None or item.grade == "calls":
         return None
-    left, given = tuple(outcome.arguments), tuple(case.args)
-    same = left == given or values.encode(left) == values.encode(given)  # the second also knows that nan is nan
+    world = item.grade == "world"
+    pairs = zip(outcome.arguments, case.args, strict=True) if world else [(outcome.arguments, case.args)]
+    same = all(left is None or _same(tuple(left), tuple(given)) for left, given in pairs)
     return None if same else "changed its arguments; leave them as they are"
+
+
+def _same(left: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
+    return left == given or values.encode(left) == values.encode(given)  # the second also knows that nan is nan
 
 
 def failure(outcome: Outcome, tell: bool = False) -> str:

@@ -27,7 +27,8 @@ class Outcome:
         where: the same for people: ``"line 4"``, or ``"line 4 of cell 3"`` when the submission has several units.
         detail: a sentence. In a hidden case it is shown only when the grader wrote it, never when the learner's code
             did.
-        arguments: the arguments after the call, as the child reported them; None when not asked for.
+        arguments: the arguments after the call, as the child reported them; None when they are as they were. For a
+            world, one entry per rank.
         events: the broker's events of a world.
     """
 
