@@ -22,9 +22,9 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU her
 
 
 def family() -> list[psutil.Process]:
-    """Descendants of this process, without the nursery itself."""
+    """Descendants of the nursery, under which every rank is born; other tests may have children of their own."""
     home = nursery._nursery
-    return [p for p in psutil.Process().children(recursive=True) if home is None or p.pid != home.process.pid]
+    return psutil.Process(home.process.pid).children(recursive=True) if home else []
 
 
 def assert_nobody_left() -> None:

@@ -26,7 +26,7 @@ def failure(fn, *args, **kwargs) -> world.WorldError:
     with pytest.raises(world.WorldError) as caught:
         world.run(fn, *args, **kwargs)
     home = nursery._nursery
-    family = [p for p in psutil.Process().children(recursive=True) if home is None or p.pid != home.process.pid]
+    family = psutil.Process(home.process.pid).children(recursive=True) if home else []
     assert psutil.wait_procs(family, timeout=5)[1] == []
     return caught.value
 
