@@ -19,7 +19,6 @@ from autograder.checking import CheckReport, Failure
 from autograder.items import Build, Case, Choice, Iterator, Order, Part, Question, Slip, Tensor
 from autograder.outcome import Outcome
 from autograder.predicting import BadAnswer, judge, predict
-from tools import browser as chrome
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
 
@@ -415,14 +414,6 @@ def test_a_notebook_shows_cards_and_one_red_line(monkeypatch):
 
 
 # In the page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if chrome.executable() is None:
-        pytest.skip("Chromium is not installed (make debian)")
-    with chrome.chromium() as running:
-        yield running
 
 
 @pytest.fixture

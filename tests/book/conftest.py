@@ -52,15 +52,6 @@ def addresses(html: Path, site: str) -> dict[str, str]:
     return {"http": site, "file": html.as_uri()}
 
 
-@pytest.fixture(scope="session")
-def running_browser() -> Iterator[object]:
-    """One Chromium for the session."""
-    if chrome.executable() is None:
-        pytest.skip("Chromium is not installed (make debian)")
-    with chrome.chromium() as browser:
-        yield browser
-
-
 def _watched(context, scripts: bool) -> Watch:
     page = context.new_page()
     watch = Watch(page)
@@ -85,12 +76,12 @@ def _watched(context, scripts: bool) -> Watch:
 
 
 @pytest.fixture
-def visit(running_browser) -> Iterator[Callable[..., Watch]]:
+def visit(browser) -> Iterator[Callable[..., Watch]]:
     """``visit(url, width=1280, scheme="light", scripts=True)`` opens a fresh browser profile there."""
     contexts = []
 
     def open_page(url: str, width: int = 1280, scheme: str = "light", scripts: bool = True) -> Watch:
-        context = running_browser.new_context(
+        context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme=scheme,
             java_script_enabled=scripts,

@@ -244,14 +244,6 @@ def write_page(folder: Path, figure: str, scripts: Path) -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if chrome.executable() is None:
-        pytest.skip("Chromium is not installed (make debian)")
-    with chrome.chromium() as running:
-        yield running
-
-
 @pytest.fixture
 def visit(browser, sizes, tmp_path):
     """Opens the explorer's page, served or from disk, with the vendored scripts or without."""

@@ -1,0 +1,18 @@
+"""What tests of several rooms share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tools import browser as chrome
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[object]:
+    """One Chromium for the session."""
+    if chrome.executable() is None:
+        pytest.skip("Chromium is not installed (make debian)")
+    with chrome.chromium() as running:
+        yield running
