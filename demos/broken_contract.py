@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         function, ranks, expected = CASES[name]
         print(f"{name}: {function.__doc__}")
         try:
-            run = world.run(function, ranks=ranks, timeout=1.0 if arguments.quick else 3.0)
+            run = world.run(function, ranks=ranks, timeout=0.7 if arguments.quick else 3.0)
             end: object = run.values
             text = "; ".join(["no error", *(f"rank {r} has {value}" for r, value in enumerate(run.values))])
             text += f"; {run.text}" if run.text else ""
