@@ -3,7 +3,7 @@
 Started as ``[python, "-I", "-S", "-B", child.pyc]``, alone: it imports nothing of ours but the files named ``child_*``
 beside it, and it holds no expected value. Descriptor 0 brings requests, 1 takes replies, 2 takes what the submission
 prints; the first two are moved away before any of the submission's code runs. One JSON object a line, each with the
-random ``id`` of its request; one request in flight.
+random ``id`` of its request; requests are answered one at a time, in the order in which they came.
 """
 
 # mypy: no-check-untyped-defs

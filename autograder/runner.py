@@ -125,10 +125,10 @@ class Runner:
 
     def _call(self, item: Build, cases: Sequence[Case], place: int) -> Outcome:
         """The outcome of one case. Those that follow are queued behind it, so that the child need not wait for us."""
-        child = self._child
+        child, self._child = self._child, None
         if place == 0 or child is None or not child.alive:
             (child,) = self._children_for(item, 1)
-            child.asked, self._child = True, child
+        child.asked, self._child = True, child
         for case in cases[place + len(child.ids) : place + AHEAD]:
             child.queue(prepared(item, case))
         reply = self._reply(child, time.monotonic() + self._limit(item), f"{item.function} did not return")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 
 import psutil
@@ -189,3 +190,16 @@ def test_the_grader_does_not_import_torch():
 )
 def test_imports_are_found_without_running_anything(source, names):
     assert imported_names(source) == names
+
+
+def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
+    """Kills a runner that asks the child of the item before when the one that an item needs does not start."""
+    units = (
+        Unit("a.py", "def f(x):\n    return x\n", "a"),
+        Unit("b.py", "import numpy\n\nwhile True:\n    pass\n", "b"),
+    )
+    with Runner(Submission("s", units), Sandbox.measure("none"), Limits(imports=0.3)) as runner:
+        first = runner.run(dataclasses.replace(item("f"), module="a"), [Case((1,))])
+        second = runner.run(dataclasses.replace(item("f"), module="b"), [Case((1,)), Case((2,))])
+    assert [outcome.kind for outcome in first] == ["value"]
+    assert [outcome.kind for outcome in second] == ["unloadable", "unloadable"]
