@@ -7,7 +7,14 @@ import importlib
 from autograder.items import Build, Item
 
 #: Chapter modules in the order of the book.
-CHAPTERS = ("ch03_collectives", "ch05_data_parallel", "capstone")
+CHAPTERS = (
+    "ch01_first_program",
+    "ch02_point_to_point",
+    "ch03_collectives",
+    "ch04_topology",
+    "ch05_data_parallel",
+    "capstone",
+)
 
 
 def _module(chapter: str):
