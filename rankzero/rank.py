@@ -27,7 +27,7 @@ import torch
 import torch.distributed as dist
 
 from rankzero import nursery, parcels, places, recorder
-from rankzero.calls import Log
+from rankzero.calls import Call, Log
 from rankzero.warden import Job
 
 NEVER = datetime.timedelta(days=7)  # the warden keeps the time, not the library
@@ -106,7 +106,9 @@ def _join(rank: int, job: Job, folder: Path, log: Log) -> None:
         torch.cuda.set_device(rank)
     recorder.install(log)
     store = dist.FileStore(str(folder / "store"), job.ranks)
-    dist.init_process_group(backend, store=store, rank=rank, world_size=job.ranks, timeout=NEVER)
+    meeting = Call("init_process_group", "init_process_group", (), 0, 0, None, "", time.monotonic())
+    with log.waiting(meeting):
+        dist.init_process_group(backend, store=store, rank=rank, world_size=job.ranks, timeout=NEVER)
 
 
 def _raised(error: BaseException, log: Log) -> dict[str, Any]:

@@ -6,7 +6,7 @@ group of the program, subgroups and device meshes too, is a :class:`RecordingGro
 plain group over the same backend; the :class:`Handle` it returns notes the end of the ``wait``. What the reader called
 (``isend``, ``all_gather_into_tensor``) and on which line is read off the stack (:mod:`rankzero.calls`). An object
 collective is several calls to the group; those six functions are wrapped and their pickles counted, so that each is one
-event with the bytes of its pickles.
+event with the bytes of its pickles. Making a group is no event, but a rank may wait there, so that is seen too.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def install(log: Log) -> None:
         whole = _as_one(name, getattr(c10d, name))
         setattr(c10d, name, whole)
         setattr(dist, name, whole)
+    c10d.new_group = dist.new_group = _as_meeting(c10d.new_group)
 
 
 class Handle(dist.Work):
@@ -268,6 +269,20 @@ def _as_one(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             _log.whole, whole.end = None, time.monotonic()
             if whole.peers:  # a rank outside the group took no part
                 _log.add(whole)
+
+    return call
+
+
+def _as_meeting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``new_group``, in which a rank may wait for others: no event, since no data of the reader's moves."""
+
+    @functools.wraps(function)
+    def call(ranks: Any = None, *args: Any, **kwargs: Any) -> Any:
+        where = places.of_frame(sys._getframe(1))
+        label = f"new_group({list(ranks) if isinstance(ranks, (list, tuple, range)) else ''})"
+        meeting = Call("new_group", label, (), 0, 0, None, str(where) if where else "", time.monotonic())
+        with _log.waiting(meeting):
+            return function(ranks, *args, **kwargs)
 
     return call
 

@@ -19,7 +19,7 @@ class Report:
 
     Attributes:
         rank: its number.
-        state: ``finished``, ``raised``, ``waiting``, ``running`` or ``died``.
+        state: ``finished``, ``raised``, ``waiting``, ``running``, ``died`` or ``missing``.
         what: the same in words: ``waits in send(dst=1) at line 4``.
         traceback: the rank's own lines that an exception went through, and the exception; empty in the other states.
     """
@@ -61,7 +61,10 @@ def explain(why: str, found: list[Found], timeout: float, lines: Sequence[tuple[
         traceback = reports[first].traceback
         return WorldError(f"{sentence}\n\nRank {first}: {traceback}" if traceback else sentence, reports, lines)
     if why == "unborn":
-        return WorldError(f"the ranks did not meet: {_sentence(reports)}", reports, lines)
+        here = [report for report in reports if report.state != "missing"]
+        absent = [report for report in reports if report.state == "missing"]
+        joined = f"{len(here)} of {len(reports)} ranks joined, {_sentence(absent)}; " if absent else ""
+        return WorldError(f"the ranks did not meet: {joined}{_sentence(here)}", reports, lines)
     stuck = all(report.state == "waiting" for report in reports if report.state != "finished")
     return WorldError(
         f"{'deadlock' if stuck else 'timed out'} after {timeout:.1f} s: {_sentence(reports)}", reports, lines
@@ -74,6 +77,8 @@ def _sentence(reports: Iterable[Report]) -> str:
 
 def _report(rank: int, found: Found, first: bool) -> Report:
     """One rank in words; the ``first`` to fail is not excused by a lost connection."""
+    if found.absent:
+        return Report(rank, "missing", "is missing")
     if found.report is not None:
         return _reported(rank, found.report, first)
     place = places.of_dump(found.stack)

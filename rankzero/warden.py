@@ -45,6 +45,7 @@ class Job(NamedTuple):
     path: list[str]
     arguments: list[str]
     environment: dict[str, str]
+    withheld: int | None = None  # a rank that is not started
 
 
 @dataclass
@@ -58,6 +59,7 @@ class Found:
         status: of one that died by itself: the signal's number, or 256 plus the exit status.
         output: what it printed, the beginning.
         dropped: how many bytes it printed after that.
+        absent: it was never started.
     """
 
     report: dict[str, Any] | None = None
@@ -66,6 +68,7 @@ class Found:
     status: int | None = None
     output: bytes = b""
     dropped: int = 0
+    absent: bool = False
 
 
 class Outcome(NamedTuple):
@@ -80,6 +83,7 @@ class Outcome(NamedTuple):
 class _Child:
     """A rank, seen by its warden."""
 
+    rank: int
     pid: int
     line: socket.socket
     output: int
@@ -133,9 +137,12 @@ class _Run:
 
     def watch(self) -> Outcome:
         """Start every rank, wait for the end, whichever it is, and say what was found."""
+        whole = self.job.withheld is None
         for rank in range(self.job.ranks):
-            self._bear(rank)
-        if not self._until(lambda: self._failed or all(child.ready for child in self.children), STARTING):
+            if rank != self.job.withheld:
+                self._bear(rank)
+        meeting = STARTING if whole else self.job.timeout
+        if not self._until(lambda: self._failed or (whole and all(child.ready for child in self.children)), meeting):
             return self._ended("unborn")
         self.start = time.monotonic()
         for child in self.children:
@@ -158,8 +165,8 @@ class _Run:
 
     def _ended(self, why: str) -> Outcome:
         """Put down what each rank is doing, then end all of them and take what they printed."""
-        for rank, child in enumerate(self.children):
-            slot = self.slots[rank * SLOT : (rank + 1) * SLOT]
+        for child in self.children:
+            slot = self.slots[child.rank * SLOT : (child.rank + 1) * SLOT]
             child.found.waiting = slot.split(b"\0", 1)[0].decode(errors="replace")
         self._ask_where([child for child in self.children if not child.silent])
         self.bury()
@@ -168,7 +175,9 @@ class _Run:
                 pass
             child.found.stack = os.pread(child.stack.fileno(), 2**16, 0).decode(errors="replace")
         times = [child.found.report["time"] for child in self.children if child.found.report]
-        return Outcome(why, [child.found for child in self.children], max(times, default=self.start) - self.start)
+        found = {child.rank: child.found for child in self.children}
+        everyone = [found.get(rank, Found(absent=True)) for rank in range(self.job.ranks)]
+        return Outcome(why, everyone, max(times, default=self.start) - self.start)
 
     def _ask_where(self, children: list[_Child]) -> None:
         """Make each write down where it is. It dies of this signal, which is not its fault."""
@@ -205,7 +214,7 @@ class _Run:
         os.close(write)
         ours.setblocking(False)
         os.set_blocking(read, False)
-        child = _Child(pid, ours, read, stack)
+        child = _Child(rank, pid, ours, read, stack)
         self.children.append(child)
         self._listen(ours, lambda: self._hear(child))
         self._listen(read, lambda: self._take_output(child))

@@ -74,7 +74,14 @@ class World:
         return Ledger(self.events, self.ranks)
 
 
-def run(fn: Callable[..., Any], *args: Any, ranks: int = 4, timeout: float = 60.0, backend: str | None = None) -> World:
+def run(
+    fn: Callable[..., Any],
+    *args: Any,
+    ranks: int = 4,
+    timeout: float = 60.0,
+    backend: str | None = None,
+    withheld: int | None = None,
+) -> World:
     """Run ``fn(*args)`` in ``ranks`` processes joined in one group, and return what they returned, printed and called.
 
     Args:
@@ -83,13 +90,14 @@ def run(fn: Callable[..., Any], *args: Any, ranks: int = 4, timeout: float = 60.
         ranks: how many processes; from 1 to 64.
         timeout: seconds that ``fn`` may take, counted from the common start; positive.
         backend: ``"gloo"`` or ``"nccl"``; None takes NCCL when there is a GPU for each rank, else Gloo.
+        withheld: a rank that is never started, to see how the others wait for it until the time is over.
 
     Raises:
         ValueError: an argument is outside its range, or NCCL was asked for without enough GPUs.
         WorldError: a rank raised or died, or the time was over; all processes have been ended.
     """
-    _check(fn, ranks, timeout, backend)
-    outcome = _carry_out(_job(parcels.pack((fn, args)), ranks, float(timeout), backend))
+    _check(fn, ranks, timeout, backend, withheld)
+    outcome = _carry_out(_job(parcels.pack((fn, args)), ranks, float(timeout), backend, withheld))
     lines = tuple(_lines(one) for one in outcome.ranks)
     if outcome.why != "finished":
         _refuse(outcome.ranks)
@@ -104,7 +112,7 @@ def run(fn: Callable[..., Any], *args: Any, ranks: int = 4, timeout: float = 60.
     )
 
 
-def _check(fn: Any, ranks: Any, timeout: Any, backend: Any) -> None:
+def _check(fn: Any, ranks: Any, timeout: Any, backend: Any, withheld: Any) -> None:
     if not callable(fn):
         raise TypeError(f"fn must be callable, got {fn!r}")
     if not isinstance(ranks, int) or isinstance(ranks, bool) or not 1 <= ranks <= MOST_RANKS:
@@ -113,13 +121,15 @@ def _check(fn: Any, ranks: Any, timeout: Any, backend: Any) -> None:
         raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
     if backend not in BACKENDS:
         raise ValueError(f"backend must be 'gloo', 'nccl' or None, got {backend!r}")
+    if withheld is not None and (ranks < 2 or type(withheld) is not int or not 0 <= withheld < ranks):
+        raise ValueError(f"withheld must be one of at least 2 ranks or None, got {withheld!r} with ranks={ranks}")
 
 
-def _job(call: bytes, ranks: int, timeout: float, backend: str | None) -> warden.Job:
+def _job(call: bytes, ranks: int, timeout: float, backend: str | None, withheld: int | None) -> warden.Job:
     """The packed call in this process's surroundings: folder, search path, arguments, environment."""
     here = os.getcwd()
     path = [place or here for place in sys.path]
-    return warden.Job(call, ranks, timeout, backend, here, path, list(sys.argv), dict(os.environ))
+    return warden.Job(call, ranks, timeout, backend, here, path, list(sys.argv), dict(os.environ), withheld)
 
 
 def _carry_out(job: warden.Job) -> warden.Outcome:

@@ -281,6 +281,40 @@ def test_ranks_that_do_not_meet_are_told_apart():
     )
 
 
+def test_a_rank_that_is_withheld_is_missed_by_the_others():
+    error = failure(dist.get_rank, ranks=4, timeout=1, withheld=2)
+    assert str(error) == (
+        "the ranks did not meet: 3 of 4 ranks joined, rank 2 is missing; rank 0 waits in init_process_group; "
+        "rank 1 waits in init_process_group; rank 3 waits in init_process_group"
+    )
+    assert states(error) == ["waiting", "waiting", "missing", "waiting"]
+    assert world.run(dist.get_rank, ranks=2).values == (0, 1)
+
+
+@pytest.mark.parametrize(("ranks", "withheld"), [(1, 0), (4, 4), (4, -1), (4, True), (4, "2")])
+def test_a_rank_that_is_not_there_cannot_be_withheld(ranks, withheld):
+    with pytest.raises(ValueError, match=rf"^withheld must be .* got {withheld!r} with ranks={ranks}$"):
+        world.run(int, ranks=ranks, withheld=withheld)
+
+
+def test_a_group_that_not_all_make_is_named():
+    def work():
+        dist.new_group([0, 1] if dist.get_rank() == 0 else [1])
+
+    error = failure(work, ranks=2, timeout=1)
+    assert str(error) == (
+        f"deadlock after 1.0 s: rank 0 waits in new_group([0, 1]) at {line(work, 1)}; rank 1 has finished"
+    )
+
+
+def test_making_a_group_is_no_event():
+    def work():
+        dist.new_group(range(2))
+        dist.new_group()
+
+    assert world.run(work, ranks=2).events == ()
+
+
 CELL = """\
 import torch, torch.distributed as dist
 from rankzero import world
