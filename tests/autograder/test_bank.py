@@ -1,0 +1,130 @@
+"""Every chapter's bank: its list, its questions, its cases and slips, in this process."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from autograder import bank, compare, predicting, trusted
+from autograder.items import Build, Case, Choice, Order, Question
+
+ITEMS = bank.items()
+EXERCISES = bank.builds()
+PLAIN = [item for item in EXERCISES if item.grade == "call"]
+QUESTIONS = [item for item in ITEMS if isinstance(item, Question)]
+CHOICES = [item for item in ITEMS if isinstance(item, Choice)]
+PARTS = [(item, place) for item in QUESTIONS for place in range(len(item.parts))]
+PLAIN_SLIPS = [(item, slip) for item in PLAIN for slip in item.slips]
+KEYS = range(20)
+
+
+def named(value) -> str | None:
+    if hasattr(value, "program"):
+        return value.program.__name__
+    return getattr(value, "id", None)
+
+
+def hidden(item: Build, key: int) -> list[tuple]:
+    return item.hidden(Random(f"key {key}"))
+
+
+def drawn(item: Build, key: int) -> list[Case]:
+    return [case for _, cases in hidden(item, key) for case in cases]
+
+
+# The lists.
+
+
+def test_ids_and_functions_are_unique_in_the_course():
+    assert len({item.id for item in ITEMS}) == len(ITEMS)
+    assert len({item.function for item in EXERCISES}) == len(EXERCISES)
+
+
+@pytest.mark.parametrize("item", EXERCISES, ids=named)
+def test_an_exercise_is_named_after_its_function(item):
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", item.function).replace("_", "-").lower()
+    assert item.id.partition("-")[2] == words
+    assert item.solution().__name__ == item.function
+
+
+@pytest.mark.parametrize("chapter", bank.CHAPTERS)
+def test_items_stand_in_the_order_of_the_page(chapter):
+    sections = [item.section for item in bank._module(chapter).ITEMS]
+    places = [[int(number) for number in re.findall(r"\d+", section)] for section in sections]
+    assert places == sorted(places)
+    assert len({section.partition(".")[0] for section in sections}) == 1
+
+
+@pytest.mark.parametrize("chapter", bank.CHAPTERS)
+def test_a_bank_is_read_without_torch_and_without_solutions(chapter):
+    code = f"import sys, autograder.bank.{chapter}; sys.exit('torch' in sys.modules or 'solutions' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# The questions.
+
+
+@pytest.mark.parametrize(("item", "place"), PARTS, ids=named)
+def test_the_answer_is_right_and_every_slip_is_named(item, place):
+    part = item.parts[place]
+    assert predicting.judge_number(part, part.answer()) == (True, "")
+    for slip in part.slips:
+        assert predicting.judge_number(part, predicting.slip_value(slip)) == (False, slip.sentence)
+
+
+@pytest.mark.parametrize(("item", "place"), PARTS, ids=named)
+def test_a_derivation_does_not_hold_the_result(item, place):
+    """Short numbers may stand there as inputs."""
+    result = f"{item.parts[place].answer():.7g}"
+    assert len(result) < 3 or result not in item.derivation
+
+
+@pytest.mark.parametrize("item", CHOICES, ids=named)
+def test_every_wrong_option_has_its_sentence(item):
+    assert set(item.slips) == set(range(len(item.options))) - {item.correct}
+
+
+def test_every_kind_is_one_of_the_four():
+    asked = [item for item in ITEMS if isinstance(item, Question | Choice | Order)]
+    assert {item.kind for item in asked} <= {"derive", "trace", "debug", "design"}
+
+
+# Cases and slips.
+
+
+@pytest.mark.parametrize("item", EXERCISES, ids=named)
+def test_groups_have_the_cases_that_they_promise(item):
+    for key in KEYS:
+        assert all(len(cases) == group.count for group, cases in hidden(item, key))
+    if item.grade == "world":
+        assert len(drawn(item, 0)) <= 10
+        assert {len(case.args) for case in (*item.cases, *drawn(item, 0))} <= {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("item", PLAIN, ids=named)
+def test_the_reference_answers_as_the_cases_say(item):
+    for key in KEYS:
+        cases = [*item.cases, *drawn(item, key)]
+        for case, outcome in zip(cases, trusted.run(item, item.solution(), cases), strict=True):
+            assert (outcome.kind, outcome.error) == (("raised", case.raises) if case.raises else ("value", "")), case
+
+
+@pytest.mark.parametrize(("item", "slip"), PLAIN_SLIPS, ids=named)
+def test_no_key_lets_a_slip_pass(item, slip):
+    """Two wrong answers at least, so that it can be named."""
+    for key in KEYS:
+        cases = drawn(item, key)
+        expected, outcomes = (trusted.run(item, program, cases) for program in (item.solution(), slip.program))
+        faults = [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
+        assert sum(fault is not None for fault in faults) >= 2, key
+
+
+@pytest.mark.parametrize("item", PLAIN, ids=named)
+def test_slips_differ_from_each_other(item):
+    cases = drawn(item, 0)
+    answers = [repr([(one.kind, one.value) for one in trusted.run(item, s.program, cases)]) for s in item.slips]
+    assert len(set(answers)) == len(answers)
