@@ -1,0 +1,269 @@
+"""A small language model that is whole: it trains in seconds on one core, and every part of the course runs it.
+
+    model = train(steps=100)
+    logits = model(torch.tensor([ByteTokenizer().encode("Alice was ")]))
+
+It has the shape of a Llama: RMSNorm before each half of a block, rotary positions, key and value heads that several
+query heads share, gated feed-forward blocks, a head of its own. Attention is written as plain matrix products, so that
+counted FLOPs are those of the formula. B is the batch, T the new tokens of each sequence, S the cached and new ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from rankzero import tiny_layers
+from rankzero.tiny_layers import Block, GPTConfig, Pass
+from rankzero.tiny_text import BpeTokenizer, ByteTokenizer, batches, bundled_text
+
+__all__ = [
+    "GPT",
+    "BpeTokenizer",
+    "ByteTokenizer",
+    "GPTConfig",
+    "KVCache",
+    "Part",
+    "batches",
+    "bundled_text",
+    "loss",
+    "train",
+]
+
+
+class KVCache:
+    """Keys and values of the tokens that a model, or a part of one, has seen; a forward pass appends to it in place.
+
+    It holds numbers, no graph: no gradient flows through it. To forget the newest tokens, set ``length`` to less.
+
+    Args:
+        model: whose layers it serves.
+        batch: sequences, B.
+
+    Attributes:
+        length: tokens that it holds of each sequence.
+        keys, values: [layers, B, kv_heads, context, head_dim], filled up to ``length``.
+    """
+
+    def __init__(self, model: Part, batch: int) -> None:
+        config = model.config
+        shape = (len(model.blocks), batch, config.kv_heads, config.context, config.head_dim)
+        like = next(model.parameters())
+        self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
+        self.length = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes, filled or not."""
+        return self.keys.nbytes + self.values.nbytes
+
+    def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Store one layer's new keys and values [B, kv_heads, T, head_dim]; return all of them, with S for T.
+
+        The model moves ``length`` on when all of its layers have stored theirs.
+        """
+        stop = self.length + keys.shape[2]
+        for held, new in ((self.keys, keys), (self.values, values)):
+            held[layer, :, :, self.length : stop] = new.detach()
+        return self.keys[layer, :, :, :stop], self.values[layer, :, :, :stop]
+
+
+class Part(nn.Module):
+    """Consecutive layers of a model; :meth:`GPT.part` makes one.
+
+    Attributes:
+        config: of the whole model.
+        embedding, norm, head: None where the part does not have them.
+        blocks: in order; they keep the names that they have in the whole model.
+    """
+
+    def __init__(
+        self,
+        config: GPTConfig,
+        embedding: nn.Embedding | None,
+        blocks: nn.ModuleList | nn.ModuleDict,
+        norm: nn.RMSNorm | None,
+        head: nn.Linear | None,
+    ) -> None:
+        super().__init__()
+        self.config, self.embedding, self.blocks, self.norm, self.head = config, embedding, blocks, norm, head
+
+    @property
+    def matmul_parameters(self) -> int:
+        """Elements of the matrices that tokens are multiplied with: the head counts, look-up and norm gains do not."""
+        return sum(module.weight.numel() for module in self.modules() if isinstance(module, nn.Linear))
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        positions: torch.Tensor | None = None,
+        cache: KVCache | None = None,
+        mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """One pass over T new tokens of each of B sequences.
+
+        Args:
+            x: tokens [B, T], int64; for a part without the embedding, the output [B, T, hidden] of the part before.
+            positions: of the new tokens, [B, T]; None counts on from the cached ones.
+            cache: keys and values of the tokens before; the new ones are appended.
+            mask: [B, T, S], True where a new token may attend; None allows every token itself and those before it. A
+                token that may attend to nothing gets a finite output without meaning.
+
+        Returns:
+            [B, T, outputs]; for a part without the head [B, T, hidden].
+
+        Raises:
+            ValueError: more tokens than ``config.context``, or a mask of another shape or type.
+        """
+        length = 0 if cache is None else cache.length
+        now = self._pass(x, length, positions, cache, mask)
+        if self.embedding is not None:
+            x = self.embedding(x)
+        for layer, block in enumerate(self.blocks.children()):
+            x = block(x, now, layer)
+        if cache is not None:
+            cache.length = length + x.shape[1]
+        return x if self.norm is None or self.head is None else self.head(self.norm(x))
+
+    def _pass(
+        self,
+        x: torch.Tensor,
+        length: int,
+        positions: torch.Tensor | None,
+        cache: KVCache | None,
+        mask: torch.Tensor | None,
+    ) -> Pass:
+        batch, new = x.shape[:2]
+        total = length + new
+        if total > self.config.context:
+            raise ValueError(f"a sequence must have at most context = {self.config.context} tokens, got {total}")
+        if mask is None:
+            mask = torch.ones(1, new, total, dtype=torch.bool, device=x.device).tril(length)
+        elif mask.dtype != torch.bool or mask.shape != (batch, new, total):
+            raise ValueError(
+                f"mask must be bool of shape {(batch, new, total)}, got {mask.dtype} of shape {tuple(mask.shape)}"
+            )
+        if positions is None:
+            positions = torch.arange(length, total, device=x.device).unsqueeze(0)
+        angles = tiny_layers.angles(positions, self.config.head_dim).unsqueeze(1)
+        kind = next(self.parameters()).dtype
+        return Pass(angles.cos().to(kind), angles.sin().to(kind), mask.unsqueeze(1), cache)
+
+
+class GPT(Part):
+    """The whole model. The same config and seed give the same weights, whatever was drawn before.
+
+    Args:
+        config: the shape.
+        seed: of the weights.
+    """
+
+    embedding: nn.Embedding
+    blocks: nn.ModuleList
+    norm: nn.RMSNorm
+    head: nn.Linear
+
+    def __init__(self, config: GPTConfig, seed: int = 0) -> None:
+        with torch.random.fork_rng(devices=[]):  # torch draws weights too; they are replaced below
+            super().__init__(
+                config,
+                nn.Embedding(config.vocab, config.hidden),
+                nn.ModuleList(Block(config) for _ in range(config.layers)),
+                tiny_layers.norm(config),
+                nn.Linear(config.hidden, config.outputs or config.vocab, bias=False),
+            )
+        self._draw(torch.Generator().manual_seed(seed))
+
+    def part(self, blocks: range, first: bool, last: bool) -> Part:
+        """Some consecutive layers, sharing their parameters with the whole model.
+
+        The parts of a model, each fed with the output of the one before, give what the model gives. Parameters keep
+        their names: ``blocks.2.attention.query.weight`` is called so in the part too.
+
+        Args:
+            blocks: which; ``range(2, 4)`` is the third and the fourth.
+            first: with the embedding; the part takes tokens.
+            last: with the norm and the head; the part gives logits.
+
+        Raises:
+            ValueError: blocks that the model does not have, or not in steps of 1.
+        """
+        if blocks.step != 1 or not 0 <= blocks.start <= blocks.stop <= self.config.layers:
+            raise ValueError(f"blocks must be a range within range(0, {self.config.layers}), got {blocks}")
+        return Part(
+            self.config,
+            self.embedding if first else None,
+            nn.ModuleDict({str(index): self.blocks[index] for index in blocks}),
+            self.norm if last else None,
+            self.head if last else None,
+        )
+
+    def _draw(self, generator: torch.Generator) -> None:
+        """Matrices keep the size of what they are multiplied with; what blocks add shrinks with their number."""
+        nn.init.normal_(self.embedding.weight, std=1.0, generator=generator)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.normal_(module.weight, std=module.in_features**-0.5, generator=generator)
+        with torch.no_grad():
+            for module in self.modules():
+                if isinstance(module, Block):
+                    module.attention.output.weight /= math.sqrt(2 * self.config.layers)
+                    module.ffn.down.weight /= math.sqrt(2 * self.config.layers)
+
+
+def loss(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy of the next token, in nats: ``inputs`` and ``targets`` are [B, T] as :func:`batches` gives."""
+    return functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+
+
+def train(
+    text: str | Sequence[int] | None = None,
+    steps: int = 100,
+    seed: int = 0,
+    config: GPTConfig | None = None,
+    batch: int = 8,
+    learning_rate: float = 1e-2,
+) -> GPT:
+    """A model that has learnt from a text for a few seconds on one core; the same arguments give the same model.
+
+    Args:
+        text: as in :func:`batches`; None takes the bundled text.
+        steps: of the optimizer (AdamW, its rate falling to a tenth along a cosine); 0 gives the untrained model.
+        seed: of the weights and of the batches.
+        config: the shape; None takes the default one with the vocabulary of :class:`ByteTokenizer`.
+        batch: pieces in one step, each of half the context.
+        learning_rate: of the first step; positive.
+
+    Raises:
+        ValueError: steps are negative, or the text is shorter than a piece.
+    """
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError(f"steps must be an integer >= 0, got {steps!r}")
+    config = config or GPTConfig(vocab=len(ByteTokenizer().vocabulary))
+    model = GPT(config, seed)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, fused=True)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(steps, 1), eta_min=learning_rate / 10)
+    pieces = batches(text, batch, max(1, config.context // 2), seed)
+    with _one_thread():
+        for _ in range(steps):
+            optimizer.zero_grad()
+            loss(model, *next(pieces)).backward()
+            optimizer.step()
+            schedule.step()
+    return model
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Matrices this small gain nothing from a second thread, and lose much where other processes want the core."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

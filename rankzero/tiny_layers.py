@@ -1,0 +1,168 @@
+"""The shape of the tiny model, and the layers that :mod:`rankzero.tiny` puts together.
+
+The letters of shapes: B sequences, T new tokens of each, S cached and new ones together.
+
+Sources: Llama Team (2024), arXiv:2407.21783; Su et al. (2021), arXiv:2104.09864 (rotary positions).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from rankzero.models import Model
+
+if TYPE_CHECKING:
+    from rankzero.tiny import KVCache
+
+ROTARY_BASE = 10_000.0
+
+
+@dataclass(frozen=True)
+class GPTConfig:
+    """The shape of a tiny model. Every number is an integer >= 1.
+
+    Attributes:
+        vocab: rows of the embedding.
+        layers: transformer blocks.
+        heads: query heads.
+        kv_heads: key and value heads, a divisor of ``heads``; None stands for ``heads``.
+        head_dim: width of one head; even.
+        ffn: inner width of the feed-forward block; None stands for 8/3 of ``hidden``, rounded up to a multiple of 8.
+        context: the most tokens of one sequence, cached ones included.
+        outputs: numbers that the head gives for each token, for a value or a reward; None stands for ``vocab``.
+
+    Raises:
+        ValueError: a number is outside its range; the message names it and its value.
+    """
+
+    vocab: int = 256
+    layers: int = 4
+    heads: int = 4
+    kv_heads: int = None  # type: ignore[assignment]  # a number as soon as the config exists
+    head_dim: int = 16
+    ffn: int = None  # type: ignore[assignment]  # a number as soon as the config exists
+    context: int = 128
+    outputs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kv_heads is None:
+            object.__setattr__(self, "kv_heads", self.heads)
+        if self.ffn is None:
+            object.__setattr__(self, "ffn", 8 * math.ceil(self.hidden / 3))
+        for field in fields(self):
+            value = getattr(self, field.name)
+            optional = field.name == "outputs" and value is None
+            if not optional and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise ValueError(f"{field.name} must be an integer >= 1, got {value!r}")
+        if self.heads % self.kv_heads:
+            raise ValueError(f"kv_heads must divide heads = {self.heads}, got {self.kv_heads}")
+        if self.head_dim % 2:
+            raise ValueError(f"head_dim must be even, got {self.head_dim}")
+
+    @property
+    def hidden(self) -> int:
+        """Width of the residual stream, ``heads * head_dim``."""
+        return self.heads * self.head_dim
+
+    def as_model(self, name: str = "tiny") -> Model:
+        """The record of this shape, for every calculator that takes one of the published models.
+
+        Raises:
+            ValueError: the head does not give the vocabulary; such a model has no record.
+        """
+        if self.outputs not in (None, self.vocab):
+            raise ValueError(f"outputs must be None or vocab = {self.vocab} in a record, got {self.outputs}")
+        shape = (self.layers, self.hidden, self.heads, self.kv_heads, self.head_dim, self.ffn, self.vocab)
+        return Model(name, *shape, source="rankzero.tiny")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What all layers of one forward pass share: rotary angles, who may attend to whom, and the cache.
+
+    Attributes:
+        cosine, sine: of the angles, [B or 1, 1, T, head_dim / 2].
+        mask: True where a new token may attend, [B or 1, 1, T, S].
+        cache: where keys and values are stored; None keeps nothing.
+    """
+
+    cosine: torch.Tensor
+    sine: torch.Tensor
+    mask: torch.Tensor
+    cache: KVCache | None
+
+    def rotate(self, x: torch.Tensor) -> torch.Tensor:
+        """Turn every pair (i, i + head_dim / 2) of ``x`` [B, heads, T, head_dim] by the angle of its position."""
+        first, second = x.chunk(2, dim=-1)
+        turned = first * self.cosine - second * self.sine, second * self.cosine + first * self.sine
+        return torch.cat(turned, dim=-1)
+
+
+class Attention(nn.Module):
+    """Every token looks at those that the mask allows."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        shared = config.kv_heads * config.head_dim
+        self.heads, self.kv_heads, self.head_dim = config.heads, config.kv_heads, config.head_dim
+        self.query = nn.Linear(config.hidden, config.hidden, bias=False)
+        self.key = nn.Linear(config.hidden, shared, bias=False)
+        self.value = nn.Linear(config.hidden, shared, bias=False)
+        self.output = nn.Linear(config.hidden, config.hidden, bias=False)
+
+    def forward(self, x: torch.Tensor, now: Pass, layer: int) -> torch.Tensor:
+        queries = now.rotate(self._split(self.query(x), self.heads))  # [B, heads, T, head_dim]
+        keys = now.rotate(self._split(self.key(x), self.kv_heads))  # [B, kv_heads, T, head_dim]
+        values = self._split(self.value(x), self.kv_heads)
+        if now.cache is not None:
+            keys, values = now.cache.append(layer, keys, values)  # [B, kv_heads, S, head_dim]
+        keys, values = (held.repeat_interleave(self.heads // self.kv_heads, dim=1) for held in (keys, values))
+        scores = queries / math.sqrt(self.head_dim) @ keys.transpose(2, 3)  # [B, heads, T, S]
+        weights = scores.masked_fill(~now.mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+        return self.output((weights @ values).transpose(1, 2).flatten(2))
+
+    def _split(self, x: torch.Tensor, heads: int) -> torch.Tensor:
+        return x.unflatten(2, (heads, self.head_dim)).transpose(1, 2)
+
+
+class FeedForward(nn.Module):
+    """Widen, gate, narrow (SwiGLU)."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.gate = nn.Linear(config.hidden, config.ffn, bias=False)
+        self.up = nn.Linear(config.hidden, config.ffn, bias=False)
+        self.down = nn.Linear(config.ffn, config.hidden, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(functional.silu(self.gate(x)) * self.up(x))
+
+
+class Block(nn.Module):
+    """One layer: attention, then a feed-forward block, each added to what came in."""
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.attention_norm, self.attention = norm(config), Attention(config)
+        self.ffn_norm, self.ffn = norm(config), FeedForward(config)
+
+    def forward(self, x: torch.Tensor, now: Pass, layer: int) -> torch.Tensor:
+        x = x + self.attention(self.attention_norm(x), now, layer)
+        return x + self.ffn(self.ffn_norm(x))
+
+
+def norm(config: GPTConfig) -> nn.RMSNorm:
+    """A norm of the residual stream: it sets the size of every token's vector to 1, times a gain that is learnt."""
+    return nn.RMSNorm(config.hidden, eps=1e-5)
+
+
+def angles(positions: torch.Tensor, head_dim: int) -> torch.Tensor:
+    """Rotary angles [B, T, head_dim / 2] of positions [B, T], in double precision."""
+    pairs = torch.arange(0, head_dim, 2, dtype=torch.float64, device=positions.device)
+    return positions.unsqueeze(-1) * ROTARY_BASE ** (-pairs / head_dim)

@@ -1,0 +1,164 @@
+"""Text for the tiny model: a bundled novel, bytes or pairs of bytes as tokens, and batches drawn from them.
+
+>>> ByteTokenizer().encode("Rank")
+[82, 97, 110, 107]
+
+The text is *Alice's Adventures in Wonderland* (Lewis Carroll, 1865), in the public domain; ``data/README.md`` says
+where the file comes from. :mod:`rankzero.tiny` hands on every name of this module.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from itertools import pairwise
+
+import torch
+
+
+@functools.cache
+def bundled_text() -> str:
+    """The bundled training text, about 150 kB of plain ASCII."""
+    return (resources.files("rankzero") / "data" / "alice.txt").read_text(encoding="utf-8")
+
+
+class Tokenizer:
+    """What the tokenizers share: tokens 0 to 255 are the bytes, token 256 ends a sequence.
+
+    Attributes:
+        vocabulary: the bytes of every token; those of ``eos`` are empty.
+        eos: the token that ends a sequence.
+    """
+
+    eos = 256
+
+    def __init__(self) -> None:
+        self.vocabulary: list[bytes] = [*(bytes([value]) for value in range(256)), b""]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of ``tokens``; bytes that are no UTF-8 become U+FFFD.
+
+        Raises:
+            ValueError: a token is not in the vocabulary.
+        """
+        strange = next((token for token in tokens if not 0 <= token < len(self.vocabulary)), None)
+        if strange is not None:
+            raise ValueError(f"tokens must be from 0 to {len(self.vocabulary) - 1}, got {strange!r}")
+        return b"".join(self.vocabulary[token] for token in tokens).decode(errors="replace")
+
+
+class ByteTokenizer(Tokenizer):
+    """Every byte of the UTF-8 text is a token."""
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of ``text``, without ``eos``."""
+        return list(text.encode())
+
+
+class BpeTokenizer(Tokenizer):
+    """Byte pairs that are frequent together become tokens of their own: 257 for the first pair that was merged, and on.
+
+    Args:
+        merges: pairs of tokens in the order in which they were learnt; None takes 1,000 that :func:`learn_merges`
+            learnt from the bundled text.
+
+    Source: Sennrich, Haddow and Birch (2016), arXiv:1508.07909.
+    """
+
+    def __init__(self, merges: Sequence[tuple[int, int]] | None = None) -> None:
+        super().__init__()
+        self._tokens: dict[tuple[int, int], int] = {}  # pair -> the token that it makes
+        for left, right in _bundled_merges() if merges is None else merges:
+            self._tokens[left, right] = len(self.vocabulary)
+            self.vocabulary.append(self.vocabulary[left] + self.vocabulary[right])
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of ``text``, without ``eos``."""
+        pieces = PIECES.findall(text)
+        tokens = {piece: self._piece(piece) for piece in set(pieces)}
+        return [token for piece in pieces for token in tokens[piece]]
+
+    def _piece(self, piece: str) -> list[int]:
+        tokens = list(piece.encode())
+        while pairs := [pair for pair in pairwise(tokens) if pair in self._tokens]:
+            first = min(pairs, key=self._tokens.__getitem__)
+            tokens = _merged(tokens, first, self._tokens[first])
+        return tokens
+
+
+#: Tokens never reach over the border of two pieces: a word, or other marks, each with the blank before it; or blanks.
+PIECES = re.compile(r" ?\w+| ?[^\w\s]+|\s+")
+
+
+def learn_merges(text: str, merges: int) -> list[tuple[int, int]]:
+    """The pairs that :class:`BpeTokenizer` merges: again and again the most frequent one, the smaller of equal ones."""
+    pieces = [(list(piece.encode()), count) for piece, count in Counter(PIECES.findall(text)).items()]
+    learnt: list[tuple[int, int]] = []
+    while len(learnt) < merges:
+        pairs: Counter[tuple[int, int]] = Counter()
+        for tokens, count in pieces:
+            for pair in pairwise(tokens):
+                pairs[pair] += count
+        if not pairs:
+            break
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+        pieces = [(_merged(tokens, best, 257 + len(learnt)), count) for tokens, count in pieces]
+        learnt.append(best)
+    return learnt
+
+
+def _merged(tokens: list[int], pair: tuple[int, int], token: int) -> list[int]:
+    """``tokens`` with ``token`` for every ``pair``, from the left."""
+    merged: list[int] = []
+    for new in tokens:
+        if merged and (merged[-1], new) == pair:
+            merged[-1] = token
+        else:
+            merged.append(new)
+    return merged
+
+
+@functools.cache
+def _bundled_merges() -> tuple[tuple[int, int], ...]:
+    lines = (resources.files("rankzero") / "data" / "merges.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split() for line in lines)
+    return tuple((int(left), int(right)) for left, right in pairs)
+
+
+def batches(
+    text: str | Sequence[int] | None = None, batch: int = 8, context: int = 64, seed: int = 0
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Pieces of a text drawn at random places, without end.
+
+    Args:
+        text: None takes the bundled text; a string is taken as its bytes, a sequence of numbers as tokens.
+        batch: pieces in one batch, B; at least 1.
+        context: tokens in one piece, T; at least 1 and fewer than the text has.
+        seed: of the places; the same seed gives the same batches.
+
+    Returns:
+        An iterator of ``(inputs, targets)``, both int64 of shape [B, T]; a target is the token after its input.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    text = bundled_text() if text is None else text
+    tokens = torch.tensor(ByteTokenizer().encode(text) if isinstance(text, str) else list(text), dtype=torch.int64)
+    for name, value in (("batch", batch), ("context", context)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
+    if context >= len(tokens):
+        raise ValueError(f"context must be smaller than the text of {len(tokens)} tokens, got {context}")
+    return _drawn(tokens, batch, context, torch.Generator().manual_seed(seed))
+
+
+def _drawn(
+    tokens: torch.Tensor, batch: int, context: int, generator: torch.Generator
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    pieces = tokens.unfold(0, context + 1, 1)  # [places, T + 1]
+    while True:
+        drawn = pieces[torch.randint(len(pieces), (batch,), generator=generator)]
+        yield drawn[:, :-1].contiguous(), drawn[:, 1:].contiguous()
