@@ -1,0 +1,296 @@
+"""Messages between ranks on paper: when each one starts and ends, and whose numbers each rank then holds.
+
+Every rank has one port. It sends one message at a time and receives one at a time, both at once if it likes. A message
+of m bytes keeps the sender's way out and the receiver's way in for ``latency + m / bandwidth``. A rank's program is the
+list of messages that it sends and receives. It sends in that order, receives in that order, and what concerns one chunk
+happens in that order too; for the rest nothing waits. So a chunk is passed on as soon as it has arrived.
+
+>>> there, back = Transfer(0, 1, (0,), "reduce"), Transfer(1, 0, (0,), "copy")
+>>> run = simulate_programs(by_rank([there, back], ranks=2), sizes=[1000], network=Network(1e9, latency=1e-6))
+>>> run.seconds
+4e-06
+>>> [sorted(chunks[0]) for chunks in run.holds]
+[[0, 1], [0, 1]]
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rankzero.events import Event, Ledger
+
+#: Of each rank, of each chunk: the ranks whose numbers are in it; empty where there is nothing.
+Holds = tuple[tuple[frozenset[int], ...], ...]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One message.
+
+    Attributes:
+        source: the rank that sends.
+        target: the rank that receives, another one.
+        chunks: numbers of the chunks in the message.
+        kind: ``reduce`` adds them to what the target holds; ``copy`` replaces it.
+    """
+
+    source: int
+    target: int
+    chunks: tuple[int, ...]
+    kind: Literal["reduce", "copy"]
+
+    def __str__(self) -> str:
+        """As a part of a sentence: ``chunk 3``, ``chunks 0, 1``."""
+        return f"chunk{'s' * (len(self.chunks) != 1)} {', '.join(map(str, self.chunks))}"
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a message costs between two ranks: on one level, or inside and across nodes.
+
+    Attributes:
+        bandwidth: of one port, one direction, bytes/s; inside a node where there are nodes.
+        latency: start-up of one message, seconds; inside a node where there are nodes.
+        ranks_per_node: consecutive ranks that share a node; None: all ranks do.
+        inter_bandwidth: bytes/s of a message to another node; None: as inside.
+        inter_latency: start-up of a message to another node, seconds; None: as inside.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+
+    bandwidth: float
+    latency: float = 0.0
+    ranks_per_node: int | None = None
+    inter_bandwidth: float | None = None
+    inter_latency: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("bandwidth", "inter_bandwidth"):
+            value = getattr(self, name)
+            _require(value is None or 0 < value < math.inf, f"{name} must be a finite number > 0", value)
+        for name in ("latency", "inter_latency"):
+            value = getattr(self, name)
+            _require(value is None or 0 <= value < math.inf, f"{name} must be a finite number >= 0", value)
+        if self.ranks_per_node is not None:
+            _require(_whole(self.ranks_per_node, 1), "ranks_per_node must be an integer >= 1", self.ranks_per_node)
+
+    def seconds(self, source: int, target: int, message_bytes: float) -> float:
+        """Time of one message."""
+        latency, bandwidth = self.latency, self.bandwidth
+        if self.ranks_per_node is not None and source // self.ranks_per_node != target // self.ranks_per_node:
+            latency = latency if self.inter_latency is None else self.inter_latency
+            bandwidth = bandwidth if self.inter_bandwidth is None else self.inter_bandwidth
+        return latency + message_bytes / bandwidth
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a simulation gives.
+
+    Attributes:
+        events: a send and a recv for each message, by rank and then by time.
+        seconds: from the start to the end of the last message.
+        ranks: how many.
+        holds: ``holds[rank][chunk]``, the ranks whose numbers are in it at the end.
+    """
+
+    events: tuple[Event, ...]
+    seconds: float
+    ranks: int
+    holds: Holds
+
+    def ledger(self) -> Ledger:
+        """Bytes by rank and operation."""
+        return Ledger(self.events, self.ranks)
+
+
+def by_rank(transfers: Iterable[Transfer], ranks: int) -> list[list[Transfer]]:
+    """The programs of all ranks: of each, in order, the transfers in which it takes part.
+
+    Programs made so never block each other, since both ends of a message find it at the same place of one list.
+    """
+    programs: list[list[Transfer]] = [[] for _ in range(ranks)]
+    for transfer in transfers:
+        for end in (transfer.source, transfer.target):
+            _require(end in range(ranks), f"source and target must be from 0 to {ranks - 1}", end)
+            programs[end].append(transfer)
+    return programs
+
+
+def simulate_programs(
+    programs: Sequence[Sequence[Transfer]],
+    sizes: Sequence[int],
+    network: Network,
+    holds: Sequence[Sequence[Collection[int]]] | None = None,
+) -> Run:
+    """Run the programs of all ranks; every message starts as soon as it may.
+
+    Args:
+        programs: of each rank, in order, the transfers that it sends and receives. Both ends list a transfer; the first
+            from one rank to another that the sender lists is the first that the receiver lists.
+        sizes: bytes of each chunk, whole numbers >= 0.
+        network: what a message costs.
+        holds: what the ranks start with, as in :class:`Run`; None: every rank has its own numbers in every chunk.
+
+    Raises:
+        ValueError: a program is impossible, and the message says how: it sends a chunk of which the rank has nothing,
+            adds a rank's numbers twice, copies over numbers that the copy lacks, the two ends of a message do not
+            agree, or nothing moves any more.
+    """
+    ranks = len(programs)
+    for number, size in enumerate(sizes):
+        _require(_whole(size, 0), f"sizes[{number}] must be an integer >= 0", size)
+    held = _start(holds, ranks, len(sizes))
+    messages, queues = _matched(programs, len(sizes))
+    followers, missing = _dependencies(messages, queues)
+    starts = [0.0] * len(messages)
+    ready = deque(number for number, count in enumerate(missing) if count == 0)
+    events: list[Event] = []
+    while ready:
+        number = ready.popleft()
+        message, start = messages[number], starts[number]
+        _carry(message, held)
+        size = sum(sizes[chunk] for chunk in message.chunks)
+        end = start + network.seconds(message.source, message.target, size)
+        events.append(Event(message.source, "send", (message.target,), size, 0, start, end))
+        events.append(Event(message.target, "recv", (message.source,), 0, size, start, end))
+        for follower in followers[number]:
+            starts[follower] = max(starts[follower], end)
+            missing[follower] -= 1
+            if missing[follower] == 0:
+                ready.append(follower)
+    if any(missing):
+        raise ValueError(_stuck(messages, queues, missing))
+    events.sort(key=lambda event: (event.rank, event.start, event.end))
+    seconds = max((event.end for event in events), default=0.0)
+    return Run(tuple(events), seconds, ranks, tuple(tuple(chunks) for chunks in held))
+
+
+def _start(holds: Sequence[Sequence[Collection[int]]] | None, ranks: int, chunks: int) -> list[list[frozenset[int]]]:
+    if holds is None:
+        return [[frozenset((rank,))] * chunks for rank in range(ranks)]
+    if len(holds) != ranks or any(len(row) != chunks for row in holds):
+        raise ValueError(f"holds must have {chunks} chunks on each of {ranks} ranks, got {[len(row) for row in holds]}")
+    return [[frozenset(chunk) for chunk in row] for row in holds]
+
+
+def _matched(programs: Sequence[Sequence[Transfer]], chunks: int) -> tuple[list[Transfer], list[list[int]]]:
+    """All messages, and of each rank, in the order of its program, the numbers of those in which it takes part."""
+    messages: list[Transfer] = []
+    sent: dict[tuple[int, int], deque[int]] = defaultdict(deque)  # from, to -> messages that no program has received
+    for rank, program in enumerate(programs):
+        for transfer in program:
+            _check_transfer(transfer, rank, len(programs), chunks)
+            if transfer.source == rank:
+                sent[rank, transfer.target].append(len(messages))
+                messages.append(transfer)
+    leaving = iter(range(len(messages)))  # numbers were given in the order in which this meets the senders again
+    queues = [
+        [next(leaving) if transfer.source == rank else _received(transfer, sent, messages) for transfer in program]
+        for rank, program in enumerate(programs)
+    ]
+    for (source, target), left in sent.items():
+        if left:
+            raise ValueError(f"rank {source} sends {messages[left[0]]} to rank {target}, which does not receive it")
+    return messages, queues
+
+
+def _received(transfer: Transfer, sent: dict[tuple[int, int], deque[int]], messages: list[Transfer]) -> int:
+    """The number of the message that the receiver takes for ``transfer``."""
+    source, target = transfer.source, transfer.target
+    if not sent[source, target]:
+        raise ValueError(f"rank {target} receives {transfer} from rank {source}, which does not send it")
+    number = sent[source, target].popleft()
+    if messages[number] != transfer:
+        theirs = messages[number]
+        raise ValueError(
+            f"rank {source} sends {theirs} to rank {target} to {theirs.kind}, "
+            f"which receives {transfer} to {transfer.kind}"
+        )
+    return number
+
+
+def _dependencies(messages: list[Transfer], queues: list[list[int]]) -> tuple[list[set[int]], list[int]]:
+    """Of each message, those that wait for it, and how many it waits for.
+
+    On either of its ranks it waits for the last message that used the same way in or out, and for the last one that
+    carried one of its chunks.
+    """
+    followers: list[set[int]] = [set() for _ in messages]
+    for rank, queue in enumerate(queues):
+        last: dict[Hashable, int] = {}
+        for number in queue:
+            message = messages[number]
+            for use in ("out" if message.source == rank else "in", *message.chunks):
+                if use in last:
+                    followers[last[use]].add(number)
+                last[use] = number
+    missing = [0] * len(messages)
+    for waiting in followers:
+        for number in waiting:
+            missing[number] += 1
+    return followers, missing
+
+
+def _carry(message: Transfer, held: list[list[frozenset[int]]]) -> None:
+    """Move the numbers, or say why they cannot be moved."""
+    source, target = message.source, message.target
+    for chunk in message.chunks:
+        sent, there = held[source][chunk], held[target][chunk]
+        if not sent:
+            raise ValueError(f"rank {source} sends chunk {chunk} to rank {target} before it has any of it")
+        if message.kind == "reduce" and sent & there:
+            twice = min(sent & there)
+            raise ValueError(f"rank {target} adds rank {twice}'s numbers to chunk {chunk} twice, from rank {source}")
+        if message.kind == "copy" and there - sent:
+            lost = min(there - sent)
+            raise ValueError(
+                f"rank {source} sends chunk {chunk} to rank {target} before it has rank {lost}'s numbers, "
+                f"and the copy would replace them"
+            )
+        held[target][chunk] = sent | there
+
+
+def _stuck(messages: list[Transfer], queues: list[list[int]], missing: list[int]) -> str:
+    """Who waits in what, when nothing moves any more."""
+    waits = []
+    for rank, queue in enumerate(queues):
+        message = next((messages[number] for number in queue if missing[number]), None)
+        if message is not None and message.source == rank:
+            waits.append(f"rank {rank} waits to send {message} to rank {message.target}")
+        elif message is not None:
+            waits.append(f"rank {rank} waits to receive {message} from rank {message.source}")
+    more = f"; and {len(waits) - 4} more" if len(waits) > 4 else ""
+    return f"nothing moves any more: {'; '.join(waits[:4])}{more}"
+
+
+def _check_transfer(transfer: Transfer, rank: int, ranks: int, chunks: int) -> None:
+    """Every number names a rank or a chunk that exists, once, and the program is that of one of its ends."""
+    for name in ("source", "target"):
+        end = getattr(transfer, name)
+        _require(_whole(end, 0) and end < ranks, f"{name} must be an integer from 0 to {ranks - 1}", end)
+    _require(transfer.source != transfer.target, "source and target must be two ranks", transfer.source)
+    if rank not in (transfer.source, transfer.target):
+        ends = f"from rank {transfer.source} to {transfer.target}"
+        raise ValueError(f"the program of rank {rank} must hold its own transfers, got one {ends}")
+    _require(transfer.kind in ("reduce", "copy"), "kind must be 'reduce' or 'copy'", transfer.kind)
+    for chunk in transfer.chunks:
+        _require(_whole(chunk, 0) and chunk < chunks, f"chunks must be integers from 0 to {chunks - 1}", chunk)
+    _require(len(set(transfer.chunks)) == len(transfer.chunks) > 0, "chunks must be different", transfer.chunks)
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _require(rule: bool, sentence: str, value: object) -> None:
+    """Raise a ValueError that says the rule and the value, unless the rule holds."""
+    if not rule:
+        raise ValueError(f"{sentence}, got {value!r}")
