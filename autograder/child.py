@@ -18,6 +18,9 @@ try:  # the C parts of json, without the milliseconds that its Python parts take
 except ImportError:  # another Python
     make_scanner = None  # type: ignore[assignment,misc]
 
+#: What torch imports in the first backward pass with a gradient: a second or more, which should not be a case's.
+BACKWARD = "torch.fx.experimental.symbolic_shapes"
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -131,7 +134,7 @@ class Child:
     def __init__(self, channel):
         self.channel = channel
         self.wire, self.units = sibling("child_wire"), sibling("child_code")
-        self.code = self.group = None
+        self.code = self.group = self.stage = None
 
     def serve(self):
         while True:
@@ -163,6 +166,8 @@ class Child:
         sys.path.extend(request["packages"])
         for name in request["preload"]:
             __import__(name)
+        if "torch" in request["preload"] and any("backward" in source for _, _, source in request["units"]):
+            __import__(BACKWARD)
         limit(request["limits"])
         self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
         return {"kind": "ready"}
@@ -189,17 +194,22 @@ class Child:
         if function is None:
             return {"kind": "missing"}
         args, kwargs = self.decode(request["args"]), self.decode(request["kwargs"])
-        value = self.encode(function(*args, **kwargs))
-        reply = {"kind": "value", "value": value}
+        value = function(*args, **kwargs)
+        if self.stage:
+            value = self.stage.answer(value, args, self.wire.Record)
+        reply = {"kind": "value", "value": self.encode(value)}
         if request["report"]:
             reply["arguments"] = self.after(request["args"], args)
         return reply
 
     def after(self, wire, args):
-        """The arguments as the call left them, None when that is as they were; an iterator is meant to be used up."""
+        """The arguments as the call left them, None when that is as they were.
+
+        An iterator is meant to be used up, and a stage to get gradients.
+        """
         try:
             pairs = zip(wire[1:], args, strict=True)
-            left = ["t", *(sent if type(sent) is list and sent[0] == "i" else self.encode(arg) for sent, arg in pairs)]
+            left = ["t", *(s if type(s) is list and s[0] in ("i", "S") else self.encode(arg) for s, arg in pairs)]
         except self.wire.Refused:
             return None
         return None if left == wire else left
@@ -245,7 +255,11 @@ class Child:
         return self.wire.encode(value, self.special)
 
     def decode(self, wire):
-        return self.wire.decode(wire, self.make_tensor, iter)
+        return self.wire.decode(wire, self.make_tensor, {"i": iter, "S": self.make_stage})
+
+    def make_stage(self, parts):
+        self.stage = self.stage or sibling("child_stage")
+        return self.stage.make(parts)
 
     def special(self, value):
         torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")

@@ -10,12 +10,16 @@ None, bool, int, str   themselves
 float                  ``["f", float.hex()]``
 list, tuple            ``["l", ...]``, ``["t", ...]``
 dict                   ``["d", [key, value], ...]``
+range                  ``["r", start, stop, step]``
 tensor                 ``["T", dtype, [shape], base64 of the data]``
+dataclass instance     ``["R", class name, [field, value], ...]``
 one-shot iterator      ``["i", ...]`` (from the grader only)
+part of a model        ``["S", frozen, layer, ...]`` (from the grader only)
 =====================  ==========================================
 """
 
 import math
+import sys
 
 #: Bounds of one value, held by the child for a clear sentence and by the grader for its life.
 MAX_BITS = 4096
@@ -30,7 +34,7 @@ SIZES = {"float32": 4, "float64": 8, "int64": 8, "int32": 4, "bool": 1}
 
 #: What to return in place of a type that is not plain.
 INSTEAD = {"Fraction": "a float", "Decimal": "a float", "complex": "a float"}
-INSTEAD.update(dict.fromkeys(("generator", "range", "map", "filter", "zip", "set", "frozenset", "array"), "a list"))
+INSTEAD.update(dict.fromkeys(("generator", "map", "filter", "zip", "set", "frozenset", "array"), "a list"))
 INSTEAD.update(dict.fromkeys(("list_iterator", "dict_keys", "dict_values", "dict_items", "deque"), "a list"))
 INSTEAD.update({"function": "its result", "coroutine": "its result", "method": "its result", "bytes": "a str"})
 
@@ -48,6 +52,23 @@ class Refused(Exception):
 
 class Malformed(Exception):
     """Something on the wire that no honest encoder writes."""
+
+
+class Record:
+    """An instance of a dataclass as it travels: the name of its class, and its fields."""
+
+    __slots__ = ("fields", "name")
+
+    def __init__(self, name, fields):
+        self.name, self.fields = name, fields
+
+    def __eq__(self, other):
+        return type(other) is Record and (self.name, self.fields) == (other.name, other.fields)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self):
+        return f"{self.name}({', '.join(f'{field}={value!r}' for field, value in self.fields.items())})"
 
 
 def not_plain(kind):
@@ -83,9 +104,23 @@ def _encode(value, special, depth, budget):
         return ["d", *([_encode(p, special, depth + 1, budget) for p in pair] for pair in pairs)]
     wire = special(value) if special else None
     if wire is None:
+        record = _record(value)
+        if record is not None:
+            pairs = record.fields.items()
+            return ["R", record.name, *([_text(n), _encode(v, special, depth + 1, budget)] for n, v in pairs)]
         name = kind.__name__
         raise Refused(not_plain(name), name)
     return wire
+
+
+def _record(value):
+    """``value`` as a :class:`Record`, None when it is no instance of a dataclass."""
+    if type(value) is Record:
+        return value
+    dataclasses = sys.modules.get("dataclasses")  # who has such an instance has imported it
+    if dataclasses is None or not dataclasses.is_dataclass(type(value)):
+        return None
+    return Record(type(value).__name__, {field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
 
 
 def _spend(budget, parts):
@@ -118,12 +153,17 @@ def _text(value):
     return value
 
 
+def _range(value):
+    return ["r", *map(_integer, (value.start, value.stop, value.step))]
+
+
 _SIMPLE = {
     type(None): lambda value: value,
     bool: lambda value: value,
     int: _integer,
     float: lambda value: ["f", value.hex()],
     str: _text,
+    range: _range,
 }
 
 
@@ -142,20 +182,20 @@ def tensor(dtype, shape, data):
     return ["T", dtype, list(shape), b2a_base64(data, newline=False).decode()]
 
 
-def decode(wire, make_tensor, make_iterator=None):
+def decode(wire, make_tensor, makers):
     """The value that ``wire`` stands for.
 
-    ``make_tensor(dtype, shape, data)`` makes a tensor, ``make_iterator(list)`` an iterator; without it there are none.
+    ``make_tensor(dtype, shape, data)`` makes a tensor; ``makers[tag](list)`` makes what a further tag stands for.
 
     Raises:
         Malformed: no honest encoder writes this.
     """
-    return _Decoder(make_tensor, make_iterator).value(wire, 0)
+    return _Decoder(make_tensor, makers).value(wire, 0)
 
 
 class _Decoder:
-    def __init__(self, make_tensor, make_iterator):
-        self.make_tensor, self.make_iterator = make_tensor, make_iterator
+    def __init__(self, make_tensor, makers):
+        self.make_tensor, self.makers = make_tensor, makers
         self.nodes, self.keys = MAX_NODES, MAX_KEYS
 
     def value(self, wire, depth):
@@ -182,10 +222,14 @@ class _Decoder:
             return tuple(self.values(rest, depth))
         if tag == "d":
             return self.dictionary(rest, depth)
+        if tag == "r":
+            return _checked_range(rest)
         if tag == "T":
             return self.make_tensor(*checked_tensor(rest))
-        if tag == "i" and self.make_iterator:
-            return self.make_iterator(self.values(rest, depth))
+        if tag == "R":
+            return self.record(rest, depth)
+        if tag in self.makers:
+            return self.makers[tag](self.values(rest, depth))
         raise Malformed("an unknown tag")
 
     def values(self, rest, depth):
@@ -195,6 +239,12 @@ class _Decoder:
                 raise Malformed("too large")
             return rest
         return [self.value(part, depth) for part in rest]
+
+    def record(self, rest, depth):
+        fields = self.dictionary(rest[1:], depth)
+        if not rest or not all(type(name) is str and name.isidentifier() for name in (rest[0], *fields)):
+            raise Malformed("no record")
+        return Record(_checked_text(rest[0]), fields)
 
     def dictionary(self, pairs, depth):
         self.keys -= len(pairs)  # hostile keys may collide: their number bounds the time that takes
@@ -212,6 +262,14 @@ def _checked_text(text):
     except UnicodeEncodeError:
         raise Malformed("no text") from None
     return text
+
+
+def _checked_range(rest):
+    """A range; it is never walked, so its length does not matter."""
+    whole = all(type(number) is int and number.bit_length() <= MAX_BITS for number in rest)
+    if len(rest) != 3 or not whole or rest[2] == 0:
+        raise Malformed("no range")
+    return range(*rest)
 
 
 def _checked_float(rest):

@@ -1,9 +1,10 @@
 """An answer against the right one: exact types, then shapes and lengths, then elements, written so that NaN fails.
 
 Rules of type: a bool is never a number; an int may stand where a float is expected, and a whole float where an int is
-(the value counts, and ``2 * GB`` is a float); a scalar of NumPy or torch is its number; list and tuple differ. Floats
-are compared relative to the expected value, those of a list or a tensor relative to its largest element; where exactly
-0 is expected, an absolute 1e-6 of the tolerance is allowed.
+(the value counts, and ``2 * GB`` is a float); a scalar of NumPy or torch is its number; list and tuple differ; an
+instance of a dataclass counts by the name of its class and by its fields, wherever that class was written. Floats are
+compared relative to the expected value, those of a list or a tensor relative to its largest element; where exactly 0 is
+expected, an absolute 1e-6 of the tolerance is allowed.
 
 No sentence holds an expected value. Only with ``tell``, for public cases, does it hold a ratio to one.
 """
@@ -19,6 +20,7 @@ from typing import Any
 from autograder import values
 from autograder.items import Build, Case, Tensor
 from autograder.outcome import Outcome
+from autograder.values import Record
 
 #: Scale of a comparison with exactly 0.
 ZERO_SCALE = 1e-6
@@ -105,11 +107,16 @@ def _not_raised(error: str, outcome: Outcome, tell: bool) -> str | None:
 
 
 def kind_of(value: Any) -> str:
-    """A type with its article, as a sentence needs it: ``"a float"``, ``"an int"``, ``"None"``."""
+    """A type with its article, as a sentence needs it: ``"a float"``, ``"an int"``, ``"None"``.
+
+    The name of a dataclass is left out: the submission chose it, and could tell a hidden input by it.
+    """
     if value is None:
         return "None"
     if isinstance(value, Tensor):
         return f"a {value.dtype} tensor"
+    if isinstance(value, Record):
+        return "a dataclass"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeio' else 'a'} {name}"
 
@@ -155,6 +162,8 @@ class Comparison:
             return None if self.close(expected, got, scale) else self._wrong(expected, got, place)
         if type(expected) is not type(got):
             return _wrong_type(expected, got, place)
+        if isinstance(expected, Record):
+            return self._records(expected, got, place)
         if isinstance(expected, Tensor):
             return self._tensors(expected, got, place)
         if isinstance(expected, list | tuple):
@@ -205,6 +214,18 @@ class Comparison:
                 return sentence
         return None
 
+    def _records(self, expected: Record, got: Record, place: str) -> str | None:
+        if expected.name != got.name:
+            return f"{place or 'the value'} is a dataclass of another name; it must be a {expected.name}"
+        if set(expected.fields) != set(got.fields):
+            return f"{place or 'the value'} has other fields than a {expected.name} should"
+        for field, right in expected.fields.items():
+            where = f"the field {field}" + (f" of {place}" if place else "")
+            sentence = self.difference(right, got.fields[field], where)
+            if sentence:
+                return sentence
+        return None
+
     def _dictionaries(self, expected: dict[Any, Any], got: dict[Any, Any], place: str) -> str | None:
         if set(expected) != set(got):
             return f"{place or 'the dict'} has other keys than it should"
@@ -228,11 +249,12 @@ def _number_in(value: Any) -> Any:
 
 
 def _wrong_type(expected: Any, got: Any, place: str) -> str:
+    wanted = f"a {expected.name}" if isinstance(expected, Record) else kind_of(expected)
     if place:
-        return f"{place} is {kind_of(got)}; it must be {kind_of(expected)}"
+        return f"{place} is {kind_of(got)}; it must be {wanted}"
     if got is None:
         return "returned None: did you print instead of return?"
-    return f"returned {kind_of(got)}; return {kind_of(expected)}"
+    return f"returned {kind_of(got)}; return {wanted}"
 
 
 def ratio(expected: float, got: float) -> str:

@@ -55,6 +55,23 @@ class Iterator:
     values: tuple[Any, ...]
 
 
+@dataclass(frozen=True, repr=False)
+class Stage:
+    """A part of a model: the program receives a new ``torch.nn.Sequential`` of ``layers`` for each call.
+
+    A layer is ``("Linear", weight, bias)`` with a :class:`Tensor` for each (the bias may be None), or the name of a
+    module of ``torch.nn`` without parameters, ``("Tanh",)``. The parameters of a ``frozen`` stage ask for no gradient.
+    The gradients that a call leaves in it belong to the answer: a record ``Trained`` with ``value`` and ``gradients``.
+    """
+
+    layers: tuple[tuple[Any, ...], ...]
+    frozen: bool = False
+
+    def __repr__(self) -> str:
+        made = [f"{name}({', '.join(map(str, reversed(own[0].shape))) if own else ''})" for name, *own in self.layers]
+        return f"Sequential({', '.join(made)}){'.requires_grad_(False)' if self.frozen else ''}"
+
+
 class _Lazy:
     """A module that is imported when one of its names is first used."""
 
@@ -148,7 +165,7 @@ class Case:
     ``calls``: the class is made with ``args`` and ``kwargs``; then each ``(name, arguments)`` of ``calls`` is called in
     turn, or read as an attribute when ``arguments`` is None; every answer counts. ``other.name`` goes to a second
     object, made with the same arguments when it is first named: objects must not share their state.
-    ``tensor``: as ``call``, with :class:`Tensor` for tensors.
+    ``tensor``: as ``call``, with :class:`Tensor` for tensors and :class:`Stage` for a part of a model.
     ``world``: ``args[r]`` are the arguments of rank ``r``; ``len(args)`` is the number of ranks.
     """
 
@@ -156,6 +173,11 @@ class Case:
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     raises: str | None = None
     calls: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
+
+
+def invalid(*args: Any, **kwargs: Any) -> Case:
+    """A call that must raise ValueError."""
+    return Case(args, kwargs, raises="ValueError")
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,12 @@ from types import FrameType
 from typing import Any
 
 from autograder import child_wire, values
-from autograder.items import Build, Case, Tensor
+from autograder.items import Build, Case, Stage, Tensor
+from autograder.items import Iterator as OneShot
 from autograder.outcome import Outcome
 
+#: Arguments that a call is meant to change.
+CHANGED = (OneShot, Stage)
 #: After so many cases without an answer, the rest of a program's cases is not tried.
 LOSSES = 2
 
@@ -78,11 +81,9 @@ def _drive(program: Callable[..., Any], case: Case) -> list[Any]:
 
 
 def after(sent: Sequence[Any], left: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The arguments as a call left them; a one-shot iterator, meant to be used up, as it was sent."""
-    from autograder.items import Iterator as OneShot
-
+    """The arguments as a call left them; a one-shot iterator and a stage, meant to be changed, as they were sent."""
     try:
-        return tuple(old if isinstance(old, OneShot) else plain(new) for old, new in zip(sent, left, strict=True))
+        return tuple(old if isinstance(old, CHANGED) else plain(new) for old, new in zip(sent, left, strict=True))
     except child_wire.Refused:
         return None
 

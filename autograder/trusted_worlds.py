@@ -116,10 +116,12 @@ def _split(events: Sequence[Event], cases: int) -> list[list[Event]]:
 
 def _answer(program: Callable[..., Any], case: Case, given: Sequence[Any]) -> tuple[tuple[Any, ...], Exception | None]:
     """One rank's part of an outcome, ``(kind, value or class name, arguments, line, detail)``, and its exception."""
-    args = values.fresh(list(given), torch_tensor)
+    from autograder import child_stage
+
+    args = values.fresh(list(given), torch_tensor, child_stage.make)
     kwargs = values.fresh(dict(case.kwargs), torch_tensor)
     try:
-        value = trusted.plain(program(*args, **kwargs))
+        value = trusted.plain(child_stage.answer(program(*args, **kwargs), args, values.Record))
     except Refused as refusal:
         return ("refused", None, None, None, f"returned {refusal}"), None
     except Exception as error:

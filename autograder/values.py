@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder import child_wire
-from autograder.child_wire import Malformed, Refused
-from autograder.items import Iterator, Tensor
+from autograder.child_wire import Malformed, Record, Refused
+from autograder.items import Iterator, Stage, Tensor
 
-__all__ = ["MAX_LINE", "Malformed", "Refused", "decode", "encode", "fresh", "parse"]
+__all__ = ["MAX_LINE", "Malformed", "Record", "Refused", "decode", "encode", "fresh", "parse"]
 
 #: The longest line that a child may write, bytes, and the most parts it may have.
 MAX_LINE = 6 << 20
@@ -22,11 +22,13 @@ def _special(value: Any) -> Any:
         return child_wire.tensor(value.dtype, value.shape, value.data)
     if type(value) is Iterator:
         return ["i", *encode(list(value.values))[1:]]
+    if type(value) is Stage:
+        return ["S", *encode([value.frozen, *value.layers])[1:]]
     return None
 
 
 def encode(value: Any) -> Any:
-    """The wire form of a plain value, a :class:`Tensor` or an :class:`Iterator`.
+    """The wire form of a plain value, a :class:`Tensor`, a :class:`Record`, an :class:`Iterator` or a :class:`Stage`.
 
     Raises:
         Refused: it holds something else, or is too large.
@@ -40,15 +42,31 @@ def decode(wire: Any) -> Any:
     Raises:
         Malformed: no honest child writes this.
     """
-    return child_wire.decode(wire, Tensor, lambda parts: Iterator(tuple(parts)))
+    return child_wire.decode(wire, Tensor, {"i": lambda parts: Iterator(tuple(parts)), "S": _stage})
 
 
-def fresh(value: Any, tensor: Callable[[str, tuple[int, ...], bytes], Any] = Tensor) -> Any:
+def _stage(parts: list[Any]) -> Stage:
+    if not parts or type(parts[0]) is not bool or not all(_is_layer(part) for part in parts[1:]):
+        raise Malformed("no stage")
+    return Stage(tuple(parts[1:]), parts[0])
+
+
+def _is_layer(part: Any) -> bool:
+    """A name, then tensors or None."""
+    parameters = part[1:] if type(part) is tuple and part and type(part[0]) is str else [...]
+    return all(parameter is None or type(parameter) is Tensor for parameter in parameters)
+
+
+def fresh(
+    value: Any,
+    tensor: Callable[[str, tuple[int, ...], bytes], Any] = Tensor,
+    stage: Callable[[list[Any]], Any] = _stage,
+) -> Any:
     """A new copy of ``value`` as a program receives it: containers copied, an :class:`Iterator` as a live iterator.
 
-    ``tensor(dtype, shape, data)`` makes the tensors.
+    ``tensor(dtype, shape, data)`` makes the tensors, ``stage([frozen, layer, ...])`` the parts of a model.
     """
-    return child_wire.decode(encode(value), tensor, iter)
+    return child_wire.decode(encode(value), tensor, {"i": iter, "S": stage})
 
 
 def parse(line: bytes) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
-from autograder.bank.ch05_precision import LOSS_SCALE, SCALER, invalid
+from autograder.bank.ch05_precision import LOSS_SCALE, SCALER
 from autograder.bank.wrong_zero import ZERO_MEMORY
-from autograder.items import Build, Case, Group
+from autograder.items import Build, Case, Group, invalid
 
 
 def _parameters(rng: Random) -> float:

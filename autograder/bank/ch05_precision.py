@@ -8,13 +8,7 @@ from typing import Any
 
 from autograder.bank.wrong_loss_scale import DYNAMIC_LOSS_SCALE
 from autograder.bank.wrong_loss_scaler import LOSS_SCALER
-from autograder.items import Build, Case, Group, Iterator
-
-
-def invalid(*args: Any, **kwargs: Any) -> Case:
-    """A call that must raise ValueError."""
-    return Case(args, kwargs, raises="ValueError")
-
+from autograder.items import Build, Case, Group, Iterator, invalid
 
 # dynamic_loss_scale
 

@@ -62,6 +62,14 @@ def test_the_child_is_up_without_the_slow_parts_of_the_library():
     assert talk(start(source), call("f", 1))[-1]["value"] == ["l"]
 
 
+def test_an_instance_of_a_dataclass_is_a_value():
+    source = (
+        "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Pair:\n    a: int\n    b: list\n\n\n"
+    )
+    replies = talk(start(source + "def f(x):\n    return Pair(x, [x])\n"), call("f", 2))
+    assert replies[-1]["value"] == ["R", "Pair", ["a", 2], ["b", ["l", 2]]]
+
+
 def test_limits_are_set_before_the_submission_runs():
     source = "import resource\n\n\ndef f(x):\n    return list(resource.getrlimit(resource.RLIMIT_FSIZE))\n"
     request = start(source) | {"limits": {"FSIZE": 12345}}

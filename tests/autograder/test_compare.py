@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from autograder.compare import Comparison, fault, matches, ratio
 from autograder.items import Build, Case, Tensor
 from autograder.outcome import Outcome
+from autograder.values import Record
 
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e100, max_value=1e100)
 plain = st.recursive(
@@ -181,3 +182,30 @@ def test_the_comparison_never_fails_whatever_comes(expected, got):
     for tell in (False, True):
         sentence = Comparison(1e-9, tell).difference(expected, got)
         assert sentence is None or isinstance(sentence, str)
+
+
+def place(name="Place", **fields):
+    return Record(name, {"row": 3, "marks": {"a": (0.5,)}} | fields)
+
+
+@pytest.mark.parametrize(
+    ("got", "sentence"),
+    [
+        (place(), None),
+        (place(row=3.0, marks={"a": (0.5 + 1e-12,)}), None),
+        (place(row=4), "the field row is wrong"),
+        (place(marks={"a": [0.5]}), "an entry of the field marks is a list; it must be a tuple"),
+        (place(secret=1), "the value has other fields than a Place should"),
+        (place("Secret7"), "the value is a dataclass of another name; it must be a Place"),
+        ({"row": 3}, "returned a dict; return a Place"),
+        (None, "returned None: did you print instead of return?"),
+    ],
+)
+def test_a_dataclass_counts_by_its_name_and_fields(got, sentence):
+    """Kills: a comparison that looks at the name alone, a sentence with a name or a value that a submission chose."""
+    assert compare(place(), got) == sentence
+
+
+def test_a_dataclass_in_place_of_a_number_is_not_named():
+    assert compare(1.0, place("Secret7")) == "returned a dataclass; return a float"
+    assert compare([place()], [{}]) == "element 0 is a dict; it must be a Place"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import pytest
@@ -20,6 +21,7 @@ PLAIN = st.recursive(
         st.lists(inner, max_size=4),
         st.lists(inner, max_size=4).map(tuple),
         st.dictionaries(KEYS, inner, max_size=4),
+        st.builds(values.Record, st.sampled_from(["Point", "Été"]), st.dictionaries(st.just("x"), inner)),
     ),
     max_leaves=20,
 )
@@ -35,6 +37,8 @@ def same(one: object, other: object) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, dict):
         return same(list(one), list(other)) and same(list(one.values()), list(other.values()))
+    if isinstance(one, values.Record):
+        return one.name == other.name and same(one.fields, other.fields)
     return one == other
 
 
@@ -56,7 +60,11 @@ def test_the_child_writes_and_reads_the_json_of_the_library(value):
 
 WIRES = st.recursive(
     st.one_of(
-        st.none(), st.booleans(), st.integers(), st.text(max_size=6), st.sampled_from(["f", "l", "t", "d", "T", "i"])
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.text(max_size=6),
+        st.sampled_from(["f", "l", "t", "d", "T", "R", "i", "x"]),
     ),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=2)),
     max_leaves=15,
@@ -86,6 +94,38 @@ def test_any_bytes_are_an_object_or_malformed(line):
 
 class Half(float):
     pass
+
+
+@dataclass(frozen=True)
+class Place:
+    """A dataclass of a submission, with something in it that is no field."""
+
+    row: int
+    marks: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    limit = 5
+
+
+def test_an_instance_of_a_dataclass_travels_by_name_and_fields():
+    """Kills: fields in depth that are not encoded, a class attribute taken for a field."""
+    place = Place(3, {"a": (0.5,)})
+    line = child.dumps({"value": child_wire.encode([place, Place(4)])}).encode()
+    first, second = values.decode(values.parse(line)["value"])
+    assert same(first, values.Record("Place", {"row": 3, "marks": {"a": (0.5,)}}))
+    assert (second.name, second.fields) == ("Place", {"row": 4, "marks": {}})
+    assert repr(first) == "Place(row=3, marks={'a': (0.5,)})"
+    assert values.fresh(first) == first != second
+
+
+def test_a_dataclass_that_holds_itself_is_refused():
+    place = Place(3)
+    place.marks["a"] = place
+    with pytest.raises(values.Refused, match="nested deeper"):
+        child_wire.encode(place)
+
+
+def test_the_class_itself_is_no_value():
+    with pytest.raises(values.Refused, match="a type; return"):
+        child_wire.encode(Place)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +163,13 @@ def test_what_cannot_travel_is_named_in_a_sentence(value, sentence):
         ["T", "float32", [-1], ""],
         ["T", "object", [1], "AAAA"],
         ["T", "bool", [3], "AgIC"],
+        ["R"],
+        ["R", 1],
+        ["R", "a b"],
+        ["R", "A", ["x"]],
+        ["R", "A", [1, 2]],
+        ["R", "A", ["x y", 2]],
+        ["d", [["R", "A"], 1]],
         ["T", "float32", [2**60, 2**60, 0, 2**60], "AAAA"],
         "\ud800",
         1 << 5000,

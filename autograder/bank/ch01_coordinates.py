@@ -1,0 +1,206 @@
+"""Chapter 01: the position of a rank on each parallel axis, a build item.
+
+Wrong programs are complete in themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from random import Random
+from typing import Any
+
+from autograder.items import Build, Case, Group, Slip, invalid
+from rankzero.events import Event
+
+#: Names of axes, in no order.
+NAMES = ("tp", "cp", "ep", "pp", "dp")
+#: The largest world of a hidden case.
+LARGEST = 16_384
+
+
+def slip_first_axis_fastest(rank, sizes):
+    import math
+
+    world = math.prod(sizes.values())
+    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
+        raise ValueError("out of range")
+    places = {}
+    for axis, size in sizes.items():
+        rank, places[axis] = divmod(rank, size)
+    return places
+
+
+def slip_alphabetical(rank, sizes):
+    import math
+
+    world = math.prod(sizes.values())
+    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
+        raise ValueError("out of range")
+    places = {}
+    for axis in sorted(sizes, reverse=True):
+        rank, places[axis] = divmod(rank, sizes[axis])
+    return {axis: places[axis] for axis in sizes}
+
+
+def slip_next_axis_only(rank, sizes):
+    import math
+
+    world = math.prod(sizes.values())
+    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
+        raise ValueError("out of range")
+    names = [*sizes]
+    faster = dict(zip(names, [*list(sizes.values())[1:], 1], strict=True))
+    return {axis: rank // faster[axis] % sizes[axis] for axis in names}
+
+
+def slip_fractions(rank, sizes):
+    import math
+
+    world = math.prod(sizes.values())
+    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
+        raise ValueError("out of range")
+    places = {}
+    for axis, size in sizes.items():
+        world /= size
+        places[axis] = rank / world % size
+    return places
+
+
+def slip_no_modulo(rank, sizes):
+    import math
+
+    world = math.prod(sizes.values())
+    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
+        raise ValueError("out of range")
+    places = {}
+    for axis, size in sizes.items():
+        world //= size
+        places[axis] = rank // world
+    return places
+
+
+def slip_fastest_listed_first(rank, sizes):
+    import math
+
+    world = math.prod(sizes.values())
+    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
+        raise ValueError("out of range")
+    places = {}
+    for axis in reversed(sizes):
+        rank, places[axis] = divmod(rank, sizes[axis])
+    return places
+
+
+def slip_unchecked_coordinates(rank, sizes):
+    places = {}
+    for axis in reversed(sizes):
+        rank, places[axis] = divmod(rank, sizes[axis])
+    return {axis: places[axis] for axis in sizes}
+
+
+def same_order(case: Case, value: Any, _events: Sequence[Event]) -> str | None:
+    """The axes come back in the order in which they were given."""
+    if list(value) == list(case.args[1]):
+        return None
+    return "the axes come back in another order than they were given in"
+
+
+def axes(rng: Random, count: int) -> dict[str, int]:
+    """``count`` axes (at least 2), their names in no alphabetical order, not all of one size; the world is bounded."""
+    names = rng.sample(NAMES, count)
+    while names == sorted(names):
+        rng.shuffle(names)
+    sizes = [rng.randint(2, 16) for _ in names]
+    while prod(sizes) > LARGEST or len(set(sizes)) == 1:
+        sizes = [rng.randint(2, 16) for _ in names]
+    return dict(zip(names, sizes, strict=True))
+
+
+def _position(rng: Random, count: int = 0) -> Case:
+    """A rank in the last two thirds of the world, where no position is 0 for every order of the axes."""
+    sizes = axes(rng, count or rng.randint(3, 4))
+    return Case((rng.randrange(prod(sizes.values()) // 3, prod(sizes.values()) - 1), sizes))
+
+
+def _few_axes(rng: Random) -> list[Case]:
+    """One axis, axes of size 1, the first and the last rank."""
+    sizes = axes(rng, 3)
+    world = prod(sizes.values())
+    single = {"dp": rng.randint(2, 16)}
+    thin = {"dp": 1, "pp": rng.randint(3, 16), "tp": 1}
+    return [
+        Case((single["dp"] - 1, single)),
+        Case((0, {"tp": 1})),
+        Case((rng.randrange(1, thin["pp"]), thin)),
+        Case((0, sizes)),
+        Case((world - 1, sizes)),
+    ]
+
+
+def _nowhere(rng: Random) -> list[Case]:
+    sizes = axes(rng, 3)
+    world = prod(sizes.values())
+    return [
+        invalid(world, sizes),
+        invalid(-1, sizes),
+        invalid(world + rng.randrange(1, 100), sizes),
+        invalid(0, {}),
+        invalid(0, sizes | {"cp": 0, "ep": 2}),
+        invalid(0, {"dp": -2, "pp": -2}),
+    ]
+
+
+COORDINATES = Build(
+    id="01-coordinates",
+    module="ranks",
+    function="coordinates",
+    grade="call",
+    section="1.8",
+    topic="coordinates of a rank",
+    cases=(
+        Case((11, {"pp": 4, "dp": 2, "tp": 2})),
+        Case((11, {"dp": 2, "pp": 4, "tp": 2})),
+        Case((5000, {"dp": 64, "pp": 16, "tp": 8})),  # the layout of Llama 3 405B on 8,192 GPUs
+        Case((5000, {"pp": 16, "dp": 64, "tp": 8})),
+        Case((0, {"dp": 1})),
+        invalid(16, {"pp": 4, "dp": 2, "tp": 2}),
+        invalid(0, {}),
+    ),
+    groups=(
+        Group(
+            "three and four axes",
+            _position,
+            8,
+            "The last axis varies fastest, whatever its name; sizes may all differ.",
+            lambda rng: [_position(rng, count) for count in (3, 4, 3, 4)],
+        ),
+        Group(
+            "few axes",
+            lambda rng: rng.choice(_few_axes(rng)),
+            5,
+            "There may be one axis, and axes of size 1; rank 0 and the last rank have positions too.",
+            _few_axes,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_nowhere(rng)),
+            6,
+            "Bad input must raise ValueError: no axis, a size below 1, a rank outside the world.",
+            _nowhere,
+        ),
+    ),
+    slips=(
+        Slip("The first axis was taken as the fastest: the last one varies fastest.", slip_first_axis_fastest),
+        Slip("The axes were sorted by name: they are given slowest first, in an order that counts.", slip_alphabetical),
+        Slip("Only the next axis was divided out: divide by the sizes of all faster axes.", slip_next_axis_only),
+        Slip("Plain division left fractions: positions are whole numbers, divide with //.", slip_fractions),
+        Slip("The position was not taken modulo the size of its axis.", slip_no_modulo),
+        Slip("The axes came back fastest first: keep the order in which they were given.", slip_fastest_listed_first),
+        Slip("Impossible arguments were accepted: a rank outside the world, no axis.", slip_unchecked_coordinates),
+    ),
+    rule=same_order,
+)
+
+
+ITEMS = (COORDINATES,)

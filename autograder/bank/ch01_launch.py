@@ -1,0 +1,253 @@
+"""Chapter 01: what a launcher tells a process, read from five variables, a build item.
+
+The function returns a dataclass, which is compared by its name and its fields; wrong programs make one of that name.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip
+
+VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+
+
+def read(environ: dict[str, str]) -> Case:
+    """A set of variables that is accepted."""
+    return Case((environ,))
+
+
+def refused(environ: dict[str, str]) -> Case:
+    """A set of variables that is not."""
+    return Case((environ,), raises="ValueError")
+
+
+def launch(
+    rank: int, world_size: int, local_rank: int, address: str = "localhost", port: int = 29_500
+) -> dict[str, str]:
+    """The variables as a launcher sets them."""
+    values = (rank, world_size, local_rank, address, port)
+    return dict(zip(VARIABLES, map(str, values), strict=True))
+
+
+def slip_rank_defaults_to_0(environ):
+    import re
+    from dataclasses import make_dataclass
+
+    environ = {"RANK": "0", **environ}
+    numbers = {}
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
+        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
+            raise ValueError(name)
+        numbers[name] = int(environ[name])
+    rank, size, local, port = numbers.values()
+    address = environ.get("MASTER_ADDR", "")
+    if rank >= size or local > rank or not 1 <= port <= 65535 or not address or address != address.strip():
+        raise ValueError("out of range")
+    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
+    return record(rank, size, local, address, port)
+
+
+def slip_text_kept(environ):
+    import re
+    from dataclasses import make_dataclass
+
+    texts = []
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
+        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
+            raise ValueError(name)
+        texts.append(environ[name])
+    rank, size, local, port = texts
+    address = environ.get("MASTER_ADDR", "")
+    if int(rank) >= int(size) or int(local) > int(rank) or not 1 <= int(port) <= 65535 or address.strip() != address:
+        raise ValueError("out of range")
+    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
+    return record(rank, size, local, address, port)
+
+
+def slip_rank_may_be_size(environ):
+    import re
+    from dataclasses import make_dataclass
+
+    numbers = {}
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
+        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
+            raise ValueError(name)
+        numbers[name] = int(environ[name])
+    rank, size, local, port = numbers.values()
+    address = environ.get("MASTER_ADDR", "")
+    if size < 1 or rank > size or local > rank or not 1 <= port <= 65535 or not address or address != address.strip():
+        raise ValueError("out of range")
+    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
+    return record(rank, size, local, address, port)
+
+
+def slip_local_rank_free(environ):
+    import re
+    from dataclasses import make_dataclass
+
+    numbers = {}
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
+        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
+            raise ValueError(name)
+        numbers[name] = int(environ[name])
+    rank, size, local, port = numbers.values()
+    address = environ.get("MASTER_ADDR", "")
+    if rank >= size or not 1 <= port <= 65535 or not address or address != address.strip():
+        raise ValueError("out of range")
+    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
+    return record(rank, size, local, address, port)
+
+
+def slip_int_reads_too_much(environ):
+    from dataclasses import make_dataclass
+
+    missing = [
+        name for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if name not in environ
+    ]
+    if missing:
+        raise ValueError(f"not set: {missing}")
+    rank, size, local = int(environ["RANK"]), int(environ["WORLD_SIZE"]), int(environ["LOCAL_RANK"])
+    address, port = environ["MASTER_ADDR"].strip(), int(environ["MASTER_PORT"])
+    if not 0 <= rank < size or not 0 <= local <= rank or not 1 <= port <= 65535 or not address:
+        raise ValueError("out of range")
+    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
+    return record(rank, size, local, address, port)
+
+
+def slip_key_error(environ):
+    import re
+    from dataclasses import make_dataclass
+
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
+        if not re.fullmatch("0|[1-9][0-9]*", environ[name]):
+            raise ValueError(name)
+    rank, size, local = int(environ["RANK"]), int(environ["WORLD_SIZE"]), int(environ["LOCAL_RANK"])
+    address, port = environ["MASTER_ADDR"], int(environ["MASTER_PORT"])
+    if rank >= size or local > rank or not 1 <= port <= 65535 or not address or address != address.strip():
+        raise ValueError("out of range")
+    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
+    return record(rank, size, local, address, port)
+
+
+def _process(rng: Random) -> dict[str, str]:
+    """A process of a run on nodes of one size; ranks of two digits and more."""
+    size, nodes = rng.choice((4, 8)), rng.randint(4, 64)
+    rank = rng.randrange(10, size * nodes)
+    host = rng.choice(("localhost", "node-0", "10.0.0.7", "fd00::1", f"gpu{rng.randrange(100)}.cluster.local"))
+    return launch(rank, size * nodes, rank % size, host, rng.randrange(1024, 65_536))
+
+
+def _accepted(rng: Random) -> Case:
+    return read(_process(rng))
+
+
+def _bounds(rng: Random) -> list[Case]:
+    """One process alone, the largest and the smallest port, a local rank equal to the rank, names that do not count."""
+    size = rng.randint(2, 64)
+    return [
+        read(launch(0, 1, 0, port=65_535)),
+        read(launch(size - 1, size, size - 1, port=1)),
+        read(launch(size - 1, size, 0) | {"LOCAL_WORLD_SIZE": "x", "HOME": ""}),
+    ]
+
+
+def _without(rng: Random) -> list[Case]:
+    """Each variable removed, then RANK again, some, and all."""
+    single = []
+    for name in (*VARIABLES, "RANK"):
+        environ = launch(rng.randrange(1, 4), 4, 0)
+        del environ[name]
+        single.append(refused(environ))
+    return [*single, refused({"RANK": "0", "WORLD_SIZE": "1"}), refused({})]
+
+
+def _no_numbers(rng: Random) -> list[Case]:
+    """Texts that int() reads or that are no number, in each variable; an address that is none."""
+    rank = rng.randrange(1, 8)
+    changed = [
+        *(("RANK", text) for text in (f"+{rank}", f" {rank}", f"{rank}.0", "")),
+        *(("WORLD_SIZE", text) for text in ("1_000", "08", "eight")),
+        *(("LOCAL_RANK", text) for text in ("0 ", "00", "-0")),
+        *(("MASTER_PORT", text) for text in ("29500\n", "0x7000")),
+        *(("MASTER_ADDR", text) for text in ("", " ", " localhost")),
+    ]
+    return [refused(launch(rank, 8, 0) | {name: text}) for name, text in changed]
+
+
+def _out_of_range(rng: Random) -> list[Case]:
+    size = rng.randint(2, 64)
+    return [
+        refused(launch(size, size, 0)),
+        refused(launch(1, 1, 0)),
+        refused(launch(size + rng.randrange(1, 9), size, 0)),
+        refused(launch(-1, size, 0)),
+        refused(launch(0, 0, 0)),
+        refused(launch(1, size, 2)),
+        refused(launch(0, size, rng.randrange(1, size))),
+        refused(launch(1, size, 0, port=0)),
+        refused(launch(1, size, 0, port=65_536)),
+    ]
+
+
+RENDEZVOUS = Build(
+    id="01-rendezvous",
+    module="ranks",
+    function="rendezvous",
+    grade="call",
+    section="1.6",
+    topic="launch environment",
+    bonus=True,
+    cases=(
+        read(launch(1, 2, 1)),
+        refused({}),
+        refused(launch(2, 2, 0)),
+        refused(launch(0, 2, 0) | {"RANK": "+1"}),
+    ),
+    groups=(
+        Group("processes of a run", _accepted, 5, "A set that a launcher makes is read, numbers as integers."),
+        Group(
+            "bounds",
+            lambda rng: rng.choice(_bounds(rng)),
+            3,
+            "One process may be alone; the bounds belong to the ranges; other variables do not count.",
+            _bounds,
+        ),
+        Group(
+            "not set",
+            lambda rng: rng.choice(_without(rng)),
+            8,
+            "A variable that is not set must raise ValueError: nothing has a default.",
+            _without,
+        ),
+        Group(
+            "no number",
+            lambda rng: rng.choice(_no_numbers(rng)),
+            15,
+            "A number is decimal digits without sign, blanks or leading zeros; an address is needed.",
+            _no_numbers,
+        ),
+        Group(
+            "outside the range",
+            lambda rng: rng.choice(_out_of_range(rng)),
+            9,
+            "Bad input must raise ValueError: a rank, local rank, world size or port outside its range.",
+            _out_of_range,
+        ),
+    ),
+    slips=(
+        Slip(
+            "RANK became 0 where it is not set: then every process is rank 0, and the run hangs.",
+            slip_rank_defaults_to_0,
+        ),
+        Slip('The numbers stayed text: "10" is less than "9".', slip_text_kept),
+        Slip("A rank equal to the world size was accepted: ranks end one below it.", slip_rank_may_be_size),
+        Slip(
+            "A local rank above the rank was accepted: a node holds no more ranks than there are.", slip_local_rank_free
+        ),
+        Slip("int() reads more than digits: signs, blanks, underscores and leading zeros.", slip_int_reads_too_much),
+        Slip("A variable that is not set raised KeyError: collect the names and raise ValueError.", slip_key_error),
+    ),
+)
+
+ITEMS = (RENDEZVOUS,)

@@ -1,0 +1,300 @@
+"""Chapter 01: which samples a rank visits, a build item, and a mean over padded shards, to mend.
+
+Wrong programs are complete in themselves.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Debug, Group, Slip, invalid
+
+# --- shard_indices
+
+
+def slip_blocks(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    return [visits[position % samples] for position in range(rank * turns, (rank + 1) * turns)]
+
+
+def slip_pads_with_last(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    visits += visits[-1:] * (turns * ranks - samples)
+    return visits[rank : turns * ranks : ranks]
+
+
+def slip_each_rank_pads(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    own = visits[rank : turns * ranks : ranks]
+    return own + own[: turns - len(own)]
+
+
+def slip_no_padding(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    return visits[rank : samples // ranks * ranks if drop_last else samples : ranks]
+
+
+def slip_own_shuffle(samples, ranks, rank, order=None, drop_last=False):
+    import random
+
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    random.Random(rank).shuffle(visits)
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    return [visits[position % samples] for position in range(rank, turns * ranks, ranks)]
+
+
+def slip_order_ignored(samples, ranks, rank, order=None, drop_last=False):
+    if samples < 0 or not 0 <= rank < ranks or sorted(order or range(samples)) != list(range(samples)):
+        raise ValueError("out of range")
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    return [position % samples for position in range(rank, turns * ranks, ranks)]
+
+
+def slip_drop_ignored(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    return [visits[position % samples] for position in range(rank, -(-samples // ranks) * ranks, ranks)]
+
+
+def slip_repeats_once(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
+        raise ValueError("out of range")
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    visits += visits[: max(0, turns * ranks - samples)]
+    return visits[rank : turns * ranks : ranks]
+
+
+def slip_unchecked_shard(samples, ranks, rank, order=None, drop_last=False):
+    visits = list(range(samples)) if order is None else list(order)
+    turns = samples // ranks if drop_last else -(-samples // ranks)
+    return [visits[position % samples] for position in range(rank, turns * ranks, ranks)]
+
+
+def _sizes(rng: Random) -> tuple[int, int]:
+    """Samples, and ranks that do not divide them; at least four visits for each rank."""
+    ranks = rng.randint(3, 17)
+    return ranks * rng.randint(4, 11) + rng.randint(1, ranks - 1), ranks
+
+
+def _padded(rng: Random) -> Case:
+    """The last rank, which always visits a repeated sample."""
+    samples, ranks = _sizes(rng)
+    return Case((samples, ranks, ranks - 1))
+
+
+def _shuffled(rng: Random, drop_last: bool | None = None) -> Case:
+    samples, ranks = _sizes(rng)
+    dropped = {"drop_last": rng.random() < 0.3 if drop_last is None else drop_last}
+    rank = ranks - 1 if drop_last else rng.randrange(ranks)
+    return Case((samples, ranks, rank), {"order": rng.sample(range(samples), samples)} | dropped)
+
+
+def _dropped(rng: Random) -> Case:
+    samples, ranks = _sizes(rng)
+    return Case((samples, ranks, rng.randrange(ranks)), {"drop_last": True})
+
+
+def _dropped_in_places(rng: Random) -> list[Case]:
+    """Also the first rank, which loses a sample, and a number of samples that the ranks divide."""
+    (samples, ranks), size = _sizes(rng), rng.randint(2, 9)
+    return [Case((samples, ranks, 0, None, True)), Case((8 * size, size, size - 1), {"drop_last": True})]
+
+
+def _few_samples(rng: Random) -> list[Case]:
+    """None at all; fewer than ranks, by more than twice for the first two; one rank."""
+    few, ranks = rng.randint(1, 3), rng.randint(8, 17)
+    return [
+        Case((few, ranks, ranks - 1)),
+        Case((few + 1, ranks + 3, ranks + 2)),
+        Case((few, ranks, rng.randrange(ranks)), {"drop_last": True}),
+        Case((0, ranks, rng.randrange(ranks))),
+        Case((0, ranks, 0), {"order": [], "drop_last": True}),
+        Case((rng.randint(2, 9), 1, 0)),
+    ]
+
+
+def _impossible_shards(rng: Random) -> list[Case]:
+    samples, ranks = _sizes(rng)
+    order = rng.sample(range(samples), samples)
+    return [
+        invalid(-1, ranks, 0),
+        invalid(samples, 0, 0),
+        invalid(samples, ranks, ranks),
+        invalid(samples, ranks, -1),
+        invalid(samples, ranks, 0, order[1:]),
+        invalid(samples, ranks, 0, [*order, samples]),
+        invalid(samples, ranks, 0, [*order[1:], order[1]]),
+        invalid(samples, ranks, 0, [place + 1 for place in order]),
+    ]
+
+
+SHARD_INDICES = Build(
+    id="01-shard-indices",
+    module="sharding",
+    function="shard_indices",
+    grade="call",
+    section="1.9",
+    topic="sharded data",
+    cases=(
+        *(Case((10, 4, rank)) for rank in range(4)),
+        Case((10, 4, 3), {"drop_last": True}),
+        Case((2, 5, 4)),
+        *(Case((6, 4, rank, [5, 3, 1, 0, 4, 2])) for rank in (0, 2)),
+        invalid(10, 4, 4),
+        invalid(6, 4, 0, [5, 3, 1, 0, 4, 4]),
+    ),
+    groups=(
+        Group(
+            "padded", _padded, 5, "Where the ranks do not divide the samples, the order starts again from its start."
+        ),
+        Group(
+            "shuffled",
+            _shuffled,
+            6,
+            "The order of the epoch may be given; it is the same on every rank.",
+            lambda rng: [_shuffled(rng, drop_last) for drop_last in (False, False, True)],
+        ),
+        Group(
+            "dropped",
+            _dropped,
+            5,
+            "With drop_last, every rank visits as many samples as fit into all of them.",
+            _dropped_in_places,
+        ),
+        Group(
+            "few samples",
+            lambda rng: rng.choice(_few_samples(rng)),
+            6,
+            "There may be fewer samples than ranks, none at all, or one rank.",
+            _few_samples,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_impossible_shards(rng)),
+            8,
+            "Bad input must raise ValueError: a rank that is not there, an order that is no permutation.",
+            _impossible_shards,
+        ),
+    ),
+    slips=(
+        Slip("Each rank took a block of neighbours: rank r takes every N-th position from r on.", slip_blocks),
+        Slip("The last sample was repeated: the order starts again from its start.", slip_pads_with_last),
+        Slip(
+            "Each rank repeated samples of its own: the order is padded as a whole, then dealt out.",
+            slip_each_rank_pads,
+        ),
+        Slip("Nothing was padded: ranks visit unequal numbers, and the last collective hangs.", slip_no_padding),
+        Slip("Each rank shuffled with a seed of its own: samples are lost and doubled.", slip_own_shuffle),
+        Slip("The order was not used: positions are dealt out, and the order says what is there.", slip_order_ignored),
+        Slip("drop_last was not used: cut the order to what the ranks divide.", slip_drop_ignored),
+        Slip("The order was repeated once: with few samples it has to start again more often.", slip_repeats_once),
+        Slip("Impossible arguments were accepted: a rank that is not there, no permutation.", slip_unchecked_shard),
+    ),
+)
+
+
+# --- debug_eval
+
+
+def wrong_eval(scores, ranks):
+    samples = len(scores)
+    turns = -(-samples // ranks)
+    means = []
+    for rank in range(ranks):
+        visited = [rank + turn * ranks for turn in range(turns)]
+        means.append(sum(scores[position % samples] for position in visited) / turns)
+    return sum(means) / ranks
+
+
+def slip_mean_of_own_means(scores, ranks):
+    means = []
+    for rank in range(ranks):
+        own = scores[rank::ranks]
+        means.append(sum(own) / max(1, len(own)))
+    return sum(means) / ranks
+
+
+def slip_padding_counted(scores, ranks):
+    turns = -(-len(scores) // ranks)
+    total = sum(sum(scores[rank::ranks]) for rank in range(ranks))
+    return total / (turns * ranks)
+
+
+def slip_samples_dropped(scores, ranks):
+    turns = len(scores) // ranks
+    total = sum(sum(scores[rank : turns * ranks : ranks]) for rank in range(ranks))
+    return total / (turns * ranks)
+
+
+def _scores(rng: Random, samples: int, ranks: int) -> Case:
+    """The first samples score best, the last ones worst: every share of them has another mean."""
+    return Case(([round(rng.uniform(1, 2) * (samples - place), 3) for place in range(samples)], ranks))
+
+
+def _evaluated(rng: Random) -> Case:
+    ranks = rng.randint(3, 9)
+    return _scores(rng, ranks * rng.randint(1, 6) + rng.randint(1, ranks - 1), ranks)
+
+
+def _divided(rng: Random) -> list[Case]:
+    ranks = rng.randint(2, 9)
+    return [_scores(rng, 5 * ranks, ranks), _scores(rng, rng.randint(2, 9), 1), _scores(rng, ranks, ranks)]
+
+
+def _few_scores(rng: Random) -> list[Case]:
+    ranks = rng.randint(5, 9)
+    return [_scores(rng, 1, ranks), _scores(rng, 2, ranks), _scores(rng, ranks - 1, ranks)]
+
+
+DEBUG_EVAL = Debug(
+    id="01-debug-eval",
+    module="sharding",
+    function="debug_eval",
+    grade="call",
+    section="1.9",
+    topic="sharded data",
+    cases=(
+        Case(([1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 4)),
+        Case(([1.0, 0.0, 0.0, 0.0], 2)),
+        Case(([1.0, 0.5], 3)),
+    ),
+    groups=(
+        Group("ranks that do not divide", _evaluated, 6, "A sample counts once, however often it is visited."),
+        Group(
+            "ranks that divide", lambda rng: rng.choice(_divided(rng)), 3, "Without padding nothing changes.", _divided
+        ),
+        Group(
+            "few samples",
+            lambda rng: rng.choice(_few_scores(rng)),
+            3,
+            "Some ranks may have no sample of their own.",
+            _few_scores,
+        ),
+    ),
+    slips=(
+        Slip("Samples that were repeated still count twice: leave out positions past the last sample.", wrong_eval),
+        Slip("The ranks' means were averaged: their counts differ, so reduce sum and count.", slip_mean_of_own_means),
+        Slip(
+            "The sum holds each sample once, the count holds the padding too: reduce both alike.", slip_padding_counted
+        ),
+        Slip("Samples at the end were left out: every sample counts.", slip_samples_dropped),
+    ),
+    wrong=wrong_eval,
+)
+
+ITEMS = (SHARD_INDICES, DEBUG_EVAL)

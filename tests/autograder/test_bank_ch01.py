@@ -1,0 +1,186 @@
+"""Chapter 01's bank: answers beside numbers of other origin, options beside real runs, other right programs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from autograder import compare, predicting, trusted
+from autograder.bank import ch01_first_program as bank
+from autograder.items import Build, Choice, Question
+from rankzero.published import BESIROGLU, HOFFMANN
+from solutions.launching import launched
+from solutions.ranks import process_groups
+from solutions.sampler_visits import sampler_orders
+from solutions.token_budgets import best_split
+
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+#: The answers of every question, and the wrong numbers that are explained, to three digits.
+ANSWERS: dict[str, tuple[tuple[float, tuple[float, ...]], ...]] = {
+    "01-gpt3-one-gpu": ((63.9856, (355, 32.0, 21.3)),),
+    "01-gpt3-bill": ((1.68269e6, (26_280, 1.87e6)),),
+    "01-bill-at-90": ((1.86966e6, (1.51e6, 1.68e6)),),
+    "01-thousand-tokens": ((3472.22, (868,)), (1.05e15, (3.5e14,))),
+    "01-llama2-mfu": ((0.434723, (0.217, 0.145)),),
+    "01-attention-share": ((0.0277778, (28.4,)), (73_728, ())),
+    "01-chinchilla-size": ((6.92820e10, (4.8e21, 1.70e11)),),
+    "01-memory-wall": ((35, (27, 5, 36)),),
+    "01-moe-two-sizes": ((7.728e22, (2.80e23, 2.58e22)),),
+    "01-sum-of-ranks": ((28, (36, 5)),),
+    "01-device-of-rank": ((1, (9, 0)),),
+    "01-even-odd": ((4, (3,)),),
+    "01-group-count": ((512, (16, 1024, 128)),),
+    "01-coordinates-405b": ((39, (49, 78)),),
+    "01-stride": ((512, (8, 16)),),
+    "01-sampler-padding": ((48, (16, 782)),),
+    "01-eval-bias": ((0.333333, (0.2,)),),
+    "01-not-amdahl": ((7.2, (4.71, 8)),),
+    "01-fixed-batch": ((0.529412, (0.9,)),),
+}
+
+
+def test_every_item_of_the_page_is_there():
+    assert len({item.id for item in bank.ITEMS}) == len(bank.ITEMS)
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {
+        *("01-why-processes", "01-who-sets-it", "01-tp-in-node", "01-forgot-set-epoch", "01-which-fit"),
+    }
+    assert len(EXERCISES) == 13 + 3
+    optional = {name for name, item in EXERCISES.items() if item.bonus}
+    assert optional == {"rendezvous", "compute_optimal", "amdahl_speedup", "gustafson_speedup"}
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_answers_and_explained_slips(identifier):
+    parts = QUESTIONS[identifier].parts
+    for part, (answer, slips) in zip(parts, ANSWERS[identifier], strict=True):
+        assert part.answer() == pytest.approx(answer, rel=1e-5)
+        explained = [predicting.slip_value(slip) for slip in part.slips]
+        assert all(any(value == pytest.approx(slip, rel=5e-3) for value in explained) for slip in slips)
+
+
+def answer(identifier: str) -> str:
+    item = CHOICES[identifier]
+    return item.options[item.correct]
+
+
+def test_what_launchers_set_is_what_the_options_say():
+    spawned = launched("spawn", ranks=1)[0]
+    assert answer("01-who-sets-it") == str(sum(value is not None for value in spawned.values())) == "0"
+    assert CHOICES["01-who-sets-it"].options[-1] == str(len(spawned))
+
+
+def test_what_the_sampler_does_is_what_the_options_say():
+    """The library's own sampler, which is never told the epoch."""
+    epochs = sampler_orders(samples=12, ranks=3, epochs=3, set_epoch=False)
+    assert answer("01-forgot-set-epoch") == "every epoch has the same order, and every rank its same samples"
+    assert epochs[0] == epochs[1] == epochs[2]
+    assert sorted(sample for order in epochs[0] for sample in order) == list(range(12))
+
+
+def nodes_of(order: str, axis: str) -> list[set[int]]:
+    """The nodes of eight ranks that each group along ``axis`` touches, for axes in this order."""
+    sizes = {name: {"dp": 4, "pp": 2, "tp": 8}[name] for name in order.split(", ")}
+    return [{rank // 8 for rank in group} for group in process_groups(sizes, axis)]
+
+
+def test_what_orders_do_is_what_the_options_say():
+    item = CHOICES["01-tp-in-node"]
+    orders = [option.partition(": ")[2] for option in item.options]
+    spans = [max(len(nodes) for nodes in nodes_of(order, "tp")) for order in orders]
+    assert spans == [1, 1, 2, 4]
+    for index in (2, 3):
+        assert f"spans {spans[index]} nodes" in item.slips[index]
+
+    def adjacent(order: str) -> int:
+        groups = (sorted(nodes) for nodes in nodes_of(order, "dp"))
+        return sum(second - first == 1 for nodes in groups for first, second in pairwise(nodes))
+
+    assert item.correct == 0
+    assert adjacent(orders[0]) == 0 < adjacent(orders[1])
+
+
+def test_what_fits_ask_for_is_what_the_options_say():
+    item = CHOICES["01-which-fit"]
+    ratios = [tokens / parameters for parameters, tokens in (best_split(fit, 5.76e23) for fit in (HOFFMANN, BESIROGLU))]
+    assert f"trained on {ratios[0]:.1f} tokens per parameter" in item.options[1]
+    assert f"gives {ratios[1]:.1f}" in item.slips[1]
+
+
+# Exercises: other right programs are right, and no key lets a slip of the launch environment pass.
+
+
+def gathered_into_one(value):
+    """Another form of the same collective."""
+    import torch
+    import torch.distributed as dist
+
+    mine = torch.tensor([value], dtype=torch.float64)
+    heard = torch.empty(dist.get_world_size(), dtype=torch.float64)
+    dist.all_gather_into_tensor(heard, mine)
+    return heard.tolist()
+
+
+def one_hot(value):
+    """Right values, and N times the bytes."""
+    import torch
+    import torch.distributed as dist
+
+    heard = torch.zeros(dist.get_world_size(), dtype=torch.float64)
+    heard[dist.get_rank()] = value
+    dist.all_reduce(heard)
+    return heard.tolist()
+
+
+def listed(sizes, axis):
+    """Groups by their members' other coordinates, without strides."""
+    import itertools
+
+    names = list(sizes)
+    places = list(itertools.product(*(range(size) for size in sizes.values())))
+    groups: dict = {}
+    for rank, place in enumerate(places):
+        groups.setdefault(tuple(p for name, p in zip(names, place, strict=True) if name != axis), []).append(rank)
+    if axis not in sizes or min(sizes.values()) < 1:
+        raise ValueError(axis)
+    return sorted(groups.values())
+
+
+def faults(function: str, program, cases=None) -> list[str | None]:
+    """The faults of a program on the public cases of an exercise, or on others."""
+    item = EXERCISES[function]
+    cases = list(item.cases) if cases is None else cases
+    expected, outcomes = (trusted.run(item, each, cases) for each in (item.solution(), program))
+    return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
+
+
+def drawn(function: str, key: int) -> list:
+    return [case for _, cases in EXERCISES[function].hidden(Random(f"key {key}")) for case in cases]
+
+
+def test_other_right_programs_are_right():
+    """Kills a rule that allows the reference's own way only."""
+    assert not any(faults("roll_call", gathered_into_one))
+    assert not any(faults("process_groups", listed, drawn("process_groups", 0)))
+
+
+def test_a_vector_for_one_number_breaks_the_rule():
+    told = faults("roll_call", one_hot)
+    assert told == [
+        "rank 0 handed in 32 bytes: one all-gather, of 8 bytes from each rank, is enough",
+        None,
+        "rank 0 handed in 16 bytes: one all-gather, of 8 bytes from each rank, is enough",
+    ]
+
+
+def test_coordinates_keep_the_order_of_the_axes():
+    item = EXERCISES["coordinates"]
+    backwards = next(slip.program for slip in item.slips if "fastest first" in slip.sentence)
+    assert {fault for fault in faults("coordinates", backwards) if fault} == {
+        "the axes come back in another order than they were given in"
+    }
