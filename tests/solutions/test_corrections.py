@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
-from solutions import corrections
+from solutions import corrections, corrections_03
 from solutions.corrections import CORRECTIONS
 
 #: What each correction of chapter 3 must show, worked out here with fractions of S and plain arithmetic.
@@ -60,10 +60,10 @@ def test_no_corrections_for_a_chapter_without_any():
 
 def test_numbers_follow_the_cost_functions(monkeypatch):
     """Kills a typed number: with another cost function the texts must change."""
-    before = [text_of(correction) for correction in (*corrections._volume(), *corrections._time())]
-    monkeypatch.setattr(corrections, "traffic", lambda *_: (0.123, 0.123))
-    monkeypatch.setattr(corrections, "ring_all_reduce_time", lambda *_: 0.000456)
-    after = [text_of(correction) for correction in (*corrections._volume(), *corrections._time())]
+    before = [text_of(correction) for correction in (*corrections_03._volume(), *corrections_03._time())]
+    monkeypatch.setattr(corrections_03, "traffic", lambda *_: (0.123, 0.123))
+    monkeypatch.setattr(corrections_03, "ring_all_reduce_time", lambda *_: 0.000456)
+    after = [text_of(correction) for correction in (*corrections_03._volume(), *corrections_03._time())]
     unchanged = [text for text, new in zip(before, after, strict=True) if text == new]
     assert all("DDP" in text or "barrier" in text for text in unchanged)
     assert len(unchanged) == 2
@@ -72,7 +72,7 @@ def test_numbers_follow_the_cost_functions(monkeypatch):
 def test_no_result_stands_in_the_source():
     """The results that the texts show, searched for among the constants of the module."""
     results = ["1.75", "0.875", "1.998", "0.9844", "10.23", "1.2857", "1.709", "15.75", "140 ms", "3.5 ms", "14 ms"]
-    source = inspect.getsource(corrections)
+    source = inspect.getsource(corrections_03)
     assert [result for result in results if re.search(rf"(?<![\d.]){re.escape(result)}", source)] == []
 
 

@@ -1,0 +1,102 @@
+"""What others trained: parameters and training tokens of published models, and fits of the loss to both.
+
+>>> round(CHINCHILLA.tokens_per_parameter)
+20
+
+Standard library only. Counts are computed from the shape in :mod:`rankzero.models` where that is known; the others are
+those that the authors round to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankzero import models
+from rankzero.models import Model
+from rankzero.units import billion, trillion
+
+
+@dataclass(frozen=True)
+class Training:
+    """A published model and the text that it was trained on.
+
+    Attributes:
+        name: as its authors write it.
+        parameters: all of them.
+        tokens: of training text.
+        exact: the parameters are counted from the model's shape, not rounded by its authors.
+        source: where the tokens are printed.
+    """
+
+    name: str
+    parameters: float
+    tokens: float
+    exact: bool
+    source: str
+
+    @property
+    def tokens_per_parameter(self) -> float:
+        """How many tokens each parameter has seen."""
+        return self.tokens / self.parameters
+
+    @property
+    def flops(self) -> float:
+        """FLOP of the training by the rule of 6 per parameter and token."""
+        return 6 * self.parameters * self.tokens
+
+
+def _counted(model: Model, tokens: float, source: str) -> Training:
+    return Training(model.name, model.parameters, tokens, True, source)
+
+
+_HOFFMANN = "Hoffmann et al. (2022), arXiv:2203.15556"
+_LLAMA2 = "Touvron et al. (2023), arXiv:2307.09288, table 1"
+
+GPT3 = Training(
+    "GPT-3", 175 * billion, 300 * billion, False, "Brown et al. (2020), arXiv:2005.14165, table 2.1 and section 2.3"
+)
+GOPHER = Training("Gopher", 280 * billion, 300 * billion, False, "Rae et al. (2021), arXiv:2112.11446, section 3")
+CHINCHILLA = Training("Chinchilla", 70 * billion, 1.4 * trillion, False, f"{_HOFFMANN}, section 4")
+LLAMA2_7B = _counted(models.LLAMA2_7B, 2 * trillion, _LLAMA2)
+LLAMA2_70B = _counted(models.LLAMA2_70B, 2 * trillion, _LLAMA2)
+LLAMA3_8B = _counted(models.LLAMA3_8B, 15 * trillion, "Meta (2024), Llama 3 model card")
+LLAMA3_405B = _counted(models.LLAMA3_405B, 15.6 * trillion, "Llama Team (2024), arXiv:2407.21783, section 1")
+
+#: Every record, oldest first.
+TRAININGS = (GPT3, GOPHER, CHINCHILLA, LLAMA2_7B, LLAMA2_70B, LLAMA3_8B, LLAMA3_405B)
+
+
+@dataclass(frozen=True)
+class LossFit:
+    """The loss of a compute-limited model as ``floor + a / parameters**alpha + b / tokens**beta``, in nats per token.
+
+    Attributes:
+        name: whose fit it is.
+        floor: what no model of this text goes below.
+        a, alpha: how the loss falls with parameters.
+        b, beta: how it falls with tokens.
+        source: where the five numbers are printed.
+    """
+
+    name: str
+    floor: float
+    a: float
+    alpha: float
+    b: float
+    beta: float
+    source: str
+
+
+#: As first published, with the roundings of the paper.
+HOFFMANN = LossFit("Hoffmann et al. (2022)", 1.69, 406.4, 0.34, 410.7, 0.28, f"{_HOFFMANN}, equation 10")
+#: The same runs, read from the paper's figure and fitted again.
+BESIROGLU = LossFit(
+    "Besiroglu et al. (2024)",
+    1.8172,
+    482.01,
+    0.3478,
+    2085.43,
+    0.3658,
+    "Besiroglu et al. (2024), arXiv:2404.10102, table 1",
+)
+FITS = (HOFFMANN, BESIROGLU)

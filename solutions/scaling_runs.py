@@ -1,0 +1,138 @@
+"""Data-parallel training of the tiny model on real ranks: step times, and how much of a step is communication.
+
+    scaling_runs(ranks=(1, 2, 4), weak=False)
+
+Every rank has the whole model and takes its rows of the batch; after the backward pass one all-reduce adds all
+gradients up. Gradient descent then makes the same step everywhere. Chapter 5 does this well; here it is done plainly.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+import torch.distributed as dist
+
+from rankzero import world
+from rankzero.tiny import GPT, GPTConfig, batches, loss
+from rankzero.world import World
+
+#: A step of this shape takes some tens of milliseconds on one core.
+CONFIG = GPTConfig(layers=4, heads=4, head_dim=32, context=64)
+LEARNING_RATE = 0.3
+WARM_UP = 2  # steps that are made and not timed
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run on ``ranks`` real ranks.
+
+    Attributes:
+        ranks: how many.
+        batch: sequences in one step, over all ranks.
+        step: median time of a step, on the rank that took longest each time, seconds.
+        collectives: median time of that rank's all-reduce in a step, waiting included, seconds; 0 on one rank, which
+            has nobody to talk to.
+        losses: of every step, the mean over the whole batch.
+    """
+
+    ranks: int
+    batch: int
+    step: float
+    collectives: float
+    losses: tuple[float, ...]
+
+    @property
+    def compute(self) -> float:
+        """The rest of a step: forward, backward, update; seconds."""
+        return self.step - self.collectives
+
+
+def scaling_runs(
+    ranks: Sequence[int] = (1, 2, 4), batch: int = 8, steps: int = 4, weak: bool = False, config: GPTConfig = CONFIG
+) -> list[Measured]:
+    """Train on each number of ranks in turn, from the same weights, and measure.
+
+    Args:
+        ranks: the worlds' sizes.
+        batch: sequences in a step: of all ranks together, or of each rank with ``weak``. Every size in ``ranks``
+            divides the batch of a step.
+        steps: timed steps; at least 1.
+        weak: keep the work of each rank, not the whole.
+        config: the model's shape.
+
+    Raises:
+        ValueError: the ranks do not divide the batch, or there is no step.
+    """
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+        raise ValueError(f"steps must be an integer >= 1, got {steps!r}")
+    measured = []
+    for size in ranks:
+        whole = batch * size if weak else batch
+        if whole % size:
+            raise ValueError(f"batch must be a multiple of ranks, got {whole} and {size}")
+        measured.append(_measured(world.run(train, config, whole, WARM_UP + steps, ranks=size), whole))
+    return measured
+
+
+def train(config: GPTConfig, batch: int, steps: int) -> tuple[list[float], list[float]]:
+    """On each rank: train for some steps.
+
+    Args:
+        config: the model's shape; every rank draws the same weights.
+        batch: sequences in a step, over all ranks; each rank takes every ``ranks``-th, as a sampler would.
+        steps: how many.
+
+    Returns:
+        The time of each step in seconds, and the loss of each step, the mean over the whole batch.
+    """
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    model = GPT(config)
+    times, losses = [], []
+    for inputs, targets in islice(batches(None, batch, config.context, 0), steps):
+        start = time.monotonic()
+        model.zero_grad()
+        value = loss(model, inputs[rank::ranks], targets[rank::ranks])
+        value.backward()
+        losses.append(_average(model, value.detach()))
+        _descend(model)
+        times.append(time.monotonic() - start)
+    return times, losses
+
+
+def _average(model: GPT, value: torch.Tensor) -> float:
+    """Replace every gradient by its mean over the ranks, in one all-reduce; the loss travels with them."""
+    ranks = dist.get_world_size()
+    if ranks == 1:
+        return value.item()
+    gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+    flat = torch.cat([*(gradient.flatten() for gradient in gradients), value.reshape(1)])
+    dist.all_reduce(flat)
+    *means, value = (flat / ranks).split([*(gradient.numel() for gradient in gradients), 1])
+    for gradient, mean in zip(gradients, means, strict=True):
+        gradient.copy_(mean.view_as(gradient))
+    return value.item()
+
+
+def _descend(model: GPT) -> None:
+    """One step of plain gradient descent, the same on every rank."""
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.grad is not None:
+                weight.sub_(weight.grad, alpha=LEARNING_RATE)
+
+
+def _measured(run: World, batch: int) -> Measured:
+    """Medians over the timed steps, each as the slowest rank saw it."""
+    by_rank = [times for times, _ in run.values]
+    calls = [[event.end - event.start for event in run.events if event.rank == rank] for rank in range(run.ranks)]
+    steps, collectives = [], []
+    for step in range(WARM_UP, len(by_rank[0])):
+        slowest = max(range(run.ranks), key=lambda rank: by_rank[rank][step])
+        steps.append(by_rank[slowest][step])
+        collectives.append(calls[slowest][step] if calls[slowest] else 0.0)
+    return Measured(run.ranks, batch, statistics.median(steps), statistics.median(collectives), tuple(run.values[0][1]))

@@ -1,0 +1,83 @@
+"""How to spend a training budget: the loss along an iso-FLOP curve and where it is lowest. Standard library only.
+
+>>> from rankzero.published import BESIROGLU
+>>> parameters, tokens = best_split(BESIROGLU, 5.76e23)
+>>> round(tokens / parameters, 1)
+18.4
+"""
+
+from __future__ import annotations
+
+import math
+
+from rankzero.published import LossFit
+
+
+def fitted_loss(fit: LossFit, parameters: float, tokens: float) -> float:
+    """The loss that a fit expects of a model with so many parameters after so many tokens, in nats per token.
+
+    Args:
+        fit: its five numbers.
+        parameters: positive.
+        tokens: of training text; positive.
+
+    Raises:
+        ValueError: an argument is not positive and finite.
+    """
+    _check_positive("parameters", parameters)
+    _check_positive("tokens", tokens)
+    return fit.floor + fit.a / parameters**fit.alpha + fit.b / tokens**fit.beta
+
+
+def best_split(fit: LossFit, flops: float) -> tuple[float, float]:
+    """The parameters and tokens that a fit expects to give the lowest loss for a budget of ``6 * parameters * tokens``.
+
+    The derivative along the curve is zero where ``alpha a / parameters**alpha == beta b / tokens**beta``.
+
+    Args:
+        fit: its five numbers.
+        flops: FLOP of the whole run; positive.
+
+    Raises:
+        ValueError: ``flops`` is not positive and finite.
+
+    Source: Hoffmann et al. (2022), arXiv:2203.15556, equation 4.
+    """
+    _check_positive("flops", flops)
+    product, total = flops / 6, fit.alpha + fit.beta
+    scale = (fit.alpha * fit.a / (fit.beta * fit.b)) ** (1 / total)
+    parameters = scale * product ** (fit.beta / total)
+    return parameters, product / parameters
+
+
+def loss_along_budget(
+    fit: LossFit, flops: float, low: float = 1.0, high: float = 1000.0, points: int = 61
+) -> list[tuple[float, float]]:
+    """The loss at equal cost for models with more or fewer tokens per parameter.
+
+    Args:
+        fit: its five numbers.
+        flops: FLOP of the whole run; positive.
+        low, high: tokens per parameter at the ends of the curve; positive, ``low`` below ``high``.
+        points: on the curve, evenly spaced in their logarithm; at least 2.
+
+    Returns:
+        ``(tokens per parameter, loss in nats per token)``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    _check_positive("flops", flops)
+    _check_positive("low", low)
+    if not low < high < math.inf:
+        raise ValueError(f"high must be a finite number above low, {low!r}, got {high!r}")
+    if not isinstance(points, int) or isinstance(points, bool) or points < 2:
+        raise ValueError(f"points must be an integer >= 2, got {points!r}")
+    ratios = [low * (high / low) ** (step / (points - 1)) for step in range(points)]
+    sizes = [math.sqrt(flops / (6 * ratio)) for ratio in ratios]
+    return [(ratio, fitted_loss(fit, size, ratio * size)) for ratio, size in zip(ratios, sizes, strict=True)]
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")

@@ -1,0 +1,183 @@
+"""The demos of chapter 1: what each shows must hold, a false result is status 1, a wrong command status 2."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+
+import pytest
+
+from demos import check_setup, launch_environment, plan, shard_map
+from solutions.launching import VARIABLES
+
+#: What a learner must have written for ``--code labs``; the two others run nothing of hers.
+NEEDS = {
+    "hello": "01-roll-call",
+    "launch_environment": "01-rendezvous",
+    "rank_map": "01-process-groups",
+    "shard_map": "01-shard-indices",
+    "plan": "01-training-flops-per-token",
+    "scaling": "01-scaling-efficiency",
+}
+WITH_PICTURE = ("threads_or_processes", "rank_map", "shard_map", "plan", "scaling")
+
+
+def run(name: str, *arguments: str) -> int:
+    return importlib.import_module(f"demos.{name}").main(list(arguments))
+
+
+def table(tmp_path, name: str, *arguments: str) -> list[dict[str, str]]:
+    """The table that a demo saves, row by row."""
+    target = tmp_path / "table.csv"
+    assert run(name, "--save", str(target), *arguments) == 0
+    with target.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
+def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
+    assert run(name, "--quick", "--code", "labs") == 1
+    error = capsys.readouterr().err
+    assert identifier in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("name", WITH_PICTURE)
+def test_the_picture_is_saved(name, tmp_path):
+    target = tmp_path / "picture.png"
+    assert run(name, "--quick", "--save", str(target)) == 0
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("check_setup", ["--ranks", "0"]),
+        ("hello", ["--backend", "mpi"]),
+        ("launch_environment", ["--launcher", "slurm"]),
+        ("threads_or_processes", ["--workers", "none"]),
+        ("rank_map", ["--order", "dp,pp"]),
+        ("rank_map", ["--dp", "64", "--pp", "64", "--tp", "64"]),
+        ("rank_map", ["--rank", "16"]),
+        ("shard_map", ["--samples", "0"]),
+        ("plan", ["--parameters", "-7e9"]),
+        ("plan", ["--tokens", "inf"]),
+        ("plan", ["--mfu", "40"]),
+        ("plan", ["--gpu", "V100"]),
+        ("scaling", ["--ranks", "1,,2"]),
+        ("scaling", ["--ranks", "1,9"]),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_nccl_without_devices_is_a_wrong_command(monkeypatch, capsys):
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    with pytest.raises(SystemExit) as end:
+        run("hello", "--backend", "nccl")
+    assert end.value.code == 2
+    assert "nccl" in capsys.readouterr().err.splitlines()[-1].lower()
+
+
+def test_a_wrong_sum_is_a_failure(monkeypatch, capsys):
+    """Kills a setup check that prints the sum and succeeds whatever it is."""
+    monkeypatch.setattr(check_setup, "total", lambda: 4.0)
+    assert run("check_setup") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_a_launcher_that_sets_nothing_is_a_failure(monkeypatch):
+    monkeypatch.setattr(launch_environment, "launched", lambda _launcher, ranks: [dict.fromkeys(VARIABLES)] * ranks)
+    assert run("launch_environment", "--launcher", "spawn") == 0
+    assert run("launch_environment", "--launcher", "torchrun") == 1
+
+
+def test_a_launcher_that_sets_all_is_right(monkeypatch, tmp_path):
+    values = ("1", "2", "1", "localhost", "29500")
+    monkeypatch.setattr(launch_environment, "launched", lambda *_: [dict(zip(VARIABLES, values, strict=True))])
+    (row,) = table(tmp_path, "launch_environment", "--launcher", "torchrun")
+    assert tuple(row[name] for name in VARIABLES) == values
+    assert row["rendezvous"] == "accepted"
+
+
+def test_the_order_of_the_axes_decides_which_groups_leave_a_node(tmp_path):
+    """With tp last no tensor group leaves a node of eight; with tp first all of them do."""
+    sizes = ("--dp", "4", "--pp", "2", "--tp", "8")
+    leaving = {}
+    for order in ("dp,pp,tp", "tp,pp,dp"):
+        rows = table(tmp_path, "rank_map", *sizes, "--order", order)
+        leaving[order] = {row["axis"]: (row["leave a node"], row["groups"]) for row in rows}
+    assert leaving["dp,pp,tp"]["tp"] == ("0", "8")
+    assert leaving["tp,pp,dp"]["tp"] == ("8", "8")
+    assert leaving["tp,pp,dp"]["dp"] == ("0", "16")
+
+
+def test_the_map_shows_the_rank_that_is_asked_for(capsys):
+    assert run("rank_map", "--order", "pp,dp,tp", "--per-node", "4", "--rank", "11") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "rank 11 of 16: node 2, device 3; pp 1, dp 1, tp 1"
+    assert lines[1] == "pp groups: [0, 8] [1, 9] [2, 10] [3, 11] [4, 12] [5, 13] [6, 14] [7, 15]"
+
+
+def visits(tmp_path, *arguments: str) -> list[list[int]]:
+    rows = table(tmp_path, "shard_map", "--quick", *arguments)
+    return [[int(count) for name, count in row.items() if name != "epoch"] for row in rows]
+
+
+def test_padding_shows_as_second_visits(tmp_path):
+    counts = visits(tmp_path, "--samples", "10", "--ranks", "4")
+    assert [sorted(row) for row in counts] == [[1] * 8 + [2] * 2] * 3
+    assert counts[0] != counts[1]
+
+
+def test_without_set_epoch_every_epoch_is_alike(tmp_path):
+    counts = visits(tmp_path, "--samples", "10", "--ranks", "3", "--no-set-epoch", "--drop-last")
+    assert counts[0] == counts[1] == counts[2]
+    assert sorted(counts[0]) == [0] + [1] * 9
+
+
+def test_another_order_is_a_failure(monkeypatch):
+    """Kills a check that compares the sampler with itself."""
+    monkeypatch.setattr(shard_map, "permutation", lambda samples, _epoch: list(range(samples)))
+    assert run("shard_map", "--quick", "--samples", "6", "--ranks", "2", "--epochs", "1") == 1
+
+
+def test_the_plan_of_gpt_3(tmp_path):
+    """175 billion parameters, 300 billion tokens, A100s at half their peak, 3 USD an hour."""
+    arguments = ("--parameters", "175e9", "--tokens", "300e9", "--gpu", "A100_SXM", "--mfu", "0.5", "--count", "1024")
+    rows = table(tmp_path, "plan", *arguments)
+    found = {(row["quantity"], row["unit"]): float(row["value"]) for row in rows}
+    assert found["work", "FLOP"] == pytest.approx(3.15e23)
+    assert found["work", "PF-days"] == pytest.approx(3.15e23 / 8.64e19)
+    assert found["time", "days"] == pytest.approx(3.15e23 / (1024 * 156e12) / 86_400)
+    assert found["device-hours", "h"] == pytest.approx(560_897, abs=1)
+    assert found["cost", "USD"] == pytest.approx(1.68269e6, rel=1e-5)
+    assert found["tokens per parameter", ""] == pytest.approx(300 / 175)
+    assert found["fewest devices for the states", ""] == 35
+
+
+def test_a_small_model_fits_on_one_device():
+    assert run("plan", "--parameters", "1e8", "--tokens", "2e9") == 0
+
+
+def test_a_device_too_many_is_a_failure(monkeypatch):
+    real = plan.part
+    monkeypatch.setattr(
+        plan,
+        "part",
+        lambda code, module, name: (lambda *_: 99) if name == "minimum_ranks" else real(code, module, name),
+    )
+    assert run("plan") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--weak"], ["--ranks", "2,3"], ["--ranks", "1"]])
+def test_training_on_ranks_has_the_losses_of_one(arguments):
+    assert run("scaling", "--quick", *arguments) == 0

@@ -1,0 +1,223 @@
+"""The live runs of chapter 1, small: what they show must be true of the processes that ran."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+import torch.distributed as dist
+
+from rankzero import world
+from rankzero.tiny import GPT, GPTConfig
+from solutions import launching, scaling_runs, subgroups, workers
+from solutions.hello import hello
+from solutions.launching import VARIABLES, launched
+from solutions.measured_states import counted_flops, state_bytes
+from solutions.ranks import rendezvous
+from solutions.sampler_visits import sampler_orders, visits
+from solutions.sharding import shard_indices
+
+SMALL = GPTConfig(layers=2, heads=2, head_dim=8, context=16)
+
+
+# Hello.
+
+
+def test_everyone_greets_and_hears_all():
+    greetings = world.run(hello, ranks=3).values
+    assert [one.rank for one in greetings] == [0, 1, 2]
+    assert all(one.pairs == [[0, 1], [10, 11], [20, 21]] and one.total == 3 for one in greetings)
+    assert len({one.process for one in greetings} | {os.getpid()}) == 4
+    assert {one.device for one in greetings} == {"cpu"}
+
+
+# Launching.
+
+
+def test_plain_spawning_sets_none_of_the_five(monkeypatch):
+    """Not even where the caller has some of them set: what would be seen then is not the launcher's."""
+    monkeypatch.setenv("RANK", "7")
+    monkeypatch.setenv("MASTER_PORT", "1234")
+    assert launched("spawn", ranks=3) == [dict.fromkeys(VARIABLES)] * 3
+    assert os.environ["RANK"] == "7"
+
+
+def test_torchrun_sets_all_five_from_any_folder(monkeypatch, tmp_path):
+    """Our own reader of these variables accepts them, and all processes are told of the same meeting place."""
+    (tmp_path / "torch.py").write_text("raise RuntimeError('not the library')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    found = [rendezvous({name: value or "" for name, value in seen.items()}) for seen in launched("torchrun", ranks=2)]
+    assert [(one.rank, one.local_rank, one.world_size) for one in found] == [(0, 0, 2), (1, 1, 2)]
+    assert len({(one.address, one.port) for one in found}) == 1
+
+
+def sleeper(folder: Path) -> str:
+    """A program that says which process it is and then never ends."""
+    return f"import os, time\nopen({str(folder)!r} + f'/{{os.getpid()}}', 'w').close()\ntime.sleep(1000)"
+
+
+@pytest.mark.parametrize(("launcher", "timeout"), [("spawn", 1.0), ("torchrun", 5.0)])
+def test_no_process_outlives_the_deadline(tmp_path, launcher, timeout):
+    """Torchrun's processes are in sessions of their own: killing it would leave them behind."""
+    with pytest.raises(TimeoutError, match="have been ended"):
+        launched(launcher, ranks=2, timeout=timeout, program=sleeper(tmp_path))
+    left = [int(name) for name in os.listdir(tmp_path) if psutil.pid_exists(int(name))]
+    assert [pid for pid in left if psutil.Process(pid).status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_a_failing_process_is_told_with_its_last_line():
+    with pytest.raises(RuntimeError, match="status 1: ValueError: no luck"):
+        launched("spawn", ranks=1, program="raise ValueError('no luck')")
+
+
+@pytest.mark.parametrize("bad", [{"launcher": "mpirun"}, {"ranks": 0}, {"ranks": True}, {"timeout": 0}])
+def test_bad_launches_are_refused(bad):
+    with pytest.raises(ValueError, match=rf"{next(iter(bad))} must be .* got "):
+        launched(**{"launcher": "spawn"} | bad)
+
+
+def test_a_launch_begins_with_a_clean_environment():
+    given = {"RANK": "1", "TORCHELASTIC_RUN_ID": "x", "GROUP_RANK": "0", "PYTHONUNBUFFERED": "1", "HOME": "/h"}
+    assert launching._environment(given) == {"HOME": "/h", "OMP_NUM_THREADS": "1"}
+
+
+# Threads or processes.
+
+
+def test_work_is_done():
+    assert workers.python_loop(5) == 0 + 1 + 2 + 3 + 4
+    assert workers.matrix_products(2).diagonal().tolist() == [1.0] * workers.SIDE
+
+
+def test_every_way_of_working_is_timed():
+    times = workers.wall_times(workers=2, additions=1000, products=1, repeats=1)
+    assert set(times) == {"Python loop", "matrix products"}
+    for by_way in times.values():
+        assert list(by_way) == ["1 worker", "2 threads", "2 processes"]
+        assert all(0 < seconds < 60 for seconds in by_way.values())
+
+
+def test_threads_are_there_at_the_same_time():
+    """Kills one that calls the work one after the other: then nobody would meet at the barrier."""
+    meeting = threading.Barrier(3)
+    assert workers._threads(lambda size: meeting.wait(size), 10, 3, 1) > 0
+
+
+def test_processes_are_there_at_the_same_time():
+    laps = world.run(workers._laps, lambda _: dist.barrier(), 1, 2, ranks=2, timeout=20).values
+    assert all(len(own) == 2 and start <= end for own in laps for start, end in own)
+
+
+# FLOPs and bytes.
+
+
+@pytest.mark.parametrize("config", [GPTConfig(), SMALL, GPTConfig(layers=3, heads=4, kv_heads=2, context=32)])
+def test_counted_flops_are_those_of_the_formula(config):
+    """2 N T + 4 L width s T, exactly; and the whole step three times that."""
+    counted = counted_flops(config, batch=3)
+    tokens = 3 * config.context
+    matrices = 2 * GPT(config).matmul_parameters * tokens
+    attention = 4 * config.layers * config.hidden * config.context * tokens
+    assert (counted.tokens, counted.forward) == (tokens, matrices + attention)
+    assert counted.ratio == 3.0
+
+
+@pytest.mark.parametrize(("mixed", "expected"), [(True, (2, 2, 4, 8)), (False, (4, 4, 0, 8))])
+def test_states_take_sixteen_bytes_for_each_parameter(mixed, expected):
+    parameters = sum(weight.numel() for weight in GPT(SMALL).parameters())
+    found = state_bytes(SMALL, mixed)
+    names = ("weights", "gradients", "master copy", "moments")
+    assert tuple(found[name] / parameters for name in names) == expected
+    assert found["step counters"] == 4 * len(list(GPT(SMALL).parameters()))
+
+
+# Groups.
+
+
+def test_rows_and_columns():
+    rows = [0 + 1, 0 + 1, 2 + 3, 2 + 3]
+    columns = [0 + 2, 1 + 3, 0 + 2, 1 + 3]
+    sums = world.run(subgroups.group_sums, ranks=4).values
+    assert [one["column"] for one in sums] == rows  # ranks of a row differ in their column
+    assert [one["row"] for one in sums] == columns
+
+
+def test_groups_made_by_their_first_member_alone_wait_for_ever():
+    with pytest.raises(world.WorldError) as caught:
+        world.run(subgroups.group_sums, "first member", ranks=4, timeout=2)
+    reports = caught.value.reports
+    assert [report.state for report in reports] == ["waiting", "waiting", "waiting", "finished"]
+    for report, group in zip(reports, ([0, 2], [1, 3], [2, 3]), strict=False):
+        assert f"new_group({group})" in report.what
+
+
+def test_who_makes_groups_is_one_of_three():
+    with pytest.raises(world.WorldError, match="makers must be one of everyone, members, first member, got 'me'"):
+        world.run(subgroups.group_sums, "me", ranks=1)
+
+
+# Training on more and more ranks.
+
+
+@pytest.fixture(scope="module")
+def strong() -> list[scaling_runs.Measured]:
+    return scaling_runs.scaling_runs(ranks=(1, 2, 4), batch=4, steps=2, config=SMALL)
+
+
+def test_the_same_problem_has_the_same_losses_on_any_number_of_ranks(strong):
+    """Strong scaling: kills ranks that all train on the same rows, and gradients that are summed and not averaged."""
+    alone = strong[0].losses
+    assert len(alone) == 2 + scaling_runs.WARM_UP
+    assert alone[-1] < alone[0]
+    for one in strong[1:]:
+        assert one.losses == pytest.approx(alone, rel=1e-4)
+
+
+def test_a_step_is_compute_and_collectives(strong):
+    assert [(one.ranks, one.batch) for one in strong] == [(1, 4), (2, 4), (4, 4)]
+    assert strong[0].collectives == 0
+    for one in strong[1:]:
+        assert one.collectives > 0
+        assert one.compute + one.collectives == one.step
+
+
+def test_weak_scaling_keeps_the_work_of_a_rank():
+    runs = scaling_runs.scaling_runs(ranks=(1, 2), batch=2, steps=1, weak=True, config=SMALL)
+    assert [one.batch for one in runs] == [2, 4]
+
+
+def test_one_all_reduce_of_all_gradients_in_a_step():
+    run = world.run(scaling_runs.train, SMALL, 2, 3, ranks=2)
+    parameters = sum(weight.numel() for weight in GPT(SMALL).parameters())
+    assert [(event.operation, event.sent) for event in run.events] == [("all_reduce", 4 * (parameters + 1))] * 6
+
+
+@pytest.mark.parametrize(("bad", "match"), [({"batch": 3}, "multiple of ranks, got 3 and 2"), ({"steps": 0}, "steps")])
+def test_bad_trainings_are_refused(bad, match):
+    with pytest.raises(ValueError, match=match):
+        scaling_runs.scaling_runs(ranks=(2,), **bad)
+
+
+# The sampler.
+
+
+def test_ten_samples_on_three_ranks_see_two_twice():
+    orders = sampler_orders(samples=10, ranks=3, epochs=3)
+    counts = visits(orders, 10)
+    assert [sorted(count) for count in counts] == [[1] * 8 + [2] * 2] * 3
+    assert len({str(epoch) for epoch in orders}) == 3
+
+
+def test_without_set_epoch_every_epoch_is_the_same():
+    orders = sampler_orders(samples=10, ranks=3, epochs=3, set_epoch=False)
+    assert orders[0] == orders[1] == orders[2]
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_the_sampler_shards_as_we_do(drop_last):
+    (epoch,) = sampler_orders(samples=11, ranks=2, epochs=1, shuffle=False, drop_last=drop_last)
+    assert epoch == [shard_indices(11, 2, rank, drop_last=drop_last) for rank in range(2)]
