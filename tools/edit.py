@@ -38,6 +38,8 @@ def to_notebook(text: str) -> str:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for number, cell in enumerate(notebook.cells, 1):
         name = cell.metadata.pop("cell", None)
+        for blanks in ("lines_to_next_cell", "lines_to_end_of_cell_marker"):  # how the text was spaced
+            cell.metadata.pop(blanks, None)
         if not name:
             raise ValueError(f'cell {number} must have a name, as in: # %% cell="ring-steps"')
         cell["id"] = name

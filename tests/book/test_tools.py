@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 import urllib.request
 from pathlib import Path
@@ -184,3 +185,8 @@ class TestCheck:
         """What CI runs is what everyone runs."""
         commands = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if not line.startswith("#")]
         assert commands == ["exec make test"]
+
+
+def test_blank_lines_between_cells_of_a_text_are_no_metadata():
+    notebook = json.loads(to_notebook('# %% cell="one"\nx = 1\n\n\n\n# %% cell="two"\ny = 2\n'))
+    assert [cell["metadata"] for cell in notebook["cells"]] == [{}, {}]
