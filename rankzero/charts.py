@@ -1,146 +1,123 @@
 """Charts as plain dicts in the Vega-Lite grammar (version 5), for explorers. Standard library only (browsers run it).
 
 Text and axes are drawn in ``currentColor``, the colour of the text around the chart, so that a chart reads on light and
-on dark pages. :func:`blocks` says what a block picture shows; :mod:`rankzero.figures` draws the same blocks on paper.
+on dark pages. :mod:`rankzero.marks` has what they are made of.
 
 Source: the Vega-Lite documentation, https://vega.github.io/vega-lite/docs/.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
+
+from rankzero.graphs import graph, timeline
+from rankzero.marks import (
+    COLOURS,
+    RECEIVED,
+    SENT,
+    STRIPES,
+    Axis,
+    Block,
+    Spec,
+    State,
+    blocks,
+    colour_of,
+    dashes_of,
+    distinct,
+    ink_on,
+    paint,
+    separate,
+)
+
+__all__ = [
+    "COLOURS",
+    "RECEIVED",
+    "SENT",
+    "STRIPES",
+    "Axis",
+    "Block",
+    "Spec",
+    "State",
+    "bars",
+    "below",
+    "beside",
+    "blocks",
+    "chart",
+    "graph",
+    "grid",
+    "ink_on",
+    "lines",
+    "shares",
+    "stacks",
+    "table",
+    "timeline",
+]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
-#: One colour for each of eight ranks. Chosen by search: any two stay apart for the three kinds of colour blindness
-#: (Machado 2009), and each has a contrast of about 3 or more on white and on the book's dark page.
-COLOURS = ("#0066bb", "#cc8800", "#bb1188", "#4499bb", "#776600", "#aa77ff", "#ff4488", "#8811ff")
-#: Bytes sent and bytes received.
-SENT, RECEIVED = COLOURS[0], COLOURS[1]
-#: The two colours of the stripes that mark a reduction over all ranks.
-STRIPES = ("#505050", "#7c7c7c")
-
-#: Operations whose result mixes all ranks, and those that hold one block per rank before or after.
-REDUCING = frozenset({"reduce", "all_reduce", "reduce_scatter"})
-ONE_BEFORE = frozenset({"gather", "all_gather"})
-ONE_AFTER = frozenset({"scatter", "reduce_scatter"})
-
 _OWN = {"scale": {"color": "independent", "strokeDash": "independent"}}
 
-Spec = dict[str, Any]
-State = Sequence[Sequence[float] | None]
+
+_RULE = {"type": "rule", "strokeDash": [4, 4], "color": "currentColor"}
 
 
-@dataclass(frozen=True)
-class Block:
-    """One block of a picture: the rank that holds it, its place in the row, its value, the rank it came from.
-
-    ``origin`` is None for a reduction over all ranks.
-    """
-
-    rank: int
-    place: int
-    value: float
-    origin: int | None
-
-    @property
-    def label(self) -> str:
-        """The value in a few characters: 104, 3.125, 4e12."""
-        return f"{self.value:.4g}" if abs(self.value) < 1e4 else f"{self.value:.0e}".replace("e+", "e")
-
-    @property
-    def colour(self) -> str:
-        """The colour of the rank it came from, or the stripes' own."""
-        return STRIPES[0] if self.origin is None else COLOURS[self.origin % len(COLOURS)]
-
-
-def ink_on(colour: str) -> str:
-    """Black or white, whichever reads on ``colour``, a ``#rrggbb``."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return "black" if 0.3 * red + 0.6 * green + 0.1 * blue > 0.45 else "white"
-
-
-def blocks(operation: str, before: State, after: State) -> tuple[list[Block], list[Block]]:
-    """The blocks of a collective before and after it, one row per rank.
-
-    A rank that holds a single block has it at its own place: rank 2 fills place 2. A value that was not reduced comes
-    from the rank that held it before, so values must differ between ranks.
+def lines(
+    rows: Sequence[Spec],
+    x: Axis,
+    y: Axis,
+    by: str,
+    mark: float | None = None,
+    title: str = "",
+    points: Sequence[Spec] = (),
+    bands: Sequence[Spec] = (),
+) -> Spec:
+    """One line for each value of the field ``by``; ``mark`` draws a vertical rule at that ``x``.
 
     Args:
-        operation: a library name, such as ``"all_gather"``.
-        before: what each rank holds, one number per block; None for nothing.
-        after: what each rank holds afterwards; None where the operation promises nothing.
+        points: measured points, or a chosen one: rows with the same fields, in the colour of the line of that name.
+        bands: rows ``{by, start, end}``: the ground between two values of ``x`` in the colour of that name.
     """
-    origins = {value: rank for rank, row in enumerate(before) for value in row or ()}
-    reduced = operation in REDUCING
-    return (
-        _placed(before, operation in ONE_BEFORE, origins),
-        _placed(after, operation in ONE_AFTER, {} if reduced else origins),
-    )
-
-
-def _placed(state: State, single: bool, origins: Mapping[float, int]) -> list[Block]:
-    return [
-        Block(rank, rank if single else place, value, origins.get(value))
-        for rank, row in enumerate(state)
-        for place, value in enumerate(row or ())
-    ]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """A field of the data and how it is drawn: ``title`` with its unit, logarithmic or not, a number or a category."""
-
-    field: str
-    title: str
-    log: bool = False
-    category: bool = False
-
-    def channel(self, **more: Any) -> Spec:
-        """The encoding of this field."""
-        spec: Spec = {"field": self.field, "type": "nominal" if self.category else "quantitative", "title": self.title}
-        if self.log:
-            spec |= {"scale": {"type": "log"}, "axis": {"format": "~s", "tickCount": 6}}
-        return spec | more
-
-
-def _colour(field: str, names: Sequence[Any], colours: Sequence[str], title: str | None = None) -> Spec:
-    scale = {"domain": list(names), "range": list(colours)}
-    return {"field": field, "type": "nominal", "title": title, "scale": scale}
-
-
-def _names(rows: Iterable[Mapping[str, Any]], field: str) -> list[str]:
-    return list(dict.fromkeys(row[field] for row in rows))
-
-
-def lines(rows: Sequence[Spec], x: Axis, y: Axis, by: str, mark: float | None = None, title: str = "") -> Spec:
-    """One line for each value of the field ``by``; ``mark`` draws a vertical rule at that ``x``."""
-    names = _names(rows, by)
-    dashes = {"domain": names, "range": [[1, 0], [8, 3], [4, 2], [9, 3, 2, 3]][: len(names)]}
-    encoding = {
-        "x": x.channel(),
-        "y": y.channel(),
-        "color": _colour(by, names, COLOURS),
-        "strokeDash": {"field": by, "type": "nominal", "title": None, "scale": dashes},
-        "tooltip": [{"field": by, "title": " "}, x.channel(format=".3~s"), y.channel(format=".3~s")],
-    }
-    layers: list[Spec] = [{"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": encoding}]
+    names, drawn = distinct([*rows, *points, *bands], by), distinct(rows, by)
+    extra = [name for name in distinct(points, by) if name not in drawn]
+    name, place = {"field": by, "title": " "}, {"x": x.channel(), "y": y.channel()}
+    hover = place | {"tooltip": [name, x.hover(), y.hover()]}
+    legend = {"legend": {"values": drawn} if drawn else None}
+    path = {"color": colour_of(by, names) | legend, "strokeDash": dashes_of(by, names) | legend, "tooltip": [name]}
+    layers: list[Spec] = [{"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": place | path}]
     if mark is not None:
-        rule = {"type": "rule", "strokeDash": [4, 4], "color": "currentColor"}
-        layers.append({"data": {"values": [{x.field: mark}]}, "mark": rule, "encoding": {"x": x.channel()}})
-    return {"title": title, "width": 460, "height": 240, "data": {"values": list(rows)}, "layer": layers}
+        found = {"x": x.channel(), "tooltip": [x.hover()]}
+        layers.append({"data": {"values": [{x.field: mark}]}, "mark": _RULE, "encoding": found})
+    # What the pointer finds on a line: the line itself knows its first point alone.
+    layers.append({"mark": {"type": "point", "opacity": 0, "size": 90, "clip": True}, "encoding": hover})
+    if points:
+        dot = {"type": "point", "opacity": 1, "size": 75, "stroke": "currentColor", "strokeWidth": 1}
+        fill = {"fill": colour_of(by, names) | {"legend": {"values": extra} if extra else None}}
+        layers.append({"data": {"values": list(points)}, "mark": dot, "encoding": hover | fill})
+    if bands:
+        ends = {"x": x.channel(field="start"), "x2": {"field": "end"}, "tooltip": [name]}
+        fill = {"fill": colour_of(by, names) | {"legend": None}}
+        ground = {"type": "rect", "opacity": 0.15}
+        layers.insert(0, {"data": {"values": list(bands)}, "mark": ground, "encoding": ends | fill})
+    return {
+        "title": title,
+        "width": 460,
+        "height": 240,
+        "data": {"values": list(rows)},
+        "layer": layers,
+        "resolve": {"scale": {"fill": "independent"}},
+    }
 
 
 def bars(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Spec:
     """Bars over ``x``, side by side for each value of the field ``by``."""
-    names = _names(rows, by)
+    names = distinct(rows, by)
     encoding = {
         "x": x.channel(axis={"labelAngle": 0}),
         "xOffset": {"field": by, "sort": names},
         "y": y.channel(),
-        "color": _colour(by, names, COLOURS),
+        "color": colour_of(by, names),
         "tooltip": [x.channel(), {"field": by, "title": " "}, y.channel(format=".4~g")],
     }
     data = {"values": list(rows)}
@@ -149,11 +126,11 @@ def bars(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Sp
 
 def shares(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Spec:
     """Lying bars, one for each ``y``, in parts for each value of the field ``by``."""
-    names = _names(rows, by)
+    names = distinct(rows, by)
     encoding = {
         "y": y.channel(sort=None),
         "x": x.channel(stack="zero"),
-        "color": _colour(by, names, COLOURS[3:]),
+        "color": colour_of(by, names, COLOURS[3:]),
         "order": {"field": "order"},
         "tooltip": [y.channel(), {"field": by, "title": " "}, x.channel(format=".4~g")],
     }
@@ -171,7 +148,7 @@ def grid(cells: Sequence[Block], ranks: int, title: str) -> Spec:
         "tooltip": [{"field": name} for name in ("rank", "place", "origin", "label")],
     }
     square = {"type": "rect", "stroke": "#888888", "strokeWidth": 1}
-    origin = _colour("origin", range(ranks), COLOURS[:ranks]) | {"legend": None}
+    origin = colour_of("origin", range(ranks)) | {"legend": None}
     text = {"text": {"field": "label"}, "color": {"field": "ink", "type": "nominal", "scale": None}}
     return {
         "title": title,
@@ -197,6 +174,84 @@ def _stripes(count: int = 5) -> Spec:
     return {"gradient": "linear", "x1": 0, "y1": 0, "x2": 1, "y2": 1, "stops": stops}
 
 
+def stacks(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "", mark: float | None = None) -> Spec:
+    """Upright bars, one for each ``x``, in parts for each value of the field ``by``; ``mark`` draws a level rule.
+
+    Bars and parts come in the order in which the rows name them, the first part at the foot.
+    """
+    names = distinct(rows, by)
+    encoding = {
+        "x": x.channel(sort=None, axis={"labelAngle": 0}),
+        "y": y.channel(stack="zero"),
+        "color": colour_of(by, names),
+        "order": {"field": "order"},
+        "tooltip": [x.channel(), {"field": by, "title": " "}, y.channel(format=".4~g")],
+    }
+    data = {"values": [row | {"order": names.index(row[by])} for row in rows]}
+    layers: list[Spec] = [{"data": data, "mark": "bar", "encoding": encoding}]
+    if mark is not None:
+        found = {"y": y.channel(), "tooltip": [y.channel(format=".4~g")]}
+        layers.append({"data": {"values": [{y.field: mark}]}, "mark": _RULE, "encoding": found})
+    step = max([22, *(7 * len(str(row[x.field])) + 10 for row in rows)])
+    return {"title": title, "width": {"step": step}, "height": 200, "layer": layers}
+
+
+def table(
+    cells: Sequence[Spec],
+    x: Axis,
+    y: Axis,
+    *,
+    colour: str,
+    label: str,
+    tooltip: Sequence[str],
+    title: str = "",
+    names: Sequence[Any] | None = None,
+) -> Spec:
+    """A table of coloured cells with a text in each; what does not fit is left to the tooltip.
+
+    Args:
+        cells: rows with all fields that are named here. Columns and rows of numbers are sorted, others come as they do.
+        colour: field; cells of one value have one colour, and None is a cell without colour. Ranks and numbers of
+            groups take the colour of that rank.
+        label: field of the text in a cell.
+        tooltip: fields that the pointer shows.
+        names: the values of ``colour`` in the order of the legend; without them there is no legend.
+    """
+    values = [value for value in dict.fromkeys([*(names or ()), *distinct(cells, colour)]) if value is not None]
+    paints = {value: paint(value, place) for place, value in enumerate(values)}
+    data = []
+    for cell in cells:
+        ground = paints.get(cell[colour])
+        data.append(cell | {"text": str(cell[label]), "ink": ink_on(ground) if ground else "currentColor"})
+    columns, rows = len(distinct(cells, x.field)), len(distinct(cells, y.field))
+    longest = max((len(cell["text"]) for cell in data), default=1)
+    width, height = max(10, min(7 * longest + 16, 620 // (columns or 1))), max(1.1, min(28, 560 / (rows or 1)))
+    kind = colour_of(colour, values, list(paints.values()) or COLOURS) | ({} if names else {"legend": None})
+    whole = {"scale": {"paddingInner": 0.06, "paddingOuter": 0}}
+    layers: list[Spec] = [
+        {
+            "mark": "rect",
+            "encoding": {"color": {"condition": {"test": f"isValid(datum['{colour}'])"} | kind, "value": "#88888833"}},
+        }
+    ]
+    if height >= 11 and width >= 6.2 * longest:
+        ink = {"text": {"field": "text"}, "color": {"field": "ink", "type": "nominal", "scale": None}}
+        layers.append({"mark": {"type": "text", "fontSize": 11 if height > 15 else 9}, "encoding": ink})
+    return {
+        "title": title,
+        "width": {"step": width},
+        "height": {"step": height},
+        "data": {"values": data},
+        "encoding": {
+            "x": separate(x.field, x.title, cells) | whole,
+            "y": separate(y.field, y.title, cells) | whole,
+            "tooltip": [{"field": field} for field in tooltip],
+        },
+        "layer": layers,
+        "resolve": {"scale": {"color": "independent"}},
+    }
+
+
 def beside(*views: Spec) -> Spec:
     """Views in a row, each with its own colours."""
     return {"hconcat": list(views), "spacing": 28, "resolve": _OWN}
@@ -214,7 +269,7 @@ def chart(view: Spec, description: str) -> Spec:
         "background": "transparent",
         "view": {"stroke": None},
         "axis": text | {"gridColor": "#88888855", "domainColor": "currentColor", "tickColor": "currentColor"},
-        "legend": text | {"orient": "bottom"},
+        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320},
         "title": {"color": "currentColor", "anchor": "start"},
     }
     return {"$schema": SCHEMA, "description": description, **view, "config": config}

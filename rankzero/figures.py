@@ -1,47 +1,37 @@
 """Pictures of a run: drawn from its event log, or from computed arrays.
 
-Every function returns a :class:`Picture`, a Matplotlib figure with ``alt``, one sentence that says what to see. In a
-notebook and in the book it stands as an inline drawing whose text and axes take the colour of the page, light or dark.
-Saved to a file it is dark on white. The same picture gives the same bytes.
+Every function returns a :class:`~rankzero.picture.Picture`, a Matplotlib figure with ``alt``, one sentence that says
+what to see.
 """
 
 from __future__ import annotations
 
-import functools
-import html
-import io
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
-from matplotlib import colormaps, rc_context
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, Patch, Rectangle
+from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from rankzero.charts import COLOURS, RECEIVED, REDUCING, SENT, STRIPES, Block, State, blocks, ink_on
 from rankzero.events import Event, Ledger
+from rankzero.marks import COLOURS, RECEIVED, REDUCING, SENT, STRIPES, Block, State, blocks, ink_on, kind_colours, lanes
+from rankzero.picture import INK, STYLE, Picture, legend, panels, styled
 
-#: Text and axes; in a page they take the colour of the text around them.
-INK = "#24292f"
-
-STYLE: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.facecolor": "none",
-    "legend.frameon": False,
-    "hatch.linewidth": 3.0,
-    "svg.fonttype": "path",
-    **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
-    **{f"axes.{part}color": INK for part in ("edge", "label", "title")},
-}
-
-P = ParamSpec("P")
+__all__ = [
+    "INK",
+    "STYLE",
+    "Picture",
+    "Run",
+    "block_picture",
+    "heat_map",
+    "ledger_bars",
+    "matrix",
+    "messages",
+    "routing",
+    "spacetime",
+]
 
 
 class Run(Protocol):
@@ -49,64 +39,6 @@ class Run(Protocol):
 
     @property
     def events(self) -> Iterable[Event]: ...
-
-
-class Picture(Figure):
-    """A Matplotlib figure that knows what it shows."""
-
-    alt: str = ""
-
-    def html(self) -> str:
-        """The picture as inline SVG that takes the page's text colour, with ``alt`` for those who cannot see it."""
-        buffer = io.StringIO()
-        self.savefig(buffer, format="svg", transparent=True)
-        drawing = buffer.getvalue().partition("<svg ")[2]
-        width = re.search(r'width="([\d.]+)pt"', drawing)
-        drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
-        drawing = re.sub(r'<style type="text/css">.*?</style>', "", drawing, count=1, flags=re.DOTALL)
-        drawing = re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor")
-        size = f"width:{float(width[1]) * 4 / 3:.0f}px;max-width:100%;height:auto" if width else ""
-        label = html.escape(self.alt)
-        style = f"{size};stroke-linejoin:round;stroke-linecap:butt"
-        return f'<div class="rz-figure"><svg role="img" aria-label="{label}" style="{style}" {drawing.strip()}</div>'
-
-    def savefig(self, fname: Any, **options: Any) -> None:
-        """As Matplotlib's, without dates and random names: the same picture gives the same bytes."""
-        suffix = options.get("format") or str(fname).rpartition(".")[2].lower()
-        stamps = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
-        metadata = dict.fromkeys(stamps.get(suffix, ()))
-        with rc_context(STYLE | {"svg.hashsalt": self.alt}):
-            super().savefig(fname, **({"metadata": metadata or None, "dpi": 150} | options))
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        display({"text/html": self.html(), "text/plain": self.alt}, raw=True)
-
-
-def _styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
-    """``draw`` with the house's style."""
-
-    @functools.wraps(draw)
-    def styled(*args: P.args, **kwargs: P.kwargs) -> Picture:
-        with rc_context(STYLE):
-            picture = draw(*args, **kwargs)
-            picture.draw_without_rendering()
-            picture.set_layout_engine("none")  # laid out once: drawing it again changes nothing
-            return picture
-
-    return styled
-
-
-def _panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Picture, list[Axes]]:
-    """An empty picture with ``rows`` by ``columns`` panels; ``size`` is its width and height in inches."""
-    picture = Picture(figsize=size, layout="constrained")
-    return picture, list(picture.subplots(rows, columns, squeeze=False, **options).flat)
-
-
-def _legend(picture: Picture, names: Mapping[str, str]) -> None:
-    handles = [Patch(facecolor=colour, label=name) for name, colour in names.items()]
-    picture.legend(handles=handles, loc="outside lower center", ncols=max(1, min(len(handles), 5)))
 
 
 def messages(events: Iterable[Event]) -> list[tuple[Event, Event]]:
@@ -126,33 +58,19 @@ def _time_unit(span: float) -> tuple[float, str]:
     return next(((size, name) for size, name in ((1.0, "s"), (1e-3, "ms")) if span >= size), (1e-6, "µs"))
 
 
-def _lanes(events: Sequence[Event]) -> tuple[dict[int, int], int]:
-    """Operations that overlap in time go to separate lanes: the lane of each event by its place, and their number."""
-    ends: list[float] = []
-    lanes = {}
-    for index, event in sorted(enumerate(events), key=lambda pair: pair[1].start):
-        free = next((lane for lane, end in enumerate(ends) if end <= event.start), len(ends))
-        ends[free : free + 1] = [event.end]
-        lanes[index] = free
-    return lanes, max(1, len(ends))
-
-
 def _colours(operations: Iterable[str]) -> dict[str, str]:
-    """A colour for each operation: send and recv have their own, the others in alphabetical order."""
-    names = set(operations)
-    fixed = {name: colour for name, colour in (("send", SENT), ("recv", RECEIVED)) if name in names}
-    others = sorted(names - set(fixed))
-    return fixed | {name: COLOURS[2 + i % (len(COLOURS) - 2)] for i, name in enumerate(others)}
+    """A colour for each operation: send and recv come first, the others in alphabetical order."""
+    return kind_colours(sorted(set(operations), key=lambda name: (("send", "recv", name).index(name), name)))
 
 
-@_styled
+@styled
 def spacetime(run: Run) -> Picture:
     """A run over time: a row for each rank, a bar for each operation, an arrow for each message."""
     events = list(run.events)
     ranks = 1 + max((event.rank for event in events), default=0)
     span = max((event.end for event in events), default=1.0)
     unit, name = _time_unit(span)
-    picture, (axes,) = _panels(1, 1, (7.0, 1.1 + 0.55 * ranks))
+    picture, (axes,) = panels(1, 1, (7.0, 1.1 + 0.55 * ranks))
     colours = _colours(event.operation for event in events)
     for rank in range(ranks):
         _bars(axes, rank, [event for event in events if event.rank == rank], unit, colours)
@@ -162,17 +80,17 @@ def spacetime(run: Run) -> Picture:
         axes.add_patch(FancyArrowPatch(tail, head, arrowstyle="->", mutation_scale=8, linewidth=0.9, color=INK))
     axes.set(xlabel=f"time since the start ({name})", ylabel="rank", xlim=(0, 1.02 * span / unit))
     axes.set(ylim=(ranks - 0.5, -0.5), yticks=range(ranks))
-    _legend(picture, colours)
+    legend(picture, colours)
     arrows = "; arrows are messages" if pairs else ""
     picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}{arrows}."
     return picture
 
 
 def _bars(axes: Axes, rank: int, events: Sequence[Event], unit: float, colours: Mapping[str, str]) -> None:
-    lanes, count = _lanes(events)
+    places, count = lanes([(event.start, event.end) for event in events])
     height = 0.7 / count
     for index, event in enumerate(events):
-        corner = (event.start / unit, rank - 0.35 + lanes[index] * height)
+        corner = (event.start / unit, rank - 0.35 + places[index] * height)
         bar = Rectangle(
             corner,
             (event.end - event.start) / unit,
@@ -184,7 +102,7 @@ def _bars(axes: Axes, rank: int, events: Sequence[Event], unit: float, colours: 
         axes.add_patch(bar)
 
 
-@_styled
+@styled
 def ledger_bars(runs: Any) -> Picture:
     """Bytes that each rank sent and received, for one run or, side by side, for a dict of runs by name.
 
@@ -194,14 +112,14 @@ def ledger_bars(runs: Any) -> Picture:
     ledgers = {name: run if isinstance(run, Ledger) else run.ledger() for name, run in named.items()}
     top = max((max(book.sent(r), book.received(r)) for book in ledgers.values() for r in range(book.ranks)), default=0)
     power = next((p for p in (4, 3, 2, 1) if top >= 1000**p), 0)
-    picture, panels = _panels(1, len(ledgers), (max(3.2, 2.1 * len(ledgers)), 2.5), sharey=True)
-    for axes, (name, book) in zip(panels, ledgers.items(), strict=True):
+    picture, views = panels(1, len(ledgers), (max(3.2, 2.1 * len(ledgers)), 2.5), sharey=True)
+    for axes, (name, book) in zip(views, ledgers.items(), strict=True):
         ranks = range(book.ranks)
         axes.bar([r - 0.2 for r in ranks], [book.sent(r) / 1000**power for r in ranks], 0.38, color=SENT)
         axes.bar([r + 0.2 for r in ranks], [book.received(r) / 1000**power for r in ranks], 0.38, color=RECEIVED)
         axes.set(title=name, xlabel="rank", xticks=ranks)
-    panels[0].set_ylabel(f"bytes ({('B', 'kB', 'MB', 'GB', 'TB')[power]})")
-    _legend(picture, {"sent": SENT, "received": RECEIVED})
+    views[0].set_ylabel(f"bytes ({('B', 'kB', 'MB', 'GB', 'TB')[power]})")
+    legend(picture, {"sent": SENT, "received": RECEIVED})
     most = [f"{name + ': ' if name else ''}{_most(book):,}" for name, book in ledgers.items()]
     picture.alt = f"Bytes sent and received by each rank; the most that one rank sent is {', '.join(most)} bytes."
     return picture
@@ -211,7 +129,7 @@ def _most(book: Ledger) -> int:
     return max((book.sent(rank) for rank in range(book.ranks)), default=0)
 
 
-@_styled
+@styled
 def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
     """What collectives do: for each, who holds which block before and after it.
 
@@ -223,18 +141,18 @@ def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
     columns = min(2, len(runs))
     rows = -(-len(runs) // columns)
     side = 0.42 * ranks + 0.55
-    picture, panels = _panels(rows, 2 * columns, (2 * columns * side, rows * (side + 0.1)))
+    picture, views = panels(rows, 2 * columns, (2 * columns * side, rows * (side + 0.1)))
     for index, (operation, states) in enumerate(runs.items()):
-        pair = panels[2 * index : 2 * index + 2]
+        pair = views[2 * index : 2 * index + 2]
         for axes, cells in zip(pair, blocks(operation, *states), strict=True):
             _block_panel(axes, cells, ranks)
         pair[0].set_title(operation, loc="left", fontweight="bold")
         pair[0].set_xlabel("block, before")
         pair[1].set_xlabel("block, after")
-    for axes in panels[2 * len(runs) :]:
+    for axes in views[2 * len(runs) :]:
         axes.set_axis_off()
-    legend = {f"from rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)}
-    _legend(picture, legend | ({"striped: all ranks": STRIPES[0]} if REDUCING & set(runs) else {}))
+    names = {f"from rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)}
+    legend(picture, names | ({"striped: all ranks": STRIPES[0]} if REDUCING & set(runs) else {}))
     picture.alt = f"Blocks on {ranks} ranks before and after {', '.join(runs)}; the colour is the rank it came from."
     return picture
 
@@ -263,18 +181,18 @@ def _block_panel(axes: Axes, cells: Sequence[Block], ranks: int) -> None:
         _cell(axes, cell.place, cell.rank, cell.label, cell.colour, **stripes)
 
 
-@_styled
+@styled
 def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
     """Contributions in each chunk of each rank, one panel per step: ``steps[step][rank][chunk]``."""
     ranks, chunks = len(steps[0]), len(steps[0][0])
     top = max(value for step in steps for row in step for value in row)
     columns = min(4, len(steps))
     rows = -(-len(steps) // columns)
-    picture, panels = _panels(rows, columns, (columns * 1.85, rows * (0.3 * ranks + 0.8)))
-    for index, (axes, step) in enumerate(zip(panels, steps, strict=False)):
+    picture, views = panels(rows, columns, (columns * 1.85, rows * (0.3 * ranks + 0.8)))
+    for index, (axes, step) in enumerate(zip(views, steps, strict=False)):
         _shaded(axes, step, top)
         axes.set(title=f"step {index}" if index else "start", xlabel="chunk", ylabel="" if index % columns else "rank")
-    for axes in panels[len(steps) :]:
+    for axes in views[len(steps) :]:
         axes.set_axis_off()
     complete = sum(value == top for row in steps[-1] for value in row)
     picture.alt = (
@@ -284,7 +202,28 @@ def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
     return picture
 
 
-@_styled
+@styled
+def matrix(table: Mapping[str, Sequence[float]], *, x: str, y: str, alt: str, columns: Sequence[str] = ()) -> Picture:
+    """A table of numbers, each on a ground that is the lighter the larger it is.
+
+    Args:
+        table: the numbers of each row, by its name.
+        x: what the columns are.
+        y: what the rows are.
+        alt: one sentence that says what to see.
+        columns: names of the columns; else they are counted from 0.
+    """
+    rows = list(table.values())
+    picture, (axes,) = panels(1, 1, (1.3 + 0.38 * len(rows[0]), 0.8 + 0.34 * len(rows)))
+    _shaded(axes, rows, max((value for row in rows for value in row), default=0))
+    axes.set_xticks(range(len(rows[0])), columns or [str(place) for place in range(len(rows[0]))])
+    axes.set_yticks(range(len(rows)), list(table))
+    axes.set(xlabel=x, ylabel=y)
+    picture.alt = alt
+    return picture
+
+
+@styled
 def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture:
     """An all-to-all as a matrix: row ``r``, column ``c`` is what rank ``r`` has for rank ``c``; sums in the margins.
 
@@ -293,7 +232,7 @@ def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture
     ranks = len(sizes)
     sent = [sum(value for c, value in enumerate(row) if c != r) for r, row in enumerate(sizes)]
     received = [sum(row[c] for r, row in enumerate(sizes) if r != c) for c in range(ranks)]
-    picture, (axes,) = _panels(1, 1, (1.9 + 0.75 * ranks, 1.0 + 0.5 * ranks))
+    picture, (axes,) = panels(1, 1, (1.9 + 0.75 * ranks, 1.0 + 0.5 * ranks))
     _shaded(axes, sizes, max((value for row in sizes for value in row), default=0))
     for rank in range(ranks):
         axes.text(ranks - 0.35, rank, f"sends {sent[rank]:g}", va="center")

@@ -38,6 +38,7 @@ PICTURES = {
     "ledger_bars": lambda: figures.ledger_bars({"one": Ledger(shift(3).events, 3), "two": Ledger([], 3)}),
     "block_picture": lambda: figures.block_picture({"all_reduce": ([[1, 2], [3, 4]], [[4, 6], [4, 6]])}),
     "heat_map": lambda: figures.heat_map([[[1, 1], [1, 1]], [[2, 1], [1, 2]]]),
+    "matrix": lambda: figures.matrix({"0": [1, 2], "1": [2, 1]}, x="sample", y="epoch", alt="Half are seen twice."),
     "routing": lambda: figures.routing([[1, 2], [3, 4]], "tokens"),
 }
 every_picture = pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
@@ -147,6 +148,13 @@ def test_heat_map_shows_every_number():
     picture = figures.heat_map([[[1, 1], [1, 1]], [[2, 1], [1, 2]]])
     assert texts(picture) == ["1", "1", "1", "1", "2", "1", "1", "2"]
     assert "2 of 4 chunks hold 2" in picture.alt
+
+
+def test_a_matrix_shows_every_number_and_name():
+    picture = figures.matrix({"a": [1, 2, 3], "b": [4, 5, 6.5]}, x="x", y="y", alt="A.", columns=["p", "q", "r"])
+    assert texts(picture) == ["1", "2", "3", "4", "5", "6.5"]
+    assert [label.get_text() for label in picture.axes[0].get_xticklabels()] == ["p", "q", "r"]
+    assert [label.get_text() for label in picture.axes[0].get_yticklabels()] == ["a", "b"]
 
 
 def test_routing_does_not_count_what_stays():

@@ -1,0 +1,136 @@
+"""A picture that knows what it shows, and the house's style. :mod:`rankzero.figures` and its neighbours draw in it.
+
+In a notebook and in the book a picture stands as an inline drawing whose text and axes take the colour of the page,
+light or dark. Saved to a file it is dark on white. The same picture gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import io
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec
+
+from matplotlib import rc_context
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+#: Text and axes; in a page they take the colour of the text around them.
+INK = "#24292f"
+#: What is not the point; it reads on light and on dark pages.
+QUIET = "#8c8c8c"
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "legend.frameon": False,
+    "hatch.linewidth": 3.0,
+    "svg.fonttype": "path",
+    **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
+    **{f"axes.{part}color": INK for part in ("edge", "label", "title")},
+}
+
+P = ParamSpec("P")
+
+
+class Picture(Figure):
+    """A Matplotlib figure that knows what it shows."""
+
+    alt: str = ""
+
+    def html(self) -> str:
+        """The picture as inline SVG that takes the page's text colour, with ``alt`` for those who cannot see it."""
+        buffer = io.StringIO()
+        self.savefig(buffer, format="svg", transparent=True)
+        drawing = buffer.getvalue().partition("<svg ")[2]
+        width = re.search(r'width="([\d.]+)pt"', drawing)
+        drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
+        drawing = re.sub(r'<style type="text/css">.*?</style>', "", drawing, count=1, flags=re.DOTALL)
+        drawing = re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor")
+        size = f"width:{float(width[1]) * 4 / 3:.0f}px;max-width:100%;height:auto" if width else ""
+        label = html.escape(self.alt)
+        style = f"{size};stroke-linejoin:round;stroke-linecap:butt"
+        return f'<div class="rz-figure"><svg role="img" aria-label="{label}" style="{style}" {drawing.strip()}</div>'
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """As Matplotlib's, without dates and random names: the same picture gives the same bytes."""
+        suffix = options.get("format") or str(fname).rpartition(".")[2].lower()
+        stamps = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
+        metadata = dict.fromkeys(stamps.get(suffix, ()))
+        with rc_context(STYLE | {"svg.hashsalt": self.alt}):
+            super().savefig(fname, **({"metadata": metadata or None, "dpi": 150} | options))
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display({"text/html": self.html(), "text/plain": self.alt}, raw=True)
+
+
+def styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
+    """``draw`` with the house's style."""
+
+    @functools.wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Picture:
+        with rc_context(STYLE):
+            picture = draw(*args, **kwargs)
+            picture.draw_without_rendering()
+            picture.set_layout_engine("none")  # laid out once: drawing it again changes nothing
+            return picture
+
+    return drawn
+
+
+def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Picture, list[Axes]]:
+    """An empty picture with ``rows`` by ``columns`` panels; ``size`` is its width and height in inches."""
+    picture = Picture(figsize=size, layout="constrained")
+    return picture, list(picture.subplots(rows, columns, squeeze=False, **options).flat)
+
+
+def legend(picture: Picture, names: Mapping[str, str]) -> None:
+    """Names with their colours, under the panels."""
+    key(picture, [Patch(facecolor=colour, label=name) for name, colour in names.items()])
+
+
+def key(picture: Picture, handles: Sequence[Artist]) -> None:
+    """The labels of ``handles`` under the panels, in as many columns (five at most) as the picture is wide."""
+    labels = [str(handle.get_label()) for handle in handles]
+    counts = range(min(len(handles), 5), 1, -1)
+    count = next((n for n in counts if _width(labels, n) <= picture.get_figwidth()), 1)
+    if handles:
+        picture.legend(handles=handles, loc="outside lower center", ncols=count)
+
+
+def _width(labels: Sequence[str], columns: int) -> float:
+    """About how wide a legend is, in inches; it is filled column by column."""
+    rows = -(-len(labels) // columns)
+    longest = [max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows)]
+    return sum(0.55 + 0.08 * length for length in longest)
+
+
+def on_circle(count: int) -> list[tuple[float, float]]:
+    """Places on a circle, the first on top, clockwise; two lie side by side."""
+    turn = -math.pi / 2 if count == 2 else 0.0
+    angles = [turn + 2 * math.pi * place / max(1, count) for place in range(count)]
+    return [(math.sin(angle), math.cos(angle)) for angle in angles]
+
+
+def canvas(size: tuple[float, float], reach: float = 1.25) -> tuple[Picture, Axes]:
+    """A picture without axes, for places on the unit circle."""
+    picture, (axes,) = panels(1, 1, size)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.set_axis_off()
+    return picture, axes
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 rank``, ``2 ranks``."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
