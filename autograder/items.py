@@ -211,7 +211,8 @@ class Build:
         cases: public cases: they stand on the page.
         groups: hidden cases; the first group holds the ordinary ones, and without it no other group earns points.
         slips: wrong programs with their sentences.
-        tolerance: relative, for floats; integers, strings and shapes are exact.
+        tolerance: relative, for floats; integers, strings and shapes are exact. Infinite where a program measures: then
+            the value must be a number, and the rule judges it.
         rule: a further condition on a world run (which operations, how many bytes); None when values alone count.
         unchanged: the arguments must be as they were after the call.
         section: where the book explains it: ``"3.6"``.
