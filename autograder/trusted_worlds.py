@@ -140,7 +140,7 @@ def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
 def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event, ...]) -> Outcome:
     """One outcome of what all ranks answered."""
     first = next((answer for answer in answers if answer[0] != "value"), answers[0])
-    if first[0] == "raised" and len({answer[:2] for answer in answers}) > 1:
+    if first[0] == "raised" and any(answer[:2] != first[:2] for answer in answers):
         ranks = " and ".join(str(rank) for rank, answer in enumerate(answers) if answer[:2] == first[:2])
         error = f"{first[1]} on rank{'s' if ' ' in ranks else ''} {ranks} only"
         return Outcome("raised", error=error, line=first[3], detail=first[4], events=events)

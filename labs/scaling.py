@@ -18,8 +18,8 @@ def scaling_efficiency(
 
     Args:
         baseline_time: of one step, or of the whole run when it is strong scaling, on ``baseline_ranks`` ranks, seconds;
-            positive.
-        time: of the same on ``ranks`` ranks, seconds; positive.
+            positive, finite.
+        time: of the same on ``ranks`` ranks, seconds; positive, finite.
         ranks: at least 1.
         baseline_ranks: at least 1.
         weak: weak scaling; the times are those of one step.

@@ -30,7 +30,7 @@ def locate(rank: int, ranks_per_node: int) -> tuple[int, int]:
         ``(node, local rank)``.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: an argument is no integer or outside its range; the message names it and its value.
 
     Source: torchrun documentation, environment variables RANK, LOCAL_RANK and GROUP_RANK.
     """

@@ -22,7 +22,7 @@ def training_flops_per_token(
 
     Args:
         parameters: those in matrices that a token is multiplied with: the head is counted, the look-up in the embedding
-            is not, and of a mixture only the experts that a token visits; not negative.
+            is not, and of a mixture only the experts that a token visits; not negative, finite.
         layers: transformer blocks; not negative. 0 leaves attention out.
         width: query heads times their width; not negative.
         context: tokens of one sequence; not negative.
@@ -46,9 +46,9 @@ def training_time(flops: float, ranks: int, peak: float, utilization: float) -> 
     """Time of a training run, in seconds.
 
     Args:
-        flops: FLOP of the whole run; not negative.
+        flops: FLOP of the whole run; not negative, finite.
         ranks: devices; at least 1.
-        peak: of one device, dense, FLOP/s; positive.
+        peak: of one device, dense, FLOP/s; positive, finite.
         utilization: the share of the peak that the run sustains, above 0 and at most 1.
 
     Raises:
@@ -71,8 +71,8 @@ def compute_optimal(flops: float, tokens_per_parameter: float = 20.0) -> tuple[f
     With 6 FLOP per parameter and token: ``6 * parameters * tokens == flops``.
 
     Args:
-        flops: FLOP of the whole run; positive.
-        tokens_per_parameter: positive. About 20 was the best at 1e23 to 1e24 FLOP: a fit, not a law.
+        flops: FLOP of the whole run; positive, finite.
+        tokens_per_parameter: positive, finite. About 20 was the best at 1e23 to 1e24 FLOP: a fit, not a law.
 
     Returns:
         ``(parameters, tokens)``.
@@ -92,8 +92,8 @@ def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float =
     """The fewest devices whose memory holds a model's states, when every device holds an equal share of them.
 
     Args:
-        parameters: of the whole model; not negative. 0 parameters need one device.
-        memory: of one device, bytes; positive.
+        parameters: of the whole model; not negative, finite. 0 parameters need one device.
+        memory: of one device, bytes; positive, finite.
         bytes_per_parameter: positive. 16 is mixed-precision Adam: bf16 weight 2 and gradient 2, and in fp32 the master
             copy of the weight 4 and two moments 4 each.
         reserve: bytes that stay free on each device, for activations and buffers; from 0 to less than ``memory``.

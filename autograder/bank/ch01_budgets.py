@@ -82,7 +82,7 @@ COMPUTE_OPTIMAL = Build(
             "bad input",
             lambda rng: rng.choice(_impossible_budget(rng)),
             6,
-            "Bad input must raise ValueError: a budget or a ratio that is not positive.",
+            "Bad input must raise ValueError: a budget or a ratio that is not positive or is nan.",
             _impossible_budget,
         ),
     ),
@@ -91,7 +91,7 @@ COMPUTE_OPTIMAL = Build(
         Slip("The root is missing: with D = r N, the budget is 6 r times N squared.", slip_no_root),
         Slip("Tokens came first: the answer is parameters, then tokens.", slip_tokens_first),
         Slip("The ratio that was given was not used.", slip_always_20),
-        Slip("Impossible arguments were accepted: a budget or a ratio that is not positive.", slip_unchecked_budget),
+        Slip("Impossible arguments were accepted: a budget or a ratio not positive, or nan.", slip_unchecked_budget),
     ),
 )
 

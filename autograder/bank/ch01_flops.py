@@ -172,6 +172,12 @@ def slip_hours(flops, ranks, peak, utilization):
     return flops / (ranks * peak * utilization) / 3600
 
 
+def slip_days(flops, ranks, peak, utilization):
+    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
+        raise ValueError("out of range")
+    return flops / (ranks * peak * utilization) / 86_400
+
+
 def slip_unchecked_time(flops, ranks, peak, utilization):
     return flops / (ranks * peak * utilization)
 
@@ -244,6 +250,7 @@ TRAINING_TIME = Build(
         ),
         Slip("That is the time of all devices together: they work side by side.", slip_device_seconds),
         Slip("The time is in hours: seconds are asked for.", slip_hours),
+        Slip("The time is in days: seconds are asked for.", slip_days),
         Slip("Impossible arguments were accepted: no devices, a utilization above 1.", slip_unchecked_time),
     ),
 )

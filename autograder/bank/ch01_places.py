@@ -95,7 +95,10 @@ LOCATE = Build(
             "The global rank was returned for the local one: no node has a device of that number.", slip_device_is_rank
         ),
         Slip("Nodes and local ranks were counted from 1: they count from 0, as ranks do.", slip_from_one),
-        Slip("Impossible arguments were accepted: Python's modulo makes rank -1 look valid.", slip_unchecked_rank),
+        Slip(
+            "Impossible arguments were accepted: a rank that is negative (Python's modulo hides it) or no integer.",
+            slip_unchecked_rank,
+        ),
     ),
 )
 
@@ -160,7 +163,7 @@ DEBUG_DEVICE = Debug(
         Group("unlike nodes", _unlike, 3, "Nodes may have different numbers of devices: ask the launcher."),
     ),
     slips=(
-        Slip("The device is still the global rank: modulo the world size that is the same number.", wrong_device),
+        Slip("The device is still the global rank; to take it modulo the world size changes nothing.", wrong_device),
         Slip("That holds for nodes of eight devices: the launcher says LOCAL_RANK on any node.", slip_eight_devices),
         Slip("The variable is text, and a device is a number: convert it with int.", slip_text),
     ),

@@ -124,7 +124,7 @@ ROLL_CALL = Build(
     ),
     slips=(
         Slip("The list holds one buffer N times: make a new one for each rank.", slip_one_buffer),
-        Slip("An integer was gathered into float32 buffers: value and buffers have one type.", slip_two_types),
+        Slip("all_gather refuses a tensor whose type is not that of the buffers: make both float64.", slip_two_types),
         Slip("Only rank 0 has the values: a gather has a root, an all-gather has none.", slip_rank_0_only),
         Slip("The values were sorted: they stand in rank order.", slip_sorted),
         Slip("The values travelled as float32, which holds 24 bits: a Python float is float64.", slip_float32),
@@ -181,7 +181,9 @@ DEBUG_GATHER = Debug(
         Group("one rank", lambda rng: values(rng.randint(-8, 8)), 2, "One rank hears itself."),
     ),
     slips=(
-        Slip("All entries are still one tensor, and copies of it made afterwards are alike.", wrong_gather),
+        Slip(
+            "All entries are one tensor, which holds what came last; to copy it afterwards is too late.", wrong_gather
+        ),
         Slip("One entry has a buffer of its own and the others still share one.", slip_one_new_buffer),
     ),
     wrong=wrong_gather,

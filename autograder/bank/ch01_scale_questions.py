@@ -123,13 +123,13 @@ TIME = (
                 tolerance=5e-3,
                 slips=(
                     Slip(
-                        "That is four times too few: 300e9/1000 seconds, 86,400 to a day.",
+                        "That is four times too few: 300e9 / 1000 seconds, 86,400 to a day.",
                         value=lambda: TOKENS / 4000 / day,
                     ),
                 ),
             ),
             Part(
-                "needed of the machine",
+                "rate to sustain",
                 "FLOP/s",
                 lambda: 1000 * scale.training_flops_per_token(PARAMETERS),
                 tolerance=5e-3,
@@ -146,10 +146,15 @@ TIME = (
         section="1.1",
         parts=(
             Part(
-                "model FLOP/s utilization",
+                "MFU, as a fraction",
                 "",
                 lambda: _share(scale.training_flops_per_token(70e9) * 2e12, PEAK),
+                tolerance=0.015,  # two digits are enough
                 slips=(
+                    Slip(
+                        "That is in per cent: a fraction of 1 is asked for.",
+                        value=lambda: 100 * _share(scale.training_flops_per_token(70e9) * 2e12, PEAK),
+                    ),
                     Slip(
                         "That is a share of the sparse peak: dense products can reach half of it.",
                         value=lambda: _share(scale.training_flops_per_token(70e9) * 2e12, 2 * PEAK),
@@ -169,10 +174,11 @@ TIME = (
         section="1.1",
         parts=(
             Part(
-                "attention over the layer's matrices",
+                "attention over matrices, as a fraction",
                 "",
                 _attention_share,
                 slips=(
+                    Slip("That is in per cent: a fraction of 1 is asked for.", value=lambda: 100 * _attention_share()),
                     Slip(
                         "That charges the attention of the whole sequence to one token.",
                         value=lambda: 2 * 12_288 * 2048**2 / (24 * 12_288**2),
@@ -205,8 +211,8 @@ SIZE = (
         section="1.2",
         parts=(
             Part(
+                "size",
                 "parameters",
-                "",
                 lambda: scale.compute_optimal(5.76e23)[0],
                 slips=(
                     Slip("The root is missing.", value=lambda: scale.compute_optimal(5.76e23)[0] ** 2),
@@ -248,7 +254,7 @@ SIZE = (
         section="1.3",
         parts=(
             Part(
-                "devices",
+                "at least",
                 "devices",
                 lambda: scale.minimum_ranks(PARAMETERS, 80 * GB),
                 tolerance=0,

@@ -121,7 +121,7 @@ SCALING_EFFICIENCY = Build(
             "bad input",
             lambda rng: rng.choice(_impossible_times(rng)),
             7,
-            "Bad input must raise ValueError: times that are not positive, no ranks.",
+            "Bad input must raise ValueError: times that are not positive or nan, no ranks.",
             _impossible_times,
         ),
     ),
@@ -132,7 +132,7 @@ SCALING_EFFICIENCY = Build(
         Slip("The baseline was taken for one rank: it may have run on several.", slip_one_rank_before),
         Slip("That is the ratio turned round.", slip_inverse),
         Slip("The efficiency was cut at 1: a measured one may be above.", slip_cut_at_one),
-        Slip("Impossible arguments were accepted: times that are not positive, no ranks.", slip_unchecked_efficiency),
+        Slip("Impossible arguments were accepted: times not positive or nan, no ranks.", slip_unchecked_efficiency),
     ),
 )
 

@@ -29,6 +29,7 @@ QUESTIONS = (
                         value=lambda: scaling.amdahl_speedup(0.1, 8),
                     ),
                     Slip("That leaves the communication out.", value=8),
+                    Slip("That is the efficiency: times the ranks it is the speed-up.", value=0.9),
                     Slip("That is Gustafson's, with 10 % serial.", value=lambda: scaling.gustafson_speedup(0.1, 8)),
                 ),
             ),
@@ -39,17 +40,21 @@ QUESTIONS = (
     Question(
         id="01-fixed-batch",
         kind="derive",
-        title="A fixed batch on 64 ranks",
+        title="A fixed problem on 64 ranks",
         section="1.10",
         parts=(
             Part(
-                "efficiency on 64 ranks",
+                "efficiency on 64 ranks, as a fraction",
                 "",
                 lambda: _efficiency(64),
-                slips=(Slip("That is the efficiency on 8 ranks.", value=lambda: _efficiency(8)),),
+                slips=(
+                    Slip("That is the speed-up: divide it by the ranks.", value=lambda: 64 * _efficiency(64)),
+                    Slip("That is in per cent: a fraction of 1 is asked for.", value=lambda: 100 * _efficiency(64)),
+                    Slip("That is the efficiency on 8 ranks.", value=lambda: _efficiency(8)),
+                ),
             ),
         ),
-        derivation="On $n$ ranks a step takes $T_n = 720/n + 10$ seconds, and $E = T_1 / (n\\,T_n)$ with $T_1 = "
+        derivation="On $n$ ranks the problem takes $T_n = 720/n + 10$ seconds, and $E = T_1 / (n\\,T_n)$ with $T_1 = "
         "720$ s: one rank does not communicate. Here $n = 64$.",
     ),
 )

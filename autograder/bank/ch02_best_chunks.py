@@ -1,0 +1,205 @@
+"""Chapter 02: into how many chunks to cut a message that is relayed: a build item."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip
+from rankzero.units import GB, KB, MB, us
+
+
+def slip_floor(message_bytes, hops, bandwidth, latency, limit=4096):
+    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
+        raise ValueError("out of range")
+    if hops <= 1 or message_bytes == 0:
+        return 1
+    if latency == 0:
+        return limit
+    ideal = ((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5
+    return min(max(int(ideal), 1), limit)
+
+
+def slip_nearest(message_bytes, hops, bandwidth, latency, limit=4096):
+    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
+        raise ValueError("out of range")
+    if hops <= 1 or message_bytes == 0:
+        return 1
+    if latency == 0:
+        return limit
+    ideal = ((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5
+    return min(max(round(ideal), 1), limit)
+
+
+def slip_all_hops(message_bytes, hops, bandwidth, latency, limit=4096):
+    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
+        raise ValueError("out of range")
+    if hops == 0 or message_bytes == 0:
+        return 1
+    if latency == 0:
+        return limit
+    below = int((hops * message_bytes / (latency * bandwidth)) ** 0.5)
+    near = [min(max(chunks, 1), limit) for chunks in (below, below + 1)]
+    return min(near, key=lambda k: (hops + k) * (latency + message_bytes / (k * bandwidth)))
+
+
+def slip_no_chunk(message_bytes, hops, bandwidth, latency, limit=4096):
+    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
+        raise ValueError("out of range")
+    if latency == 0 and hops > 1 and message_bytes > 0:
+        return limit
+    below = int((max(hops - 1, 0) * message_bytes / (latency * bandwidth)) ** 0.5) if latency else 0
+    near = [min(chunks, limit) for chunks in (below, below + 1)]
+    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)) if k else 0.0)
+
+
+def slip_no_limit(message_bytes, hops, bandwidth, latency, limit=4096):
+    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
+        raise ValueError("out of range")
+    if hops <= 1 or message_bytes == 0:
+        return 1
+    if latency == 0:
+        return limit
+    below = max(int(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5), 1)
+    return min((below, below + 1), key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)))
+
+
+def slip_needs_latency(message_bytes, hops, bandwidth, latency, limit=4096):
+    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
+        raise ValueError("out of range")
+    if hops <= 1 or message_bytes == 0:
+        return 1
+    below = int(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5)
+    near = [min(max(chunks, 1), limit) for chunks in (below, below + 1)]
+    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)))
+
+
+def slip_any_chunks(message_bytes, hops, bandwidth, latency, limit=4096):
+    if hops <= 1 or message_bytes == 0:
+        return 1
+    if latency == 0:
+        return limit
+    below = int(abs((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5)
+    near = [min(max(chunks, 1), limit) for chunks in (below, below + 1)]
+    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)))
+
+
+def _ideal(rng: Random, ideal: float, hops: int, limit: int = 4096) -> Case:
+    """A relay whose best number of chunks, were it no integer, would be ``ideal``."""
+    bandwidth, latency = 10 ** rng.uniform(8, 12), 10 ** rng.uniform(-7, -4)
+    size = ideal**2 * latency * bandwidth / (hops - 1)
+    return Case(args=(size, hops, bandwidth, latency), kwargs={} if limit == 4096 else {"limit": limit})
+
+
+def _between(rng: Random) -> Case:
+    return _between_each(rng)[0]
+
+
+def _between_each(rng: Random) -> list[Case]:
+    """The better neighbour lies below the ideal, or above it."""
+    parts = (rng.uniform(0.15, 0.3), *(rng.uniform(0.7, 0.85) for _ in range(3)))
+    return [_ideal(rng, rng.randint(10, 400) + part, rng.randint(2, 5)) for part in parts]
+
+
+def _close_calls(rng: Random) -> list[Case]:
+    """The ideal lies below the middle of two numbers, and the larger one is better all the same."""
+    hops = rng.randint(2, 30)
+    return [_ideal(rng, (k * (k + 1)) ** 0.5 * 0.4 + (k + 0.5) * 0.6, hops) for k in (1, 1, 2)]
+
+
+def _close_call(rng: Random) -> Case:
+    return rng.choice(_close_calls(rng))
+
+
+def _small_message(rng: Random) -> Case:
+    return _ideal(rng, rng.uniform(0.05, 0.95), rng.randint(2, 30))
+
+
+def _limited(rng: Random) -> Case:
+    limit = rng.randint(2, 100)
+    return _ideal(rng, limit * rng.uniform(1.5, 5), rng.randint(2, 30), limit)
+
+
+def _no_latencies(rng: Random) -> list[Case]:
+    size, bandwidth = 10 ** rng.uniform(6, 9), 10 ** rng.uniform(8, 12)
+    return [
+        Case(args=(size, rng.randint(2, 9), bandwidth, 0.0)),
+        Case(args=(size, rng.randint(2, 9), bandwidth, 0.0, rng.randint(2, 99))),
+    ]
+
+
+def _no_latency(rng: Random) -> Case:
+    return rng.choice(_no_latencies(rng))
+
+
+def _nothing_overlaps(rng: Random) -> list[Case]:
+    """No hops, one hop, no bytes; with latency and without."""
+    size = 10 ** rng.uniform(8, 11)
+    return [Case(args=(m, h, 50 * GB, a)) for m, h in ((size, 0), (size, 1), (0.0, 3)) for a in (5 * us, 0.0)]
+
+
+def _nothing_to_overlap(rng: Random) -> Case:
+    return rng.choice(_nothing_overlaps(rng))
+
+
+def _chunk_errors(rng: Random) -> list[Case]:
+    size, hops = 10 ** rng.uniform(8, 11), rng.randint(2, 9)
+    good = (size, hops, 50 * GB, 5 * us)
+    broken: list[tuple[float, ...]] = [(*good, 0), (*good, -hops)]
+    broken += [(-size, hops, 50 * GB, 5 * us), (size, -hops, 50 * GB, 5 * us), (size, hops, -50 * GB, 5 * us)]
+    broken += [(size, hops, 50 * GB, -5 * us)]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _chunk_error(rng: Random) -> Case:
+    return rng.choice(_chunk_errors(rng))
+
+
+BEST_CHUNKS = Build(
+    id="02-best-chunks",
+    module="alpha_beta",
+    function="best_chunks",
+    grade="call",
+    section="2.7",
+    topic="pipelined relay",
+    bonus=True,
+    cases=(
+        Case(args=(64 * MB, 3, 50 * GB, 5 * us)),
+        Case(args=(1 * MB, 7, 50 * GB, 5 * us)),
+        Case(args=(1 * GB, 15, 50 * GB, 5 * us)),
+        Case(args=(10 * KB, 3, 50 * GB, 5 * us)),
+        Case(args=(64 * MB, 3, 50 * GB, 0.0)),
+        Case(args=(64 * MB, 3, 50 * GB, 5 * us), kwargs={"limit": 0}, raises="ValueError"),
+    ),
+    groups=(
+        Group("between two numbers", _between, 4, "Compare the times of both neighbours of the ideal.", _between_each),
+        Group("close calls", _close_call, 3, "Compare times: the nearest integer is not always best.", _close_calls),
+        Group("small messages", _small_message, 3, "A small message is not worth cutting: one chunk."),
+        Group("limit", _limited, 3, "The number may not exceed the limit."),
+        Group("no latency", _no_latency, 2, "Without latency, as many chunks as are allowed are best.", _no_latencies),
+        Group(
+            "nothing to overlap",
+            _nothing_to_overlap,
+            6,
+            "With one hop, none, or no bytes, all numbers are as good or worse: one chunk.",
+            _nothing_overlaps,
+        ),
+        Group(
+            "bad input",
+            _chunk_error,
+            6,
+            "Bad input must raise ValueError: negative sizes, hops or latencies, no bandwidth, no limit.",
+            _chunk_errors,
+        ),
+    ),
+    slips=(
+        Slip("The ideal was rounded down: its upper neighbour may be faster.", slip_floor),
+        Slip("The ideal was rounded: compare the times of its two neighbours.", slip_nearest),
+        Slip("The first hop cannot overlap with anything: under the root stands hops - 1.", slip_all_hops),
+        Slip("No chunks at all: there is at least one.", slip_no_chunk),
+        Slip("The limit was ignored.", slip_no_limit),
+        Slip("Without latency the formula divides by zero: the limit is best there.", slip_needs_latency),
+        Slip("Impossible arguments were accepted: negative sizes, no bandwidth, no limit.", slip_any_chunks),
+    ),
+)
+
+ITEMS = (BEST_CHUNKS,)

@@ -1,0 +1,231 @@
+"""Chapter 02: what a message costs, and what a relay of chunks costs: two build items."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip
+from rankzero.units import GB, MB, Gbit, MiB, us
+
+# --- message_time
+
+
+def slip_bits_for_bytes(message_bytes, bandwidth, latency=0.0):
+    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return latency + message_bytes / (8 * bandwidth)
+
+
+def slip_longer_of_two(message_bytes, bandwidth, latency=0.0):
+    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return max(latency, message_bytes / bandwidth)
+
+
+def slip_nothing_is_free(message_bytes, bandwidth, latency=0.0):
+    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return latency + message_bytes / bandwidth if message_bytes else 0.0
+
+
+def slip_both_directions(message_bytes, bandwidth, latency=0.0):
+    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return latency + message_bytes / (2 * bandwidth)
+
+
+def slip_no_start(message_bytes, bandwidth, latency=0.0):
+    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return message_bytes / bandwidth
+
+
+def slip_any_message(message_bytes, bandwidth, latency=0.0):
+    return latency + message_bytes / bandwidth
+
+
+def _message(rng: Random) -> Case:
+    """Neither the start-up nor the bytes can be left out."""
+    size, bandwidth = 10 ** rng.uniform(0, 11), 10 ** rng.uniform(6, 12.3)
+    return Case(args=(size, bandwidth, min(1.0, size / bandwidth * 10 ** rng.uniform(-2, 2))))
+
+
+def _plain_message(rng: Random) -> Case:
+    return Case(args=(10 ** rng.uniform(0, 11), 10 ** rng.uniform(6, 12.3)))
+
+
+def _empty_message(rng: Random) -> Case:
+    return Case(args=(0.0, 10 ** rng.uniform(6, 12.3)), kwargs={"latency": 10 ** rng.uniform(-7, 0)})
+
+
+def _message_errors(rng: Random) -> list[Case]:
+    size = 10 ** rng.uniform(3, 9)
+    broken = [(-size, 50 * GB), (-1, 50 * GB, 5 * us), (size, 0.0), (size, -50 * GB, 5 * us), (size, 50 * GB, -5 * us)]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _message_error(rng: Random) -> Case:
+    return rng.choice(_message_errors(rng))
+
+
+MESSAGE_TIME = Build(
+    id="02-message-time",
+    module="alpha_beta",
+    function="message_time",
+    grade="call",
+    section="2.6",
+    topic="cost of a message",
+    cases=(
+        Case(args=(1 * MB, 50 * GB, 5 * us)),
+        Case(args=(0, 50 * GB, 5 * us)),
+        Case(args=(64 * MiB, 450 * GB, 1 * us)),
+        Case(args=(2048 * 12288 * 2, 50 * GB, 5 * us)),  # activations of one GPT-3 micro-batch, bf16
+        Case(args=(100 * MB, 100 * Gbit)),
+        Case(args=(1 * MB, 0, 5 * us), raises="ValueError"),
+    ),
+    groups=(
+        Group("with latency", _message, 6, "A message starts up, and then its bytes pass: two times to add."),
+        Group("without latency", _plain_message, 3, "The latency may be left out: it is 0 then."),
+        Group("empty message", _empty_message, 3, "A message of no bytes starts up all the same."),
+        Group(
+            "bad input",
+            _message_error,
+            5,
+            "Bad input must raise ValueError: negative sizes or latencies, no bandwidth.",
+            _message_errors,
+        ),
+    ),
+    slips=(
+        Slip("The bandwidth was multiplied by 8: it is in bytes per second already.", slip_bits_for_bytes),
+        Slip("Start-up and transfer follow each other: add them, not the longer one alone.", slip_longer_of_two),
+        Slip("An empty message is not free: it costs the latency.", slip_nothing_is_free),
+        Slip("Both directions of the link were added up: a message goes one way.", slip_both_directions),
+        Slip("The latency was left out.", slip_no_start),
+        Slip("Impossible arguments were accepted: negative sizes or latencies, no bandwidth.", slip_any_message),
+    ),
+)
+
+
+# --- relay_time
+
+
+def slip_whole_at_each_hop(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return hops * (latency + message_bytes / bandwidth)
+
+
+def slip_one_step_more(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return (hops + chunks) * (latency + message_bytes / (chunks * bandwidth)) if hops else 0.0
+
+
+def slip_nothing_overlaps(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return hops * chunks * (latency + message_bytes / (chunks * bandwidth))
+
+
+def slip_whole_chunks(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return (hops + chunks - 1) * (latency + message_bytes / bandwidth) if hops else 0.0
+
+
+def slip_blocking_middle(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    steps = hops + 2 * (chunks - 1) if hops > 1 else hops * chunks
+    return steps * (latency + message_bytes / (chunks * bandwidth))
+
+
+def slip_nobody_to_reach(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return (hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth))
+
+
+def slip_any_relay(message_bytes, hops, chunks, bandwidth, latency=0.0):
+    return (hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth)) if hops else 0.0
+
+
+def _relay(rng: Random) -> Case:
+    link = (10 ** rng.uniform(8, 12), 10 ** rng.uniform(-7, -4))
+    return Case(args=(10 ** rng.uniform(5, 11), rng.randint(2, 64), rng.randint(2, 5000), *link))
+
+
+def _one_chunk(rng: Random) -> Case:
+    return Case(args=(10 ** rng.uniform(3, 10), rng.randint(2, 64), 1, 10 ** rng.uniform(8, 12)))
+
+
+def _short_chains(rng: Random) -> list[Case]:
+    """No hops, or one."""
+    link = (10 ** rng.uniform(8, 12), 10 ** rng.uniform(-7, -4))
+    hops = (0, 0, 0, 1, 1)
+    return [Case(args=(10 ** rng.uniform(3, 10), each, rng.randint(2, 500), *link)) for each in hops]
+
+
+def _short_chain(rng: Random) -> Case:
+    return rng.choice(_short_chains(rng))
+
+
+def _relay_errors(rng: Random) -> list[Case]:
+    size, hops, chunks = 10 ** rng.uniform(3, 9), rng.randint(1, 9), rng.randint(1, 9)
+    broken: list[tuple[float, ...]] = [(size, hops, chunks, 50 * GB, -1 * us)]
+    broken += [(size, -hops, chunks, 50 * GB), (size, hops, 0, 50 * GB), (size, hops, -chunks, 50 * GB)]
+    broken += [(-size, hops, chunks, 50 * GB), (size, hops, chunks, 0.0)]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _relay_error(rng: Random) -> Case:
+    return rng.choice(_relay_errors(rng))
+
+
+RELAY_TIME = Build(
+    id="02-relay-time",
+    module="alpha_beta",
+    function="relay_time",
+    grade="call",
+    section="2.7",
+    topic="pipelined relay",
+    bonus=True,
+    cases=(
+        Case(args=(64 * MB, 3, 1, 50 * GB, 5 * us)),
+        Case(args=(64 * MB, 3, 8, 50 * GB, 5 * us)),
+        Case(args=(64 * MB, 3, 23, 50 * GB, 5 * us)),
+        Case(args=(1 * GB, 15, 237, 50 * GB, 5 * us)),
+        Case(args=(1 * GB, 10, 190, 50 * GB, 5 * us)),  # half of a pipelined tree all-reduce over 1,024 ranks
+        Case(args=(1 * GB, 0, 4, 50 * GB, 5 * us)),
+        Case(args=(1 * GB, 3, 0, 50 * GB), raises="ValueError"),
+    ),
+    groups=(
+        Group("chunks on a chain", _relay, 6, "Count the steps until the last chunk is on the last rank."),
+        Group("one chunk", _one_chunk, 3, "One chunk is passed on whole; the latency may be left out."),
+        Group(
+            "no hops or one",
+            _short_chain,
+            5,
+            "Without hops there is nothing to do; one hop has no middle rank.",
+            _short_chains,
+        ),
+        Group(
+            "bad input",
+            _relay_error,
+            6,
+            "Bad input must raise ValueError: negative hops, no chunks, no bandwidth, negative sizes or latencies.",
+            _relay_errors,
+        ),
+    ),
+    slips=(
+        Slip("That passes the whole message at every hop, whatever the chunks.", slip_whole_at_each_hop),
+        Slip("The first chunk takes `hops` steps, and each of the others one more: h + k - 1.", slip_one_step_more),
+        Slip("h k steps leave no overlap: a rank receives a chunk while it passes on the last.", slip_nothing_overlaps),
+        Slip("Each chunk carried the whole message: it carries one part in `chunks` of it.", slip_whole_chunks),
+        Slip("h + 2(k-1) steps are those of blocking calls: here a rank does both at once.", slip_blocking_middle),
+        Slip("Without hops the message is where it should be: the time is 0.", slip_nobody_to_reach),
+        Slip("Impossible arguments were accepted: negative hops, no chunks, no bandwidth.", slip_any_relay),
+    ),
+)
+
+ITEMS = (MESSAGE_TIME, RELAY_TIME)

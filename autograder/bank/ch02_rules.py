@@ -1,0 +1,97 @@
+"""Chapter 02: what a run must keep to besides its values: how many messages, of which size, and what overlaps.
+
+A rule sees the case, each rank's value and the events of all ranks; it returns a sentence or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from autograder.items import Case, Tensor
+from rankzero.events import Event
+
+
+def calls(events: Sequence[Event], rank: int, operation: str) -> list[Event]:
+    """The calls of one operation by one rank, in the order in which it made them."""
+    return sorted((e for e in events if (e.rank, e.operation) == (rank, operation)), key=lambda event: event.start)
+
+
+def relay_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every rank but the last sends one message of 8 bytes to the next."""
+    for rank in range(len(case.args)):
+        sent = [(event.peers, event.sent) for event in calls(events, rank, "send")]
+        if sent != [((rank + 1,), 8)] * (rank < len(case.args) - 1):
+            total = sum(size for _, size in sent)
+            return (
+                f"rank {rank} sent {_messages(len(sent))}, {total} bytes in all; every rank but the last sends 8 bytes"
+            )
+    return None
+
+
+def shift_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """One message per rank, straight to its place; none where a tensor stays."""
+    ranks = len(case.args)
+    x, distance = case.args[0][0], case.args[0][1] if len(case.args[0]) > 1 else 1
+    for rank in range(ranks):
+        sent = calls(events, rank, "send")
+        if distance % ranks == 0 and sent:
+            return f"rank {rank} sent {_messages(len(sent))}; with this distance every rank keeps its own tensor"
+        if len(sent) > 1:
+            return f"rank {rank} sent {len(sent)} messages; one is enough, whatever the distance"
+        if sent and sum(event.sent for event in sent) != len(x.data):
+            return f"rank {rank} sent {sent[0].sent:,} bytes; its tensor has {len(x.data):,}"
+    return None
+
+
+def chunk_sizes(x: Tensor, chunks: int) -> list[int]:
+    """Bytes of each chunk that ``tensor_split`` makes of a 1-D tensor, without empty ones."""
+    elements = x.shape[0]
+    size = len(x.data) // elements if elements else 0
+    parts = [elements // chunks + (part < elements % chunks) for part in range(min(chunks, elements))]
+    return [size * part for part in parts]
+
+
+def chunk_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every rank but the last sends every chunk once, to the next rank."""
+    x, chunks = case.args[0]
+    sizes = chunk_sizes(x, chunks)
+    for rank in range(len(case.args)):
+        sent = [event.sent for event in calls(events, rank, "send")]
+        due = sizes if rank < len(case.args) - 1 else []
+        if sent != due:
+            return (
+                f"rank {rank} sent {_messages(len(sent))}, {sum(sent):,} bytes in all; {_messages(len(due))}, "
+                f"{sum(due):,} bytes in all, are due: the chunks of tensor_split, in order"
+            )
+    return None
+
+
+def chunks_overlap(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every middle rank posts the receive of the next chunk before the send of the last one is over."""
+    for rank in range(1, len(case.args) - 1):
+        sends, receives = calls(events, rank, "send"), calls(events, rank, "recv")
+        for number, (sending, following) in enumerate(zip(sends, receives[1:], strict=False)):
+            if following.start > sending.end:
+                return (
+                    f"rank {rank} sent chunk {number} and only then posted the receive of chunk {number + 1}: nothing "
+                    "arrives meanwhile"
+                )
+    return None
+
+
+def blocking_calls(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """A rank makes no call before the one before has ended."""
+    for rank in range(len(case.args)):
+        mine = sorted((event for event in events if event.rank == rank), key=lambda event: event.start)
+        for first, second in pairwise(mine):
+            if second.start < first.end:
+                return (
+                    f"rank {rank} called {second.operation} before its {first.operation} had ended: use blocking calls"
+                )
+    return None
+
+
+def _messages(count: int) -> str:
+    return f"{count or 'no'} message{'s' * (count != 1)}"

@@ -1,0 +1,336 @@
+"""Chapter 04: the time of an all-reduce by algorithm, and the size at which the ring overtakes the trees."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip
+from rankzero.units import GB, MB, TB, us
+
+NAMES = ("ring", "tree", "double_tree", "halving_doubling")
+
+# --- all_reduce_time
+
+
+def slip_levels_rounded_down(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
+    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
+        raise ValueError("algorithm")
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    levels = ranks.bit_length() - 1
+    if algorithm == "ring":
+        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+    if algorithm == "tree":
+        return 2 * levels * (latency + message_bytes / bandwidth)
+    if algorithm == "double_tree":
+        return 2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
+    if ranks & (ranks - 1):
+        raise ValueError("ranks")
+    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
+
+
+def slip_one_way(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
+    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
+        raise ValueError("algorithm")
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    levels = (ranks - 1).bit_length()
+    if algorithm == "ring":
+        return (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+    if algorithm == "tree":
+        return levels * (latency + message_bytes / bandwidth)
+    if algorithm == "double_tree":
+        return levels * latency + (message_bytes / bandwidth if ranks > 1 else 0.0)
+    if ranks & (ranks - 1):
+        raise ValueError("ranks")
+    return levels * latency + (ranks - 1) / ranks * message_bytes / bandwidth
+
+
+def slip_tree_without_levels(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
+    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
+        raise ValueError("algorithm")
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    levels = (ranks - 1).bit_length()
+    if algorithm == "ring":
+        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+    if algorithm in ("tree", "double_tree"):
+        return 2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
+    if ranks & (ranks - 1):
+        raise ValueError("ranks")
+    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
+
+
+def slip_one_start_up(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
+    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
+        raise ValueError("algorithm")
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    if ranks == 1:
+        return 0.0
+    levels = (ranks - 1).bit_length()
+    if algorithm == "tree":
+        return latency + 2 * levels * message_bytes / bandwidth
+    if algorithm == "double_tree":
+        return latency + 2 * message_bytes / bandwidth
+    if algorithm == "halving_doubling" and ranks & (ranks - 1):
+        raise ValueError("ranks")
+    return latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
+
+
+def slip_halved_twice(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
+    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
+        raise ValueError("algorithm")
+    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    levels = (ranks - 1).bit_length()
+    if algorithm == "ring":
+        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+    if algorithm == "tree":
+        return 2 * levels * (latency + message_bytes / bandwidth)
+    if algorithm == "double_tree":
+        return 2 * levels * latency + (message_bytes / bandwidth if ranks > 1 else 0.0)
+    if ranks & (ranks - 1):
+        raise ValueError("ranks")
+    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
+
+
+def slip_time_unchecked(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
+    levels = (ranks - 1).bit_length()
+    if algorithm == "ring":
+        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
+    if algorithm == "tree":
+        return 2 * levels * (latency + message_bytes / bandwidth)
+    if algorithm == "double_tree":
+        return 2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
+    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
+
+
+def _link(rng: Random) -> tuple[float, float]:
+    """A bandwidth and a latency."""
+    return 10 ** rng.uniform(9, 12), 10 ** rng.uniform(-7, -4)
+
+
+def _uneven(rng: Random) -> int:
+    """A number of ranks that is no power of two."""
+    power = rng.randint(2, 14)
+    return rng.randint(2**power + 1, 2 ** (power + 1) - 1)
+
+
+def _time(rng: Random) -> Case:
+    return Case(args=(rng.choice(NAMES[:3]), 10 ** rng.uniform(4, 12), rng.randint(2, 32768), *_link(rng)))
+
+
+def _times(rng: Random) -> list[Case]:
+    """Each algorithm that takes any number of ranks, twice, on a number that is no power of two."""
+    names = [name for name in NAMES[:3] for _ in range(2)]
+    return [Case(args=(name, 10 ** rng.uniform(6, 12), _uneven(rng), *_link(rng))) for name in names]
+
+
+def _power(rng: Random) -> Case:
+    ranks = 2 ** rng.randint(1, 15)
+    return Case(args=(rng.choice(NAMES), 10 ** rng.uniform(4, 12), ranks, *_link(rng)))
+
+
+def _powers(rng: Random) -> list[Case]:
+    return [Case(args=(name, 10 ** rng.uniform(4, 12), 2 ** rng.randint(3, 15), *_link(rng))) for name in NAMES]
+
+
+def _nothing(rng: Random) -> Case:
+    """One rank, or zero bytes."""
+    return Case(args=(rng.choice(NAMES), *rng.choice([(1 * GB, 1), (0.0, 8)]), *_link(rng)))
+
+
+def _nothings(rng: Random) -> list[Case]:
+    return [Case(args=(name, rng.choice([0.0, 1 * TB]), 1, *_link(rng))) for name in NAMES]
+
+
+def _time_errors(rng: Random) -> list[Case]:
+    ranks = 2 ** rng.randint(1, 6)
+    broken: list[tuple] = [
+        ("halving_doubling", 1 * GB, 3 * ranks, 50 * GB),
+        ("butterfly", 1 * GB, ranks, 50 * GB),
+        ("Ring", 1 * GB, ranks, 50 * GB),
+        ("tree", -1.0, ranks, 50 * GB),
+        ("ring", 1 * GB, 0, 50 * GB),
+        ("double_tree", 1 * GB, -ranks, 50 * GB),
+        ("tree", 1 * GB, ranks, -50 * GB),
+        ("ring", 1 * GB, ranks, 50 * GB, -5 * us),
+    ]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _time_error(rng: Random) -> Case:
+    return rng.choice(_time_errors(rng))
+
+
+ALL_REDUCE_TIME = Build(
+    id="04-all-reduce-time",
+    module="all_reduce_algorithms",
+    function="all_reduce_time",
+    grade="call",
+    section="4.5",
+    topic="all-reduce algorithms",
+    cases=(
+        *(Case(args=(name, 4 * GB, 8, 50 * GB, 5 * us)) for name in NAMES),
+        *(Case(args=(name, 1 * MB, 1024, 50 * GB, 5 * us)) for name in ("ring", "double_tree")),
+        Case(args=("tree", 1 * MB, 6, 12.5 * GB, 10 * us)),
+        Case(args=("double_tree", 1 * GB, 1, 50 * GB, 5 * us)),
+        Case(args=("halving_doubling", 1 * MB, 6, 12.5 * GB), raises="ValueError"),
+        Case(args=("star", 1 * MB, 6, 12.5 * GB), raises="ValueError"),
+    ),
+    groups=(
+        Group(
+            "rings and trees", _time, 9, "The number of ranks need not be a power of two: count levels upwards.", _times
+        ),
+        Group("powers of two", _power, 6, "All four algorithms take a power of two.", _powers),
+        Group("nothing to send", _nothing, 5, "One rank moves nothing; zero bytes cost start-ups alone.", _nothings),
+        Group(
+            "bad input",
+            _time_error,
+            8,
+            "Bad input must raise ValueError: unknown names, negative numbers, 6 ranks for halving-doubling.",
+            _time_errors,
+        ),
+    ),
+    slips=(
+        Slip("The levels were rounded down: 6 ranks need three levels, not two.", slip_levels_rounded_down),
+        Slip("One way only was counted: an all-reduce goes up and down again.", slip_one_way),
+        Slip(
+            "The plain tree waits for the whole message on every level: its bytes count once per level.",
+            slip_tree_without_levels,
+        ),
+        Slip("The latency was counted once: every step or level starts up.", slip_one_start_up),
+        Slip("The double tree was halved twice: two trees carry half each, up and down: 2 S/B.", slip_halved_twice),
+        Slip("Impossible arguments were accepted: unknown names, negative sizes, no ranks.", slip_time_unchecked),
+    ),
+)
+
+
+# --- crossover_bytes
+
+
+def slip_constant(ranks, bandwidth, latency, algorithm="double_tree"):
+    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
+        raise ValueError("out of range")
+    return 256 * 1024.0 if ranks > 3 else 0.0
+
+
+def slip_one_chunk(ranks, bandwidth, latency, algorithm="double_tree"):
+    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
+        raise ValueError("out of range")
+    levels = (ranks - 1).bit_length()
+    times = levels if algorithm == "tree" else 1
+    return (ranks - 1 - levels) * latency * bandwidth / (times - 1 / ranks) if ranks > 1 else 0.0
+
+
+def slip_without_ranks(ranks, bandwidth, latency, algorithm="double_tree"):
+    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
+        raise ValueError("out of range")
+    levels = (ranks - 1).bit_length()
+    steps = ranks - 1 - levels
+    if algorithm == "tree" and ranks > 1:
+        return steps * latency * bandwidth / (levels - (ranks - 1) / ranks)
+    return steps * latency * bandwidth
+
+
+def slip_floor(ranks, bandwidth, latency, algorithm="double_tree"):
+    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
+        raise ValueError("out of range")
+    levels = ranks.bit_length() - 1
+    steps = ranks - 1 - levels
+    if algorithm == "tree" and ranks > 1:
+        return steps * latency * bandwidth / (levels - (ranks - 1) / ranks)
+    return ranks * steps * latency * bandwidth
+
+
+def slip_one_tree(ranks, bandwidth, latency, algorithm="double_tree"):
+    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
+        raise ValueError("out of range")
+    return ranks * (ranks - 1 - (ranks - 1).bit_length()) * latency * bandwidth
+
+
+def slip_crossover_unchecked(ranks, bandwidth, latency, algorithm="double_tree"):
+    levels = (ranks - 1).bit_length()
+    steps = ranks - 1 - levels
+    if algorithm == "tree" and ranks > 1:
+        return steps * latency * bandwidth / (levels - (ranks - 1) / ranks)
+    return ranks * steps * latency * bandwidth
+
+
+def _crossover(rng: Random) -> Case:
+    return Case(args=(rng.randint(4, 8192), *_link(rng)), kwargs={"algorithm": rng.choice(NAMES[1:3])})
+
+
+def _crossovers(rng: Random) -> list[Case]:
+    """Both trees, on powers of two and between them."""
+    named = [(name, ranks) for name in NAMES[1:3] for ranks in (2 ** rng.randint(2, 12), _uneven(rng), _uneven(rng))]
+    return [Case(args=(ranks, *_link(rng)), kwargs={"algorithm": name}) for name, ranks in named]
+
+
+def _default(rng: Random) -> Case:
+    return Case(args=(rng.randint(4, 8192), *_link(rng)))
+
+
+def _never(rng: Random) -> Case:
+    """One, two or three ranks."""
+    return Case(args=(rng.randint(1, 3), *_link(rng), rng.choice(NAMES[1:3])))
+
+
+def _nevers(rng: Random) -> list[Case]:
+    return [Case(args=(ranks, *_link(rng), name)) for name in NAMES[1:3] for ranks in (1, 2, 3)]
+
+
+def _crossover_errors(rng: Random) -> list[Case]:
+    ranks = rng.randint(4, 64)
+    broken: list[tuple] = [
+        (0, 50 * GB, 5 * us),
+        (-ranks, 50 * GB, 5 * us),
+        (ranks, 0.0, 5 * us),
+        (ranks, -50 * GB, 5 * us),
+        (ranks, 50 * GB, -5 * us),
+        (ranks, 50 * GB, 5 * us, "ring"),
+        (ranks, 50 * GB, 5 * us, "halving_doubling"),
+    ]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _crossover_error(rng: Random) -> Case:
+    return rng.choice(_crossover_errors(rng))
+
+
+CROSSOVER_BYTES = Build(
+    id="04-crossover-bytes",
+    module="all_reduce_algorithms",
+    function="crossover_bytes",
+    grade="call",
+    section="4.5",
+    topic="ring against tree",
+    cases=(
+        *(Case(args=(ranks, 50 * GB, 5 * us)) for ranks in (8, 64, 1024, 4, 2)),
+        *(Case(args=(ranks, 50 * GB, 5 * us), kwargs={"algorithm": "tree"}) for ranks in (8, 64, 1024)),
+        Case(args=(8, 50 * GB, 5 * us, "ring"), raises="ValueError"),
+    ),
+    groups=(
+        Group("both trees", _crossover, 8, "Set the two times equal and solve for the size.", _crossovers),
+        Group("the double tree", _default, 3, "The double tree is the default."),
+        Group("few ranks", _never, 6, "For one, two or three ranks the ring is never slower.", _nevers),
+        Group(
+            "bad input",
+            _crossover_error,
+            7,
+            "Bad input must raise ValueError: no ranks, no bandwidth, negative latencies, other algorithms.",
+            _crossover_errors,
+        ),
+    ),
+    slips=(
+        Slip("A constant was returned: the crossover depends on ranks, latency and bandwidth.", slip_constant),
+        Slip("The ring's bytes were counted for one step: it moves S/N in each of N-1 steps.", slip_one_chunk),
+        Slip("The factor N is missing: the bandwidth terms of ring and double tree differ by S/N.", slip_without_ranks),
+        Slip("The levels were rounded down: then three ranks seem to have a crossover.", slip_floor),
+        Slip("The plain tree was given the double tree's bytes: it moves S on every level.", slip_one_tree),
+        Slip("Impossible arguments were accepted: no ranks, negative numbers, no tree.", slip_crossover_unchecked),
+    ),
+)
+
+ITEMS = (ALL_REDUCE_TIME, CROSSOVER_BYTES)

@@ -1,0 +1,134 @@
+"""Chapter 04: link matrices, drawn at random and printed as the command prints them."""
+
+from __future__ import annotations
+
+from random import Random
+
+#: Codes besides NVLink.
+CODES = ("PIX", "PXB", "PHB", "NODE", "SYS")
+#: Columns after the devices: an old driver's, one with NUMA nodes, a new one's.
+COLUMNS = (("CPU Affinity",), ("CPU Affinity", "NUMA Affinity"), ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID"))
+
+LEGEND = """
+Legend:
+
+  X    = Self
+  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes
+  NODE = Connection traversing PCIe as well as the interconnect between host bridges within a NUMA node
+  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge
+  PXB  = Connection traversing multiple PCIe bridges
+  PIX  = Connection traversing at most a single PCIe bridge
+  NV#  = Connection traversing a bonded set of # NVLinks
+"""
+
+BEFORE = ("$ nvidia-smi topo -m\n", "Driver Version: 550.54.15\n\n", "node7: 8 GPUs, 4 network cards\n\n")
+
+PRINTED = (  # the example of the page
+    "\x1b[4m\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
+    "GPU0\t X \tNV12\tPXB\t0-31,64-95\t0\t\tN/A\n"
+    "GPU1\tNV12\t X \tSYS\t32-63\t1\t\tN/A\n"
+    "NIC0\tPXB\tSYS\t X \n\nLegend:\n  X = Self\n"
+)
+TWO_CARDS = (  # an old driver's, on a screen: blanks for tabs
+    "        GPU0    mlx5_0  mlx5_1  CPU Affinity\n"
+    "GPU0     X      PIX     SYS     0-7,16-23\n"
+    "mlx5_0  PIX      X      SYS\n"
+    "mlx5_1  SYS     SYS      X\n"
+)
+
+
+def drawn_links(rng: Random, names: list[str], codes: tuple[str, ...] = CODES) -> dict[str, dict[str, str]]:
+    """A code for each pair: NVLinks among GPUs or none at all, other codes elsewhere."""
+    with_nvlink = rng.random() < 0.7
+    links: dict[str, dict[str, str]] = {a: {} for a in names}
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            nvlink = with_nvlink and a[:3] == b[:3] == "GPU" and rng.random() < 0.8
+            links[a][b] = links[b][a] = f"NV{rng.randint(1, 36)}" if nvlink else rng.choice(codes)
+    return links
+
+
+def printed(
+    rng: Random,
+    links: dict[str, dict[str, str]],
+    columns: tuple[str, ...],
+    tabs: bool = True,
+    underlined: bool = False,
+    legend: bool = True,
+) -> str:
+    """The command's output for a matrix: with tabs, or with blanks as a screen shows them."""
+    names, gap = list(links), [""] * rng.randint(0, 1)  # a doubled tab after the codes
+    lines = [["", *names, *gap, *columns]]
+    for name in names:
+        codes = [" X " if other == name else links[name][other] for other in names]
+        own = [*gap, *_own(rng, columns)] if name.startswith("GPU") else [""] * rng.randint(0, 2)
+        lines.append([name, *codes, *own])
+    if tabs:
+        rows = ["\t".join(cells) for cells in lines]
+    else:
+        rows = ["".join(f"{cell:<{max(8, len(cell) + 2)}}" for cell in cells).rstrip() for cells in lines]
+    if underlined:
+        rows[0] = f"\x1b[4m{rows[0]}\x1b[0m"
+    cards = "".join(f"  {name}: mlx5_{n}\n" for n, name in enumerate(names) if name.startswith("NIC"))
+    after = LEGEND + (f"\nNIC Legend:\n\n{cards}" if cards else "")
+    return "\n".join(rows) + "\n" + (after if legend else "")
+
+
+def _own(rng: Random, columns: tuple[str, ...]) -> list[str]:
+    """A GPU's processor cores, memory node and, on a new driver, what follows a doubled tab."""
+    first = 16 * rng.randint(0, 7)
+    cells = [f"{first}-{first + 15}" + rng.choice(["", f",{first + 128}-{first + 143}"])]
+    if "NUMA Affinity" in columns:
+        cells.append(rng.choice(["0", "1", "3", "N/A"]))
+    return [*cells, "", "N/A"] if "GPU NUMA ID" in columns else cells
+
+
+def devices(rng: Random, gpus: int, cards: int) -> list[str]:
+    name = rng.choice(["NIC", "mlx5_"])
+    return [f"GPU{n}" for n in range(gpus)] + [f"{name}{n}" for n in range(cards)]
+
+
+def machine(rng: Random) -> dict[str, dict[str, str]]:
+    return drawn_links(rng, devices(rng, rng.choice([1, 2, 3, 4, 8]), rng.choice([0, 1, 2, 4])))
+
+
+def large(rng: Random) -> dict[str, dict[str, str]]:
+    """A machine with device numbers of two digits."""
+    return drawn_links(rng, devices(rng, rng.randint(11, 16), rng.randint(0, 12)))
+
+
+def switched(rng: Random) -> dict[str, dict[str, str]]:
+    """GPUs behind a switch: one NVLink code for all pairs."""
+    links = drawn_links(rng, devices(rng, rng.randint(2, 4), rng.randint(1, 2)))
+    code = f"NV{rng.choice([3, 5, 9, 18, 36])}"
+    gpus = [name for name in links if name.startswith("GPU")]
+    for a in gpus:
+        links[a].update({b: code for b in gpus if b != a})
+    return links
+
+
+def shared_cores(text: str) -> bool:
+    """Whether a GPU's cores are printed as two ranges."""
+    return any("," in line for line in text.splitlines() if line.startswith("GPU"))
+
+
+def broken(rng: Random) -> list[str]:
+    """Texts that hold no matrix, or a wrong one."""
+    links = switched(rng)
+    gpus = [name for name in links if name.startswith("GPU")]
+    columns = rng.choice(COLUMNS)
+    good = printed(rng, links, columns)
+    rows = good.splitlines()
+    a, b = rng.sample(gpus, 2)
+    code = links[a][b]
+    at = rows.index(next(row for row in rows if row.startswith(a)))
+    unlike = {**links, a: {**links[a], b: "SYS"}}
+    unknown = {**links, a: {**links[a], b: "NVX"}, b: {**links[b], a: "NVX"}}
+    return [
+        LEGEND,
+        "",
+        "\n".join(rows[:at] + rows[at + 1 :]),
+        good.replace(" X ", f" {code} ", 1),
+        printed(rng, unlike, columns),
+        printed(rng, unknown, columns),
+    ]

@@ -1,0 +1,67 @@
+"""Who waits for whom: programs of blocking sends and receives, played in rounds. Standard library only.
+
+>>> simulate([[("send", 1), ("recv", 1)], [("send", 0), ("recv", 0)]])
+(0, {0: ('send', 1), 1: ('send', 0)})
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+
+def simulate(
+    programs: Sequence[Sequence[tuple[str, int]]], eager: bool = False
+) -> tuple[int, dict[int, tuple[str, int]]]:
+    """Play programs of blocking calls in rounds, until nothing moves.
+
+    Every rank carries out its own calls in order, and looks only at the first one that is not done. Without buffers
+    (a rendezvous, as in Gloo), a round finishes every pair whose next calls are a send to each other's receive: both
+    ranks go on together. With ``eager``, a send goes on at once, whatever the receiver does, and a receive goes on when
+    a message from its peer was sent in an earlier round and has not been received yet.
+
+    Args:
+        programs: ``programs[r]`` is what rank r calls, in order: ``("send", peer)`` or ``("recv", peer)``.
+        eager: whether the transport buffers every message.
+
+    Returns:
+        ``(rounds, blocked)``: how many rounds moved something, and for each rank that has not finished the call that it
+        waits in. ``blocked`` is empty when all finish.
+
+    Raises:
+        ValueError: a verb is neither ``send`` nor ``recv``, or a peer is not another rank of the world.
+    """
+    calls = [list(_checked(rank, program, len(programs))) for rank, program in enumerate(programs)]
+    place = [0] * len(programs)  # of each rank's next call
+    waiting: Counter[tuple[int, int]] = Counter()  # eager messages (from, to) that nobody has received yet
+    rounds = 0
+    while True:
+        heads = {r: program[place[r]] for r, program in enumerate(calls) if place[r] < len(program)}
+        if eager:
+            moving = [r for r, (verb, peer) in heads.items() if verb == "send" or waiting[peer, r]]
+        else:
+            moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (_OTHER[verb], r)]
+        if not moving:
+            return rounds, heads
+        for rank in moving:
+            verb, peer = heads[rank]
+            message = (rank, peer) if verb == "send" else (peer, rank)
+            waiting[message] += 1 if verb == "send" else -1
+            place[rank] += 1
+        rounds += 1
+
+
+#: The call that each call meets.
+_OTHER = {"send": "recv", "recv": "send"}
+
+
+def _checked(rank: int, program: Sequence[tuple[str, int]], ranks: int) -> Iterator[tuple[str, int]]:
+    """The calls of one rank, or a ValueError for one that cannot be made."""
+    for verb, peer in program:
+        if verb not in _OTHER:
+            raise ValueError(f"a call of rank {rank} must be send or recv, got {verb!r}")
+        if not isinstance(peer, int) or isinstance(peer, bool) or peer not in range(ranks):
+            raise ValueError(f"the peer of rank {rank} must be a rank from 0 to {ranks - 1}, got {peer!r}")
+        if peer == rank:
+            raise ValueError(f"the peer of rank {rank} must be another rank, got {peer}")
+        yield verb, peer

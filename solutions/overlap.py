@@ -1,0 +1,163 @@
+"""A message that arrives while its receiver computes, and one that waits until the receiver has computed.
+
+>>> runs = overlap()  # doctest: +SKIP
+>>> figures.spacetime(runs["posted first"])  # doctest: +SKIP
+
+Computing is no operation of a process group, so the event log does not hold it. A :class:`Diary` of each rank does, and
+:func:`with_diaries` puts both on one clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from rankzero import world
+from rankzero.events import Event
+from rankzero.units import MiB
+
+Span = tuple[str, float, float]  # what was done, from when to when, on the machine's clock
+
+
+class Diary:
+    """What one rank computed, and when. All ranks open theirs together, behind a barrier.
+
+    Attributes:
+        opened: when the barrier was over, on the machine's clock.
+        spans: what was computed since.
+    """
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        dist.barrier()
+        self.opened = time.monotonic()
+
+    @contextlib.contextmanager
+    def entry(self, name: str) -> Iterator[None]:
+        """Note how long the block under ``with`` takes, as ``name``."""
+        start = time.monotonic()
+        yield
+        self.spans.append((name, start, time.monotonic()))
+
+
+@dataclass(frozen=True)
+class Lap:
+    """What was called between one barrier of all ranks and the next.
+
+    Attributes:
+        opened: by rank, when its barrier ended, in seconds since the start of the run.
+        events: the messages of all ranks after it.
+    """
+
+    opened: tuple[float, ...]
+    events: tuple[Event, ...]
+
+
+def laps_of(events: Iterable[Event], ranks: int) -> list[Lap]:
+    """The laps of a run whose ranks call the same number of barriers; what comes before the first is left out."""
+    opened: list[list[float]] = [[] for _ in range(ranks)]
+    rows: dict[int, list[Event]] = defaultdict(list)
+    for event in events:  # each rank's in the order of its calls
+        if event.operation == "barrier":
+            opened[event.rank].append(event.end)
+        else:
+            rows[len(opened[event.rank])].append(event)
+    return [Lap(ends, tuple(rows[number])) for number, ends in enumerate(zip(*opened, strict=True), 1)]
+
+
+def with_diaries(laps: Sequence[Lap], diaries: Sequence[Sequence[Diary]]) -> list[tuple[Event, ...]]:
+    """Messages and computing of each lap on one clock, which starts when the first rank has opened its diary.
+
+    The event log counts from the start of the run, the same instant for all ranks, and the diaries from somewhere else.
+    The end of a barrier stands in both: the event log has it first, and the rank's diary a moment later, when the rank
+    goes on. The shortest of these moments tells how the two clocks stand.
+
+    Args:
+        laps: of the whole run.
+        diaries: the diaries that were opened with them, ``diaries[lap][rank]``.
+    """
+    pairs = list(zip(laps, diaries, strict=True))
+    start = min(d.opened - end for lap, row in pairs for d, end in zip(row, lap.opened, strict=True))
+    return [_merged(lap, row, start) for lap, row in pairs]
+
+
+def _merged(lap: Lap, diaries: Sequence[Diary], start: float) -> tuple[Event, ...]:
+    """One lap; ``start`` is the start of the run on the diaries' clock."""
+    zero = min(lap.opened)
+    rows = list(lap.events)
+    for rank, diary in enumerate(diaries):
+        rows += [Event(rank, name, (), 0, 0, began - start, ended - start) for name, began, ended in diary.spans]
+    moved = [replace(row, start=max(0.0, row.start - zero), end=max(0.0, row.end - zero)) for row in rows]
+    return tuple(sorted(moved, key=lambda event: (event.rank, event.start)))
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A piece of a run, for ``figures.spacetime``.
+
+    Attributes:
+        seconds: how long it took.
+        events: messages and computing, on a clock that starts with it.
+    """
+
+    seconds: float
+    events: tuple[Event, ...]
+
+
+def overlap(message_bytes: int = 16 * MiB, width: int = 512, products: int = 4, rounds: int = 5) -> dict[str, Timeline]:
+    """Rank 0 sends; rank 1 multiplies matrices, and posts its receive before that or after it.
+
+    Args:
+        message_bytes: size of the message, bytes; a multiple of 4.
+        width: of the square matrices.
+        products: how many rank 1 computes.
+        rounds: how often each order is played.
+
+    Returns:
+        By the name of the order, ``"posted first"`` and ``"posted after"``: the median time from the common start until
+        the receiver has both the data and the product, and the events of the last round.
+    """
+    found = {}
+    for name, first in (("posted first", True), ("posted after", False)):
+        run = world.run(_receive_and_compute, message_bytes, width, products, rounds, first, ranks=2, backend="gloo")
+        seconds = statistics.median(time for time, _ in run.values[1][1:])
+        diaries = zip(*([diary for _, diary in laps] for laps in run.values), strict=True)
+        *_, events = with_diaries(laps_of(run.events, ranks=2), list(diaries))
+        found[name] = Timeline(seconds, events)
+    return found
+
+
+def _receive_and_compute(
+    message_bytes: int, width: int, products: int, rounds: int, first: bool
+) -> list[tuple[float, Diary]]:
+    """Seconds and diary of each round; the first one warms up."""
+    matrix, buffer = torch.ones(width, width), torch.zeros(message_bytes // 4)
+    laps = []
+    for _ in range(rounds + 1):
+        diary = Diary()
+        if dist.get_rank() == 0:
+            dist.send(buffer, 1)
+        elif first:
+            handle: Any = dist.irecv(buffer, 0)
+            _multiply(matrix, products, diary)
+            handle.wait()
+        else:
+            _multiply(matrix, products, diary)
+            handle = dist.irecv(buffer, 0)
+            handle.wait()
+        laps.append((time.monotonic() - diary.opened, diary))
+    return laps
+
+
+def _multiply(matrix: torch.Tensor, products: int, diary: Diary) -> None:
+    with diary.entry("matrix product"):
+        for _ in range(products):
+            matrix @ matrix

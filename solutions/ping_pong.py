@@ -1,0 +1,87 @@
+"""What a message costs on this machine: a ping-pong between two real ranks.
+
+>>> times = ping_pong()  # doctest: +SKIP
+>>> latency, bandwidth = link_of(times)  # doctest: +SKIP
+
+A round trip is timed on one rank's clock, so that no two clocks need to agree; half of it is one message. The median of
+many leaves out the trips in which the machine did something else. Nothing but the two messages is in the timed region.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+
+import torch
+import torch.distributed as dist
+
+from rankzero import world
+from rankzero.units import KiB, MiB
+
+#: 4 B to 16 MiB, each four times the one before.
+SIZES = tuple(4**power for power in range(1, 13))
+
+#: Round trips before the clock counts.
+WARM_UP = 3
+
+
+def ping_pong(sizes: Sequence[int] = SIZES, repeats: int = 30) -> dict[int, float]:
+    """The time of one message of each size between two ranks, in seconds.
+
+    Args:
+        sizes: of the messages, bytes; positive multiples of 4, ascending.
+        repeats: timed round trips of a small message; large ones take fewer, at least 5.
+
+    Raises:
+        ValueError: a size is not a positive multiple of 4, or there are less than 1 repeats.
+    """
+    for size in sizes:
+        if isinstance(size, bool) or not isinstance(size, int) or size < 4 or size % 4:
+            raise ValueError(f"sizes must be positive multiples of 4 bytes, got {size!r}")
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or repeats < 1:
+        raise ValueError(f"repeats must be an integer >= 1, got {repeats!r}")
+    return dict(zip(sizes, world.run(_all_sizes, sizes, repeats, ranks=2, backend="gloo").values[0], strict=True))
+
+
+def link_of(times: Mapping[int, float]) -> tuple[float, float]:
+    """Start-up (seconds) and bandwidth (bytes/s) of the line ``latency + size / bandwidth`` through its two ends.
+
+    The time of the smallest message is nearly all start-up; what the largest one takes beyond that is bytes.
+
+    Args:
+        times: seconds by size, of at least two sizes.
+
+    Raises:
+        ValueError: the largest message took no longer than the smallest.
+    """
+    small, large = min(times), max(times)
+    if not times[small] < times[large]:
+        raise ValueError(f"times must grow from the smallest size to the largest, got {dict(times)}")
+    bandwidth = (large - small) / (times[large] - times[small])
+    return max(0.0, times[small] - small / bandwidth), bandwidth
+
+
+def _all_sizes(sizes: Sequence[int], repeats: int) -> list[float]:
+    return [_one_way(size, _rounds(size, repeats)) for size in sizes]
+
+
+def _rounds(size: int, repeats: int) -> int:
+    """Fewer trips for large messages, whose times are long and steady."""
+    return repeats if size <= 64 * KiB else max(5, repeats * MiB // (MiB + size))
+
+
+def _one_way(size: int, rounds: int) -> float:
+    """Median time of half a round trip, on this rank's clock."""
+    buffer = torch.zeros(size // 4)
+    laps = []
+    for lap in range(WARM_UP + rounds):
+        start = time.perf_counter()
+        if dist.get_rank() == 0:
+            dist.send(buffer, 1)
+            dist.recv(buffer, 1)
+        else:
+            dist.recv(buffer, 0)
+            dist.send(buffer, 0)
+        laps += [time.perf_counter() - start] if lap >= WARM_UP else []
+    return statistics.median(laps) / 2

@@ -1,0 +1,98 @@
+"""A ring in which every rank sends to its right neighbour and receives from its left one: four orders to do it in.
+
+Programs are lists of calls, as in ``simulate``; a call may also be ``isend`` or ``irecv``, which is posted at once and
+waited for at the end. :func:`play_rounds` says what moves in which round. Standard library only.
+
+>>> [len(play_rounds(ring_programs(policy, 8))[0]) for policy in POLICIES]
+[0, 8, 2, 1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+#: Ways to order the two calls of a rank, by name.
+POLICIES = ("all_send", "one_receives_first", "parity", "non_blocking")
+
+Program = Sequence[tuple[str, int]]
+Call = tuple[int, int]  # of a rank, and its place in the rank's program
+
+
+def ring_programs(policy: str, ranks: int) -> list[list[tuple[str, int]]]:
+    """What every rank of the ring calls.
+
+    Args:
+        policy: ``all_send`` (everybody sends first), ``one_receives_first`` (rank 0 receives first), ``parity`` (odd
+            ranks receive first) or ``non_blocking`` (everybody posts both, then waits).
+        ranks: on the ring; at least 2.
+
+    Raises:
+        ValueError: there is no such policy, or the ring is too small.
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"policy must be one of {', '.join(POLICIES)}, got {policy!r}")
+    if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 2:
+        raise ValueError(f"ranks must be an integer >= 2, got {ranks!r}")
+    sign = "i" if policy == "non_blocking" else ""
+    programs = []
+    for rank in range(ranks):
+        calls = [(f"{sign}send", (rank + 1) % ranks), (f"{sign}recv", (rank - 1) % ranks)]
+        receives_first = rank == 0 if policy == "one_receives_first" else policy == "parity" and rank % 2
+        programs.append(calls[::-1] if receives_first else calls)
+    return programs
+
+
+def play_rounds(
+    programs: Sequence[Program], eager: bool = False
+) -> tuple[list[list[tuple[str, int, int]]], dict[int, tuple[str, int]]]:
+    """Play programs in rounds, until nothing moves: what was done in each round, and who is stuck in what.
+
+    The rules are those of ``simulate``: without buffers a send and its receive are done together, with ``eager`` a send
+    is done at once and the receive in a later round. A rank stops at its first blocking call that is not done; calls
+    that it posted without blocking do not stop it.
+
+    Args:
+        programs: what each rank calls, in order: ``send``, ``recv``, ``isend`` or ``irecv``, and the other rank.
+        eager: whether the transport buffers every message.
+
+    Returns:
+        ``(rounds, blocked)``: for each round the calls that were done, each as ``(verb, rank, peer)``; and the first
+        call that is not done of each rank that has not finished.
+    """
+    done: set[Call] = set()
+    rounds = []
+    while moving := _moving(programs, done, eager):
+        done.update(moving)
+        rounds.append([(programs[rank][place][0], rank, programs[rank][place][1]) for rank, place in moving])
+    left = [[call for place, call in enumerate(p) if (rank, place) not in done] for rank, p in enumerate(programs)]
+    return rounds, {rank: (calls[0][0], calls[0][1]) for rank, calls in enumerate(left) if calls}
+
+
+def _moving(programs: Sequence[Program], done: set[Call], eager: bool) -> list[Call]:
+    """The calls that the next round does, by rank."""
+    ready = [(rank, place) for rank, program in enumerate(programs) for place in _ready(rank, program, done)]
+    moving = []
+    for rank, place in ready:
+        verb, partner = programs[rank][place][0], _partner(programs, rank, place)
+        together = partner in ready and not eager
+        if together or (eager and (verb.endswith("send") or partner in done)):
+            moving.append((rank, place))
+    return moving
+
+
+def _ready(rank: int, program: Program, done: set[Call]) -> Iterator[int]:
+    """Places of the calls that a rank has come to: those it has posted, and the blocking one it stands in."""
+    for place, (verb, _) in enumerate(program):
+        if (rank, place) not in done:
+            yield place
+            if not verb.startswith("i"):
+                return
+
+
+def _partner(programs: Sequence[Program], rank: int, place: int) -> Call | None:
+    """The other end of a message: the k-th send from one rank to another meets the k-th receive, if there is one."""
+    verb, peer = programs[rank][place]
+    other = "recv" if verb.endswith("send") else "send"
+    before = sum(v.endswith(verb[-4:]) and p == peer for v, p in programs[rank][:place])
+    ends = [i for i, (v, p) in enumerate(programs[peer]) if v.endswith(other) and p == rank]
+    return (peer, ends[before]) if before < len(ends) else None

@@ -1,0 +1,251 @@
+"""Chapter 04's bank: answers as the page prints them, what options say, and rules that allow every right program."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from autograder import compare, trusted
+from autograder.bank import ch04_layouts, ch04_matrices, ch04_rules
+from autograder.bank import ch04_topology as bank
+from autograder.items import Build, Case, Choice, Question, Tensor
+from autograder.outcome import Outcome
+from rankzero.events import Event
+from rankzero.topologies import SAMPLES
+from rankzero.units import GB, KB, MB, us
+from solutions.all_reduce_algorithms import all_reduce_time, crossover_bytes
+from solutions.bandwidth import bus_bandwidth
+from solutions.topology import parse_topology
+
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {  # the table of the page, computed by hand
+    "04-node-ring": (3.88889,),
+    "04-nvlink-pcie": (14.286,),
+    "04-hardware-rate": (300,),
+    "04-utilization": (233.333, 0.777778),
+    "04-busbw-table": (5.12, 7.68),
+    "04-ring-tree": (140, 480, 160),
+    "04-pipelined-tree": (163.6,),
+    "04-small-big-world": (10.27, 0.14),
+    "04-crossover": (912,),
+    "04-latency-24576": (24575 / 15,),
+    "04-two-trees": (1, 5),
+    "04-odd-root": (0,),
+    "04-tree-bytes": (2,),
+    "04-64-gpus-naive": (131.25,),
+    "04-cross-node": (87.5,),
+    "04-hierarchy-total": (165.278, 52.9),
+    "04-one-port": (787.5, 98.4375),
+    "04-compute-ratio": (1.44375, 0.409207),
+    "04-tokens-to-balance": (812,),
+    "04-cube-mesh": (12, 2),
+    "04-slowest-hop": (111.1, 35),
+    "04-ll": (0.5, 0.9375),
+}
+
+
+def answer(identifier: str) -> str:
+    choice = CHOICES[identifier]
+    return choice.options[choice.correct]
+
+
+# The list.
+
+
+def test_every_item_of_the_page_is_there():
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {
+        "04-busbw-above",
+        "04-never-slower",
+        "04-best-of-both",
+        "04-numa",
+        "04-tree-or-ring",
+    }
+    assert len(EXERCISES) == 10 + 2
+    assert {name for name, item in EXERCISES.items() if item.bonus} == {
+        "double_binary_tree",
+        "best_ring",
+        "communication_ratio",
+    }
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    parts = QUESTIONS[identifier].parts
+    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-3)
+
+
+# What the options say.
+
+
+def test_a_tree_over_two_nodes_may_show_a_bus_bandwidth_above_the_port():
+    """1 GB over a port of 50 GB/s takes 20 ms each way, at the same time."""
+    assert bus_bandwidth("all_reduce", 1 * GB, 1 * GB / (50 * GB), 16) == pytest.approx(93.75 * GB)
+    assert answer("04-busbw-above").startswith("a tree over the two nodes")
+
+
+def test_when_the_ring_is_never_slower():
+    never = [ranks for ranks in range(1, 200) if crossover_bytes(ranks, 50 * GB, 5 * us) == 0]
+    assert never == [1, 2, 3]
+    assert answer("04-never-slower") == "for 1, 2 and 3 ranks"
+
+
+def test_halving_doubling_is_never_slower_in_the_model():
+    """So what speaks against it lies outside: it moves the ring's bytes in the double tree's start-ups."""
+    for ranks in (2, 8, 64):
+        for size in (0.0, 1 * KB, 1 * MB, 10 * GB):
+            times = [
+                all_reduce_time(n, size, ranks, 50 * GB, 5 * us) for n in ("halving_doubling", "ring", "double_tree")
+            ]
+            assert times[0] <= min(times) * (1 + 1e-12)
+    assert answer("04-best-of-both").startswith("distance and contention")
+
+
+def test_three_sizes_and_their_winners():
+    winners = [
+        min(("ring", "double_tree"), key=lambda name, size=size: all_reduce_time(name, size, 8, 50 * GB, 5 * us))
+        for size in (1 * KB, 1 * MB, 100 * MB)
+    ]
+    assert winners == ["double_tree", "double_tree", "ring"]
+    assert answer("04-tree-or-ring") == "1 KB double tree, 1 MB double tree, 100 MB ring"
+
+
+def test_the_matrices_of_the_bank_are_those_of_the_page():
+    mesh = ch04_layouts.cube_mesh()
+    stored = parse_topology(SAMPLES["cube-mesh"].text).links
+    assert {a: {b: stored[a][b] for b in mesh[a]} for a in mesh} == mesh
+    links = parse_topology(ch04_matrices.PRINTED).links
+    assert (links["GPU1"]["NIC0"], links["GPU0"]["NIC0"]) == ("SYS", "PXB")
+    assert "PXB" in answer("04-numa")
+
+
+def test_drawn_matrices_are_read_back_as_they_were_drawn():
+    """The generator of hidden cases against the reference: an oracle for both."""
+    for seed in range(40):
+        rng = Random(seed)
+        links = ch04_matrices.large(rng) if seed % 8 == 0 else ch04_matrices.machine(rng)
+        columns, tabs = rng.choice(ch04_matrices.COLUMNS), rng.random() < 0.5
+        text = ch04_matrices.printed(
+            rng, links, columns, tabs, underlined=rng.random() < 0.5, legend=rng.random() < 0.5
+        )
+        topology = parse_topology(text)
+        gpus = {name for name in links if name.startswith("GPU")}
+        assert topology.links == links
+        assert set(topology.cpus) == gpus
+        assert set(topology.numa) == (gpus if "NUMA Affinity" in columns else set())
+
+
+# Rules: other right programs keep to them, and a wrong one does not.
+
+
+def left_handed_tree(x):
+    """A binomial tree whose ranks report to the next higher power first, with isend and irecv."""
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    levels = (ranks - 1).bit_length()
+    total = x.clone()
+    if not x.numel():
+        return total
+    for level in reversed(range(levels)):
+        step = 2**level
+        if step <= rank < 2 * step:
+            dist.isend(total, rank - step).wait()
+        elif rank < step and rank + step < ranks:
+            arrived = torch.empty_like(total)
+            dist.irecv(arrived, rank + step).wait()
+            total += arrived
+    for level in range(levels):
+        step = 2**level
+        if rank < step and rank + step < ranks:
+            dist.isend(total, rank + step).wait()
+        elif step <= rank < 2 * step:
+            dist.irecv(total, rank - step).wait()
+    return total
+
+
+def warmed_up(x, calls):
+    """A benchmark with a call to warm up, and a second meeting after the last one."""
+    import time
+
+    import torch.distributed as dist
+
+    buffer = x.clone()
+    dist.all_reduce(buffer)
+    dist.barrier()
+    start = time.monotonic()
+    for _ in range(calls):
+        dist.all_reduce(buffer)
+    dist.barrier()
+    return (time.monotonic() - start) / calls
+
+
+def faults(item: Build, program, cases) -> list[str | None]:
+    outcomes = trusted.run(item, program, cases)
+    expected = trusted.run(item, item.solution(), cases)
+    return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
+
+
+def test_another_binomial_tree_is_right():
+    item = EXERCISES["tree_all_reduce"]
+    hidden = [cases[0] for _, cases in item.hidden(Random("key 0"))]
+    assert set(faults(item, left_handed_tree, (*item.cases, *hidden))) == {None}
+
+
+def test_another_benchmark_is_right():
+    item = EXERCISES["debug_barrier"]
+    assert faults(item, warmed_up, item.cases) == [None, None]
+
+
+def message(source: int, to: int, at: float, size: int = 4) -> list[Event]:
+    return [
+        Event(source, "send", (to,), size, 0, at, at + 0.5),
+        Event(to, "recv", (source,), 0, size, at, at + 0.5),
+    ]
+
+
+def test_the_rules_of_a_tree_name_what_is_wrong():
+    case = Case(args=tuple((Tensor.of([1.0]),) for _ in range(4)))
+    star = [event for r in (1, 2, 3) for event in message(r, 0, r)]
+    assert ch04_rules.tree_messages(case, (), star) == (
+        "rank 0 received 3 messages; a binomial tree of 4 ranks has 2 levels"
+    )
+    cut = message(1, 0, 0.0, size=2)
+    assert "not the whole tensor of 4 bytes" in str(ch04_rules.tree_messages(case, (), cut))
+    many = [event for at in range(7) for event in message(1, 2, at)]
+    assert str(ch04_rules.tree_messages(case, (), many)).startswith("7 messages were sent by 4 ranks")
+    way = [(3, 2), (2, 1), (1, 0), (0, 1), (1, 2), (2, 3)]
+    chain = [event for at, pair in enumerate(way) for event in message(*pair, at)]
+    assert str(ch04_rules.tree_levels(case, (), chain)).startswith("6 messages wait for one another")
+    way = [(1, 0), (3, 2), (2, 0), (0, 2), (0, 1), (2, 3)]
+    assert ch04_rules.tree_levels(case, (), [e for at, pair in enumerate(way) for e in message(*pair, at)]) is None
+
+
+def benchmark(*operations: str, seconds: float = 10.0) -> str | None:
+    """What the rule says of one rank that calls these operations, each for a second, and times the last two."""
+    case = Case(args=((Tensor.of([1.0]), 2),))
+    events = [Event(0, name, (0,), 4, 4, at, at + 1.0) for at, name in enumerate(operations)]
+    return ch04_rules.one_meeting(case, (seconds / 2,), events)
+
+
+def test_the_rule_of_a_benchmark_names_what_is_wrong():
+    good = ("barrier", "all_reduce", "all_reduce")
+    assert benchmark(*good) is None
+    assert benchmark(*good, "barrier") is None
+    assert benchmark(*good, seconds=1.9) == "the time that rank 0 returned is shorter than its all-reduces took"
+    assert "did not meet" in str(benchmark("all_reduce", "all_reduce"))
+    assert "other operations" in str(benchmark("barrier", "all_reduce", "barrier", "all_reduce"))
+    assert "other operations" in str(benchmark("barrier", "all_reduce"))
+
+
+def test_a_time_that_is_no_number_is_wrong():
+    """Any time counts, so that the rule decides; what is no time does not."""
+    item = EXERCISES["debug_barrier"]
+    right = Outcome("value", (1.0, 1.0))
+    for value in ("1.0", None, float("nan"), float("inf")):
+        assert compare.wrong_value(item, item.cases[0], right, Outcome("value", (1.0, value)))

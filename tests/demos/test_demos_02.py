@@ -1,0 +1,213 @@
+"""The demos of chapter 2: what each shows must hold, a false result is status 1, a wrong command status 2."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+
+import pytest
+
+from demos import deadlock, mismatch, pipelined_relay
+from solutions import mismatches, ping_pong
+
+#: What a learner must have written for ``--code labs``; `mismatch` runs nothing of hers.
+NEEDS = {
+    "relay": "02-relay",
+    "deadlock": "02-simulate",
+    "ring_blocking": "02-simulate",
+    "ping_pong": "02-message-time",
+    "pipelined_relay": "02-chunked-relay",
+    "naive_model_parallel": "02-forward-backward",
+}
+WITH_PICTURE = ("relay", "deadlock", "ping_pong", "pipelined_relay", "naive_model_parallel")
+
+
+def run(name: str, *arguments: str) -> int:
+    return importlib.import_module(f"demos.{name}").main(list(arguments))
+
+
+def table(tmp_path, name: str, *arguments: str, status: int = 0) -> list[dict[str, str]]:
+    """The table that a demo saves, row by row."""
+    target = tmp_path / "table.csv"
+    assert run(name, "--save", str(target), *arguments) == status
+    with target.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
+def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
+    assert run(name, "--quick", "--code", "labs") == 1
+    error = capsys.readouterr().err
+    assert identifier in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("name", WITH_PICTURE)
+def test_the_picture_is_saved(name, tmp_path):
+    target = tmp_path / "picture.png"
+    assert run(name, "--quick", "--save", str(target)) == 0
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("relay", ["--ranks", "0"]),
+        ("relay", ["--value", "much"]),
+        ("deadlock", ["--pattern", "none"]),
+        ("deadlock", ["--ranks", "1"]),
+        ("deadlock", ["--deadline", "0"]),
+        ("ring_blocking", ["--policy", "non_blocking"]),
+        ("ring_blocking", ["--save", "picture.png"]),
+        ("mismatch", ["--case", "none"]),
+        ("ping_pong", ["--max-bytes", "4"]),
+        ("ping_pong", ["--repeats", "0"]),
+        ("pipelined_relay", ["--chunks", "1,,4"]),
+        ("pipelined_relay", ["--chunks", "0"]),
+        ("pipelined_relay", ["--ranks", "1"]),
+        ("naive_model_parallel", ["--ranks", "4", "--layers", "3"]),
+        ("naive_model_parallel", ["--width", "20"]),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_number_grows_from_rank_to_rank(ranks, tmp_path):
+    rows = table(tmp_path, "relay", "--ranks", str(ranks), "--value", "-1.5", "--increment", "0.25")
+    assert [float(row["holds"]) for row in rows] == [-1.5 + 0.25 * rank for rank in range(ranks)]
+    hops = [float(row["time of its hop (ms)"]) for row in rows]
+    assert hops[0] == 0
+    assert all(hop > 0 for hop in hops[1:])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ranks", "waits"),
+    [
+        ("send-send", 3, ["waits in send to 1", "waits in send to 0", "has finished"]),
+        ("wrong-source", 2, ["waits in send to 1", "waits in recv from 2", "has finished"]),
+        ("ring", 3, ["waits in send to 1", "waits in send to 2", "waits in send to 0"]),
+    ],
+)
+def test_a_deadlock_that_happens_is_a_success(pattern, ranks, waits, tmp_path, capsys):
+    rows = table(tmp_path, "deadlock", "--quick", "--pattern", pattern, "--ranks", str(ranks))
+    assert [row["the real rank"] for row in rows] == [row["the simulator says"] for row in rows] == waits
+    assert "deadlock after 0.7 s: rank 0 waits in send(dst=1)" in capsys.readouterr().out
+
+
+def test_a_deadlock_that_does_not_happen_is_a_failure(monkeypatch, capsys):
+    monkeypatch.setattr(deadlock, "programs", lambda *_: [[("send", 1)], [("recv", 0)]])
+    assert run("deadlock", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_a_simulator_that_is_wrong_is_found_out(monkeypatch, capsys):
+    """Kills a demo that shows the simulator twice."""
+    for name in ("deadlock", "ring_blocking"):
+        monkeypatch.setattr(f"demos.{name}.part", lambda *_: lambda programs: (1, {0: ("recv", 1)}))
+        assert run(name, "--quick", "--ranks", "2") == 1
+        assert "NO" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("policy", "line"), [("parity", "parity: 3 rounds, 0 of 5"), ("all_send", "all_send: 0 rounds")]
+)
+def test_the_ring_of_blocking_calls(policy, line, tmp_path, capsys):
+    rows = table(tmp_path, "ring_blocking", "--quick", "--ranks", "5", "--policy", policy)
+    assert all(row["simulated"] == row["on real ranks"] for row in rows)
+    assert len(rows) == 5
+    assert line in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", mismatches.MISMATCHES)
+def test_one_mismatch_alone(name, tmp_path):
+    (row,) = table(tmp_path, "mismatch", "--quick", "--case", name)
+    assert row["case"] == name
+    assert row["what came of it"]
+
+
+def test_an_outcome_that_was_never_observed_is_a_failure(monkeypatch, capsys):
+    monkeypatch.setattr(mismatch, "observe", lambda *_, **__: mismatches.Outcome((None, 1)))
+    assert run("mismatch", "--case", "dtype") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_times_that_no_line_goes_through_are_a_failure(monkeypatch, capsys):
+    monkeypatch.setattr(ping_pong, "ping_pong", lambda sizes, repeats: dict.fromkeys(sizes, 1e-3))
+    assert run("ping_pong", "--quick") == 1
+    assert "check: the largest message takes longer than the smallest: NO" in capsys.readouterr().out
+
+
+def test_every_size_has_its_row(tmp_path):
+    rows = table(tmp_path, "ping_pong", "--quick", "--max-bytes", "1048576")
+    assert [int(row["bytes"]) for row in rows] == [4**power for power in range(1, 11)]
+    assert all(float(row["time (us)"]) > 0 for row in rows)
+
+
+def test_both_relays_are_measured(tmp_path):
+    rows = table(tmp_path, "pipelined_relay", "--quick", "--ranks", "3", "--chunks", "1,5", "--blocking")
+    assert [(row["way"], int(row["chunks"])) for row in rows] == [
+        ("blocking", 1),
+        ("blocking", 5),
+        ("double-buffered", 1),
+        ("double-buffered", 5),
+    ]
+    assert all(float(row["measured (ms)"]) > 0 and float(row["formula (ms)"]) > 0 for row in rows)
+
+
+def test_a_relay_that_does_not_arrive_is_found_out(monkeypatch, capsys):
+    right = pipelined_relay.part
+    monkeypatch.setattr(pipelined_relay, "part", lambda code, module, name: _spoil(right, code, module, name))
+    assert run("pipelined_relay", "--quick", "--ranks", "2", "--chunks", "2") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def _spoil(right, code, module, name):
+    """Everything as it is, but no message."""
+    return no_message if name == "chunked_relay" else right(code, module, name)
+
+
+def no_message(x, chunks):
+    """A receive of nothing, so that the event log has its messages."""
+    import torch
+    import torch.distributed as dist
+
+    buffer = torch.zeros(1)
+    dist.send(buffer, 1) if dist.get_rank() == 0 else dist.recv(buffer, 0)
+    return x.clone()
+
+
+def test_the_cut_model_is_compared_with_the_uncut_one(tmp_path):
+    rows = table(tmp_path, "naive_model_parallel", "--quick", "--ranks", "2", "--layers", "3")
+    assert [row["model"] for row in rows] == ["uncut", "2 ranks"]
+    assert float(rows[1]["loss"]) == pytest.approx(float(rows[0]["loss"]), rel=1e-6)
+    assert float(rows[1]["largest difference of a gradient"]) <= 1e-6
+    assert float(rows[1]["1 - 1/P"]) == 0.5
+
+
+def own_loss(stage, inputs, targets, shape):
+    """A step in which no gradient comes back."""
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    x = inputs if rank == 0 else torch.empty(shape)
+    if rank:
+        dist.recv(x, rank - 1)
+    output = stage(x)
+    if rank < ranks - 1:
+        dist.send(output.detach(), rank + 1)
+    loss = torch.nn.functional.mse_loss(output, targets) if rank == ranks - 1 else output.square().mean()
+    loss.backward()
+    return float(loss) if rank == ranks - 1 else None
+
+
+def test_a_step_with_wrong_gradients_is_found_out(monkeypatch, capsys):
+    monkeypatch.setattr("demos.naive_model_parallel.part", lambda *_: own_loss)
+    assert run("naive_model_parallel", "--quick", "--ranks", "2", "--layers", "2") == 1
+    assert "NO" in capsys.readouterr().out

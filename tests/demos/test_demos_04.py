@@ -1,0 +1,198 @@
+"""The demos of chapter 4: what each shows must hold, a false result is status 1, a wrong command status 2."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import math
+
+import pytest
+
+from demos import cost_curves, fit_link, topology, trees
+from rankzero.topologies import SAMPLES
+from solutions.all_reduce_algorithms import double_binary_tree
+
+#: What a learner must have written for ``--code labs``.
+NEEDS = {
+    "topology": "04-parse-topology",
+    "trees": "04-double-binary-tree",
+    "hierarchy": "04-hierarchical-all-reduce-time",
+    "cost_curves": "04-all-reduce-time",
+    "fit_link": "04-fit-alpha-beta",
+    "all_reduce_bench": "03-ring-all-reduce",
+}
+
+
+def run(name: str, *arguments: str) -> int:
+    return importlib.import_module(f"demos.{name}").main(list(arguments))
+
+
+def table(tmp_path, name: str, *arguments: str) -> list[dict[str, str]]:
+    """The table that a demo saves, row by row."""
+    target = tmp_path / "table.csv"
+    assert run(name, "--save", str(target), *arguments) == 0
+    with target.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
+def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
+    assert run(name, "--quick", "--code", "labs") == 1
+    error = capsys.readouterr().err
+    assert identifier in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_the_picture_is_saved(name, tmp_path):
+    target = tmp_path / "picture.png"
+    assert run(name, "--quick", "--save", str(target)) == 0
+    assert target.read_bytes().startswith(b"\x89PNG")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("topology", ["--sample", "laptop"]),
+        ("topology", ["--file", "nowhere/at/all.txt"]),
+        ("trees", ["--ranks", "0"]),
+        ("hierarchy", ["--nodes", "4", "--per-node", "4"]),
+        ("cost_curves", ["--latency", "nan"]),
+        ("cost_curves", ["--bandwidth", "fast"]),
+        ("fit_link", ["--repeats", "0"]),
+        ("all_reduce_bench", ["--sizes", "4KB"]),
+        ("all_reduce_bench", ["--sizes", "6"]),
+        ("all_reduce_bench", ["--algorithm", "ring,star"]),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+
+
+# Reading a machine.
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_says_that_it_is_one(name, tmp_path, capsys):
+    rows = table(tmp_path, "topology", "--sample", name)
+    assert [row["GPU"] for row in rows] == [f"GPU{n}" for n in range(len(rows))]
+    assert "Stored sample, not this machine." in capsys.readouterr().out
+    assert run("topology", "--sample", name, "--save", str(tmp_path / "circle.svg")) == 0
+
+
+def test_without_a_gpu_the_demo_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(topology, "this_machine", lambda: None)
+    assert run("topology") == 0
+    assert capsys.readouterr().out.startswith("nvidia-smi does not answer here. DGX H100. Stored sample")
+
+
+def test_with_one_it_shows_this_machine(monkeypatch, capsys):
+    monkeypatch.setattr(topology, "this_machine", lambda: SAMPLES["pcie"].text)
+    assert run("topology") == 0
+    assert capsys.readouterr().out.startswith("this machine, as nvidia-smi topo -m prints it")
+
+
+def test_a_file_is_read_and_a_wrong_one_is_status_2(tmp_path, capsys):
+    file = tmp_path / "matrix.txt"
+    file.write_text(SAMPLES["cube-mesh"].text)
+    assert run("topology", "--file", str(file)) == 0
+    assert "GPU0 - GPU3 - GPU2 - GPU1 - GPU5 - GPU6 - GPU7 - GPU4" in capsys.readouterr().out
+    file.write_text("nothing to see")
+    with pytest.raises(SystemExit) as end:
+        run("topology", "--file", str(file))
+    assert end.value.code == 2
+    assert "text must hold the matrix" in capsys.readouterr().err
+
+
+# Trees.
+
+
+def test_the_laws_catch_wrong_trees():
+    """Kills: laws that every pair of trees keeps."""
+    right, left = double_binary_tree(8)
+    assert trees.broken_law((right, left), 8) == ""
+    assert trees.broken_law((right, right), 8) == "of 8 ranks, [0, 2, 4, 6] pass on in both trees"
+    assert "no rank" in trees.broken_law((right, [None, 0, 0, 8, 0, 0, 0, 0]), 8)
+    assert "does not reach" in trees.broken_law((right, [None, None, 1, 1, 3, 3, 5, 5]), 8)
+    assert "does not reach" in trees.broken_law((right, [None, 2, 1, 0, 3, 3, 4, 4]), 8)
+    assert "three children" in trees.broken_law((right, [None, 0, 0, 0, 1, 1, 2, 2]), 8)
+    assert "too many levels" in trees.broken_law((right, [None, 0, 1, 2, 3, 4, 5, 6]), 8)
+
+
+def test_trees_that_break_a_law_are_status_1(monkeypatch, capsys):
+    monkeypatch.setattr(trees, "part", lambda *_: lambda ranks: 2 * double_binary_tree(ranks)[:1])
+    assert run("trees", "--quick") == 1
+    assert "break a law; the first: of 2 ranks, [0] pass on in both trees" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ranks", ["1", "2", "7", "64"])
+def test_trees_of_any_size(ranks, tmp_path):
+    rows = table(tmp_path, "trees", "--ranks", ranks, "--check", "8")
+    received = [float(row["tensors received"]) for row in rows]
+    assert len(rows) == int(ranks)
+    assert sum(received) == pytest.approx(2 * (int(ranks) - 1))
+
+
+# Levels.
+
+
+@pytest.mark.parametrize(("nodes", "inside"), [(2, 2), (1, 3), (3, 1), (2, 3)])
+def test_cutting_sends_a_share_across(nodes, inside, tmp_path):
+    rows = table(tmp_path, "hierarchy", "--nodes", str(nodes), "--per-node", str(inside), "--bytes", "24000")
+    across = {row["plan"]: int(row["bytes across"]) for row in rows}
+    assert across["in levels"] == 2 * (nodes - 1) * 24000
+    assert across["in levels, uncut"] == inside * across["in levels"]
+
+
+# Costs.
+
+
+@pytest.mark.parametrize("ranks", ["1", "3", "6", "1024"])
+def test_curves_of_any_number_of_ranks(ranks, tmp_path, capsys):
+    rows = table(tmp_path, "cost_curves", "--ranks", ranks)
+    assert ("halving_doubling (us)" in rows[0]) == (int(ranks) in (1, 1024))
+    assert ("never slower" in capsys.readouterr().out) == (int(ranks) <= 3)
+
+
+def test_a_crossover_that_is_none_is_status_1(monkeypatch, capsys):
+    real = cost_curves.part
+
+    def false(code, module, name):
+        return real(code, module, name) if name == "all_reduce_time" else lambda *_, **__: 256e3
+
+    monkeypatch.setattr(cost_curves, "part", false)
+    assert run("cost_curves") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+# Measuring.
+
+
+def test_a_fit_that_is_not_the_best_is_status_1(monkeypatch, capsys):
+    monkeypatch.setattr(fit_link, "part", lambda *_: lambda sizes, seconds: (1e-3, 1e6))
+    assert run("fit_link", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_times_that_do_not_grow_are_said_and_status_1(monkeypatch, capsys):
+    monkeypatch.setattr(fit_link, "ping_pong", lambda sizes, repeats: {size: 1 / (1 + size) for size in sizes})
+    assert run("fit_link", "--quick") == 1
+    assert "the fitted time must grow with the size" in capsys.readouterr().out
+
+
+def test_the_bench_labels_both_bandwidths(tmp_path):
+    arguments = ("--ranks", "2", "--sizes", "4KiB,64KiB", "--algorithm", "tree,library", "--repeats", "1")
+    rows = table(tmp_path, "all_reduce_bench", *arguments)
+    assert [(row["algorithm"], row["bytes"]) for row in rows] == [
+        ("tree", "4096"),
+        ("tree", "65536"),
+        ("library", "4096"),
+        ("library", "65536"),
+    ]
+    for row in rows:
+        assert math.isclose(float(row["algbw (GB/s)"]), float(row["bytes"]) / float(row["median (ms)"]) / 1e6)
+        assert float(row["busbw (GB/s)"]) == pytest.approx(float(row["algbw (GB/s)"]))  # 2(N-1)/N is 1 for two ranks
