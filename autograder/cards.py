@@ -97,16 +97,12 @@ def _advice(item: Asked) -> str:
     return "one letter" if isinstance(item, Choice) else "the letters in order, with blanks between them"
 
 
-def _steps(item: Choice | Order) -> tuple[str, ...]:
-    return item.options if isinstance(item, Choice) else item.shown()
-
-
 def _asked(item: Asked) -> str:
     """What is asked, without inputs: parts with units, or lettered options."""
     if isinstance(item, Question):
         named = [f"{inline(part.label, in_book())} ({escape(part.unit or 'a number')})" for part in item.parts]
         return "<ul>" + "".join(f"<li>{text}</li>" for text in named) + "</ul>"
-    options = "".join(f"<li>{inline(text, in_book())}</li>" for text in _steps(item))
+    options = "".join(f"<li>{inline(text, in_book())}</li>" for text in item.shown())
     return f'<ol class="rz-letters" type="a">{options}</ol>'
 
 
@@ -130,7 +126,7 @@ def _fields(item: Asked) -> str:
     return "".join(
         f'<p class="rz-option"><label><input type="radio" name="rz-{item.id}" value="{letter}"> '
         f"<span>{letter}) {inline(text, True)}</span></label></p>"
-        for letter, text in zip(LETTERS, item.options, strict=False)
+        for letter, text in zip(LETTERS, item.shown(), strict=False)
     )
 
 
@@ -147,8 +143,8 @@ def _form(item: Asked) -> str:
 def card_data(item: Asked) -> dict[str, Any]:
     """What the page needs to judge ``item`` by the rules of :mod:`autograder.predicting`."""
     if isinstance(item, Choice):
-        slips = {LETTERS[index]: inline(text, True) for index, text in item.slips.items()}
-        return {"id": item.id, "kind": "choice", "correct": LETTERS[item.correct], "slips": slips}
+        slips = {predicting.letter(item, index): inline(text, True) for index, text in item.slips.items()}
+        return {"id": item.id, "kind": "choice", "correct": predicting.letter(item, item.correct), "slips": slips}
     if isinstance(item, Order):
         shown = item.shown()
         hints = [predicting.order_hint(first) for first in range(len(shown))]
@@ -182,7 +178,7 @@ def question_text(item: Asked) -> str:
     if isinstance(item, Question):
         asked = [f"  {part.label} ({part.unit or 'a number'})" for part in item.parts]
     else:
-        asked = [f"  {letter}) {text}" for letter, text in zip(LETTERS, _steps(item), strict=False)]
+        asked = [f"  {letter}) {text}" for letter, text in zip(LETTERS, item.shown(), strict=False)]
     return "\n".join([item.title, *asked, f"Answer with {_advice(item)}: {how_to_answer(item)}"])
 
 

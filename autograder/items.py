@@ -125,7 +125,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Choice:
-    """A question with one right option. ``slips`` says, by option index, what a wrong choice shows."""
+    """A question with one right option. ``slips`` says, by option index, what a wrong choice shows.
+
+    Options are listed in any order, the right one first if you like: they are shown shuffled, lettered a, b, c ...
+    """
 
     id: str
     kind: str
@@ -135,6 +138,10 @@ class Choice:
     derivation: str
     section: str
     slips: Mapping[int, str] = field(default_factory=dict)
+
+    def shown(self) -> tuple[str, ...]:
+        """The options in the order in which the learner meets them: fixed for an id."""
+        return tuple(Random(self.id).sample(self.options, len(self.options)))
 
 
 @dataclass(frozen=True)

@@ -126,15 +126,21 @@ def _judge_question(item: Question, answers: tuple[Any, ...]) -> Verdict:
     return Verdict(item, tuple(marks))
 
 
+def letter(item: Choice, index: int) -> str:
+    """The letter under which the option with this index is shown."""
+    return LETTERS[item.shown().index(item.options[index])]
+
+
 def chosen(item: Choice, answer: Any) -> int:
     """The index of the option that ``answer`` names, by its text or by its letter."""
     text = str(answer).strip().casefold()
     texts = [option.strip().casefold() for option in item.options]
     if text in texts:
         return texts.index(text)
+    text = text.rstrip(".)")
     letters = LETTERS[: len(item.options)]
     if len(text) == 1 and text in letters:
-        return letters.index(text)
+        return item.options.index(item.shown()[letters.index(text)])
     raise BadAnswer(f'{item.id} asks for one letter from "{letters[0]}" to "{letters[-1]}", got {answer!r}')
 
 
@@ -144,7 +150,7 @@ def _judge_choice(item: Choice, answers: tuple[Any, ...]) -> Verdict:
     index = chosen(item, answers[0])
     right = index == item.correct
     sentence = "" if right else item.slips.get(index, "Not this one.")
-    return Verdict(item, (Mark("", f"{LETTERS[index]}) {item.options[index]}", right, sentence),))
+    return Verdict(item, (Mark("", f"{letter(item, index)}) {item.options[index]}", right, sentence),))
 
 
 def _judge_order(item: Order, answers: tuple[Any, ...]) -> Verdict:

@@ -85,8 +85,8 @@ def _links() -> tuple[Correction, ...]:
             f"{_ring(1 * GB, 8, NVLINK4.bandwidth)} and {_ring(1 * GB, 8, PCIE4.bandwidth)}, "
             f"{NVLINK4.bandwidth / PCIE4.bandwidth:.3g} times as long.",
             f"A link's rate is not the algorithm bandwidth: S/B is {format_time(1 * GB / NVLINK4.bandwidth)}, and "
-            f"the wire carries {bus_bandwidth('all_reduce', 1.0, 1.0, 8):.3g} S. The ratio took both directions of one link and "
-            "one of the other.",
+            f"the wire carries {bus_bandwidth('all_reduce', 1.0, 1.0, 8):.3g} S. The ratio took both directions "
+            "of one link and one of the other.",
             _NCCL_TESTS,
         ),
         Correction(

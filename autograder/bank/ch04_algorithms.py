@@ -160,10 +160,6 @@ def _time_errors(rng: Random) -> list[Case]:
     return [Case(args=args, raises="ValueError") for args in broken]
 
 
-def _time_error(rng: Random) -> Case:
-    return rng.choice(_time_errors(rng))
-
-
 ALL_REDUCE_TIME = Build(
     id="04-all-reduce-time",
     module="all_reduce_algorithms",
@@ -187,7 +183,7 @@ ALL_REDUCE_TIME = Build(
         Group("nothing to send", _nothing, 5, "One rank moves nothing; zero bytes cost start-ups alone.", _nothings),
         Group(
             "bad input",
-            _time_error,
+            lambda rng: rng.choice(_time_errors(rng)),
             8,
             "Bad input must raise ValueError: unknown names, negative numbers, 6 ranks for halving-doubling.",
             _time_errors,
@@ -295,10 +291,6 @@ def _crossover_errors(rng: Random) -> list[Case]:
     return [Case(args=args, raises="ValueError") for args in broken]
 
 
-def _crossover_error(rng: Random) -> Case:
-    return rng.choice(_crossover_errors(rng))
-
-
 CROSSOVER_BYTES = Build(
     id="04-crossover-bytes",
     module="all_reduce_algorithms",
@@ -317,7 +309,7 @@ CROSSOVER_BYTES = Build(
         Group("few ranks", _never, 6, "For one, two or three ranks the ring is never slower.", _nevers),
         Group(
             "bad input",
-            _crossover_error,
+            lambda rng: rng.choice(_crossover_errors(rng)),
             7,
             "Bad input must raise ValueError: no ranks, no bandwidth, negative latencies, other algorithms.",
             _crossover_errors,

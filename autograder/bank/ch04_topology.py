@@ -6,9 +6,12 @@ from autograder.bank import (
     ch04_algorithms,
     ch04_bandwidth,
     ch04_costs,
+    ch04_fits,
     ch04_layouts,
+    ch04_levels,
     ch04_machines,
     ch04_parsing,
+    ch04_tree_questions,
     ch04_trees,
     ch04_worlds,
 )
@@ -20,11 +23,17 @@ def _place(item: Item) -> tuple[int, ...]:
     return tuple(int(number) for number in item.section.split("."))
 
 
-QUESTIONS: tuple[Item, ...] = (*ch04_costs.COSTS, *ch04_machines.MACHINES)
+QUESTIONS: tuple[Item, ...] = (
+    *ch04_costs.COSTS,
+    *ch04_tree_questions.TREES,
+    *ch04_levels.LEVELS,
+    *ch04_machines.MACHINES,
+)
 EXERCISES: tuple[Item, ...] = (
     *ch04_algorithms.ITEMS,
     *ch04_trees.ITEMS,
     *ch04_bandwidth.ITEMS,
+    *ch04_fits.ITEMS,
     *ch04_parsing.ITEMS,
     *ch04_layouts.ITEMS,
     *ch04_worlds.ITEMS,

@@ -191,3 +191,18 @@ def test_a_list_is_no_range():
 def test_a_reader_sees_a_call():
     assert wording.value(MODEL) == "Sequential(Linear(2, 3), Tanh(), Linear(3, 1))"
     assert wording.value(Stage((("Tanh",),), frozen=True)) == "Sequential(Tanh()).requires_grad_(False)"
+
+
+def raises_on_rank_1(stage, x):
+    import torch.distributed as dist
+
+    if dist.get_rank() == 1:
+        raise ValueError("here")
+    return [1]
+
+
+def test_a_rank_that_raises_beside_one_that_answers():
+    """Kills a comparison of ranks that needs answers which can be hashed."""
+    item = replace(ITEM, grade="world")
+    outcome = trusted.run(item, raises_on_rank_1, [Case(args=((MODEL, INPUTS),) * 2)])[0]
+    assert (outcome.kind, outcome.error) == ("raised", "ValueError on rank 1 only")

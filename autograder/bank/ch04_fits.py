@@ -1,0 +1,139 @@
+"""Chapter 04: the build item that fits a link to measured times."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip
+from rankzero.units import GB, us
+
+
+def slip_unweighted(sizes, seconds):
+    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
+        raise ValueError("out of range")
+    middle, typical = sum(sizes) / len(sizes), sum(seconds) / len(seconds)
+    spread = sum((size - middle) ** 2 for size in sizes)
+    slope = sum((s - middle) * (t - typical) for s, t in zip(sizes, seconds, strict=True)) / spread
+    if slope <= 0:
+        raise ValueError("slope")
+    return typical - slope * middle, 1 / slope
+
+
+def slip_slope(sizes, seconds):
+    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
+        raise ValueError("out of range")
+    weights = [1 / time**2 for time in seconds]
+    total = sum(weights)
+    middle = sum(w * s for w, s in zip(weights, sizes, strict=True)) / total
+    typical = sum(w * t for w, t in zip(weights, seconds, strict=True)) / total
+    spread = sum(w * (s - middle) ** 2 for w, s in zip(weights, sizes, strict=True))
+    slope = sum(w * (s - middle) * (t - typical) for w, s, t in zip(weights, sizes, seconds, strict=True)) / spread
+    if slope <= 0:
+        raise ValueError("slope")
+    return typical - slope * middle, slope
+
+
+def slip_through_origin(sizes, seconds):
+    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
+        raise ValueError("out of range")
+    rates = [size / time for size, time in zip(sizes, seconds, strict=True)]
+    if seconds[sizes.index(max(sizes))] <= seconds[sizes.index(min(sizes))]:
+        raise ValueError("slope")
+    return 0.0, sum(rate**2 for rate in rates) / sum(rates)
+
+
+def slip_first_point(sizes, seconds):
+    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
+        raise ValueError("out of range")
+    slope = (seconds[-1] - seconds[0]) / (sizes[-1] - sizes[0])
+    if slope <= 0:
+        raise ValueError("slope")
+    return seconds[0], 1 / slope
+
+
+def slip_fit_unchecked(sizes, seconds):
+    weights = [1 / time**2 for time in seconds]
+    total = sum(weights)
+    middle = sum(w * s for w, s in zip(weights, sizes, strict=False)) / total
+    typical = sum(w * t for w, t in zip(weights, seconds, strict=False)) / total
+    spread = sum(w * (s - middle) ** 2 for w, s in zip(weights, sizes, strict=False))
+    slope = sum(w * (s - middle) * (t - typical) for w, s, t in zip(weights, sizes, seconds, strict=False)) / spread
+    return typical - slope * middle, 1 / slope
+
+
+def _measured(rng: Random, noise: float) -> Case:
+    """Times of a link whose alpha * B lies among the sizes, each up to ``noise`` off."""
+    latency, bandwidth = 10 ** rng.uniform(-6, -4), 10 ** rng.uniform(9, 11)
+    half = latency * bandwidth
+    sizes = [round(half * 10 ** (power + rng.uniform(-0.3, 0.3))) for power in range(-2, 4)]
+    times = [(latency + size / bandwidth) * (1 + noise * rng.choice((-1, 1)) * rng.uniform(0.3, 1)) for size in sizes]
+    return Case(args=(sizes, times))
+
+
+def _noisy(rng: Random) -> Case:
+    return _measured(rng, 0.1)
+
+
+def _exact(rng: Random) -> Case:
+    return _measured(rng, 0.0)
+
+
+def _two_points(rng: Random) -> Case:
+    small, large = rng.choice([0, rng.randint(1, 10**4)]), rng.randint(10**5, 10**8)
+    time = 10 ** rng.uniform(-5, -4)
+    return Case(args=([small, large], [time, time * rng.uniform(2, 100)]))
+
+
+def _fit_errors(rng: Random) -> list[Case]:
+    size = rng.randint(1, 10**6)
+    broken: list[tuple] = [
+        ([size], [1e-3]),
+        ([size, size, size], [1e-3, 1e-3, 2e-3]),
+        ([size, 2 * size, 3 * size], [1e-3, 2e-3]),
+        ([size, 2 * size], [0.0, 1e-3]),
+        ([size, 2 * size], [-1e-3, 1e-3]),
+        ([size, 2 * size], [2e-3, 1e-3]),
+    ]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _fit_error(rng: Random) -> Case:
+    return rng.choice(_fit_errors(rng))
+
+
+FIT_ALPHA_BETA = Build(
+    id="04-fit-alpha-beta",
+    module="bandwidth",
+    function="fit_alpha_beta",
+    grade="call",
+    section="4.9",
+    topic="fitting a link",
+    tolerance=1e-7,  # ways to solve for two unknowns round differently
+    cases=(
+        Case(args=([10**power for power in range(3, 8)], [5 * us + 10**power / (50 * GB) for power in range(3, 8)])),
+        Case(args=([1e3, 1e5, 4e5, 4e6, 4e7], [52 * us, 55 * us, 95 * us, 420 * us, 4100 * us])),
+        Case(args=([0.0, 1e6], [10 * us, 30 * us])),
+        Case(args=([1e6, 1e6], [10 * us, 30 * us]), raises="ValueError"),
+    ),
+    groups=(
+        Group("measured times", _noisy, 6, "Measured times scatter: weigh relative errors, not absolute ones."),
+        Group("exact times", _exact, 3, "Times that lie on a line give back its latency and bandwidth."),
+        Group("two sizes", _two_points, 3, "A line goes through any two points; a size may be 0."),
+        Group(
+            "bad input",
+            _fit_error,
+            6,
+            "Bad input must raise ValueError: one size only, unequal lengths, times that are not positive or fall.",
+            _fit_errors,
+        ),
+    ),
+    slips=(
+        Slip("Absolute errors were minimised: then the largest size decides alone. Divide by t.", slip_unweighted),
+        Slip("The slope was returned: the bandwidth is its inverse.", slip_slope),
+        Slip("The line was forced through the origin: its height at size 0 is the latency.", slip_through_origin),
+        Slip("The first time was taken for the latency: it holds bytes, and its own error.", slip_first_point),
+        Slip("Impossible arguments were accepted: one size only, times of 0, times that fall.", slip_fit_unchecked),
+    ),
+)
+
+ITEMS = (FIT_ALPHA_BETA,)
