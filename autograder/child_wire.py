@@ -74,6 +74,8 @@ class Record:
 def not_plain(kind):
     """The words for a value of type ``kind``: ``"a Fraction; return a float"``."""
     article = "an" if kind[:1].lower() in "aeiou" else "a"
+    if kind.endswith(("Error", "Exception")):
+        return f"{article} {kind}; raise it instead"
     return f"{article} {kind}; return {INSTEAD.get(kind, 'plain numbers, strings, lists, tuples or dicts')}"
 
 

@@ -105,7 +105,7 @@ def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits |
     """Ask the submission everything on the exam's papers. Never raises for what a submission does."""
     started = time.perf_counter()
     papers = [_paper(exam, item) for item in exam.items]  # every expected value, before any of the learner's code runs
-    with Runner(submission, sandbox, limits) as runner:
+    with Runner(submission, sandbox, limits or Limits.of(exam.items)) as runner:
         marks = [
             paper if isinstance(paper, Mark) else mark(paper, _ask(runner, submission, paper), exam.items)
             for paper in papers

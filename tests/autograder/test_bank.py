@@ -88,6 +88,12 @@ def test_every_wrong_option_has_its_sentence(item):
     assert set(item.slips) == set(range(len(item.options))) - {item.correct}
 
 
+def test_the_letter_of_the_right_option_cannot_be_guessed():
+    letters = [predicting.letter(item, item.correct) for item in CHOICES]
+    assert all(letters.count(letter) < 0.5 * len(letters) for letter in "abcd")
+    assert all(sorted(item.shown()) == sorted(set(item.options)) for item in CHOICES)
+
+
 def test_every_kind_is_one_of_the_four():
     asked = [item for item in ITEMS if isinstance(item, Question | Choice | Order)]
     assert {item.kind for item in asked} <= {"derive", "trace", "debug", "design"}

@@ -8,6 +8,7 @@ import sys
 import psutil
 import pytest
 
+from autograder import bank
 from autograder.items import Build, Case, Iterator, Tensor
 from autograder.runner import Limits, Runner, imported_names
 from autograder.sandbox import Sandbox
@@ -203,3 +204,11 @@ def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
         second = runner.run(dataclasses.replace(item("f"), module="b"), [Case((1,)), Case((2,))])
     assert [outcome.kind for outcome in first] == ["value"]
     assert [outcome.kind for outcome in second] == ["unloadable", "unloadable"]
+
+
+def test_a_longer_exam_has_more_time():
+    few, many = bank.builds()[:5], bank.builds()
+    assert Limits.of(few).submission < Limits.of(many).submission
+    plain = [item for item in many if item.grade in ("call", "calls")]
+    hung = Limits.call * Limits.losses  # what one function that never returns costs
+    assert Limits.of(plain).submission > hung * len(plain) / 2

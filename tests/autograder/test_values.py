@@ -208,3 +208,8 @@ def test_the_sizes_of_the_wire_are_those_of_the_bank():
 
 def test_not_a_number_stays_one():
     assert math.isnan(values.fresh(float("nan")))
+
+
+def test_a_returned_exception_is_told_to_be_raised():
+    with pytest.raises(values.Refused, match="a ValueError; raise it instead"):
+        values.encode(ValueError("ranks"))
