@@ -18,7 +18,8 @@ class Topology:
 
     Attributes:
         devices: GPUs and network cards, in the order of the matrix.
-        links: ``links[a][b]`` is the code of the connection between a and b: ``NV12``, ``PIX``, ``SYS``, ...
+        links: ``links[a][b]`` is the code of the connection between two different devices: ``NV12``, ``PIX``, ``SYS``,
+            ... A device has no entry for itself.
         cpus: the processor cores near a device, for the devices that have such a column: ``"0-31,64-95"``.
         numa: the memory node near a device, for the devices that have such a column: ``"0"``, or ``"N/A"``.
     """
@@ -32,8 +33,9 @@ class Topology:
 def parse_topology(text: str) -> Topology:
     """The devices and links in what ``nvidia-smi topo -m`` prints.
 
-    The matrix may be underlined with terminal escapes, its columns parted by tabs, several tabs or blanks, and the
-    columns after the devices may be missing; "GPU NUMA ID" is not kept. Text before and after it is skipped.
+    The header may be underlined with terminal escapes (ESC ``[4m`` before it, ESC ``[0m`` after), columns may be parted
+    by tabs, several tabs or blanks, and the columns after the devices, "CPU Affinity", "NUMA Affinity" and "GPU NUMA
+    ID", may be missing; the last of them is not kept. Text before and after the matrix is skipped.
 
     Args:
         text: the command's output.

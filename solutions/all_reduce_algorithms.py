@@ -28,7 +28,7 @@ def all_reduce_time(algorithm: str, message_bytes: float, ranks: int, bandwidth:
     partners. A tree of N ranks has d levels, d the least integer with 2**d >= N.
 
     Args:
-        algorithm: one of :data:`ALGORITHMS`.
+        algorithm: one of these four names.
         message_bytes: S, the tensor on each rank, bytes; not negative.
         ranks: N, at least 1 (one rank has nothing to send: 0 s); a power of two for ``halving_doubling``.
         bandwidth: of one rank's port, one direction, bytes/s; positive.
@@ -65,7 +65,7 @@ def crossover_bytes(ranks: int, bandwidth: float, latency: float, algorithm: str
         ranks: N, at least 1.
         bandwidth: of one rank's port, one direction, bytes/s; positive.
         latency: start-up cost of one message (alpha), seconds; not negative.
-        algorithm: the tree: ``double_tree`` or ``tree``, as in :func:`all_reduce_time`.
+        algorithm: the tree: ``double_tree`` or ``tree``, as in ``all_reduce_time``.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.

@@ -25,7 +25,7 @@ def bus_bandwidth(operation: str, message_bytes: float, seconds: float, ranks: i
     of S: 2(N-1)/N for all-reduce; (N-1)/N for all-gather, reduce-scatter and all-to-all; 1 for broadcast and reduce.
 
     Args:
-        operation: one of :data:`MEASURED`.
+        operation: ``all_reduce``, ``all_gather``, ``reduce_scatter``, ``all_to_all``, ``broadcast`` or ``reduce``.
         message_bytes: S, the full tensor (all-gather's output, reduce-scatter's input), bytes; not negative.
         seconds: t, the measured time of one operation; positive.
         ranks: N, at least 1. One rank moves nothing: 0.0, but for broadcast and reduce, whose factor is always 1.

@@ -24,12 +24,12 @@ VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 LAUNCHERS = ("spawn", "torchrun")
 
-#: What every process runs. It is given the names of the variables.
+#: What every process runs. It is given the names of the variables. Its line is one write: two processes share a pipe.
 PROGRAM = """\
 import json, os, sys
 
 seen = {name: os.environ.get(name) for name in sys.argv[1:]}
-print(json.dumps(seen), flush=True)
+sys.stdout.write(json.dumps(seen) + "\\n")
 """
 
 GRACE = 10.0  # seconds that a launcher may take to end its processes when it is told to
@@ -108,12 +108,8 @@ def _start(command: Sequence[str], folder: str) -> subprocess.Popen[str]:
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which nobody has launched anything yet.
-
-    One thread, so that torchrun has nothing to warn of; buffered output, so that a process writes its line at once.
-    """
-    dropped = {*VARIABLES, "PYTHONUNBUFFERED"}
-    kept = {name: value for name, value in given.items() if name not in dropped}
+    """An environment in which nobody has launched anything yet; one thread, so that torchrun has nothing to warn of."""
+    kept = {name: value for name, value in given.items() if name not in VARIABLES}
     kept = {name: value for name, value in kept.items() if not name.startswith(("TORCHELASTIC_", "GROUP_", "ROLE_"))}
     return kept | {"OMP_NUM_THREADS": "1"}
 

@@ -11,6 +11,7 @@ from tools import browser as chrome
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each
 
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[object]:
     """One Chromium for the session."""

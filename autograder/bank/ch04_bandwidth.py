@@ -117,7 +117,10 @@ BUS_BANDWIDTH = Build(
     ),
     slips=(
         Slip("That is the algorithm bandwidth, S/t: multiply by what the wire carries.", slip_algorithm_bandwidth),
-        Slip("The factor was divided by: a ring's wire carries more than S, so busbw is larger.", slip_inverse_factor),
+        Slip(
+            "The factor was divided by: a ring's wire carries more than S, so the bus bandwidth is larger.",
+            slip_inverse_factor,
+        ),
         Slip("The factor of all-reduce was used for every operation.", slip_one_factor),
         Slip("S is the full tensor for all-gather and reduce-scatter, not one rank's shard.", slip_shard_size),
         Slip("Impossible arguments were accepted: other operations, no time, no ranks.", slip_bus_unchecked),

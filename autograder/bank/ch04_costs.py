@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from autograder.items import Choice, Part, Question, Slip, lazily
@@ -139,6 +140,7 @@ WINNERS = (
                         "The factor N is missing.",
                         value=lambda: algorithms.crossover_bytes(64, 50 * GB, 5 * us) / 64 / MB,
                     ),
+                    Slip("The tree's own start-ups are missing.", value=64 * 63 * 5 * us * 50 * GB / MB),
                 ),
             ),
         ),
@@ -176,6 +178,8 @@ WINNERS = (
                         "That was measured, where hops inside a node are cheap; the question is the model.", value=180
                     ),
                     Slip("That is the number of ranks: a tree has start-ups too.", value=24576),
+                    Slip("A tree has a whole number of levels: round log2 N up.", value=24575 / math.log2(24576)),
+                    Slip("14 levels hold 16,384 ranks: one more is needed.", value=24575 / 14),
                 ),
             ),
         ),

@@ -68,6 +68,7 @@ LEVELS = (
                         "That sends the whole tensor through one port: each GPU sends an eighth over its own.",
                         value=all_reduce_ms("ring", 20 * GB, 8, PORT),
                     ),
+                    Slip("That is one phase of two.", value=all_reduce_ms("ring", 20 * GB / 8, 8, PORT, times=0.5)),
                 ),
             ),
         ),
@@ -124,7 +125,7 @@ LEVELS = (
                 ),
             ),
             Part(
-                "eight rails",
+                "eight ports",
                 "ms",
                 all_reduce_ms("ring", 20 * GB, 64, DGX_H100.network_bandwidth),
                 slips=(
@@ -137,7 +138,7 @@ LEVELS = (
         ),
         derivation="A ring over all 64 GPUs enters and leaves each node once, and is as fast as that hop: "
         "$\\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$ with $N = 64$, $S = 20$ GB and $B = 50$ GB/s. Eight rings, one for "
-        "each rail, carry an eighth each at the same time.",
+        "each port, carry an eighth each at the same time.",
     ),
     Question(
         id="04-compute-ratio",
@@ -160,7 +161,7 @@ LEVELS = (
                 ),
             ),
             Part(
-                "efficiency",
+                "efficiency as a fraction",
                 "",
                 lambda: 1 / (1 + bandwidths.communication_ratio(20 * GB, 8, 100 * GB, 120 * TFLOP, 495 * TFLOP)),
                 slips=(
@@ -194,6 +195,6 @@ LEVELS = (
             ),
         ),
         derivation="A token costs $6P$ FLOP for $P$ parameters, forward and backward. Compute and communication are "
-        "equal when $6 P\\,t / R = T$, with $P = 10^{10}$, $R = 495\\cdot 10^{12}$ FLOP/s and $T = 98.4$ ms.",
+        "equal when $6 P\\,t / R = T$, with $P = 10^{10}$, $R = 495\\cdot 10^{12}$ FLOP/s and $T = 98.4375$ ms.",
     ),
 )

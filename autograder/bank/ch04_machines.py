@@ -49,6 +49,7 @@ MEASURED = (
                 lambda: NVLINK3.bandwidth / GB,
                 slips=(
                     Slip("That is the sum of both directions.", value=2 * NVLINK3.bandwidth / GB),
+                    Slip("That is one of the twelve links.", value=NVLINK3.bandwidth / NVLINK3.links / GB),
                     Slip("That takes 20 GB/s for a link: those of an A100 carry 25 each way.", value=12 * 20),
                 ),
             ),
@@ -68,12 +69,16 @@ MEASURED = (
                 slips=(Slip("That is the algorithm bandwidth, S/t.", value=4 / 0.03),),
             ),
             Part(
-                "share of the link",
+                "share of the link as a fraction",
                 "",
                 lambda: _bus(4 * GB, 30 * ms, 8)() * GB / NVLINK3.bandwidth,
                 slips=(
                     Slip(
                         "That holds the algorithm bandwidth against the link.", value=4 * GB / 0.03 / NVLINK3.bandwidth
+                    ),
+                    Slip(
+                        "That holds it against both directions: 300 GB/s are of one.",
+                        value=lambda: _bus(4 * GB, 30 * ms, 8)() * GB / (2 * NVLINK3.bandwidth),
                     ),
                     Slip(
                         "That halves a rate that is of one direction already, and would be impossible.",
@@ -96,7 +101,10 @@ MEASURED = (
                 "GB/s",
                 lambda: 64 * MB / (12.5 * ms) / GB,
                 slips=(
-                    Slip("That is the bus bandwidth: the labels are swapped.", value=_bus(64 * MB, 12.5 * ms, 4)),
+                    Slip(
+                        "That is the bus bandwidth: the factor belongs to that alone.",
+                        value=_bus(64 * MB, 12.5 * ms, 4),
+                    ),
                     Slip("That takes MiB for MB.", value=64 * MiB / (12.5 * ms) / GB),
                 ),
             ),
@@ -105,7 +113,7 @@ MEASURED = (
                 "GB/s",
                 _bus(64 * MB, 12.5 * ms, 4),
                 slips=(
-                    Slip("That is the algorithm bandwidth: the labels are swapped.", value=64 * MB / (12.5 * ms) / GB),
+                    Slip("That is the algorithm bandwidth: the factor is missing.", value=64 * MB / (12.5 * ms) / GB),
                     Slip("That takes MiB for MB.", value=_bus(64 * MiB, 12.5 * ms, 4)),
                 ),
             ),
@@ -130,7 +138,7 @@ MEASURED = (
         "$\\frac{2(N-1)}{N}$, which is made for rings, with $N = 16$: it may reach nearly $2B$.",
         slips={
             1: "For a ring that holds; the factor assumes one, and a tree over two nodes moves less.",
-            2: "A busbw is compared with one direction, and a ring uses one direction too.",
+            2: "A bus bandwidth is compared with one direction, and a ring uses one direction too.",
             3: "S is the tensor, counted once.",
         },
     ),
@@ -165,7 +173,7 @@ READ = (
             ),
         ),
         derivation="Count the SYS entries above the diagonal. Then walk the ring: neighbours of one half have links, "
-        "the two hops between the halves do not.",
+        "the hops from one half to the other do not; the way back is one of them.",
     ),
     Question(
         id="04-slowest-hop",
@@ -221,17 +229,17 @@ READ = (
         section="4.10",
         parts=(
             Part(
-                "LL",
+                "LL, as a fraction",
                 "",
                 lambda: 4 / 8,
                 tolerance=0,
                 slips=(Slip("That is upside down: data over all bytes.", value=2),),
             ),
             Part(
-                "LL128",
+                "LL128, as a fraction",
                 "",
                 lambda: 120 / 128,
-                tolerance=0,
+                tolerance=0.001,
                 slips=(
                     Slip("That is the share of the flags.", value=8 / 128),
                     Slip("That divides by 1,000: a line has 128 bytes.", value=0.12),

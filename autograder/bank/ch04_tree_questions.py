@@ -53,7 +53,10 @@ TREES = (
                         "That waits for the whole message on every level.",
                         value=all_reduce_ms("tree", 4 * GB, 8, 50 * GB, 5 * us),
                     ),
-                    Slip("That is one way: up and down.", value=lambda: _pipelined() / 2),
+                    Slip(
+                        "That is one way alone: the sums go up, then the total comes down.",
+                        value=lambda: _pipelined() / 2,
+                    ),
                 ),
             ),
         ),
@@ -80,11 +83,14 @@ TREES = (
                 ),
             ),
             Part(
-                "tree, whole messages",
+                "tree of whole tensors",
                 "ms",
                 all_reduce_ms("tree", 4 * GB, 8, 50 * GB),
                 slips=(
-                    Slip("That is one way: up and down.", value=all_reduce_ms("tree", 4 * GB, 8, 50 * GB, times=0.5)),
+                    Slip(
+                        "That is one way alone: the sums go up, then the total comes down.",
+                        value=all_reduce_ms("tree", 4 * GB, 8, 50 * GB, times=0.5),
+                    ),
                 ),
             ),
             Part(
@@ -93,7 +99,7 @@ TREES = (
                 all_reduce_ms("double_tree", 4 * GB, 8, 50 * GB),
                 slips=(
                     Slip(
-                        "That is one way: up and down.",
+                        "That is one way alone: the sums go up, then the total comes down.",
                         value=all_reduce_ms("double_tree", 4 * GB, 8, 50 * GB, times=0.5),
                     ),
                     Slip(
@@ -114,13 +120,20 @@ TREES = (
         section="4.4",
         parts=tuple(
             Part(
-                f"{name} child",
+                f"child with the {name} number",
                 "rank",
                 partial(_child, place),
                 tolerance=0,
-                slips=(Slip("Mirrored, rank 3 is rank 4 of the first tree: take that one's children.", value=wrong),),
+                slips=tuple(
+                    Slip(f"Rank 3 stands where rank 4 stood: {what}.", value=wrong) for what, wrong in slips.items()
+                ),
             )
-            for place, (name, wrong) in enumerate((("lower", 2), ("higher", 4)))
+            for place, (name, slips) in enumerate(
+                (
+                    ("lower", {"take that one's children, and write 7 - r for each of them": 2}),
+                    ("higher", {"take that one's children": 4, "write 7 - r for each of that one's children, too": 6}),
+                )
+            )
         ),
         derivation="For an even $N$ the second tree is the first with $N-1-r$ written for $r$. Rank 3 stands where "
         "rank 4 stands in the first tree, whose children are 2 and 6; write $7 - r$ for each of them.",
@@ -138,12 +151,14 @@ TREES = (
                 tolerance=0,
                 slips=(
                     Slip(
-                        "That rank would be inner twice if odd numbers were mirrored: they are shifted by one.", value=3
+                        "That rank would be inner twice if 7 ranks were mirrored, as 8 are: they are shifted by one.",
+                        value=3,
                     ),
                     Slip(
                         "Rank 6 is inner in the first tree; in the second it stands where rank 5 stood, a leaf.",
                         value=6,
                     ),
+                    Slip("Rank 1 is the root of the second tree; in the first it is a leaf.", value=1),
                 ),
             ),
         ),
@@ -165,6 +180,7 @@ TREES = (
                 slips=(
                     Slip("That is one direction: sums come up and the total comes down.", value=1),
                     Slip("That is an inner rank of one tree that carries all of S: each tree carries half.", value=3),
+                    Slip("That is one tree: in the other one this rank is a leaf, and receives as well.", value=1.5),
                 ),
             ),
         ),

@@ -257,7 +257,7 @@ DEBUG_BARRIER = Debug(
         Group("two calls", _twice, 2, "The ranks meet before the clock starts, and not again while it runs."),
     ),
     slips=(
-        Slip("A barrier is still timed with every call: it is a second collective.", wrong_barrier),
+        Slip("A barrier still stands between the calls: the ranks meet once, before the clock starts.", wrong_barrier),
         Slip("A guess was subtracted: take the barrier out of the timed region instead.", slip_guess),
         Slip("The ranks never met: the first call then also times how late the last rank came.", slip_no_meeting),
     ),

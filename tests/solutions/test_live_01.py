@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -81,8 +83,17 @@ def test_bad_launches_are_refused(bad):
 
 
 def test_a_launch_begins_with_a_clean_environment():
-    given = {"RANK": "1", "TORCHELASTIC_RUN_ID": "x", "GROUP_RANK": "0", "PYTHONUNBUFFERED": "1", "HOME": "/h"}
+    given = {"RANK": "1", "TORCHELASTIC_RUN_ID": "x", "GROUP_RANK": "0", "HOME": "/h"}
     assert launching._environment(given) == {"HOME": "/h", "OMP_NUM_THREADS": "1"}
+
+
+def test_a_line_is_one_write():
+    """Kills a line in two pieces: unbuffered processes that share a pipe would mix them."""
+    writes = []
+    shared = SimpleNamespace(argv=["program.py", "HOME"], stdout=SimpleNamespace(write=writes.append))
+    modules = {"json": json, "os": os, "sys": shared}
+    exec(launching.PROGRAM.replace("import json, os, sys", ""), modules)
+    assert [line.count("\n") for line in writes] == [1]
 
 
 # Threads or processes.
