@@ -63,7 +63,8 @@ def best_chunks(message_bytes: float, hops: int, bandwidth: float, latency: floa
 
     Args:
         message_bytes: size of the whole message, bytes; not negative. Nothing to send needs one chunk.
-        hops: links from the first rank to the last; not negative. With 1 or none, nothing overlaps: one chunk.
+        hops: links from the first rank to the last; not negative. With 1 or none, nothing overlaps: one chunk, even if
+            rounding makes the time of some other number a little smaller.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative. Without it, more is always better.
         limit: the largest number that is allowed; at least 1.

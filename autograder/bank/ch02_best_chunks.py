@@ -180,7 +180,7 @@ BEST_CHUNKS = Build(
             "nothing to overlap",
             _nothing_to_overlap,
             6,
-            "With one hop, none, or no bytes, all numbers are as good or worse: one chunk.",
+            "With one hop, none, or no bytes, more chunks never help: one chunk, whatever rounding says.",
             _nothing_overlaps,
         ),
         Group(

@@ -187,7 +187,10 @@ CHUNKED_RELAY = Build(
         Group("bad input", _relay_error, 2, "Bad input must raise ValueError: no chunks, or a matrix.", _relay_errors),
     ),
     slips=(
-        Slip("The last rank passes the chunks on, too, and nobody receives them.", slip_last_forwards),
+        Slip(
+            "Somebody waits for ever: the last rank must not send, and an `isend` needs its `wait()`.",
+            slip_last_forwards,
+        ),
         Slip(
             "A middle rank received, then sent, one after the other: post the receive of the next chunk first.",
             slip_one_after_the_other,

@@ -16,6 +16,12 @@ def slip_bits_for_bytes(message_bytes, bandwidth, latency=0.0):
     return latency + message_bytes / (8 * bandwidth)
 
 
+def slip_size_in_bits(message_bytes, bandwidth, latency=0.0):
+    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
+        raise ValueError("out of range")
+    return latency + 8 * message_bytes / bandwidth
+
+
 def slip_longer_of_two(message_bytes, bandwidth, latency=0.0):
     if message_bytes < 0 or bandwidth <= 0 or latency < 0:
         raise ValueError("out of range")
@@ -97,6 +103,7 @@ MESSAGE_TIME = Build(
     ),
     slips=(
         Slip("The bandwidth was multiplied by 8: it is in bytes per second already.", slip_bits_for_bytes),
+        Slip("The size was multiplied by 8: size and bandwidth both are in bytes.", slip_size_in_bits),
         Slip("Start-up and transfer follow each other: add them, not the longer one alone.", slip_longer_of_two),
         Slip("An empty message is not free: it costs the latency.", slip_nothing_is_free),
         Slip("Both directions of the link were added up: a message goes one way.", slip_both_directions),

@@ -173,6 +173,10 @@ SIMULATE = Build(
         Slip("A message went to a receive that names another source.", wrong.slip_any_receive),
         Slip("Every rank was reported: only those that have not finished are blocked.", wrong.slip_all_are_stuck),
         Slip("That ends when one rank waits: go on until nothing moves at all.", wrong.slip_stops_when_one_waits),
+        Slip(
+            "A rank made two calls in one round: see who can go on before anybody does.",
+            wrong.slip_two_calls_in_one_round,
+        ),
         Slip("A buffered message arrived in the round in which it was sent.", wrong.slip_arrives_at_once),
         Slip("Impossible calls were accepted: unknown verbs, ranks that are not there.", wrong.slip_any_call),
     ),

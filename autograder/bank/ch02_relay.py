@@ -138,7 +138,10 @@ RELAY = Build(
     ),
     slips=(
         Slip("The last rank did not add: it receives, so it adds as well.", slip_last_forgets),
-        Slip("The last rank sends, too, and waits for a receiver that never comes.", slip_last_sends_too),
+        Slip(
+            "Somebody waits for ever: the last rank must not send, and an `isend` needs its `wait()`.",
+            slip_last_sends_too,
+        ),
         Slip("All ranks receive first, so nobody sends: rank 0 starts.", slip_all_receive_first),
         Slip("The message is a float64 and the buffer a float32: nothing on the way converts.", slip_small_buffer),
         Slip("Rank 0 added to its own value: it receives nothing.", slip_first_adds),

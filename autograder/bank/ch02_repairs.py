@@ -55,6 +55,20 @@ def slip_posts_both(x):
     return arrived
 
 
+def slip_receives_into_x(x):
+    import torch.distributed as dist
+
+    rank = dist.get_rank()
+    partner = rank + 1 if rank % 2 == 0 else rank - 1
+    if rank % 2 == 0:
+        dist.send(x, partner)
+        dist.recv(x, partner)
+    else:
+        dist.recv(x, partner)
+        dist.send(x, partner)
+    return x
+
+
 def slip_copied(x):
     import torch.distributed as dist
 
@@ -104,6 +118,10 @@ DEBUG_SWAP = Debug(
         ),
         Slip("That goes round a ring: the partner of rank 1 is rank 0, both ways.", slip_next_rank),
         Slip("The calls are to stay blocking: with the right order nothing has to be posted ahead.", slip_posts_both),
+        Slip(
+            "`x` was the receive buffer: an odd rank overwrites it, and sends back what it has received.",
+            slip_receives_into_x,
+        ),
         Slip("Only the odd ranks got something: both partners send and receive.", slip_copied),
     ),
     rule=every(only_messages, rules.blocking_calls),

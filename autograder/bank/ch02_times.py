@@ -175,7 +175,7 @@ RELAYS = (
         section="2.7",
         parts=(
             Part(
-                "rounds",
+                "until the last rank has all",
                 "rounds",
                 _blocking_rounds,
                 tolerance=0,
@@ -220,7 +220,15 @@ STAGES = (
                         "That counts the layers of one stage: the batch passes through all of them.",
                         value=lambda: 2 * (12 / 3 * 10 + 2 * 5),
                     ),
+                    Slip(
+                        "That counts the layers of one stage: the batch passes through all of them.",
+                        value=lambda: 12 / 3 * 10 * (1 + 2) + 2 * 2 * 5,
+                    ),
                     Slip("That has a backward pass as fast as the forward pass.", value=lambda: _step(1.0)[0] / ms),
+                    Slip(
+                        "The gradients have to come back: each boundary is crossed twice.",
+                        value=lambda: 12 * 10 * (1 + 2) + 2 * 5,
+                    ),
                     Slip(
                         "That leaves the transfers out.", value=lambda: stages.naive_step(12, 3, 10 * ms, 0.0)[0] / ms
                     ),
@@ -234,6 +242,7 @@ STAGES = (
                     Slip("That counts the layers of one stage as the whole forward pass.", value=0.4),
                     Slip("That is 1/P: the transfers take time, too.", value=1 / 3),
                     Slip("That is the share of the time in which some stage works.", value=lambda: 3 * _step()[1]),
+                    Slip("That is in percent: a fraction is asked for.", value=lambda: 100 * _step()[1]),
                 ),
             ),
         ),
@@ -255,6 +264,7 @@ STAGES = (
                 slips=(
                     Slip("One stage works at a time, so eight devices are no faster than one.", value=1),
                     Slip("That is the share in which a stage waits.", value=0.875),
+                    Slip("That is in percent: a fraction is asked for.", value=12.5),
                 ),
             ),
         ),

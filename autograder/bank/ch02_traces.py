@@ -122,7 +122,8 @@ CHAINS = (
                 lambda: down_the_chain(42, [False, True, True, False]),
                 tolerance=0,
                 slips=(
-                    Slip("That is what one would expect to print: the last rank does not send, so no add.", value=72),
+                    Slip("Three ranks receive, and the last of them does not send: it does not add.", value=72),
+                    Slip("Rank 0 receives nothing, and the last rank sends nothing: neither adds.", value=82),
                 ),
             ),
             Part(
@@ -231,7 +232,7 @@ RINGS = (
         section="2.4",
         parts=(
             Part(
-                "rounds",
+                "until all have finished",
                 "rounds",
                 lambda: rounds(7, first_receiver=False),
                 tolerance=0,
@@ -245,8 +246,8 @@ RINGS = (
             ),
         ),
         derivation="Round 1: ranks 0, 2 and 4 send to 1, 3 and 5. Rank 6 sends to rank 0, which still sends, so it "
-        "waits. Round 2: ranks 1, 3 and 5 send to 2, 4 and 6 as far as these receive, and rank 0 receives from rank 6. "
-        "Rank 6 comes to its own receive one round later than the others.",
+        "waits. Round 2: ranks 1 and 3 send to 2 and 4, and rank 0 receives from rank 6. Rank 5 waits meanwhile, for "
+        "rank 6 comes to its receive one round later than the others: their message passes last.",
     ),
     Question(
         id="02-one-reversed",
@@ -255,7 +256,7 @@ RINGS = (
         section="2.4",
         parts=(
             Part(
-                "rounds",
+                "until all have finished",
                 "rounds",
                 lambda: rounds(8, first_receiver=True),
                 tolerance=0,

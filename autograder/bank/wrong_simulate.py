@@ -131,6 +131,33 @@ def slip_arrives_at_once(programs, eager=False):
         rounds += 1
 
 
+def slip_two_calls_in_one_round(programs, eager=False):
+    ranks = range(len(programs))
+    for rank in ranks:
+        for verb, peer in programs[rank]:
+            if verb not in ("send", "recv") or peer not in ranks or peer == rank:
+                raise ValueError("impossible call")
+    left, sent, rounds = [list(program) for program in programs], [], 0
+    while True:
+        moved, sending = False, []
+        for rank in ranks:
+            verb, peer = left[rank][0] if left[rank] else ("nothing", rank)
+            if eager and verb == "send":
+                sending.append((rank, peer))
+            elif eager and (peer, rank) in sent:
+                sent.remove((peer, rank))
+            elif not eager and verb == "send" and left[peer][:1] == [("recv", rank)]:
+                left[peer].pop(0)
+            else:
+                continue
+            left[rank].pop(0)
+            moved = True
+        if not moved:
+            return rounds, {rank: left[rank][0] for rank in ranks if left[rank]}
+        sent += sending
+        rounds += 1
+
+
 def slip_any_call(programs, eager=False):
     ranks = range(len(programs))
     place, sent, rounds = [0] * len(programs), [], 0

@@ -2,78 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
-
 import pytest
+from demo_runs import run, table
 
 from demos import check_setup, launch_environment, plan, shard_map
 from solutions.launching import VARIABLES
-
-#: What a learner must have written for ``--code labs``; the two others run nothing of hers.
-NEEDS = {
-    "hello": "01-roll-call",
-    "launch_environment": "01-rendezvous",
-    "rank_map": "01-process-groups",
-    "shard_map": "01-shard-indices",
-    "plan": "01-training-flops-per-token",
-    "scaling": "01-scaling-efficiency",
-}
-WITH_PICTURE = ("threads_or_processes", "rank_map", "shard_map", "plan", "scaling")
-
-
-def run(name: str, *arguments: str) -> int:
-    return importlib.import_module(f"demos.{name}").main(list(arguments))
-
-
-def table(tmp_path, name: str, *arguments: str) -> list[dict[str, str]]:
-    """The table that a demo saves, row by row."""
-    target = tmp_path / "table.csv"
-    assert run(name, "--save", str(target), *arguments) == 0
-    with target.open(encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
-
-
-@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
-def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
-    assert run(name, "--quick", "--code", "labs") == 1
-    error = capsys.readouterr().err
-    assert identifier in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize("name", WITH_PICTURE)
-def test_the_picture_is_saved(name, tmp_path):
-    target = tmp_path / "picture.png"
-    assert run(name, "--quick", "--save", str(target)) == 0
-    assert target.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("check_setup", ["--ranks", "0"]),
-        ("hello", ["--backend", "mpi"]),
-        ("launch_environment", ["--launcher", "slurm"]),
-        ("threads_or_processes", ["--workers", "none"]),
-        ("rank_map", ["--order", "dp,pp"]),
-        ("rank_map", ["--dp", "64", "--pp", "64", "--tp", "64"]),
-        ("rank_map", ["--rank", "16"]),
-        ("shard_map", ["--samples", "0"]),
-        ("plan", ["--parameters", "-7e9"]),
-        ("plan", ["--tokens", "inf"]),
-        ("plan", ["--mfu", "40"]),
-        ("plan", ["--gpu", "V100"]),
-        ("scaling", ["--ranks", "1,,2"]),
-        ("scaling", ["--ranks", "1,9"]),
-    ],
-)
-def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        run(name, *arguments)
-    assert end.value.code == 2
-    assert "error: " in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_nccl_without_devices_is_a_wrong_command(monkeypatch, capsys):

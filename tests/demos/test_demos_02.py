@@ -2,79 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
-
 import pytest
+from demo_runs import run, table
 
 from demos import deadlock, mismatch, pipelined_relay
 from solutions import mismatches, ping_pong
-
-#: What a learner must have written for ``--code labs``; `mismatch` runs nothing of hers.
-NEEDS = {
-    "relay": "02-relay",
-    "deadlock": "02-simulate",
-    "ring_blocking": "02-simulate",
-    "ping_pong": "02-message-time",
-    "pipelined_relay": "02-chunked-relay",
-    "naive_model_parallel": "02-forward-backward",
-}
-WITH_PICTURE = ("relay", "deadlock", "ping_pong", "pipelined_relay", "naive_model_parallel")
-
-
-def run(name: str, *arguments: str) -> int:
-    return importlib.import_module(f"demos.{name}").main(list(arguments))
-
-
-def table(tmp_path, name: str, *arguments: str, status: int = 0) -> list[dict[str, str]]:
-    """The table that a demo saves, row by row."""
-    target = tmp_path / "table.csv"
-    assert run(name, "--save", str(target), *arguments) == status
-    with target.open(encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
-
-
-@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
-def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
-    assert run(name, "--quick", "--code", "labs") == 1
-    error = capsys.readouterr().err
-    assert identifier in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize("name", WITH_PICTURE)
-def test_the_picture_is_saved(name, tmp_path):
-    target = tmp_path / "picture.png"
-    assert run(name, "--quick", "--save", str(target)) == 0
-    assert target.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("relay", ["--ranks", "0"]),
-        ("relay", ["--value", "much"]),
-        ("deadlock", ["--pattern", "none"]),
-        ("deadlock", ["--ranks", "1"]),
-        ("deadlock", ["--deadline", "0"]),
-        ("ring_blocking", ["--policy", "non_blocking"]),
-        ("ring_blocking", ["--save", "picture.png"]),
-        ("mismatch", ["--case", "none"]),
-        ("ping_pong", ["--max-bytes", "4"]),
-        ("ping_pong", ["--repeats", "0"]),
-        ("pipelined_relay", ["--chunks", "1,,4"]),
-        ("pipelined_relay", ["--chunks", "0"]),
-        ("pipelined_relay", ["--ranks", "1"]),
-        ("naive_model_parallel", ["--ranks", "4", "--layers", "3"]),
-        ("naive_model_parallel", ["--width", "20"]),
-    ],
-)
-def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        run(name, *arguments)
-    assert end.value.code == 2
-    assert "error: " in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -2,76 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
 import math
 
 import pytest
+from demo_runs import run, table
 
 from demos import cost_curves, fit_link, topology, trees
 from rankzero.topologies import SAMPLES
 from solutions.all_reduce_algorithms import double_binary_tree
-
-#: What a learner must have written for ``--code labs``.
-NEEDS = {
-    "topology": "04-parse-topology",
-    "trees": "04-double-binary-tree",
-    "hierarchy": "04-hierarchical-all-reduce-time",
-    "cost_curves": "04-all-reduce-time",
-    "fit_link": "04-fit-alpha-beta",
-    "all_reduce_bench": "03-ring-all-reduce",
-}
-
-
-def run(name: str, *arguments: str) -> int:
-    return importlib.import_module(f"demos.{name}").main(list(arguments))
-
-
-def table(tmp_path, name: str, *arguments: str) -> list[dict[str, str]]:
-    """The table that a demo saves, row by row."""
-    target = tmp_path / "table.csv"
-    assert run(name, "--save", str(target), *arguments) == 0
-    with target.open(encoding="utf-8") as lines:
-        return list(csv.DictReader(lines))
-
-
-@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
-def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
-    assert run(name, "--quick", "--code", "labs") == 1
-    error = capsys.readouterr().err
-    assert identifier in error
-    assert "Traceback" not in error
-
-
-@pytest.mark.parametrize("name", NEEDS)
-def test_the_picture_is_saved(name, tmp_path):
-    target = tmp_path / "picture.png"
-    assert run(name, "--quick", "--save", str(target)) == 0
-    assert target.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("topology", ["--sample", "laptop"]),
-        ("topology", ["--file", "nowhere/at/all.txt"]),
-        ("trees", ["--ranks", "0"]),
-        ("hierarchy", ["--nodes", "4", "--per-node", "4"]),
-        ("cost_curves", ["--latency", "nan"]),
-        ("cost_curves", ["--bandwidth", "fast"]),
-        ("fit_link", ["--repeats", "0"]),
-        ("all_reduce_bench", ["--sizes", "4KB"]),
-        ("all_reduce_bench", ["--sizes", "6"]),
-        ("all_reduce_bench", ["--algorithm", "ring,star"]),
-    ],
-)
-def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        run(name, *arguments)
-    assert end.value.code == 2
-    assert "error: " in capsys.readouterr().err.splitlines()[-1]
-
 
 # Reading a machine.
 
