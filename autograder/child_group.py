@@ -194,7 +194,9 @@ class Group(dist.ProcessGroup):
         return self.do("recv", takes=tensors, peer=None, tag=tag)
 
     def other(self, peer):
-        """A rank has no message for itself: the library refuses it too."""
+        """A rank has no message for itself, nor for one that is not there: the library refuses both too."""
+        if not 0 <= peer < self.ranks:
+            raise ValueError(f"there is no rank {peer} in a group of {self.ranks}")
         if peer == self.me:
             raise ValueError(f"rank {peer} can neither send to itself nor receive from itself")
 

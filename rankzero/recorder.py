@@ -155,12 +155,18 @@ class RecordingGroup(Plain):
         return Handle(work, batch, self) if work is not None and batch else work
 
     def send(self, tensors: Any, dst: int, tag: int = 0) -> Any:
-        peers, size = (self.members[dst],), _bytes(tensors)
+        peers, size = (self._member(dst),), _bytes(tensors)
         return self._carry_out("send", "send", (tensors, dst, tag), peers=peers, sent=size, tag=tag)
 
     def recv(self, tensors: Any, src: int, tag: int = 0) -> Any:
-        peers, size = (self.members[src],), _bytes(tensors)
+        peers, size = (self._member(src),), _bytes(tensors)
         return self._carry_out("recv", "recv", (tensors, src, tag), peers=peers, received=size, tag=tag)
+
+    def _member(self, peer: int) -> int:
+        """The global rank of a peer; the library's own words for one that is not there are about sockets."""
+        if not 0 <= peer < self.size():
+            raise ValueError(f"there is no rank {peer} in a group of {self.size()}")
+        return self.members[peer]
 
     def recv_anysource(self, tensors: Any, tag: int = 0) -> Any:
         return self._carry_out("recv_anysource", "recv", (tensors, tag), peers=(), received=_bytes(tensors), tag=tag)

@@ -363,3 +363,12 @@ def test_an_exception_in_a_notebook_shows_the_cells_source():
         "    return one / 0",
         "ZeroDivisionError: division by zero",
     ]
+
+
+@pytest.mark.parametrize("operation", ["send", "recv", "isend", "irecv"])
+def test_a_message_to_a_rank_that_is_not_there_is_named(operation):
+    def work():
+        getattr(dist, operation)(torch.ones(1), 2)
+
+    error = failure(work, ranks=2, timeout=5)
+    assert str(error).startswith("rank 0 raised ValueError: there is no rank 2 in a group of 2 at ")
