@@ -282,6 +282,8 @@ def tensor_parts(torch, value):
     import ctypes
 
     whole = value.detach().cpu().contiguous()
+    if whole.dtype == torch.bool:  # memory that nobody filled may hold other bytes than 0 and 1
+        whole = whole.view(torch.uint8) != 0
     size = whole.numel() * whole.element_size()
     data = ctypes.string_at(whole.data_ptr(), size) if size else b""
     return str(whole.dtype).removeprefix("torch."), tuple(whole.shape), data

@@ -71,6 +71,7 @@ class Post:
     blocks: list[bytes] | None = None
     source: int = -1
     done: bool = field(default=False)
+    heard: bool = field(default=False)  # its rank knows that it is done: it has waited
 
     @property
     def members(self) -> tuple[int, ...]:

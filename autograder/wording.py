@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.items import Build, Case, Iterator, Tensor
 from autograder.outcome import Outcome
+from autograder.values import Record
 
 #: Longest text of one value, in characters; most elements and most runs of a list that is shown in full.
 LONGEST, ELEMENTS, RUNS = 160, 12, 4
@@ -55,6 +56,9 @@ def _tensor(tensor: Tensor) -> str:
 
 def value(thing: Any, exact: bool = False) -> str:
     """A value in the reader's words: floats in six significant digits unless ``exact``, tensors as nested lists."""
+    if isinstance(thing, Record):
+        inner = ", ".join(f"{name}={value(held, exact)}" for name, held in thing.fields.items())
+        return _cut(f"{thing.name}({inner})")
     if isinstance(thing, Tensor):
         return _tensor(thing)
     if isinstance(thing, Iterator):

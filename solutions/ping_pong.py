@@ -22,8 +22,8 @@ from rankzero.units import KiB, MiB
 #: 4 B to 16 MiB, each four times the one before.
 SIZES = tuple(4**power for power in range(1, 13))
 
-#: Round trips before the clock counts.
-WARM_UP = 3
+#: Round trips before the clock counts: of each size, and of the first one, with which connections are made.
+WARM_UP, FIRST_WARM_UP = 3, 50
 
 
 def ping_pong(sizes: Sequence[int] = SIZES, repeats: int = 30) -> dict[int, float]:
@@ -63,6 +63,7 @@ def link_of(times: Mapping[int, float]) -> tuple[float, float]:
 
 
 def _all_sizes(sizes: Sequence[int], repeats: int) -> list[float]:
+    _one_way(sizes[0], FIRST_WARM_UP)
     return [_one_way(size, _rounds(size, repeats)) for size in sizes]
 
 

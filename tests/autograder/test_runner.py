@@ -212,3 +212,10 @@ def test_a_longer_exam_has_more_time():
     plain = [item for item in many if item.grade in ("call", "calls")]
     hung = Limits.call * Limits.losses  # what one function that never returns costs
     assert Limits.of(plain).submission > hung * len(plain) / 2
+
+
+def test_a_bool_tensor_that_nobody_filled_is_an_answer():
+    """Kills a grader that takes bytes other than 0 and 1 for an attack on its channel."""
+    source = "import torch\n\n\ndef f():\n    return torch.tensor([0, 2, 255], dtype=torch.uint8).view(torch.bool)\n"
+    (outcome,) = run(source, item("f", "tensor"), Case(()))
+    assert (outcome.kind, outcome.value.tolist()) == ("value", [False, True, True])
