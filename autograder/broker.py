@@ -236,7 +236,7 @@ class World:
         return Outcome("deadlock", detail="deadlock: " + "; ".join(parts), events=tuple(self.events))
 
     def _check_leftovers(self) -> None:
-        """A function must not end before its operations: nobody takes its message, others did not join, or nobody waited.
+        """No function ends before its operations: no message untaken, no collective unjoined, no handle unwaited.
 
         The library may lose a message for whose handle nobody waits; it does not always, so the broker always says so.
         """
@@ -247,7 +247,8 @@ class World:
                 raise Ended(_broken(f"rank {post.rank} calls {post}, and not every rank of its group does"))
         for post in (post for posts in self.posts for post in posts):
             if not post.heard and "raised" not in self.left:
-                raise Ended(_broken(f"rank {post.rank} never waited for {post}"))
+                detail = f"rank {post.rank} never waited for {post}"
+                raise Ended(Outcome("deadlock", detail=detail, events=tuple(self.events)))
 
     def _end(self, how: str) -> None:
         """Make every rank give its reply; one that does not within a second is killed."""

@@ -33,7 +33,7 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
 
     Inputs that should have been refused count only where little else fails: most people who make a slip also forget to
     check their arguments. Of several slips, the one that agrees most, then the one that is also right where the
-    submission is right.
+    submission is right, then the one in whose worlds the same ranks wait in the same operations, or call the same.
     """
     failing = telling(paper, failing, least)
     places = [place for place in failing if outcomes[place].kind not in SILENT][: TRIED[paper.item.grade]]
@@ -49,8 +49,10 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
         return best[0]
     rest = [place for place in paper.once if place not in failing][: TRIED[paper.item.grade]]
 
-    def closeness(slip: Slip) -> tuple[int, int]:
-        return _agreement(paper, slip, outcomes, rest, len(rest)), _same_calls(paper, slip, outcomes, places)
+    def closeness(slip: Slip) -> tuple[int, int, int]:
+        pairs = [(paper.slip_outcome(slip, place), outcomes[place]) for place in places]
+        ends = sum(_end(mine) == _end(hers) for mine, hers in pairs)
+        return _agreement(paper, slip, outcomes, rest, len(rest)), ends, sum(_calls(a) == _calls(b) for a, b in pairs)
 
     return max(best, key=closeness)
 
@@ -66,12 +68,13 @@ def telling(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[in
     return legal if len(legal) >= least else failing
 
 
-def _same_calls(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Sequence[int]) -> int:
-    """At how many places the ranks of a world called the same operations."""
-    return sum(_calls(paper.slip_outcome(slip, place)) == _calls(outcomes[place]) for place in places)
+def _end(outcome: Outcome) -> str:
+    """How a world ended in which ranks wait, without lines: who waits in which operation."""
+    return re.sub(r" at line \d+|\bi(?=send|recv)", "", outcome.detail) if outcome.kind == "deadlock" else ""
 
 
 def _calls(outcome: Outcome) -> list[tuple[int, str]]:
+    """Which operations the ranks of a world called."""
     return sorted((event.rank, event.operation) for event in outcome.events)
 
 

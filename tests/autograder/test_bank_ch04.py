@@ -236,9 +236,8 @@ def benchmark(*operations: str, seconds: float = 10.0) -> str | None:
 def test_the_rule_of_a_benchmark_names_what_is_wrong():
     good = ("barrier", "all_reduce", "all_reduce")
     assert benchmark(*good) is None
-    assert benchmark(*good, "barrier", seconds=2.0) is None
+    assert benchmark(*good, "barrier") is None
     assert benchmark(*good, seconds=1.9) == "the time that rank 0 returned is shorter than its all-reduces took"
-    assert "the last meeting is in it" in str(benchmark(*good, "barrier", seconds=2.1))
     assert "did not meet" in str(benchmark("all_reduce", "all_reduce"))
     assert "other operations" in str(benchmark("barrier", "all_reduce", "barrier", "all_reduce"))
     assert "other operations" in str(benchmark("barrier", "all_reduce"))

@@ -1,5 +1,5 @@
 """Returns a small object that is huge when written down."""
-# ends: refused
+# ends: refused timeout
 # levels: best none
 def answer(x):
     value = ["ha"] * 10
