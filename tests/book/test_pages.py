@@ -19,7 +19,7 @@ OVERFLOW = """() => {
     }
     return false;
   };
-  return [...document.querySelectorAll("article *")]
+  return [...document.querySelectorAll("article *:not(svg *)")]
     .filter((node) => node.getClientRects().length && node.getBoundingClientRect().right > width + 1 && !clipped(node))
     .map((node) => `${node.tagName} ${node.className} ${Math.round(node.getBoundingClientRect().right)} > ${width}`);
 }"""
@@ -42,7 +42,7 @@ CONTRAST = """() => {
   const seen = (node) => node.getClientRects().length && speaks(node);
   const worst = [];
   for (const node of document.querySelectorAll("article p, article li, article td, article .rz-card *")) {
-    if (!seen(node) || node.closest("svg") || node.closest("[disabled]")) continue;
+    if (node.closest("svg, [disabled]") || !seen(node)) continue;
     const [a, b] = [light(numbers(getComputedStyle(node).color)), light(ground(node))].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);
     const text = node.textContent.trim().slice(0, 40);
