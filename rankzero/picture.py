@@ -17,6 +17,7 @@ from typing import Any, ParamSpec
 from matplotlib import rc_context
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
@@ -39,6 +40,9 @@ STYLE: Any = {
     **{f"axes.{part}color": INK for part in ("edge", "label", "title")},
 }
 
+#: What a file would otherwise say of its making, by kind of file.
+STAMPS = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
+
 P = ParamSpec("P")
 
 
@@ -50,7 +54,11 @@ class Picture(Figure):
     def html(self) -> str:
         """The picture as inline SVG that takes the page's text colour, with ``alt`` for those who cannot see it."""
         buffer = io.StringIO()
-        self.savefig(buffer, format="svg", transparent=True)
+        with rc_context(STYLE | {"svg.hashsalt": self.alt}):  # drawn once: savefig would first draw it for nothing
+            face = self.get_facecolor()
+            self.set_facecolor("none")
+            FigureCanvasSVG(self).print_svg(buffer, metadata=dict.fromkeys(STAMPS["svg"]))
+            self.set_facecolor(face)
         drawing = buffer.getvalue().partition("<svg ")[2]
         width = re.search(r'width="([\d.]+)pt"', drawing)
         drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
@@ -64,8 +72,7 @@ class Picture(Figure):
     def savefig(self, fname: Any, **options: Any) -> None:
         """As Matplotlib's, without dates and random names: the same picture gives the same bytes."""
         suffix = options.get("format") or str(fname).rpartition(".")[2].lower()
-        stamps = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
-        metadata = dict.fromkeys(stamps.get(suffix, ()))
+        metadata = dict.fromkeys(STAMPS.get(suffix, ()))
         with rc_context(STYLE | {"svg.hashsalt": self.alt}):
             super().savefig(fname, **({"metadata": metadata or None, "dpi": 150} | options))
 
@@ -82,7 +89,9 @@ def styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Picture:
         with rc_context(STYLE):
             picture = draw(*args, **kwargs)
-            picture.draw_without_rendering()
+            engine = picture.get_layout_engine()
+            if engine is not None:
+                engine.execute(picture)
             picture.set_layout_engine("none")  # laid out once: drawing it again changes nothing
             return picture
 

@@ -38,7 +38,7 @@ from rankzero import nursery, parcels, warden
 from rankzero.events import Event, Ledger
 from rankzero.reports import Report, WorldError, explain
 
-__all__ = ["MOST_RANKS", "Report", "World", "WorldError", "run"]
+__all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
 
 MOST_RANKS = 64
 UNHEARD = 30.0  # seconds after a run's own limits before its warden is given up
@@ -72,6 +72,14 @@ class World:
     def ledger(self) -> Ledger:
         """Bytes by rank and operation."""
         return Ledger(self.events, self.ranks)
+
+
+def prepare() -> None:
+    """Start the process that ranks are forked from, and return at once: it imports torch while the caller does.
+
+    Nobody has to: the first :func:`run` starts it too, and waits.
+    """
+    nursery.home()
 
 
 def run(

@@ -21,8 +21,8 @@ import torch.distributed as dist
 from rankzero import world
 from rankzero.units import KiB
 
-#: From 4 KiB to 16 MiB, each twice the one before, bytes.
-SIZES = tuple(4 * KiB * 2**power for power in range(13))
+#: From 4 KiB to 8 MiB, each twice the one before, bytes.
+SIZES = tuple(4 * KiB * 2**power for power in range(12))
 
 #: Between two readings of the clock there are as many calls as take about ``LAP`` seconds, and at most ``MOST``.
 LAP, MOST = 0.01, 16

@@ -61,7 +61,7 @@ class Outcome:
         return self.values == mismatch.values and begun and bool(self.reports) == bool(mismatch.reports)
 
 
-def observe(name: str, timeout: float = 3.0) -> Outcome:
+def observe(name: str, timeout: float = 2.0) -> Outcome:
     """Run a program of the catalogue on real ranks.
 
     Args:

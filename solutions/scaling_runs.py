@@ -53,7 +53,7 @@ class Measured:
 
 
 def scaling_runs(
-    ranks: Sequence[int] = (1, 2, 4), batch: int = 8, steps: int = 4, weak: bool = False, config: GPTConfig = CONFIG
+    ranks: Sequence[int] = (1, 2, 4), batch: int = 8, steps: int = 3, weak: bool = False, config: GPTConfig = CONFIG
 ) -> list[Measured]:
     """Train on each number of ranks in turn, from the same weights, and measure.
 

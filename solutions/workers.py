@@ -37,7 +37,7 @@ def matrix_products(size: int) -> torch.Tensor:
 
 
 def wall_times(
-    workers: int = 2, additions: int = 1_000_000, products: int = 12, repeats: int = 3
+    workers: int = 2, additions: int = 500_000, products: int = 12, repeats: int = 2
 ) -> dict[str, dict[str, float]]:
     """Wall times, in seconds, of two kinds of work by one worker, by ``workers`` threads, by ``workers`` processes.
 

@@ -65,7 +65,7 @@ def steps() -> list[Step]:
         tests("unit tests", "-n", "2", "--dist", "loadgroup", "-m", "not browser", "tests"),
         Step("book", ("-m", "tools.build_book")),
         tests("notebooks again", *NBVAL, "-p", "tools.compare_images", "-n", "2", "--dist", "loadfile", str(executed)),
-        tests("browser", "-m", "browser", "tests"),
+        tests("browser", "-n", "2", "-m", "browser", "tests"),
     ]
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from tools import browser as chrome
-from tools.common import HTML, ROOT
+from tools.common import CACHE, HTML, ROOT
 from tools.serve import server
 
 
@@ -29,8 +30,9 @@ class Watch:
 
 @pytest.fixture(scope="session")
 def html() -> Path:
-    """The folder of the built book, built once for the session (nothing is done again when nothing changed)."""
-    built = subprocess.run([sys.executable, "-m", "tools.build_book"], cwd=ROOT, capture_output=True, text=True)
+    """The folder of the built book, built by one process (nothing is done again when nothing changed)."""
+    with FileLock(CACHE / "book.lock"):
+        built = subprocess.run([sys.executable, "-m", "tools.build_book"], cwd=ROOT, capture_output=True, text=True)
     if built.returncode:
         last = (built.stdout + built.stderr).strip().splitlines()[-1]
         pytest.fail(f"make book failed: {last}", pytrace=False)

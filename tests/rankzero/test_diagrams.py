@@ -191,6 +191,7 @@ def test_every_rank_stands_in_every_tree_under_its_parent(ranks):
 def test_ranks_of_a_tree_do_not_hide_each_other(ranks):
     tree = [None, *(rank - (rank & -rank) for rank in range(1, ranks))]
     picture = diagrams.trees([tree, tree])
+    picture.draw_without_rendering()
     renderer = FigureCanvasAgg(picture).get_renderer()
     for axes in picture.axes:
         boxes = [text.get_bbox_patch().get_window_extent(renderer) for text in axes.texts]

@@ -62,7 +62,7 @@ def test_collective_medians_name_what_bus_bandwidth_knows():
 
 
 def test_sizes_are_those_of_the_page():
-    assert (SIZES[0], SIZES[-1]) == (4 * KiB, 16 * MiB)
+    assert (SIZES[0], SIZES[-1]) == (4 * KiB, 8 * MiB)
     assert all(large == 2 * small for small, large in itertools.pairwise(SIZES))
 
 
