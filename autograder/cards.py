@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from autograder import predicting, wording
+from autograder import predicting, probing, wording
 from autograder.items import Build, Choice, Debug, Order, Question
 from autograder.markup import blocks, inline
 from autograder.predicting import LETTERS, Mark, Verdict
@@ -245,7 +245,14 @@ def _task(item: Build) -> str:
         f"<p>{verb} <code>{item.function}</code> in the notebook of this page, in the cell above, or in "
         f"<code>labs/{item.module}.py</code>; then run <code>check({item.function})</code>.</p>"
     )
+    how += _probed(item)
     return how + _folded(f"{len(lines)} public cases", _table(("call", "result"), lines), len(lines) <= 4)
+
+
+def _probed(item: Build) -> str:
+    """What is done with the function in each case, where it is not simply called."""
+    said = probing.sentence(item)
+    return f"<p>In each case: {inline(said, False)}</p>" if said else ""
 
 
 def _results(report: CheckReport) -> str:
@@ -255,6 +262,7 @@ def _results(report: CheckReport) -> str:
     body = f"<p><b>{STATES['right' if done else 'wrong']}</b>: {report.passed} of {report.total} public cases."
     body += f" Later cells use {using}.</p>"
     if report.failures:
+        body += _probed(report.item)
         lines = [(_code(f.call), _code(f.yours), inline(f.sentence, False)) for f in report.failures]
         body += _table(("call", "yours", ""), lines)
     return body + "<p>Hidden cases are checked when you submit.</p>"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from autograder import bank, cards, compare, feedback, progress, trusted, wording
+from autograder import bank, cards, compare, feedback, probing, progress, trusted, wording
 from autograder.exam import Asked, Paper, answered
 from autograder.items import Build, Slip
 from autograder.outcome import Outcome
@@ -156,6 +156,8 @@ def _explained(paper: Paper, outcomes: Sequence[Outcome], place: int, slip: Slip
 def text(report: CheckReport) -> str:
     """A check for a terminal."""
     lines = [f"{report.item.id}: {report.passed} of {report.total} public cases"]
+    if report.failures and (said := probing.sentence(report.item)):
+        lines.append(f"  in each case: {said}")
     for failure in report.failures:
         lines += [f"  {line}" for line in failure.call.split("\n")]
         lines += [f"    yours: {failure.yours.strip()}".replace("\n", "\n      "), f"    {failure.sentence}"]

@@ -135,6 +135,7 @@ class Child:
         self.channel = channel
         self.wire, self.units = sibling("child_wire"), sibling("child_code")
         self.code = self.group = self.stage = None
+        self.probes = {}
 
     def serve(self):
         while True:
@@ -178,6 +179,8 @@ class Child:
     def load(self, request):
         """Run the units that hold a topic, but none that an earlier child did not survive."""
         self.code.skip = request["skip"]
+        if request["backward"]:
+            __import__(BACKWARD)
         self.code.module(request["module"])
         return {"kind": "loaded", "problems": self.code.problems}
 
@@ -194,13 +197,23 @@ class Child:
         if function is None:
             return {"kind": "missing"}
         args, kwargs = self.decode(request["args"]), self.decode(request["kwargs"])
-        value = function(*args, **kwargs)
-        if self.stage:
+        if "probe" in request:
+            value = self.probe(request["probe"])(function, *args, **kwargs)
+        else:
+            value = function(*args, **kwargs)
+        if self.stage and "probe" not in request:
             value = self.stage.answer(value, args, self.wire.Record)
         reply = {"kind": "value", "value": self.encode(value)}
         if request["report"]:
             reply["arguments"] = self.after(request["args"], args)
         return reply
+
+    def probe(self, name):
+        """The driver of a probed item: ``"ch06.differentiated"``."""
+        module, _, driver = name.partition(".")
+        if module not in self.probes:
+            self.probes[module] = sibling(f"probe_{module}")
+        return getattr(self.probes[module], driver)
 
     def after(self, wire, args):
         """The arguments as the call left them, None when that is as they were.

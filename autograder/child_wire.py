@@ -67,6 +67,12 @@ class Record:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __getattr__(self, field):
+        """A field, as the dataclass would give it. Fields named ``name`` and ``fields`` stand in ``fields`` only."""
+        if field.startswith("_") or field in Record.__slots__ or field not in self.fields:
+            raise AttributeError(field)
+        return self.fields[field]
+
     def __repr__(self):
         return f"{self.name}({', '.join(f'{field}={value!r}' for field, value in self.fields.items())})"
 

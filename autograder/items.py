@@ -222,6 +222,9 @@ class Build:
             the value must be a number, and the rule judges it.
         rule: a further condition on a world run (which operations, how many bytes); None when values alone count.
         unchanged: the arguments must be as they were after the call.
+        probe: a driver in :mod:`autograder.probes`, as ``"ch06.differentiated"``, for what one plain call cannot show
+            (gradients, a module that is built and run). It is called with the program and the case's arguments, on both
+            sides; its answer is what counts. What it leaves in its arguments does not.
         section: where the book explains it: ``"3.6"``.
         topic: the concept a report names.
         bonus: outside the total (an optional item).
@@ -239,6 +242,7 @@ class Build:
     tolerance: float = 1e-9
     rule: Rule | None = None
     unchanged: bool = True
+    probe: str | None = None
     bonus: bool = False
 
     public_points = 1.0

@@ -22,8 +22,10 @@ def request(item: Build, args: Sequence[Any], kwargs: Any, calls: Sequence[Any])
         "function": item.function,
         "args": values.encode(tuple(args)),
         "kwargs": values.encode(dict(kwargs)),
-        "report": item.unchanged and any(type(arg) not in FIXED for arg in args),
+        "report": item.unchanged and not item.probe and any(type(arg) not in FIXED for arg in args),
     }
+    if item.probe:
+        message["probe"] = item.probe
     if item.grade == "calls":
         message["calls"] = [[name, None if given is None else values.encode(tuple(given))] for name, given in calls]
     return message

@@ -230,7 +230,8 @@ class Runner:
         and the next tells.
         """
         for child in children:
-            child.send(do="load", module=item.module, skip=sorted(self._skip))
+            backward = item.probe is not None and self._package(item) == "torch"
+            child.send(do="load", module=item.module, skip=sorted(self._skip), backward=backward)
         deadline = time.monotonic() + self.limits.imports
         for child in children:
             reply = self._await_load(child, deadline)

@@ -37,12 +37,14 @@ class SandboxRefused(Exception):
 
 @functools.cache
 def child_files() -> tuple[Path, ...]:
-    """The child's own files, ``child*.py``, compiled once for all children: no start spends its time on that."""
+    """The child's own files, ``child*.py`` and the probes, compiled once for all: no start spends its time on that."""
     folder = tempfile.mkdtemp(prefix="grader-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     files = []
-    for source in sorted(HERE.glob("child*.py")):
-        files.append(Path(folder, f"{source.stem}.pyc"))
+    named = {source.stem: source for source in sorted(HERE.glob("child*.py"))}
+    named |= {f"probe_{source.stem}": source for source in sorted(HERE.glob("probes/[!_]*.py"))}
+    for name, source in named.items():
+        files.append(Path(folder, f"{name}.pyc"))
         py_compile.compile(str(source), str(files[-1]), dfile=source.name, doraise=True)
     return tuple(files)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
-from autograder import child_wire, values
+from autograder import child_wire, probing, values
 from autograder.items import Build, Case, Stage, Tensor
 from autograder.items import Iterator as OneShot
 from autograder.outcome import Outcome
@@ -35,6 +35,7 @@ def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout
         from autograder import trusted_worlds
 
         return trusted_worlds.run(item, program, cases, timeout)
+    program = probing.driven(item, program)
     outcomes: list[Outcome] = []
     for case in cases:
         late = [outcome for outcome in outcomes if outcome.kind == "timeout"]
@@ -111,9 +112,11 @@ def _special(value: Any) -> Any:
 
 
 def line_of(error: BaseException) -> int | None:
-    """The innermost line of ``error`` in the file of the program that was called."""
+    """The innermost line of ``error`` in the file of the program that was called; a probe's own lines do not count."""
     step = error.__traceback__
     step = step.tb_next if step else None
+    while step is not None and step.tb_next is not None and probing.is_probe(step.tb_frame.f_code.co_filename):
+        step = step.tb_next
     file = step.tb_frame.f_code.co_filename if step else ""
     line = None
     while step is not None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograder import trusted, values
+from autograder import probing, trusted, values
 from autograder.child_wire import Refused
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
@@ -56,7 +56,8 @@ def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], time
     """The outcomes of cases of one size, in one world."""
     size = _ranks(item, cases[0])
     try:
-        done = world.run(_rank, program, tuple(cases), item.grade, ranks=size, timeout=timeout * len(cases))
+        facts = (item.grade, item.probe)
+        done = world.run(_rank, program, tuple(cases), *facts, ranks=size, timeout=timeout * len(cases))
     except world.WorldError as error:
         return [_failed(error)] * len(cases)
     logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]
@@ -66,7 +67,7 @@ def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], time
     ]
 
 
-def _rank(program: Callable[..., Any], cases: Sequence[Case], grade: str) -> list[tuple[Any, ...]]:
+def _rank(program: Callable[..., Any], cases: Sequence[Case], grade: str, probe: str | None) -> list[tuple[Any, ...]]:
     """On each rank: every case in turn, a mark in the log before each."""
     import torch
     import torch.distributed as dist
@@ -74,7 +75,8 @@ def _rank(program: Callable[..., Any], cases: Sequence[Case], grade: str) -> lis
     answers = []
     for number, case in enumerate(cases):
         dist.all_reduce(torch.zeros(1, dtype=torch.int8))
-        answer, error = _answer(program, case, case.args[dist.get_rank()] if grade == "world" else case.args)
+        given = case.args[dist.get_rank()] if grade == "world" else case.args
+        answer, error = _answer(program, case, given, probe)
         alone = not _all_end(number)
         if error is not None and alone:  # the others wait for this rank: end the world with this exception
             raise error
@@ -114,19 +116,24 @@ def _split(events: Sequence[Event], cases: int) -> list[list[Event]]:
     return parts + [[] for _ in range(cases - len(parts))]
 
 
-def _answer(program: Callable[..., Any], case: Case, given: Sequence[Any]) -> tuple[tuple[Any, ...], Exception | None]:
+def _answer(
+    program: Callable[..., Any], case: Case, given: Sequence[Any], probe: str | None
+) -> tuple[tuple[Any, ...], Exception | None]:
     """One rank's part of an outcome, ``(kind, value or class name, arguments, line, detail)``, and its exception."""
     from autograder import child_stage
 
     args = values.fresh(list(given), torch_tensor, child_stage.make)
     kwargs = values.fresh(dict(case.kwargs), torch_tensor)
     try:
-        value = trusted.plain(child_stage.answer(program(*args, **kwargs), args, values.Record))
+        if probe:
+            value = trusted.plain(probing.load(probe)(program, *args, **kwargs))
+        else:
+            value = trusted.plain(child_stage.answer(program(*args, **kwargs), args, values.Record))
     except Refused as refusal:
         return ("refused", None, None, None, f"returned {refusal}"), None
     except Exception as error:
         return ("raised", type(error).__name__, None, trusted.line_of(error), str(error)), error
-    return ("value", value, trusted.after(given, args), None, ""), None
+    return ("value", value, None if probe else trusted.after(given, args), None, ""), None
 
 
 def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:

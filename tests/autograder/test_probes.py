@@ -1,0 +1,116 @@
+"""Probes: a driver beside the program, alike in the child and in trust."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import replace
+
+import pytest
+import torch
+
+from autograder import probing, trusted
+from autograder.bank.ch02_split import FORWARD_BACKWARD
+from autograder.items import Case, Tensor
+from autograder.runner import Runner
+from autograder.sandbox import Sandbox
+from autograder.submission import Submission, Unit
+
+ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="plain.differentiated")
+WORLD = replace(ITEM, grade="world")
+CASE = Case((Tensor.of([1.0, 2.0]), Tensor.of([3.0, 5.0])), {"upstream": Tensor.of([1.0, 10.0])})
+
+
+def product(x, y):
+    return x * y
+
+
+def detached(x, y):
+    return x.detach() * y
+
+
+def summed(x):
+    import torch
+    import torch.distributed as dist
+
+    class Sum(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            total = x.clone()
+            dist.all_reduce(total)
+            return total
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    return Sum.apply(x)
+
+
+def fails(x, y):
+    raise KeyError("no")
+
+
+PROGRAMS = [product, detached, summed, fails]
+
+
+@pytest.fixture(scope="module")
+def child():
+    source = "\n\n".join(inspect.getsource(program) for program in PROGRAMS)
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+        yield lambda item, program, case: runner.run(replace(item, function=program.__name__), [case])[0]
+
+
+def in_trust(item, program, case):
+    return trusted.run(item, program, [case])[0]
+
+
+@pytest.fixture(params=["child", "trusted"])
+def ask(request, child):
+    return child if request.param == "child" else in_trust
+
+
+def gradients(outcome):
+    return [found and found.tolist() for found in outcome.value["gradients"]]
+
+
+def test_a_driver_sees_the_gradients(ask):
+    """Kills: a probe that calls the program plainly."""
+    outcome = ask(ITEM, product, CASE)
+    assert outcome.value["value"].tolist() == [3.0, 10.0]
+    assert gradients(outcome) == [[3.0, 50.0], [1.0, 20.0]]
+
+
+def test_a_missing_gradient_is_none(ask):
+    assert gradients(ask(ITEM, detached, CASE)) == [None, [1.0, 20.0]]
+
+
+def test_a_driver_runs_on_every_rank(ask):
+    outcome = ask(WORLD, summed, Case(((Tensor.of([1.0]),), (Tensor.of([4.0]),))))
+    assert [value["value"].tolist() for value in outcome.value] == [[5.0], [5.0]]
+    assert [gradients(type(outcome)("value", value)) for value in outcome.value] == [[[2.0]], [[2.0]]]
+
+
+def test_an_exception_is_the_programs_own(ask):
+    """Its line is one of the program, not of the driver."""
+    outcome = ask(ITEM, fails, CASE)
+    assert (outcome.kind, outcome.error) == ("raised", "KeyError")
+    assert outcome.line is not None
+
+
+def test_arguments_that_a_driver_changes_do_not_count(ask):
+    assert ask(ITEM, product, CASE).arguments is None
+
+
+def test_every_driver_says_what_it_does_and_imports_nothing_of_ours():
+    for file in probing.HERE.glob("[!_]*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert not {"import autograder", "from autograder", "rankzero", "solutions"} & {
+            word for word in ("import autograder", "from autograder", "rankzero", "solutions") if word in text
+        }, file.name
+    assert probing.sentence(ITEM).startswith("The tensors of floats")
+    assert probing.sentence(replace(ITEM, probe=None)) == ""
+
+
+def test_the_driver_is_the_plain_function():
+    x = torch.tensor([2.0])
+    assert probing.load("plain.differentiated")(lambda x: x * x, x)["gradients"][0].item() == 4.0
