@@ -288,18 +288,18 @@ def _score_state(line: Row) -> str:
     return f"{STATES[line.state]}, {line.passed} of {line.total} public cases"
 
 
-def _score_line(line: Row) -> tuple[str, str]:
+def _score_line(line: Row) -> tuple[str, str, str]:
     item = line.item
     title = f"<code>{escape(item.function)}</code>" if isinstance(item, Build) else inline(item.title, in_book())
     if in_book():
         title = f'<a href="#rz-{item.id}">{title}</a>'
     identifier = "" if isinstance(item, Build) else f' data-state="{item.id}"'
-    return title, f"<span{identifier}>{_score_state(line)}</span>"
+    return item.section, title, f"<span{identifier}>{_score_state(line)}</span>"
 
 
 def score_card(lines: Sequence[Row], sentences: Sequence[str]) -> str:
     """The scorecard: ``sentences`` above a folded table of items. In the book the script fills it from the browser."""
-    table = _folded("Every item", _table(("item", "state"), [_score_line(line) for line in lines]))
+    table = _folded("Every item", _table(("section", "item", "state"), [_score_line(line) for line in lines]))
     if in_book():
         body = f'<div class="rz-tally" aria-live="polite"><p>{escape(sentences[0])}</p></div>{table}'
         body += '<p class="rz-actions"><button type="button" class="rz-reset" disabled>Forget my answers</button></p>'
@@ -311,5 +311,5 @@ def score_card(lines: Sequence[Row], sentences: Sequence[str]) -> str:
 def score_text(lines: Sequence[Row], sentences: Sequence[str]) -> str:
     """The same for a terminal."""
     width = max(len(line.item.id) for line in lines)
-    table = [f"  {line.item.id.ljust(width)}  {_score_state(line)}" for line in lines]
+    table = [f"  {line.item.section:<5} {line.item.id.ljust(width)}  {_score_state(line)}" for line in lines]
     return "\n".join([*(sentence for sentence in sentences if sentence), *table])

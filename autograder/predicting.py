@@ -24,6 +24,8 @@ HINTS = {
     "large": "Too large.",
     "small": "Too small.",
     "unit": "The digits are right; check the unit: {unit}.",
+    "percent": "The digits are right; the answer is wanted in percent.",
+    "fraction": "The digits are right; the answer is wanted as a plain number, not in percent.",
 }
 
 #: Factors between the prefixes of a unit.
@@ -94,6 +96,10 @@ def judge_number(part: Part, given: float) -> tuple[bool, str]:
         return False, slip.sentence
     if part.unit and any(_near(given, answer * factor, relative) for factor in PREFIXES):
         return False, HINTS["unit"].format(unit=part.unit)
+    if part.unit == "%" and _near(given, answer / 100, relative):
+        return False, HINTS["percent"]
+    if not part.unit and _near(given, answer * 100, relative):
+        return False, HINTS["fraction"]
     return False, HINTS["large" if given > answer else "small"]
 
 
@@ -191,6 +197,8 @@ def _checked(confidence: Any) -> float | None:
     number = isinstance(confidence, Real) and not isinstance(confidence, bool)
     if not number or not 0 <= float(confidence) <= 100:
         raise BadAnswer(f"confidence must be a number from 0 to 100 (percent), got {confidence!r}")
+    if 0 < float(confidence) < 1:
+        raise BadAnswer(f"confidence is in percent, from 0 to 100: {confidence!r} would be less than one percent")
     return float(confidence)
 
 

@@ -139,7 +139,12 @@ def rows(chapter: int | str | None, entries: Mapping[str, Mapping[str, Any]]) ->
     wanted = [item for item in bank.items() if chapter is None or item.id.split("-")[0] == prefix(chapter)]
     if not wanted:
         raise ValueError(f"chapter must be a chapter of the course such as 3 or 'cap', got {chapter!r}")
-    return tuple(_row(item, entries.get(item.id, {})) for item in wanted)
+    return tuple(_row(item, entries.get(item.id, {})) for item in sorted(wanted, key=_place))
+
+
+def _place(item: Item) -> list[int]:
+    """Where an item stands: its section, ``3.10`` after ``3.9``."""
+    return [int(part) for part in item.section.split(".")]
 
 
 def tally(lines: tuple[Row, ...]) -> str:

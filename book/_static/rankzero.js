@@ -47,6 +47,12 @@
     if (part.unit && PREFIXES.some((factor) => near(given, part.answer * factor, part.tolerance))) {
       return { right: false, sentence: hints.unit.replace("{unit}", part.unit) };
     }
+    if (part.unit === "%" && near(given, part.answer / 100, part.tolerance)) {
+      return { right: false, sentence: hints.percent };
+    }
+    if (!part.unit && near(given, part.answer * 100, part.tolerance)) {
+      return { right: false, sentence: hints.fraction };
+    }
     return { right: false, sentence: given > part.answer ? hints.large : hints.small };
   }
 

@@ -591,3 +591,15 @@ def test_nothing_is_wider_than_the_window(page, width):
     page.set_viewport_size({"width": width, "height": 800})
     page.locator(".rz-scorecard summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_share_given_in_percent_and_percent_given_as_a_share_are_told():
+    share = Part("share", "", lambda: 0.25)
+    percent = Part("share", "%", lambda: 25.0)
+    assert predicting.judge_number(share, 25) == (False, predicting.HINTS["fraction"])
+    assert predicting.judge_number(percent, 0.25) == (False, predicting.HINTS["percent"])
+
+
+def test_a_confidence_below_one_percent_is_taken_for_a_share():
+    with pytest.raises(BadAnswer, match="in percent"):
+        predict("03-volume", 1.75, confidence=0.9)
