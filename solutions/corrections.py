@@ -6,7 +6,16 @@ course's own functions, so that a correction cannot grow stale. Each chapter has
 
 from __future__ import annotations
 
-from . import corrections_01, corrections_02, corrections_03, corrections_04
+from . import (
+    corrections_01,
+    corrections_02,
+    corrections_03,
+    corrections_04,
+    corrections_05,
+    corrections_06,
+    corrections_07,
+    corrections_cap,
+)
 from .correction import Correction
 
 CORRECTIONS: tuple[Correction, ...] = (
@@ -14,6 +23,10 @@ CORRECTIONS: tuple[Correction, ...] = (
     *corrections_02.CORRECTIONS,
     *corrections_03.CORRECTIONS,
     *corrections_04.CORRECTIONS,
+    *corrections_05.CORRECTIONS,
+    *corrections_06.CORRECTIONS,
+    *corrections_07.CORRECTIONS,
+    *corrections_cap.CORRECTIONS,
 )
 
 

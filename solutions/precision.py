@@ -1,6 +1,6 @@
-"""Numbers with few bits: the loss scale that keeps small fp16 gradients alive.
+"""Numbers with few bits: what rounding leaves of a number, and the loss scale that keeps small gradients alive.
 
-Standard library only. The rules are those of ``torch.amp.GradScaler``, in Python floats, with a floor added.
+Standard library only. The rules of scaling are those of ``torch.amp.GradScaler``, in Python floats, with a floor added.
 """
 
 from __future__ import annotations
@@ -10,6 +10,51 @@ from collections.abc import Iterable, Mapping, Sequence
 
 #: The largest finite float32. A scale never grows beyond it, because the scaler of a real run is a float32.
 FLOAT32_MAX = 3.4028234663852886e38
+
+
+def _check_format(exponent_bits: int, mantissa_bits: int) -> None:
+    if isinstance(exponent_bits, bool) or not isinstance(exponent_bits, int) or not 2 <= exponent_bits <= 8:
+        raise ValueError(f"exponent_bits must be an integer from 2 to 8, got {exponent_bits!r}")
+    if isinstance(mantissa_bits, bool) or not isinstance(mantissa_bits, int) or not 1 <= mantissa_bits <= 23:
+        raise ValueError(f"mantissa_bits must be an integer from 1 to 23, got {mantissa_bits!r}")
+
+
+def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infinities: bool = True) -> float:
+    """The number of a binary format that is nearest to ``value``; of two at the same distance, the even one.
+
+    The bias is ``2**(exponent_bits - 1) - 1``. A number between ``2**E`` and ``2**(E + 1)`` lies on a grid of
+    ``2**(E - mantissa_bits)``, and no grid is finer than that of the smallest normal number, ``E = 1 - bias``: below it
+    the subnormal numbers go down to zero in equal steps.
+
+    Args:
+        value: any float; nan stays nan, and zeros keep their sign.
+        exponent_bits: from 2 to 8.
+        mantissa_bits: bits after the point, from 1 to 23.
+        infinities: true as in IEEE 754: the largest exponent is kept for inf and nan, the largest number is
+            ``(2 - 2**-mantissa_bits) * 2**bias``, and what is rounded beyond it becomes inf. Fp16 is (5, 10), bf16
+            (8, 7), tf32 (8, 10), E5M2 (5, 2). False as in E4M3FN, (4, 3): the largest exponent holds numbers too, all
+            but the one with a full mantissa (nan), so the largest is
+            ``(2 - 2**(1 - mantissa_bits)) * 2**(bias + 1)``; what lies beyond it, inf too, becomes that number.
+
+    Raises:
+        ValueError: a number of bits is outside its range; the message names it and its value.
+
+    Source: IEEE 754-2019, sections 3.4 and 4.3.1; Micikevicius et al. (2022), arXiv:2209.05433, table 1.
+    """
+    _check_format(exponent_bits, mantissa_bits)
+    if math.isnan(value) or value == 0:
+        return float(value)
+    bias = 2 ** (exponent_bits - 1) - 1
+    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
+    if not infinities:
+        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
+    beyond = math.inf if infinities else largest
+    if math.isinf(value):
+        return math.copysign(beyond, value)
+    exponent = max(math.frexp(value)[1] - 1, 1 - bias)
+    step = 2.0 ** (exponent - mantissa_bits)
+    size = round(abs(value) / step) * step  # Python's round takes the even one of two
+    return math.copysign(size if size <= largest else beyond, value)
 
 
 def _check_rules(
@@ -169,3 +214,29 @@ class LossScaler:
         )
         fresh._growth_tracker = tracker
         vars(self).update(vars(fresh))
+
+
+def debug_clip(gradients: Sequence[float], scale: float, max_norm: float) -> list[float]:
+    """The true gradients, shortened to a norm of ``max_norm`` where they are longer.
+
+    Args:
+        gradients: as backward left them, ``scale`` times the true ones.
+        scale: the loss scale; positive.
+        max_norm: largest norm that the true gradients may have; positive.
+
+    Returns:
+        A new list. Gradients whose norm is 0 stay 0.
+    """
+    true = [gradient / scale for gradient in gradients]
+    norm = math.sqrt(sum(gradient * gradient for gradient in true))
+    shrink = max_norm / norm if norm > max_norm else 1.0
+    return [gradient * shrink for gradient in true]
+
+
+def debug_norm(shard_norms: Sequence[float]) -> float:
+    """The norm of a gradient that is cut into shards.
+
+    Args:
+        shard_norms: the norm of each shard; 0 for no shard.
+    """
+    return math.sqrt(sum(norm * norm for norm in shard_norms))

@@ -31,6 +31,7 @@ ARROWS = {
         "rankzero.units",
         "rankzero.hardware",
         "rankzero.models",
+        "rankzero.layouts",
         "rankzero.events",
     ),
     "autograder": ("autograder", "rankzero.world", "rankzero.units", "rankzero.events"),

@@ -13,6 +13,8 @@ CHAPTERS = (
     "ch03_collectives",
     "ch04_topology",
     "ch05_data_parallel",
+    "ch06_tensor_parallel",
+    "ch07_pipeline_expert",
     "capstone",
 )
 

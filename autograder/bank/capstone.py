@@ -5,8 +5,23 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank import (
+    cap_checkpoints,
+    cap_cost_questions,
+    cap_failure_questions,
+    cap_flops,
+    cap_interval_questions,
+    cap_layout,
+    cap_layout_questions,
+    cap_parameters,
+    cap_repairs,
+    cap_runs,
+    cap_scale_questions,
+    cap_sheet,
+    cap_traffic_questions,
+)
 from autograder.bank.wrong_checkpointing import OPTIMAL_CHECKPOINT_INTERVAL
-from autograder.items import Build, Case, Group
+from autograder.items import Build, Case, Group, Item
 
 METHODS = ("young", "daly", "exact")
 
@@ -100,8 +115,45 @@ INTERVAL = Build(
         Group("bad input", _bad_input, 13, "Bad input must raise ValueError.", corners=_bad_corners),
     ),
     slips=OPTIMAL_CHECKPOINT_INTERVAL,
-    section="capstone.12",
+    section="15.12",
     topic="checkpoint interval",
 )
 
-ITEMS = (INTERVAL,)
+EXERCISES = (
+    *cap_parameters.ITEMS,
+    *cap_flops.ITEMS,
+    cap_layout.PARTITION,
+    cap_layout.MEMORY,
+    cap_layout.TRAFFIC,
+    cap_repairs.DEBUG_SHARES,
+    cap_checkpoints.WRITE,
+    INTERVAL,
+    cap_checkpoints.WASTE,
+    cap_checkpoints.DEBUG_INTERVAL,
+    *cap_runs.ITEMS,
+    cap_checkpoints.COST,
+    cap_repairs.DEBUG_ATOMIC,
+    cap_repairs.DEBUG_RESUME,
+    cap_sheet.BILL,
+    cap_sheet.REPORT,
+)
+
+QUESTIONS = (
+    *cap_scale_questions.COUNTS,
+    *cap_scale_questions.TIMES,
+    *cap_layout_questions.LAYOUTS,
+    *cap_traffic_questions.TRAFFIC,
+    *cap_failure_questions.FAILURES,
+    *cap_failure_questions.WRITING,
+    *cap_interval_questions.INTERVALS,
+    *cap_cost_questions.COSTS,
+    *cap_cost_questions.BILL,
+)
+
+
+def _place(item: Item) -> int:
+    return int(item.section.partition(".")[2])
+
+
+#: In the order of the page.
+ITEMS: tuple[Item, ...] = tuple(sorted((*EXERCISES, *QUESTIONS), key=_place))

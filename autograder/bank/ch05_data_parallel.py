@@ -1,104 +1,59 @@
-"""Chapter 5, data parallelism, ZeRO and precision."""
+"""Chapter 5, data parallelism, ZeRO and precision: every question and exercise, in the order of the page."""
 
 from __future__ import annotations
 
-from math import inf, nan
-from random import Random
-
-from autograder.bank.ch05_precision import LOSS_SCALE, SCALER
-from autograder.bank.wrong_zero import ZERO_MEMORY
-from autograder.items import Build, Case, Group, invalid
-
-
-def _parameters(rng: Random) -> float:
-    return float(f"{10 ** rng.uniform(3, 12.3):.4g}")
-
-
-def _several_ranks(rng: Random) -> int:
-    return rng.choice((2, 3, 4, 7, 8, 12, 64, 100, 1000, 1024, 16_384))
-
-
-def _states(rng: Random, stage: int | None = None) -> Case:
-    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)))
-
-
-def _bytes_given(rng: Random, stage: int | None = None) -> Case:
-    sizes = [rng.choice((0, 0.5, 1, 2, 4, 6, 8.0)) for _ in range(3)]
-    ranks, stage = _several_ranks(rng), rng.randrange(4) if stage is None else stage
-    if rng.random() < 0.5:
-        return Case((_parameters(rng), stage, ranks, *sizes))
-    names = ("optimizer_bytes", "weight_bytes", "gradient_bytes")
-    return Case((_parameters(rng), stage), {"ranks": ranks, **dict(zip(names, sizes, strict=True))})
+from autograder.bank import (
+    ch05_accumulation,
+    ch05_batch_questions,
+    ch05_buckets,
+    ch05_formats,
+    ch05_noise,
+    ch05_overlap,
+    ch05_precision,
+    ch05_precision_questions,
+    ch05_ranks,
+    ch05_rates,
+    ch05_repairs,
+    ch05_replica_questions,
+    ch05_schedules,
+    ch05_slice_questions,
+    ch05_state_questions,
+    ch05_states,
+    ch05_worlds,
+    ch05_zero,
+)
+from autograder.items import Item
 
 
-def _one_rank(rng: Random) -> Case:
-    return Case((_parameters(rng), rng.randrange(4), 1))
+def _place(item: Item) -> tuple[int, ...]:
+    """The section's number, for sorting: 5.10 comes after 5.9."""
+    return tuple(int(number) for number in item.section.split("."))
 
 
-def _few_parameters(rng: Random) -> Case:
-    return Case((rng.choice((0, 0.0, 1, 3, 5.0)), rng.randrange(4), rng.choice((3, 7, 1000))))
-
-
-def _bad_memory(rng: Random) -> Case:
-    size = rng.choice(("weight_bytes", "gradient_bytes", "optimizer_bytes"))
-    return invalid(_parameters(rng), rng.randrange(4), _several_ranks(rng), **{size: -rng.choice((0.5, 1, 2))})
-
-
-def _bad_memory_corners(rng: Random) -> list[Case]:
-    good = (_parameters(rng), 2, 8)
-    stages = [invalid(good[0], stage, 8) for stage in (-1, 4, 1.5, True)]
-    ranks = [invalid(good[0], rng.randrange(4), ranks) for ranks in (0, -8, 2.5)]
-    params = [invalid(params, 1, 8) for params in (-1, nan, inf)]
-    sizes = [invalid(*good, **{f"{name}_bytes": -1}) for name in ("weight", "gradient", "optimizer")]
-    return [*stages, *ranks, *params, *sizes]
-
-
-ZERO = Build(
-    id="05-zero-memory",
-    module="zero",
-    function="zero_memory",
-    grade="call",
-    cases=(
-        *(Case((7.5e9, stage, 64)) for stage in range(4)),  # the ZeRO paper's first figure: 120, 31.4, 16.6, 1.88 GB
-        *(Case((70e9, stage, 8)) for stage in (1, 2, 3)),
-        Case((1e12, 3, 1024)),  # the ZeRO paper's table 1: 15.6 GB
-        Case((1e9, 3, 7)),
-        Case((1e9, 2, 3, 2, 4, 12)),
-        Case((6.7e9, 2, 5, 0.5, 2, 6)),
-        Case((8.03e9, 3, 1, 2, 4, 12)),
-        Case((0, 2, 8)),
-        invalid(7e9, 4, 8),
-        invalid(7e9, 1, 0),
-    ),
-    groups=(
-        Group(
-            "stages and ranks",
-            _states,
-            8,
-            "Stages add up, and what a stage slices is divided by the number of ranks.",
-            corners=lambda rng: [_states(rng, stage) for stage in (0, 1, 2, 3) * 2],
-        ),
-        Group(
-            "other byte sizes",
-            _bytes_given,
-            6,
-            "The three byte arguments may be given, by position or by name, and may be 0 or fractions.",
-            corners=lambda rng: [_bytes_given(rng, stage) for stage in (0, 1, 2, 3)],
-        ),
-        Group("one rank", _one_rank, 3, "With one rank, every stage holds everything."),
-        Group(
-            "few parameters",
-            _few_parameters,
-            6,
-            "Nothing is rounded or padded, however few the parameters.",
-            corners=lambda rng: [Case((3, stage, 7)) for stage in range(4)] + [Case((0, rng.randrange(4), 8))],
-        ),
-        Group("bad input", _bad_memory, 13, "Bad input must raise ValueError.", corners=_bad_memory_corners),
-    ),
-    slips=ZERO_MEMORY,
-    section="5.7",
-    topic="memory of model states",
+QUESTIONS: tuple[Item, ...] = (
+    *ch05_replica_questions.REPLICAS,
+    *ch05_batch_questions.RATES,
+    *ch05_state_questions.STATES,
+    *ch05_slice_questions.SLICES,
+    *ch05_replica_questions.SHARDED,
+    *ch05_precision_questions.FORMATS,
+    *ch05_precision_questions.SCALES,
+    *ch05_batch_questions.STALENESS,
+)
+EXERCISES: tuple[Item, ...] = (
+    *ch05_buckets.ITEMS,
+    *ch05_overlap.ITEMS,
+    *ch05_accumulation.ITEMS,
+    *ch05_rates.ITEMS,
+    *ch05_schedules.ITEMS,
+    *ch05_noise.ITEMS,
+    *ch05_states.ITEMS,
+    *ch05_zero.ITEMS,
+    *ch05_ranks.ITEMS,
+    *ch05_formats.ITEMS,
+    *ch05_precision.ITEMS,
+    *ch05_worlds.ITEMS,
+    *ch05_repairs.ITEMS,
 )
 
-
-ITEMS = (ZERO, LOSS_SCALE, SCALER)
+ITEMS: tuple[Item, ...] = tuple(sorted((*QUESTIONS, *EXERCISES), key=_place))

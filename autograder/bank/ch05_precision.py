@@ -301,3 +301,5 @@ SCALER = Build(
     topic="dynamic loss scaling",
     tolerance=1e-5,
 )
+
+ITEMS = (LOSS_SCALE, SCALER)

@@ -11,15 +11,15 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted
-from autograder.bank import capstone, ch05_data_parallel
+from autograder import bank, compare, trusted
 from autograder.exam import Exam
 from autograder.items import Iterator
 from autograder.judge import judge
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
-ITEMS = (*ch05_data_parallel.ITEMS, *capstone.ITEMS)
+FLAGSHIPS = ("05-zero-memory", "05-dynamic-loss-scale", "05-loss-scaler", "cap-optimal-checkpoint-interval")
+ITEMS = tuple(bank.find(identifier) for identifier in FLAGSHIPS)
 SLIPS = [(item, slip) for item in ITEMS for slip in item.slips]
 KEYS = range(20)
 CALLS = ("update", "unscale", "scale_loss", "state_dict", "load_state_dict", "scale", "growth_tracker")

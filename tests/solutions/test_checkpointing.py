@@ -1,12 +1,13 @@
-"""The checkpoint interval: Daly's printed figures, Lambert's W from SciPy, a minimiser of its own, and laws."""
+"""The checkpoint interval and what it wastes: Daly's printed figures, Lambert's W, a minimiser of its own, and laws."""
 
 import math
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.special import lambertw
 
+from solutions.checkpointing import checkpoint_waste, checkpoint_write_time, debug_interval, failure_cost
 from solutions.checkpointing import optimal_checkpoint_interval as interval
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -79,9 +80,11 @@ def test_exact_solves_its_equation(stall, mtbf):
     assert series == pytest.approx(stall / mtbf, rel=1e-9)
 
 
-@given(stalls, mtbfs)
-def test_exact_minimises_the_expected_wall_clock(stall, mtbf):
-    assume(1e-4 < stall / mtbf < 10)
+@settings(max_examples=1500, deadline=None)
+@given(mtbfs, st.floats(math.log(1e-4), math.log(10)).map(math.exp))
+def test_exact_minimises_the_expected_wall_clock(mtbf, ratio):
+    """Against a search that knows neither derivative nor formula, for C from a ten-thousandth of M to ten times M."""
+    stall = ratio * mtbf
     assert interval(stall, mtbf, "exact") == pytest.approx(golden_minimum(stall, mtbf), rel=1e-6)
 
 
@@ -150,3 +153,124 @@ def test_names_the_time_that_is_not_positive(name, time):
 def test_names_the_methods_it_knows():
     with pytest.raises(ValueError, match="method must be one of young, daly, exact, got 'Young'"):
         interval(60.0, 3600.0, "Young")
+
+
+# The waste.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "waste"),
+    [
+        ((4115.142768, 98, 86_400), 0.0468815),
+        ((4115.142768, 98, 86_400, 120), 0.0482043),
+        ((3600, 300, 21_600, 600), 0.180824),
+        ((2500, 1800, 3600), 0.698294),
+        ((1116.29, 60, 11_135.0835, 300), 0.124168),
+        ((3600, 2.84097, 11_135.0835, 300), 0.176233),
+        ((600, 60, 1e7), 0.0909391),
+    ],
+)
+def test_waste_of_the_page(arguments, waste):
+    assert checkpoint_waste(*arguments) == pytest.approx(waste, rel=1e-5)
+
+
+def expected_wall(t, stall, mtbf, restart, steps=20_000):
+    """Expected wall-clock of one segment, by adding up what may happen: no formula, only probabilities and integrals.
+
+    A try succeeds, or fails after a time that is cut off at the end of the segment. A restart is a segment
+    of its own that has to succeed before the next try.
+    """
+
+    def tries(length):
+        """Expected failures before a success, and the expected time of a failed try, by the trapezoid rule."""
+        success = math.exp(-length / mtbf)
+        width = length / steps
+        density = [math.exp(-k * width / mtbf) / mtbf * k * width for k in range(steps + 1)]
+        lost = width * (math.fsum(density) - density[0] / 2 - density[-1] / 2)
+        return (1 - success) / success, lost / (1 - success)
+
+    failures, lost = tries(t + stall)
+    again, spent = tries(restart) if restart else (0.0, 0.0)
+    return (t + stall) + failures * (lost + restart + again * spent)
+
+
+@pytest.mark.parametrize("case", [(1000, 60, 4000, 300), (500, 500, 800, 0), (3000, 10, 1500, 900), (50, 0, 9000, 20)])
+def test_waste_is_one_minus_useful_over_expected(case):
+    """Kills: restarts that cannot fail, checkpoints that cannot fail, whole intervals lost."""
+    assert checkpoint_waste(*case) == pytest.approx(1 - case[0] / expected_wall(*case), rel=1e-6)
+
+
+@given(stalls, mtbfs, st.floats(0.01, 10), st.floats(0, 3))
+def test_waste_is_a_share_and_restarts_do_not_move_its_minimum(stall, mtbf, factor, restart):
+    assume(1e-3 < stall / mtbf < 5)
+    best = interval(stall, mtbf, "exact")
+    least, other = (checkpoint_waste(t, stall, mtbf, restart * mtbf) for t in (best, factor * best))
+    assert 0 <= least <= other + 1e-12 <= 1 + 1e-12
+
+
+def test_waste_of_the_hopeless_is_one():
+    assert checkpoint_waste(1e6, 60, 60) == checkpoint_waste(60, 1, 60, 1e6) == 1.0
+    assert checkpoint_waste(1e-9, 0, 1e9) == 0.0
+
+
+def test_at_youngs_interval_rework_equals_writing():
+    young = interval(60, 1e6, "young")
+    assert 60 / young == pytest.approx(young / (2 * 1e6))
+
+
+# Writing, failing, one unit.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds"),
+    [
+        ((70e9, 14, 1, 10e9, 10e9), 98),
+        ((70e9, 14, 64, 10e9, 10e9), 98),
+        ((70e9, 14, 64, 1e9, 100e9), 15.3125),
+        ((405_853_388_800, 14, 16_384, 2e9, 2e12), 2.84097),
+        ((405_853_388_800, 12, 16_384, 2e9, 2e12), 2.43512),
+    ],
+)
+def test_writing_of_the_page(arguments, seconds):
+    assert checkpoint_write_time(*arguments) == pytest.approx(seconds, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "dollars"),
+    [
+        ((4115.142768, 98, 86_400, 120, 512, 2), 628.466),
+        ((249.6428, 2.840974, 11_135.0835, 600, 16_384, 2), 6606.07),
+        ((1116.2915, 60, 11_135.0835, 600, 16_384, 2), 10_720.5),
+    ],
+)
+def test_cost_of_the_page(arguments, dollars):
+    assert failure_cost(*arguments) == pytest.approx(dollars, rel=1e-5)
+
+
+def test_cost_is_the_mean_of_many_failures():
+    """Uniform random numbers turned into failures that fall inside a segment: their mean is what is lost."""
+    segment, mtbf, count = 1500.0, 4000.0, 100_000
+    ends = -math.expm1(-segment / mtbf)
+    lost = math.fsum(-mtbf * math.log1p(-(k + 0.5) / count * ends) for k in range(count)) / count
+    assert failure_cost(1440, 60, mtbf, 300, 3600, 1) == pytest.approx(lost + 300, rel=1e-6)
+
+
+def test_young_in_minutes():
+    assert debug_interval(98, 24) == pytest.approx(interval(98, 24 * HOUR, "young") / MINUTE)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: checkpoint_waste(0, 60, 3600), "interval must be finite and positive, got 0"),
+        (lambda: checkpoint_waste(60, -1, 3600), "checkpoint_time must be finite and not negative, got -1"),
+        (lambda: checkpoint_waste(60, 1, 3600, math.inf), "restart_time must be finite and not negative, got inf"),
+        (lambda: checkpoint_write_time(7e10, 14, 0, 1e9, 1e9), "writers must be an integer >= 1, got 0"),
+        (lambda: checkpoint_write_time(7e10, 14, 1, 0, 1e9), "writer_bandwidth must be finite and positive, got 0"),
+        (lambda: failure_cost(60, 1, 3600, 9, 0, 2), "gpus must be an integer >= 1, got 0"),
+        (lambda: failure_cost(60, 1, 0, 9, 8, 2), "mtbf must be finite and positive, got 0"),
+    ],
+)
+def test_names_what_is_impossible(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

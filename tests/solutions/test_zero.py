@@ -1,5 +1,7 @@
 """Memory of model states: the ZeRO paper's tables, two public estimators, and the bytes of real tensors."""
 
+from random import Random
+
 import pytest
 import torch
 from hypothesis import given
@@ -103,6 +105,33 @@ def test_counts_the_bytes_of_a_real_adamw_partition(stage, elements, ranks):
     """The mean over the ranks, since real slices of uneven tensors differ by an element."""
     held = [bytes_held(elements, stage, rank, ranks) for rank in range(ranks)]
     assert sum(held) / ranks == pytest.approx(zero_memory(elements, stage, ranks), rel=1e-12)
+
+
+#: Types of 1, 2, 4 and 8 bytes: tensors on the device ``meta`` have sizes and no storage.
+TYPES = (torch.int8, torch.bfloat16, torch.float32, torch.float64)
+
+
+def bytes_of_slices(elements, ranks, tensors):
+    """Bytes on each rank of tensors of these types, sliced or whole, as ``tensor_split`` deals them out."""
+    full = [(torch.empty(elements, dtype=dtype, device="meta"), sliced) for dtype, sliced in tensors]
+    return [
+        sum(tensor.tensor_split(ranks)[rank].nbytes if sliced else tensor.nbytes for tensor, sliced in full)
+        for rank in range(ranks)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_counts_the_bytes_of_real_tensors_on_1000_drawn_partitions(seed):
+    """The mean over the ranks is exact, and no rank is an element of each tensor away from it."""
+    rng = Random(f"partition {seed}")
+    for _ in range(100):
+        elements, ranks, stage = rng.randint(0, 10**9), rng.randint(1, 24), rng.randrange(4)
+        weight, gradient, *states = (rng.choice(TYPES) for _ in range(rng.randint(2, 5)))
+        tensors = [(weight, stage >= 3), (gradient, stage >= 2), *((dtype, stage >= 1) for dtype in states)]
+        sizes = [dtype.itemsize for dtype in (weight, gradient)] + [sum(dtype.itemsize for dtype in states)]
+        held, expected = bytes_of_slices(elements, ranks, tensors), zero_memory(elements, stage, ranks, *sizes)
+        assert sum(held) / ranks == pytest.approx(expected, rel=1e-12)
+        assert all(abs(one - expected) <= sum(sizes) for one in held)
 
 
 @given(params, ranks, sizes, sizes, sizes)

@@ -1,0 +1,251 @@
+"""The capstone: FLOP of a run, and utilization."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+from rankzero.units import TFLOP
+
+# --- training_flops
+
+
+def slip_square_per_token(parameters, phases, layers=0, width=0, causal=False):
+    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
+        raise ValueError("out of range")
+    return float(sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s**2) for t, s in phases))
+
+
+def slip_forward_only(parameters, phases, layers=0, width=0, causal=False):
+    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
+        raise ValueError("out of range")
+    return float(sum(t * (2 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases))
+
+
+def slip_attention_forward(parameters, phases, layers=0, width=0, causal=False):
+    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
+        raise ValueError("out of range")
+    return float(sum(t * (6 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases))
+
+
+def slip_scores_only(parameters, phases, layers=0, width=0, causal=False):
+    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
+        raise ValueError("out of range")
+    return float(sum(t * (6 * parameters + (3 if causal else 6) * layers * width * s) for t, s in phases))
+
+
+def slip_mean_sequence(parameters, phases, layers=0, width=0, causal=False):
+    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
+        raise ValueError("out of range")
+    tokens, sequences = sum(t for t, _ in phases), sum(t / s for t, s in phases)
+    mean = tokens / sequences if sequences else 0
+    return float(tokens * (6 * parameters + (6 if causal else 12) * layers * width * mean))
+
+
+def slip_causal_ignored(parameters, phases, layers=0, width=0, causal=False):
+    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
+        raise ValueError("out of range")
+    return float(sum(t * (6 * parameters + 12 * layers * width * s) for t, s in phases))
+
+
+def slip_flops_unchecked(parameters, phases, layers=0, width=0, causal=False):
+    return float(sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s) for t, s in phases))
+
+
+def _phases(rng: Random, count: int) -> list[tuple[float, int]]:
+    lengths = rng.sample((512, 2048, 4096, 8192, 32_768, 131_072, 1_000_000), count)
+    return [(float(f"{10 ** rng.uniform(9, 13.3):.4g}"), length) for length in lengths]
+
+
+def _trained(rng: Random, causal: bool | None = None, count: int | None = None) -> Case:
+    parameters = float(f"{10 ** rng.uniform(6, 12):.4g}")
+    causal = rng.random() < 0.5 if causal is None else causal
+    return Case(
+        (parameters, _phases(rng, count or rng.randint(2, 4)), rng.randint(2, 200), rng.randint(64, 20_000), causal)
+    )
+
+
+def _long_runs(rng: Random) -> list[Case]:
+    """Short and long sequences in like amounts, so that attention counts."""
+    cases = []
+    for causal in (True, False) * 2:
+        tokens = float(rng.randint(1, 900)) * 1e9
+        phases = [(tokens, 2048), (2 * tokens, 131_072)]
+        cases.append(Case((float(rng.randint(10, 900)) * 1e8, phases, rng.randint(20, 90), 4096), {"causal": causal}))
+    return cases
+
+
+def _plain_run(rng: Random) -> Case:
+    return Case((float(f"{10 ** rng.uniform(6, 13):.4g}"), _phases(rng, rng.randint(1, 3))))
+
+
+def _bad_runs(rng: Random) -> list[Case]:
+    phases = _phases(rng, 2)
+    parameters = [invalid(bad, phases) for bad in (-1e9, nan, inf)]
+    shapes = [invalid(1e9, phases, -1, 64), invalid(1e9, phases, 2, -64), invalid(1e9, phases, 2.5, 64)]
+    return [*parameters, *shapes, *(invalid(1e9, [bad]) for bad in ((-1e9, 2048), (nan, 2048), (1e9, 0), (1e9, 2.5)))]
+
+
+FLOPS = Build(
+    id="cap-training-flops",
+    module="flops",
+    function="training_flops",
+    grade="call",
+    section="15.2",
+    topic="FLOP of a run",
+    cases=(
+        Case((174.6e9, [(300e9, 2048)])),  # GPT-3 prints 3.14e23
+        Case((403_752_042_496, [(15.6e12, 8192)])),  # Llama 3.1 405B: the budget is 3.8e25
+        Case((403_752_042_496, [(15.6e12, 8192)], 126, 16_384)),
+        Case((403_752_042_496, [(15.6e12, 8192)], 126, 16_384, True)),
+        Case((403_752_042_496, [(14.8e12, 8192), (0.8e12, 131_072)], 126, 16_384)),
+        Case((403_752_042_496, [(14.8e12, 8192), (0.8e12, 131_072)], 126, 16_384), {"causal": True}),
+        Case((1e9, [])),
+        invalid(-1e9, [(1e9, 2048)]),
+    ),
+    groups=(
+        Group(
+            "phases with attention",
+            _trained,
+            8,
+            "Each phase has its own sequence length, a token at a time.",
+            _long_runs,
+        ),
+        Group("without attention", _plain_run, 3, "Without layers and width only the parameters count."),
+        Group("bad input", lambda rng: rng.choice(_bad_runs(rng)), 10, "Bad input must raise ValueError.", _bad_runs),
+    ),
+    slips=(
+        Slip(
+            "Attention costs a token the length of its sequence, not the square: that is a sequence.",
+            slip_square_per_token,
+        ),
+        Slip("That is the forward pass: backward costs twice as much again.", slip_forward_only),
+        Slip("The parameters are right; attention has a backward pass, too.", slip_attention_forward),
+        Slip("Attention is two products, scores and weighted values: you count one.", slip_scores_only),
+        Slip("One mean length, and sequences weigh it: count each phase by its tokens.", slip_mean_sequence),
+        Slip("`causal` is ignored: it halves the attention.", slip_causal_ignored),
+        Slip("Impossible arguments were accepted.", slip_flops_unchecked),
+    ),
+)
+
+# --- utilization
+
+
+def slip_sparse(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
+        raise ValueError("out of range")
+    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
+        raise ValueError("out of range")
+    mfu = tokens_per_second * flops_per_token / (gpus * 2 * peak)
+    return mfu, mfu * (3 + recomputed_forward) / 3
+
+
+def slip_whole_more(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
+        raise ValueError("out of range")
+    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
+        raise ValueError("out of range")
+    mfu = tokens_per_second * flops_per_token / (gpus * peak)
+    return mfu, mfu * (1 + recomputed_forward)
+
+
+def slip_one_gpu(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
+        raise ValueError("out of range")
+    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
+        raise ValueError("out of range")
+    mfu = tokens_per_second * flops_per_token / peak
+    return mfu, mfu * (3 + recomputed_forward) / 3
+
+
+def slip_forward_rate(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
+        raise ValueError("out of range")
+    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
+        raise ValueError("out of range")
+    mfu = tokens_per_second * flops_per_token / 3 / (gpus * peak)
+    return mfu, mfu * (3 + recomputed_forward) / 3
+
+
+def slip_everything_again(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
+        raise ValueError("out of range")
+    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
+        raise ValueError("out of range")
+    mfu = tokens_per_second * flops_per_token / (gpus * peak)
+    return mfu, mfu * 4 / 3
+
+
+def slip_model_counts_twice(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
+        raise ValueError("out of range")
+    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
+        raise ValueError("out of range")
+    hfu = tokens_per_second * flops_per_token / (gpus * peak)
+    return hfu * 3 / (3 + recomputed_forward), hfu
+
+
+def slip_utilization_unchecked(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
+    mfu = tokens_per_second * flops_per_token / (gpus * peak)
+    return mfu, mfu * (3 + recomputed_forward) / 3
+
+
+def _run_rates(rng: Random) -> tuple[float, float, int, float]:
+    peak = rng.choice((125, 275, 312, 989.4, 2250)) * TFLOP
+    gpus, per_token = rng.randint(8, 25_000), float(f"{10 ** rng.uniform(9, 12.7):.4g}")
+    return rng.uniform(0.05, 0.6) * gpus * peak / per_token, per_token, gpus, peak
+
+
+def _nothing_again(rng: Random) -> Case:
+    return Case(_run_rates(rng))
+
+
+def _recomputed(rng: Random) -> Case:
+    return Case(_run_rates(rng), {"recomputed_forward": rng.uniform(0.05, 0.9)})
+
+
+def _bad_rates(rng: Random) -> list[Case]:
+    rates = _run_rates(rng)
+    wrong = ((-1.0, inf), (0.0, nan), (0, 2.5), (0.0, -1e12))
+    bad = [invalid(*rates[:place], value, *rates[place + 1 :]) for place, pair in enumerate(wrong) for value in pair]
+    return [*bad, invalid(*rates, -0.1), invalid(*rates, 1.5), invalid(*rates, nan)]
+
+
+UTILIZATION = Build(
+    id="cap-utilization",
+    module="flops",
+    function="utilization",
+    grade="call",
+    section="15.4",
+    topic="MFU and HFU",
+    cases=(
+        Case((238_300, 3.27563e12, 6144, 275e12)),  # PaLM 540B prints 46.2 %
+        Case((238_300, 3.27563e12, 6144, 275e12, 1.0)),
+        Case((2_691_283.84, 6 * 405_853_388_800, 16_384, 989.4e12)),  # Llama 3.1 405B, stage B: 400 TFLOP/s per GPU
+        Case((0, 1e12, 8, 312e12, 0.5)),
+        invalid(1000.0, 1e12, 0, 312e12),
+        invalid(1000.0, 1e12, 8, 312e12, 1.5),
+    ),
+    groups=(
+        Group("nothing recomputed", _nothing_again, 4, "Without recomputation the two are equal."),
+        Group("some recomputed", _recomputed, 4, "A forward pass is a third of a step; only HFU counts it again."),
+        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 11, "Bad input must raise ValueError.", _bad_rates),
+    ),
+    slips=(
+        Slip("The peak is the dense one: that is half, for a peak with sparsity.", slip_sparse),
+        Slip(
+            "The forward pass is a third of a step: recomputing all of it adds a third, not a whole.", slip_whole_more
+        ),
+        Slip("Divide by the peak of all GPUs.", slip_one_gpu),
+        Slip("`flops_per_token` holds forward and backward already.", slip_forward_rate),
+        Slip("HFU counts the part that is recomputed, not always the whole forward pass.", slip_everything_again),
+        Slip(
+            "MFU does not fall with `recomputed_forward`: the tokens per second hold that already.",
+            slip_model_counts_twice,
+        ),
+        Slip("Impossible arguments were accepted.", slip_utilization_unchecked),
+    ),
+)
+
+ITEMS = (FLOPS, UTILIZATION)

@@ -1,0 +1,122 @@
+"""The capstone: parameters from a shape."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_full_keys(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
+        raise ValueError("out of range")
+    layer = 4 * hidden * heads * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
+    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
+
+
+def slip_two_matrices(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
+        raise ValueError("out of range")
+    layer = 2 * hidden * (heads + kv_heads) * head_dim + 2 * hidden * ffn + 2 * hidden
+    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
+
+
+def slip_head_twice(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
+        raise ValueError("out of range")
+    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
+    return layers * layer + 2 * vocab * hidden + hidden
+
+
+def slip_no_head(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
+        raise ValueError("out of range")
+    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
+    return layers * layer + vocab * hidden + hidden
+
+
+def slip_square_queries(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
+        raise ValueError("out of range")
+    layer = 2 * hidden**2 + 2 * hidden * kv_heads * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
+    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
+
+
+def slip_no_norms(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
+        raise ValueError("out of range")
+    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn
+    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden
+
+
+def slip_count_unchecked(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
+    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
+    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
+
+
+def _sizes(rng: Random) -> tuple[int, ...]:
+    """Grouped queries, and heads together wider or narrower than the hidden state."""
+    kv_heads, head_dim = 2 ** rng.randint(0, 4), rng.choice((32, 64, 96, 128, 256))
+    heads = kv_heads * 2 ** rng.randint(1, 4)
+    hidden = heads * head_dim + rng.choice((-16, 64, 512))
+    return rng.randint(2, 128), hidden, heads, kv_heads, head_dim, rng.randint(100, 60_000), rng.randint(100, 200_000)
+
+
+def _counted(rng: Random) -> Case:
+    return Case(_sizes(rng))
+
+
+def _variant(rng: Random, gated: bool | None = None, tied: bool | None = None) -> Case:
+    gated, tied = (rng.random() < 0.5 if flag is None else flag for flag in (gated, tied))
+    return Case(_sizes(rng), {"gated": gated, "tied_embeddings": tied})
+
+
+def _variants(rng: Random) -> list[Case]:
+    return [_variant(rng, gated, tied) for gated in (True, False) for tied in (True, False)]
+
+
+def _full_heads(rng: Random) -> Case:
+    layers, hidden, heads, _, head_dim, ffn, vocab = _sizes(rng)
+    return Case((layers, hidden, heads, heads, head_dim, ffn, vocab))
+
+
+def _bad_sizes(rng: Random) -> list[Case]:
+    sizes = _sizes(rng)
+    zeros = [invalid(*sizes[:place], 0, *sizes[place + 1 :]) for place in range(7)]
+    return [*zeros, invalid(4, 512, 8, 3, 64, 1024, 1000), invalid(2.5, 512, 8, 8, 64, 1024, 1000)]
+
+
+PARAMETERS = Build(
+    id="cap-parameter-count",
+    module="flops",
+    function="parameter_count",
+    grade="call",
+    section="15.1",
+    topic="parameters",
+    cases=(
+        Case((126, 16_384, 128, 8, 128, 53_248, 128_256)),  # Llama 3.1 405B
+        Case((80, 8192, 64, 8, 128, 28_672, 128_256)),  # Llama 3 70B
+        Case((32, 4096, 32, 8, 128, 14_336, 128_256)),  # Llama 3 8B
+        Case((32, 4096, 32, 32, 128, 11_008, 32_000)),  # Llama 2 7B
+        Case((16, 2048, 32, 8, 64, 8192, 128_256, True, True)),  # Llama 3.2 1B
+        Case((2, 96, 4, 2, 32, 300, 1000, False)),
+        invalid(4, 512, 8, 3, 64, 1024, 1000),
+    ),
+    groups=(
+        Group("shapes", _counted, 6, "Queries are heads * head_dim wide, keys and values kv_heads * head_dim."),
+        Group("variants", _variant, 8, "Without a gate there are two matrices; a tied head is not counted.", _variants),
+        Group("full heads", _full_heads, 2, "As many key and value heads as query heads."),
+        Group("bad input", lambda rng: rng.choice(_bad_sizes(rng)), 9, "Bad input must raise ValueError.", _bad_sizes),
+    ),
+    slips=(
+        Slip("Keys and values have kv_heads heads, not heads: grouped queries were ignored.", slip_full_keys),
+        Slip("A gated feed-forward block has three matrices.", slip_two_matrices),
+        Slip("A tied head is the embedding: it is counted once.", slip_head_twice),
+        Slip("The head has a matrix of its own unless it is tied.", slip_no_head),
+        Slip("Queries and output are heads * head_dim wide, which need not be hidden.", slip_square_queries),
+        Slip("The norms are missing: two a layer and one at the end, hidden weights each.", slip_no_norms),
+        Slip("Impossible arguments were accepted.", slip_count_unchecked),
+    ),
+)
+
+ITEMS = (PARAMETERS,)

@@ -1,0 +1,206 @@
+"""Chapter 5: the exercises about accumulation: how many micro-steps, and how long they take."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+# --- accumulation_steps
+
+
+def slip_ceil(global_batch, micro_batch, data_parallel):
+    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
+        raise ValueError("out of range")
+    return -(-global_batch // (micro_batch * data_parallel))
+
+
+def slip_ranks_left_out(global_batch, micro_batch, data_parallel):
+    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
+        raise ValueError("out of range")
+    if global_batch % (micro_batch * data_parallel):
+        raise ValueError("not divisible")
+    return global_batch // micro_batch
+
+
+def slip_rest_dropped(global_batch, micro_batch, data_parallel):
+    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
+        raise ValueError("out of range")
+    return global_batch // (micro_batch * data_parallel)
+
+
+def slip_ranks_multiplied(global_batch, micro_batch, data_parallel):
+    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
+        raise ValueError("out of range")
+    if global_batch % (micro_batch * data_parallel):
+        raise ValueError("not divisible")
+    return global_batch // micro_batch * data_parallel
+
+
+def slip_steps_unchecked(global_batch, micro_batch, data_parallel):
+    steps = global_batch / (micro_batch * data_parallel)
+    if steps % 1:
+        raise ValueError("not divisible")
+    return steps
+
+
+def _divisible(rng: Random) -> Case:
+    micro, ranks = rng.choice((1, 2, 3, 4, 7, 16)), rng.choice((2, 3, 8, 24, 64, 1024))
+    return Case((micro * ranks * rng.randint(2, 200), micro, ranks))
+
+
+def _one_step(rng: Random) -> Case:
+    micro, ranks = rng.choice((1, 2, 8)), rng.choice((1, 8, 100))
+    return Case((micro * ranks, micro, ranks))
+
+
+def _left_over(rng: Random) -> Case:
+    """Sequences are left over, or fewer than one pass takes."""
+    micro, ranks = rng.randint(2, 9), rng.randint(2, 64)
+    once = micro * ranks
+    return invalid(once * rng.randint(0, 40) + rng.randint(1, once - 1), micro, ranks)
+
+
+def _bad_counts(rng: Random) -> list[Case]:
+    ranks = rng.choice((2, 4, 8))
+    return [
+        *(invalid(bad, 4, ranks) for bad in (0, -4 * ranks)),
+        *(invalid(512, bad, ranks) for bad in (-4, 0.5)),
+        *(invalid(512, 4, bad) for bad in (-ranks, 0.25)),
+        invalid(64.0, 4, ranks),
+    ]
+
+
+STEPS = Build(
+    id="05-accumulation-steps",
+    module="batching",
+    function="accumulation_steps",
+    grade="call",
+    bonus=True,
+    cases=(
+        Case((2048, 4, 8)),
+        Case((512, 1, 128)),
+        Case((8192, 32, 256)),  # Goyal et al. (2017): 8,192 images on 256 GPUs
+        Case((8, 8, 1)),
+        invalid(2048, 5, 8),
+        invalid(2048, 4, 0),
+    ),
+    groups=(
+        Group("divisible", _divisible, 8, "A micro-step takes one micro-batch on every rank."),
+        Group("one step", _one_step, 3, "One micro-step may be enough."),
+        Group("sequences left over", _left_over, 5, "What cannot be divided exactly must raise ValueError."),
+        Group(
+            "bad input", lambda rng: rng.choice(_bad_counts(rng)), 7, "Bad input must raise ValueError.", _bad_counts
+        ),
+    ),
+    slips=(
+        Slip("The steps were rounded up: then the batch is larger than asked for.", slip_ceil),
+        Slip("The ranks were left out: they work on different rows at the same time.", slip_ranks_left_out),
+        Slip("The rest was dropped: then the batch is smaller than asked for.", slip_rest_dropped),
+        Slip("More ranks need fewer micro-steps each; yours take more.", slip_ranks_multiplied),
+        Slip("Impossible arguments were accepted: no batch, parts of a rank, negative counts.", slip_steps_unchecked),
+    ),
+    section="5.4",
+    topic="accumulation",
+)
+
+
+# --- accumulated_step_time
+
+
+def slip_always_synced(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
+    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
+        raise ValueError("out of range")
+    return micro_steps * (micro_time + sync_time) + update_time
+
+
+def slip_never_every(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
+    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
+        raise ValueError("out of range")
+    return micro_steps * micro_time + sync_time + update_time
+
+
+def slip_updated_every(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
+    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
+        raise ValueError("out of range")
+    return micro_steps * (micro_time + update_time) + (micro_steps if sync_every else 1) * sync_time
+
+
+def slip_never_synced(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
+    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
+        raise ValueError("out of range")
+    return micro_steps * micro_time + (micro_steps * sync_time if sync_every else 0) + update_time
+
+
+def slip_turned_round(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
+    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
+        raise ValueError("out of range")
+    return micro_steps * micro_time + (1 if sync_every else micro_steps) * sync_time + update_time
+
+
+def slip_step_time_unchecked(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
+    return micro_steps * micro_time + (micro_steps if sync_every else 1) * sync_time + update_time
+
+
+def _step_times(rng: Random) -> tuple[int, float, float, float]:
+    return rng.randint(2, 128), rng.uniform(0.01, 0.5), rng.uniform(0.01, 0.5), rng.uniform(0.001, 0.1)
+
+
+def _once(rng: Random) -> Case:
+    return Case(_step_times(rng))
+
+
+def _every(rng: Random) -> Case:
+    return Case(_step_times(rng), {"sync_every": True})
+
+
+def _single_step(rng: Random) -> Case:
+    _, micro, sync, update = _step_times(rng)
+    return Case((1, micro, sync, rng.choice((0.0, update))), {"sync_every": rng.random() < 0.5})
+
+
+def _bad_times(rng: Random) -> list[Case]:
+    steps, micro, sync, update = _step_times(rng)
+    return [
+        *(invalid(bad, micro, sync) for bad in (0, -steps, 1.5)),
+        *(invalid(steps, bad, sync) for bad in (-micro, inf)),
+        *(invalid(steps, micro, bad) for bad in (-sync, nan)),
+        invalid(steps, micro, sync, -update),
+    ]
+
+
+TIME = Build(
+    id="05-accumulated-step-time",
+    module="batching",
+    function="accumulated_step_time",
+    grade="call",
+    bonus=True,
+    cases=(
+        Case((64, 0.12, 0.05)),
+        Case((64, 0.12, 0.05), {"sync_every": True}),
+        Case((64, 0.12, 0.05, 0.001)),
+        Case((1, 0.12, 0.05), {"sync_every": True}),
+        invalid(0, 0.12, 0.05),
+    ),
+    groups=(
+        Group("reduced once", _once, 6, "Every micro-step computes; the gradients are reduced and used once."),
+        Group("reduced every time", _every, 5, "Outside `no_sync()` every micro-step reduces too."),
+        Group("one micro-step", _single_step, 3, "With one micro-step there is one reduction either way."),
+        Group("bad input", lambda rng: rng.choice(_bad_times(rng)), 8, "Bad input must raise ValueError.", _bad_times),
+    ),
+    slips=(
+        Slip(
+            "Every micro-step was given a reduction: without `sync_every` there is one, at the end.", slip_always_synced
+        ),
+        Slip("`sync_every` was not used: then every micro-step reduces.", slip_never_every),
+        Slip("The optimizer steps once, after the last micro-step.", slip_updated_every),
+        Slip("The gradients are reduced once, at the end; yours never are.", slip_never_synced),
+        Slip("`sync_every` was turned round.", slip_turned_round),
+        Slip("Impossible arguments were accepted: no micro-step, negative times.", slip_step_time_unchecked),
+    ),
+    section="5.4",
+    topic="accumulation",
+)
+
+ITEMS = (STEPS, TIME)

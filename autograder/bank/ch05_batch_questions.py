@@ -1,0 +1,180 @@
+"""Chapter 5: the questions about batch size, learning rate and staleness."""
+
+from __future__ import annotations
+
+import math
+
+from autograder.items import Part, Question, Slip, lazily
+
+batching = lazily("solutions.batching")
+
+S_MIN, CRITICAL = 10_000, 2e6
+
+
+def _rate(rule: str) -> float:
+    return batching.scaled_learning_rate(3e-4, 256, 2048, rule)
+
+
+def _steps(batch: float) -> float:
+    return S_MIN * (1 + CRITICAL / batch)
+
+
+def _tokens(batch: float) -> float:
+    return _steps(batch) * batch
+
+
+def _area(peak: float, total: int, cut: int | None = None) -> float:
+    """Area under half a cosine from ``peak`` to 0 over ``total`` steps, up to step ``cut``."""
+    end = cut or total
+    return peak / 2 * (end + total / math.pi * math.sin(math.pi * end / total))
+
+
+LINEAR = Slip("That is the linear rule, which is SGD's.", value=lambda: _rate("linear"))
+INVERSE = Slip("The ratio was turned round: a larger batch takes a larger rate.", value=3e-4 * 256 / 2048)
+
+RATES = (
+    Question(
+        id="05-lr-rule",
+        kind="derive",
+        title="Eight times the batch",
+        section="5.5",
+        parts=(
+            Part("linear rule", "", lambda: _rate("linear"), slips=(INVERSE,)),
+            Part(
+                "square-root rule",
+                "",
+                lambda: _rate("sqrt"),
+                slips=(
+                    LINEAR,
+                    Slip("The root was taken of the rate too.", value=math.sqrt(3e-4 * 8)),
+                    Slip("The ratio was turned round.", value=3e-4 / math.sqrt(8)),
+                ),
+            ),
+            Part("rate for Adam", "", lambda: _rate("sqrt"), slips=(LINEAR,)),
+        ),
+        derivation="The batch grows by $k = 2048/256$. SGD adds up gradients, so its rate grows by $k$. Adam divides "
+        "by the gradient's size, noise and all, so its rate grows by $\\sqrt{k}$. The base is $3 \\cdot 10^{-4}$.",
+    ),
+    Question(
+        id="05-critical",
+        kind="derive",
+        title="At the critical batch, and far beyond",
+        section="5.5",
+        parts=(
+            Part(
+                "steps with 2M tokens",
+                "steps",
+                lambda: _steps(2e6),
+                slips=(Slip("That is the least number, with an endless batch.", value=S_MIN),),
+            ),
+            Part(
+                "tokens with 2M tokens a step",
+                "tokens",
+                lambda: _tokens(2e6),
+                slips=(Slip("That is the least number of tokens, with a tiny batch.", value=S_MIN * CRITICAL),),
+            ),
+            Part(
+                "steps with 16M tokens",
+                "steps",
+                lambda: _steps(16e6),
+                slips=(
+                    Slip("Beyond the critical batch, twice the batch no longer halves the steps.", value=2 * S_MIN / 8),
+                    Slip("That is the least number, with an endless batch.", value=S_MIN),
+                ),
+            ),
+            Part(
+                "tokens with 16M tokens a step",
+                "tokens",
+                lambda: _tokens(16e6),
+                slips=(
+                    Slip(
+                        "Beyond the critical batch, twice the batch no longer halves the steps.",
+                        value=2 * S_MIN * CRITICAL,
+                    ),
+                    Slip("That takes the least number of steps.", value=S_MIN * 16e6),
+                ),
+            ),
+        ),
+        derivation="Steps: $S = S_{\\min}(1 + B_c/B)$; tokens: $S\\,B = S_{\\min}(B + B_c)$, with $S_{\\min} = 10^4$ "
+        "and $B_c = 2 \\cdot 10^6$.",
+    ),
+    Question(
+        id="05-cosine-end",
+        kind="trace",
+        title="Where the cosine ends",
+        section="5.5",
+        parts=(
+            Part(
+                "last step of the new cosine",
+                "",
+                lambda: 100_000 // 2,
+                tolerance=0,
+                slips=(Slip("Then training would stop at half of the peak.", value=100_000),),
+            ),
+            Part(
+                "area under the old schedule",
+                "",
+                lambda: _area(3e-4, 100_000),
+                slips=(Slip("That is without the decay.", value=3e-4 * 100_000),),
+            ),
+            Part(
+                "area under the new schedule",
+                "",
+                lambda: _area(6e-4, 50_000),
+                slips=(
+                    Slip(
+                        "That is without the decay; no token counts double: rate over batch stays.", value=6e-4 * 50_000
+                    ),
+                    Slip(
+                        "That cosine goes over the old number of steps and is cut off.",
+                        value=lambda: _area(6e-4, 100_000, 50_000),
+                    ),
+                    Slip("The peak has doubled too.", value=lambda: _area(3e-4, 50_000)),
+                ),
+            ),
+        ),
+        derivation="The same tokens in steps twice as large are half as many steps, and the cosine has to end with "
+        "them. Half a cosine from the peak to 0 covers half of the rectangle: $\\eta\\,T/2$, with $3 \\cdot 10^{-4}$ "
+        "over 100K steps, then $6 \\cdot 10^{-4}$ over half as many.",
+    ),
+)
+
+STALENESS = (
+    Question(
+        id="05-staleness",
+        kind="derive",
+        title="Eight workers in turn",
+        section="5.11",
+        parts=(
+            Part(
+                "largest learning rate",
+                "",
+                lambda: batching.largest_stable_rate(7),
+                slips=(
+                    Slip("That divides the synchronous limit by the workers.", value=2 / 8),
+                    Slip("That divides the synchronous limit by the delay.", value=2 / 7),
+                    Slip(
+                        "That is a delay of 8: the eighth worker's gradient is seven updates old.",
+                        value=lambda: batching.largest_stable_rate(8),
+                    ),
+                ),
+            ),
+            Part(
+                "times less than synchronous SGD",
+                "x",
+                lambda: batching.largest_stable_rate(0) / batching.largest_stable_rate(7),
+                slips=(
+                    Slip("That is the number of workers.", value=8),
+                    Slip("That is the delay.", value=7),
+                    Slip(
+                        "That is a delay of 8: the eighth worker's gradient is seven updates old.",
+                        value=lambda: batching.largest_stable_rate(0) / batching.largest_stable_rate(8),
+                    ),
+                ),
+            ),
+        ),
+        derivation="With delay $\\tau$ and curvature $\\lambda = 1$ the iteration converges below\n\n$$\\eta\\lambda "
+        "= 2\\sin\\frac{\\pi}{2(2\\tau+1)} .$$\n\nEach of 8 workers in turn pushes after the 7 others: $\\tau = 7$. "
+        "Synchronous SGD has $\\tau = 0$.",
+    ),
+)

@@ -1,0 +1,196 @@
+"""Chapter 5: the questions about numbers with few bits, and about the loss scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.items import Part, Question, Slip, lazily
+from rankzero.units import GB, GiB
+
+precision = lazily("solutions.precision")
+protocols = lazily("solutions.scaler_protocols")
+
+#: Five steps, and sixteen: 1 is an overflow.
+SHORT = (0, 1, 0, 1, 0)
+LONG = (0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0)
+
+#: Two tensors of batch 4, sequence 4,096 and width 8,192 in each of 80 layers.
+SAVED_NUMBERS = 80 * 2 * 4 * 4096 * 8192
+
+
+def _fp16(value: float) -> float:
+    return precision.round_to_format(value, 5, 10)
+
+
+def _last(run: Callable[[], list[float]]) -> Callable[[], float]:
+    return lambda: run()[-1]
+
+
+def _doublings() -> int:
+    return next(count for count in range(30) if _fp16(1e-8 * 2**count) > 0)
+
+
+FORMATS = (
+    Question(
+        id="05-fp16-edge",
+        kind="derive",
+        title="The edges of fp16",
+        section="5.9",
+        parts=(
+            Part(
+                "smallest normal number",
+                "",
+                lambda: 2.0 ** (1 - (2**4 - 1)),
+                slips=(Slip("That is the smallest subnormal number.", value=2.0**-24),),
+            ),
+            Part(
+                "smallest number above zero",
+                "",
+                lambda: _fp16(1.1 * 2.0**-25),
+                slips=(Slip("Below the smallest normal number there are subnormal ones.", value=2.0**-14),),
+            ),
+            Part(
+                "2**-25 becomes",
+                "",
+                lambda: _fp16(2.0**-25),
+                tolerance=0,
+                slips=(
+                    Slip("Half-way between 0 and the smallest number, the even one is taken.", value=2.0**-24),
+                    Slip("No such number is there.", value=2.0**-25),
+                ),
+            ),
+            Part(
+                "65,519 becomes",
+                "",
+                lambda: _fp16(65_519.0),
+                tolerance=0,
+                slips=(
+                    Slip("No such number is there: near the top they lie 32 apart.", value=65_519),
+                    Slip("That would be the next number, which has become inf.", value=2.0**16),
+                ),
+            ),
+        ),
+        derivation="5 exponent bits: bias 15, smallest normal exponent $-14$. 10 mantissa bits: the subnormal numbers "
+        "are multiples of $2^{-14-10}$. The largest number is $(2 - 2^{-10})\\,2^{15}$, and what lies less than half "
+        "a step of $2^5$ above it is rounded down to it.",
+    ),
+    Question(
+        id="05-fp8-activations",
+        kind="derive",
+        title="Activations in 8 bits",
+        section="5.9",
+        parts=(
+            Part(
+                "in bf16",
+                "GB",
+                lambda: SAVED_NUMBERS * 2 / GB,
+                slips=(
+                    Slip(
+                        "The batch and the sequence were counted twice over: it is an eighth of that.",
+                        value=8 * SAVED_NUMBERS * 2 / GB,
+                    ),
+                    Slip("That is GiB.", value=SAVED_NUMBERS * 2 / GiB),
+                    Slip("That is one tensor for each layer.", value=SAVED_NUMBERS / GB),
+                ),
+            ),
+            Part(
+                "saved by fp8",
+                "GB",
+                lambda: SAVED_NUMBERS * (2 - 1) / GB,
+                slips=(
+                    Slip("The numbers still take one byte each.", value=SAVED_NUMBERS * 2 / GB),
+                    Slip(
+                        "The batch and the sequence were counted twice over: it is an eighth of that.",
+                        value=8 * SAVED_NUMBERS / GB,
+                    ),
+                    Slip("That is GiB.", value=SAVED_NUMBERS / GiB),
+                ),
+            ),
+        ),
+        derivation="$80 \\cdot 2 \\cdot 4 \\cdot 4096 \\cdot 8192$ numbers: layers, tensors of a layer, batch, "
+        "sequence, width. They take 2 bytes each in bf16 and 1 in fp8.",
+    ),
+)
+
+SCALES = (
+    Question(
+        id="05-scale-trace",
+        kind="trace",
+        title="A scale over five steps, and over sixteen",
+        section="5.10",
+        parts=(
+            Part(
+                "after five steps, from 65,536",
+                "",
+                lambda: precision.dynamic_loss_scale(SHORT, 65_536.0, 2000),
+                tolerance=0,
+                slips=(
+                    Slip("Two overflows halve twice.", value=65_536 / 2),
+                    Slip("Clean steps do not halve: there are two overflows.", value=65_536 / 2**3),
+                ),
+            ),
+            Part(
+                "after sixteen steps, torch",
+                "",
+                _last(lambda: protocols.torch_scales(LONG, 1024.0, 3)),
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "That forgives the first overflow after a growth: torch does not.",
+                        value=_last(lambda: protocols.megatron_scales(LONG, 1024.0, 3)),
+                    ),
+                    Slip(
+                        "Growth comes at the third clean step in a row, not at the fourth.",
+                        value=_last(lambda: protocols.deepspeed_scales(LONG, 1024.0, 3)),
+                    ),
+                ),
+            ),
+            Part(
+                "after sixteen steps, Megatron with hysteresis 2",
+                "",
+                _last(lambda: protocols.megatron_scales(LONG, 1024.0, 3)),
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "That is torch: here the first overflow since the scale last grew costs nothing.",
+                        value=_last(lambda: protocols.torch_scales(LONG, 1024.0, 3)),
+                    ),
+                    Slip(
+                        "The second overflow since the scale last grew does halve.",
+                        value=lambda: 2 * protocols.megatron_scales(LONG, 1024.0, 3)[-1],
+                    ),
+                ),
+            ),
+        ),
+        derivation="An overflow halves the scale and sets the count of clean steps back to 0. When the count reaches "
+        "the interval, the scale doubles and the count restarts: interval 2,000 for the steps clean, overflow, clean, "
+        "overflow, clean, and interval 3 from 1,024 for `[0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,0]`. Megatron forgives one "
+        "overflow since the scale last grew; growing alone renews that credit.",
+    ),
+    Question(
+        id="05-doublings",
+        kind="derive",
+        title="A gradient that must survive",
+        section="5.10",
+        parts=(
+            Part(
+                "doublings of the scale, from 1, until a gradient of 1e-8 survives in fp16",
+                "",
+                _doublings,
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "Half of the smallest number is enough: what is above it is rounded up.",
+                        value=lambda: next(k for k in range(30) if 1e-8 * 2**k >= 2.0**-24),
+                    ),
+                    Slip(
+                        "Subnormal numbers count: it need not be a normal one.",
+                        value=lambda: next(k for k in range(30) if 1e-8 * 2**k >= 2.0**-14),
+                    ),
+                ),
+            ),
+        ),
+        derivation="The smallest fp16 number is $2^{-24}$. A number survives when it is rounded up to it: when it is "
+        "more than half of it, $2^{-25} \\approx 3 \\cdot 10^{-8}$. Double $10^{-8}$ until it is.",
+    ),
+)

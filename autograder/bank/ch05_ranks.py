@@ -1,0 +1,202 @@
+"""Chapter 5: the fewest ranks on which model states fit."""
+
+from __future__ import annotations
+
+from math import nan
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_rounded_down(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
+        raise ValueError("out of range")
+    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
+    if kept + other > memory or (stage and kept + other == memory):
+        return None
+    return max(1, int((params * sum(sizes) - kept) // (memory - other - kept))) if stage else 1
+
+
+def slip_strictly_less(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
+        raise ValueError("out of range")
+    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
+    if kept + other >= memory:
+        return None
+    return max(1, int((params * sum(sizes) - kept) // (memory - other - kept)) + 1) if stage else 1
+
+
+def slip_always_a_number(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    import math
+
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
+        raise ValueError("out of range")
+    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
+    room = memory - other - kept
+    return max(1, math.ceil((params * sum(sizes) - kept) / room)) if room and stage else 1
+
+
+def slip_all_divided(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    import math
+
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
+        raise ValueError("out of range")
+    if other >= memory:
+        return None
+    return max(1, math.ceil(params * sum(sizes) / (memory - other)))
+
+
+def slip_other_left_out(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    import math
+
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
+        raise ValueError("out of range")
+    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
+    if kept > memory or (stage and kept == memory):
+        return None
+    return max(1, math.ceil((params * sum(sizes) - kept) / (memory - kept))) if stage else 1
+
+
+def slip_other_divided(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    import math
+
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
+        raise ValueError("out of range")
+    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
+    if kept > memory or (stage and kept == memory):
+        return None
+    return max(1, math.ceil((params * sum(sizes) - kept + other) / (memory - kept))) if stage else 1
+
+
+def slip_ranks_unchecked(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    import math
+
+    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
+    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
+    if not kept + other < memory:
+        return 1 if stage < 1 and kept + other == memory else None
+    return max(1, math.ceil((params * sum(sizes) - kept) / (memory - other - kept))) if stage else 1
+
+
+def _shared_states(rng: Random, stage: int | None = None, other: float = 0.0) -> Case:
+    """States that fit on 2 to 900 ranks and fill none of these counts exactly."""
+    stage = rng.randint(1, 3) if stage is None else stage
+    ranks, memory = rng.randint(2, 900), rng.choice((24e9, 40e9, 80e9, 141e9))
+    kept, sliced = ((4, 12), (2, 14), (0, 16))[stage - 1]
+    params = (memory - other) / (kept + sliced / (ranks - rng.uniform(0.2, 0.8)))
+    return Case((float(f"{params:.9g}"), stage, memory, other))
+
+
+def _beside_others(rng: Random, stage: int | None = None) -> Case:
+    return _shared_states(rng, stage, float(rng.randint(5, 20)) * 1e9)
+
+
+def _filled(rng: Random, stage: int | None = None) -> Case:
+    """States that fill a number of ranks exactly."""
+    stage = rng.randint(1, 3) if stage is None else stage
+    ranks, billions = rng.choice((2, 4, 5, 8, 10, 16, 20, 40)), rng.randint(1, 4)
+    kept, sliced = ((4, 12), (2, 14), (0, 16))[stage - 1]
+    other = rng.choice((0.0, 20e9))
+    return Case((billions * ranks * 1e9, stage, billions * (kept * ranks + sliced) * 1e9 + other, other))
+
+
+def _never(rng: Random, stage: int | None = None) -> Case:
+    """What a stage does not slice is too much alone, or fills the memory alone."""
+    stage = rng.randrange(3) if stage is None else stage
+    memory, kept = rng.choice((40, 80)) * 1e9, (16, 4, 2)[stage]
+    if stage and rng.random() < 0.4:
+        return Case((memory / kept, stage, memory))
+    return Case((float(f"{memory / kept * rng.uniform(1.1, 3):.6g}"), stage, memory))
+
+
+def _alone(rng: Random, stage: int | None = None) -> Case:
+    """One rank is enough; some of these fill it."""
+    stage = rng.randrange(4) if stage is None else stage
+    share = rng.choice((0.125, 0.5, 1.0))
+    return Case((share * 5e9, stage, 80e9))
+
+
+def _bad_ranks(rng: Random) -> list[Case]:
+    params = float(f"{10 ** rng.uniform(3, 12.3):.4g}")
+    return [
+        *(invalid(params, stage, 80e9) for stage in (-1, 4, True)),
+        invalid(-params, 1, 80e9),
+        *(invalid(params, 1, memory) for memory in (0.0, -80e9, nan)),
+        invalid(params, 3, 80e9, -1.0),
+        invalid(params, 3, 80e9, weight_bytes=-2),
+        invalid(params, 3, 80e9, gradient_bytes=-2),
+        invalid(params, 3, 80e9, optimizer_bytes=-12),
+    ]
+
+
+RANKS = Build(
+    id="05-min-ranks",
+    module="zero",
+    function="min_ranks",
+    grade="call",
+    bonus=True,
+    cases=(
+        Case((70e9, 3, 80e9)),
+        Case((175e9, 3, 80e9)),  # fills 35 ranks exactly
+        Case((175e9, 3, 80e9), {"optimizer_bytes": 8}),
+        Case((30e9, 3, 80e9, 20e9)),
+        Case((30e9, 2, 80e9, 20e9)),
+        Case((40e9, 2, 80e9)),
+        Case((7e9, 1, 80e9)),
+        Case((405e9, 3, 80e9, 20e9)),
+        Case((1e9, 0, 80e9)),
+        Case((7.5e9, 3, 1.88e9)),  # the ZeRO paper's first figure: 1.88 GB on 64 ranks
+        invalid(70e9, 3, 0.0),
+    ),
+    groups=(
+        Group(
+            "states on several ranks",
+            _shared_states,
+            6,
+            "Solve for the ranks: what is sliced has to fit into what the rest leaves free. Round up.",
+            corners=lambda rng: [_shared_states(rng, stage) for stage in (1, 2, 3)],
+        ),
+        Group(
+            "beside activations",
+            _beside_others,
+            5,
+            "What `other` holds is on every rank, whatever their number.",
+            corners=lambda rng: [_beside_others(rng, stage) for stage in (1, 2, 3)],
+        ),
+        Group(
+            "filled exactly",
+            _filled,
+            5,
+            "What fills the memory exactly fits.",
+            corners=lambda rng: [_filled(rng, stage) for stage in (1, 2, 3)],
+        ),
+        Group(
+            "never",
+            _never,
+            6,
+            "When what is not sliced fills the memory alone, no number of ranks is enough: None.",
+            corners=lambda rng: [Case((20e9, 1, 80e9)), *(_never(rng, stage) for stage in (0, 1, 2))],
+        ),
+        Group("one is enough", _alone, 4, "The answer is at least one rank.", lambda rng: [_alone(rng, 0)]),
+        Group("bad input", lambda rng: rng.choice(_bad_ranks(rng)), 11, "Bad input must raise ValueError.", _bad_ranks),
+    ),
+    slips=(
+        Slip("The number of ranks was rounded down: then it does not fit.", slip_rounded_down),
+        Slip("What fills the memory exactly fits; yours asks for a rank more.", slip_strictly_less),
+        Slip("What a stage does not slice may be too much alone: then the answer is None.", slip_always_a_number),
+        Slip("Everything was divided: that is stage 3. Lower stages keep a part whole.", slip_all_divided),
+        Slip("`other` was left out: it takes its place on every rank.", slip_other_left_out),
+        Slip("`other` was sliced with the states: it stays whole on every rank.", slip_other_divided),
+        Slip("Impossible arguments were accepted: stage 4, no memory, negative sizes.", slip_ranks_unchecked),
+    ),
+    section="5.7",
+    topic="fewest ranks",
+)
+
+ITEMS = (RANKS,)

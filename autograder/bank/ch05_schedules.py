@@ -1,0 +1,186 @@
+"""Chapter 5: the exercise about the learning rate along a run."""
+
+from __future__ import annotations
+
+from math import nan
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_cosine_over_all(step, peak, warmup, total, minimum=0.0):
+    import math
+
+    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
+        raise ValueError("out of range")
+    if step <= warmup:
+        return peak * step / warmup
+    if step >= total:
+        return minimum
+    return minimum + (peak - minimum) * (1 + math.cos(math.pi * step / total)) / 2
+
+
+def slip_counted_from_zero(step, peak, warmup, total, minimum=0.0):
+    import math
+
+    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
+        raise ValueError("out of range")
+    step -= 1
+    if step < warmup:
+        return peak * step / warmup
+    if step >= total:
+        return minimum
+    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
+def slip_cosine_goes_on(step, peak, warmup, total, minimum=0.0):
+    import math
+
+    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
+        raise ValueError("out of range")
+    if step <= warmup:
+        return peak * step / warmup
+    if total == warmup:
+        return minimum
+    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
+def slip_minimum_as_floor(step, peak, warmup, total, minimum=0.0):
+    import math
+
+    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
+        raise ValueError("out of range")
+    if step <= warmup:
+        return peak * step / warmup
+    if step >= total:
+        return minimum
+    return max(minimum, peak * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2)
+
+
+def slip_straight_down(step, peak, warmup, total, minimum=0.0):
+    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
+        raise ValueError("out of range")
+    if step <= warmup:
+        return peak * step / warmup
+    if step >= total:
+        return minimum
+    return peak + (minimum - peak) * (step - warmup) / (total - warmup)
+
+
+def slip_from_the_minimum(step, peak, warmup, total, minimum=0.0):
+    import math
+
+    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
+        raise ValueError("out of range")
+    if step <= warmup:
+        return minimum + (peak - minimum) * step / warmup
+    if step >= total:
+        return minimum
+    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
+def slip_schedule_unchecked(step, peak, warmup, total, minimum=0.0):
+    import math
+
+    if step <= warmup:
+        return peak * step / warmup if warmup else peak
+    if step >= total:
+        return minimum
+    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+
+
+def _schedule(rng: Random) -> tuple[float, int, int, float]:
+    """A peak, steps of warm-up, all steps, and a minimum that is not 0."""
+    warmup = rng.randint(5, 400)
+    peak = float(f"{10 ** rng.uniform(-5, -1):.3g}")
+    return peak, warmup, warmup * rng.randint(4, 20) + rng.randint(1, 99), peak * rng.choice((0.01, 0.1, 0.25))
+
+
+def _along(rng: Random, where: str | None = None) -> Case:
+    peak, warmup, total, minimum = _schedule(rng)
+    where = where or rng.choice(("warm-up", "cosine"))
+    quarter = (total - warmup) // 4
+    step = rng.randint(2, warmup - 1) if where == "warm-up" else warmup + rng.randint(quarter // 2, quarter)
+    return Case((step, peak, warmup, total, minimum))
+
+
+def _edges(rng: Random) -> list[Case]:
+    peak, warmup, total, minimum = _schedule(rng)
+    return [Case((step, peak, warmup, total, minimum)) for step in (1, warmup, warmup + 1, total - 1, total)]
+
+
+def _after(rng: Random) -> Case:
+    peak, warmup, total, minimum = _schedule(rng)
+    return Case((total + rng.randint(total // 3, total // 2), peak, warmup, total, minimum))
+
+
+def _plain(rng: Random) -> Case:
+    """No warm-up, or no minimum, or a warm-up to the end."""
+    peak, warmup, total, minimum = _schedule(rng)
+    step = rng.randint(2, total - 1)
+    return rng.choice(
+        (
+            Case((step, peak, 0, total, minimum)),
+            Case((step, peak, warmup, total)),
+            Case((rng.randint(1, total), peak, total, total)),
+        )
+    )
+
+
+def _bad_schedule(rng: Random) -> list[Case]:
+    peak, warmup, total, minimum = _schedule(rng)
+    return [
+        *(invalid(step, peak, warmup, total) for step in (0, -1, 2.5)),
+        *(invalid(1, bad, warmup, total) for bad in (-peak, nan)),
+        *(invalid(1, peak, bad, total) for bad in (-1, total + 1)),
+        *(invalid(1, peak, 0, bad) for bad in (0, -total)),
+        *(invalid(1, peak, warmup, total, bad) for bad in (-minimum, 2 * peak)),
+    ]
+
+
+SCHEDULE = Build(
+    id="05-learning-rate-at",
+    module="batching",
+    function="learning_rate_at",
+    grade="call",
+    bonus=True,
+    cases=(
+        # The schedule of Llama 3 405B: arXiv:2407.21783, section 3.4.
+        *(Case((step, 8e-5, 8000, 1_200_000, 8e-7)) for step in (1, 4000, 8000, 604_000, 1_200_000)),
+        Case((5, 1.0, 0, 10)),
+        Case((25, 1.0, 4, 10, 0.1)),
+        invalid(0, 1.0, 4, 10),
+    ),
+    groups=(
+        Group(
+            "along the run",
+            _along,
+            8,
+            "A straight line up to `peak` at step `warmup`, then half a cosine over the steps that are left.",
+            lambda rng: [_along(rng, where) for where in ("warm-up", "cosine") * 4],
+        ),
+        Group("at the edges", lambda rng: rng.choice(_edges(rng)), 5, "Steps count from 1.", _edges),
+        Group("after the end", _after, 3, "From `total` on the rate is `minimum`."),
+        Group("without warm-up or minimum", _plain, 4, "There may be no warm-up, and the minimum may be 0."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_schedule(rng)),
+            11,
+            "Bad input must raise ValueError.",
+            _bad_schedule,
+        ),
+    ),
+    slips=(
+        Slip("The cosine begins when the warm-up ends: it goes over `total - warmup` steps.", slip_cosine_over_all),
+        Slip("Steps count from 1: step `warmup` has the peak.", slip_counted_from_zero),
+        Slip("After `total` the cosine would rise again: keep the minimum.", slip_cosine_goes_on),
+        Slip("The cosine ends at the minimum; yours goes to 0 and is cut off.", slip_minimum_as_floor),
+        Slip("The rate falls along half a cosine, not along a straight line.", slip_straight_down),
+        Slip("The warm-up starts from 0: its rate is `peak * step / warmup`.", slip_from_the_minimum),
+        Slip("Impossible arguments were accepted: step 0, a negative warm-up, no steps.", slip_schedule_unchecked),
+    ),
+    section="5.5",
+    topic="learning-rate schedule",
+)
+
+ITEMS = (SCHEDULE,)

@@ -1,0 +1,283 @@
+"""Chapter 6: the questions about what layers store, what recomputing costs, and how far to go."""
+
+from __future__ import annotations
+
+import math
+
+from autograder.items import Choice, Part, Question, Slip, lazily
+from rankzero.models import GPT3_175B, LLAMA3_70B
+from rankzero.units import GB, MB
+
+activations = lazily("solutions.activations")
+
+LAYERS, HIDDEN, HEADS = GPT3_175B.layers, GPT3_175B.hidden, GPT3_175B.heads
+SEQUENCE = 2048
+
+
+def gpt3_layer(**options: object) -> float:
+    """Bytes of one GPT-3 layer at one sequence of 2,048 tokens."""
+    return activations.activation_bytes(SEQUENCE, 1, HIDDEN, HEADS, **options)
+
+
+def large_batch(batch: int) -> float:
+    """All layers of the 70B shape under plain tensor parallelism on 8 ranks, the attention matrix kept."""
+    shape = (4096, batch, LLAMA3_70B.hidden, LLAMA3_70B.heads)
+    return LLAMA3_70B.layers * activations.activation_bytes(*shape, ranks=8)
+
+
+def eight_bytes() -> float:
+    """The rule 8 s b h L."""
+    return 8 * SEQUENCE * HIDDEN * LAYERS
+
+
+def segment_peak() -> float:
+    return activations.best_segment(LAYERS, gpt3_layer(), gpt3_layer(recompute="full"))[1]
+
+
+def core_share() -> float:
+    """Attention scores and sums in a forward pass: 4 s^2 b h of (24 h + 4 s) s b h."""
+    return 4 * SEQUENCE / (24 * HIDDEN + 4 * SEQUENCE)
+
+
+STORED = (
+    Question(
+        id="06-tp-acts",
+        kind="derive",
+        title="One GPT-3 layer on 8 ranks",
+        section="6.8",
+        parts=(
+            Part(
+                "tensor parallelism",
+                "MB",
+                lambda: gpt3_layer(ranks=8) / MB,
+                slips=(
+                    Slip(
+                        "Norms, masks and residuals stay whole: not everything is divided.",
+                        value=lambda: gpt3_layer() / 8 / MB,
+                    ),
+                    Slip("That is one rank alone.", value=lambda: gpt3_layer() / MB),
+                ),
+            ),
+            Part(
+                "and sequence parallelism",
+                "MB",
+                lambda: gpt3_layer(ranks=8, sequence_parallel=True) / MB,
+                slips=(Slip("Now everything is divided.", value=lambda: gpt3_layer(ranks=8) / MB),),
+            ),
+            Part(
+                "and selective recomputation",
+                "MB",
+                lambda: gpt3_layer(ranks=8, sequence_parallel=True, recompute="selective") / MB,
+                slips=(
+                    Slip(
+                        "That is full recomputation.",
+                        value=lambda: gpt3_layer(ranks=8, sequence_parallel=True, recompute="full") / MB,
+                    ),
+                ),
+            ),
+            Part(
+                "the last of the first",
+                "%",
+                lambda: 100 * gpt3_layer(ranks=8, sequence_parallel=True, recompute="selective") / gpt3_layer(ranks=8),
+                slips=(
+                    Slip(
+                        "That is of a layer with sequence parallelism.",
+                        value=lambda: 100 * gpt3_layer(recompute="selective") / gpt3_layer(),
+                    ),
+                ),
+            ),
+        ),
+        derivation="$s b h\\,(10 + 24/t + 5 a s/(h t))$; with sequence parallelism $s b h\\,(34 + 5 a s/h)/t$; without "
+        "the attention matrix $34\\,s b h/t$. $s = 2048$, $b = 1$, $h = 12288$, $a = 96$, $t = 8$.",
+    ),
+    Question(
+        id="06-batch",
+        kind="derive",
+        title="Activations and the batch",
+        section="6.8",
+        parts=(
+            Part(
+                "batch 1",
+                "GB",
+                lambda: large_batch(1) / GB,
+                slips=(Slip("Activations are no multiple of the weights.", value=lambda: 10 * 2 * 70e9 / 8 / GB),),
+            ),
+            Part(
+                "batch 64",
+                "GB",
+                lambda: large_batch(64) / GB,
+                slips=(
+                    Slip("Activations grow with the batch; weights do not.", value=lambda: 10 * 2 * 70e9 / 8 / GB),
+                    Slip("That is batch 1.", value=lambda: large_batch(1) / GB),
+                ),
+            ),
+        ),
+        derivation="$80\\,s b h\\,(10 + 24/t + 5 a s/(h t))$ with $s = 4096$, $h = 8192$, $a = 64$ and $t = 8$: plain "
+        "tensor parallelism, a classic layer, the attention matrix kept. Everything is proportional to $b$.",
+    ),
+    Question(
+        id="06-gpt3",
+        kind="derive",
+        title="Activations of GPT-3",
+        section="6.9",
+        parts=(
+            Part(
+                "nothing recomputed",
+                "GB",
+                lambda: LAYERS * gpt3_layer() / GB,
+                slips=(
+                    Slip("8 s b h a layer leaves out most of it.", value=lambda: eight_bytes() / GB),
+                    Slip(
+                        "That leaves the attention matrix out.",
+                        value=lambda: LAYERS * gpt3_layer(recompute="selective") / GB,
+                    ),
+                ),
+            ),
+            Part(
+                "full recomputation, with the layer that lives",
+                "GB",
+                lambda: segment_peak() / GB,
+                slips=(
+                    Slip(
+                        "A square root of the layers holds where a checkpoint is as large as a layer.",
+                        value=lambda: eight_bytes() / math.sqrt(LAYERS) / GB,
+                    ),
+                    Slip(
+                        "While a layer runs again, its own activations live too.",
+                        value=lambda: LAYERS * gpt3_layer(recompute="full") / GB,
+                    ),
+                ),
+            ),
+        ),
+        derivation="$L\\,s b h\\,(34 + 5 a s/h)$, and $L \\cdot 2 s b h$ for the inputs of all layers plus one layer "
+        "in full, with $L = 96$, $s = 2048$, $b = 1$, $h = 12288$, $a = 96$.",
+    ),
+)
+
+RECOMPUTED = (
+    Question(
+        id="06-selective",
+        kind="derive",
+        title="What selective recomputation repeats",
+        section="6.9",
+        parts=(
+            Part(
+                "attention core, of all forward matrix FLOPs",
+                "%",
+                lambda: 100 * core_share(),
+                slips=(
+                    Slip(
+                        "That is relative to the other matrix products: it belongs to all of them itself.",
+                        value=100 * SEQUENCE / (6 * HIDDEN),
+                    ),
+                    Slip("That is its share of a whole step.", value=lambda: 100 * core_share() / 3),
+                ),
+            ),
+            Part(
+                "recomputing it, of a whole step",
+                "%",
+                lambda: 100 * core_share() / 3,
+                slips=(
+                    Slip("That is of a forward pass: a step is three of them.", value=lambda: 100 * core_share()),
+                    Slip("That is full recomputation.", value=100 / 3),
+                ),
+            ),
+        ),
+        derivation="Scores and weighted sums are $4 b s^2 h$ FLOP a layer, the other products $24\\, b s h^2$; "
+        "backward takes twice a forward pass. So $s/(6h + s)$ of all forward matrix products, and $s/(18h + 3s)$ of a "
+        "step, with $s = 2048$ and $h = 12288$.",
+    ),
+    Question(
+        id="06-microbatch",
+        kind="derive",
+        title="Small micro-batches or recomputation",
+        section="6.9",
+        parts=(
+            Part(
+                "micro-batch 8",
+                "steps",
+                lambda: 2048 / 8 / 8,
+                slips=(Slip("That is one rank: eight share the batch.", value=2048 / 8),),
+            ),
+            Part(
+                "micro-batch 16, full recomputation",
+                "steps",
+                lambda: 2048 / 8 / 16 * 2 * 4 / 3,
+                slips=(
+                    Slip("Twice the samples take twice the time.", value=16 * 4 / 3),
+                    Slip("Recomputing repeats the forward pass, a third of a step, not all of it.", value=16 * 2 * 2),
+                    Slip("That leaves the recomputation out.", value=16 * 2),
+                ),
+            ),
+        ),
+        derivation="2,048 samples on 8 ranks are 256 each. Micro-batches of 8: as many steps as fit. Micro-batches of "
+        "16: half as many, each twice as long, and a forward pass more, $\\frac43$ of the work.",
+    ),
+    Question(
+        id="06-segment",
+        kind="trace",
+        title="How many layers between checkpoints",
+        section="6.9",
+        parts=(
+            Part(
+                "100 layers as large as a checkpoint",
+                "layers",
+                lambda: activations.best_segment(100, 1, 1)[0],
+                tolerance=0,
+                slips=(Slip("Then all 100 inputs are kept, and one layer.", value=1),),
+            ),
+            Part(
+                "their peak",
+                "layers",
+                lambda: activations.best_segment(100, 1, 1)[1],
+                tolerance=0,
+                slips=(
+                    Slip("While a segment runs backward, its own layers live too.", value=10),
+                    Slip("That is every input and one live layer.", value=101),
+                ),
+            ),
+            Part(
+                "80 layers, each 17 checkpoints large",
+                "layers",
+                lambda: activations.best_segment(80, 17, 1)[0],
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "The square root of L holds where a checkpoint is as large as a layer.",
+                        value=round(math.sqrt(80)),
+                    ),
+                    Slip("A segment of two layers adds one layer, 17 checkpoints, and saves 40 checkpoints.", value=1),
+                ),
+            ),
+        ),
+        derivation="The peak is $\\lceil L/k \\rceil\\,c + k\\,a$, least near $k = \\sqrt{L c/a}$: try the whole "
+        "numbers around it, with $a = c$ and $L = 100$, then with $a = 17 c$ and $L = 80$.",
+    ),
+    Choice(
+        id="06-design",
+        kind="design",
+        title="How far to split a 70B layer",
+        section="6.10",
+        options=(
+            "t = 8, sequence parallelism, selective recomputation",
+            "t = 8, no sequence parallelism, selective recomputation",
+            "t = 4, sequence parallelism, selective recomputation",
+            "t = 8, sequence parallelism, full recomputation",
+            "t = 8, sequence parallelism, nothing recomputed",
+        ),
+        correct=0,
+        derivation="Bytes: $34\\,s b h/t$ with sequence parallelism and without the attention matrix, $s b h\\,(10 + "
+        "24/t)$ without sequence parallelism. Communication to compute: $10\\,\\frac{t-1}{t} \\cdot 2 s b h / B$ "
+        "against $72\\, b s h^2/(t F)$. More FLOPs: $s/(18 h + 3 s)$ of a step for the attention core, a third for "
+        "all. With $s = h = 8192$, $b = 1$, $B = 450$ GB/s and $F$ at 40 % of an H100; flash attention does as well "
+        "as selective recomputation.",
+        slips={
+            1: "Norms, masks and residuals stay whole on every rank: the layer stores too much.",
+            2: "Half the ranks, twice the bytes on each: the layer stores too much.",
+            3: "It stores least, but repeats a whole forward pass, a third of a step.",
+            4: "The attention matrix alone is several times the limit.",
+        },
+    ),
+)
+
+ACTIVATIONS = (*STORED, *RECOMPUTED)

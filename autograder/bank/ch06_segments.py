@@ -1,0 +1,248 @@
+"""Chapter 6: segments between checkpoints, and a padded vocabulary: closed forms."""
+
+# The wrong programs carry no types: they are code as learners write it.
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_segment_root(layers, layer_bytes, checkpoint_bytes):
+    import math
+
+    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
+        raise ValueError("layers")
+    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
+        raise ValueError("bytes")
+    k = round(math.sqrt(layers))
+    return k, -(-layers // k) * checkpoint_bytes + k * layer_bytes
+
+
+def slip_segment_floor(layers, layer_bytes, checkpoint_bytes):
+    import math
+
+    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
+        raise ValueError("layers")
+    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
+        raise ValueError("bytes")
+    peak, k = min((layers // k * checkpoint_bytes + k * layer_bytes, k) for k in range(1, layers + 1))
+    return k, float(peak)
+
+
+def slip_segment_no_live(layers, layer_bytes, checkpoint_bytes):
+    import math
+
+    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
+        raise ValueError("layers")
+    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
+        raise ValueError("bytes")
+    peak, k = min((-(-layers // k) * checkpoint_bytes, k) for k in range(1, layers + 1))
+    return k, float(peak)
+
+
+def slip_segment_one_segment(layers, layer_bytes, checkpoint_bytes):
+    import math
+
+    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
+        raise ValueError("layers")
+    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
+        raise ValueError("bytes")
+    return 1, float(layer_bytes + checkpoint_bytes)
+
+
+def slip_segment_last_of_equals(layers, layer_bytes, checkpoint_bytes):
+    import math
+
+    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
+        raise ValueError("layers")
+    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
+        raise ValueError("bytes")
+    peaks = {k: -(-layers // k) * checkpoint_bytes + k * layer_bytes for k in range(1, layers + 1)}
+    peak = min(peaks.values())
+    return max(k for k in peaks if peaks[k] == peak), float(peak)
+
+
+def slip_segment_unchecked(layers, layer_bytes, checkpoint_bytes):
+    layers = max(1, int(layers))
+    peaks = [(-(-layers // k) * checkpoint_bytes + k * layer_bytes, k) for k in range(1, layers + 1)]
+    return min(peaks)[1], float(min(peaks)[0])
+
+
+def slip_padded_to_ranks(vocab, ranks, multiple=128):
+    for count in (vocab, ranks, multiple):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError("count")
+    return -(-vocab // ranks) * ranks
+
+
+def slip_padded_without_ranks(vocab, ranks, multiple=128):
+    for count in (vocab, ranks, multiple):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError("count")
+    return -(-vocab // multiple) * multiple
+
+
+def slip_padded_one_more(vocab, ranks, multiple=128):
+    for count in (vocab, ranks, multiple):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError("count")
+    return (vocab // (multiple * ranks) + 1) * multiple * ranks
+
+
+def slip_padded_down(vocab, ranks, multiple=128):
+    for count in (vocab, ranks, multiple):
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise ValueError("count")
+    return vocab // (multiple * ranks) * multiple * ranks
+
+
+def slip_padded_unchecked(vocab, ranks, multiple=128):
+    block = int(multiple * ranks) or 1
+    return int(-(-vocab // block) * block)
+
+
+def _segments(rng: Random) -> Case:
+    """A checkpoint costs from a hundredth of a layer to ten layers."""
+    layer = rng.randint(100, 10**9)
+    return Case((rng.randint(20, 126), layer, max(1, int(layer * 10 ** rng.uniform(-2, 1)))))
+
+
+def _segments_of_each(rng: Random) -> list[Case]:
+    return [Case((layers, 100 * size, size * part)) for layers, size, part in ((96, 7, 5), (61, 3, 900), (45, 2, 300))]
+
+
+def _equal_peaks(rng: Random) -> Case:
+    """Two segment lengths with the same peak: 7 layers, k = 2 and 3 for a = 1, c = 1."""
+    size = rng.randint(1, 1000)
+    return Case(rng.choice(((7, size, size), (12, size, size), (20, size, size), (2, size, size))))
+
+
+def _odd_segments(rng: Random) -> Case:
+    size = rng.randint(1, 1000)
+    return Case(rng.choice(((1, size, 3), (10, size, 0), (10, 0, size), (12, size, 100 * size), (5, 0.5, 0.25))))
+
+
+def _bad_segments(rng: Random) -> list[Case]:
+    size = rng.randint(1, 1000)
+    layers = [invalid(layers, size, size) for layers in (0, -3, 2.5, True)]
+    return [*layers, invalid(8, -1, size), invalid(8, size, -1), invalid(8, nan, size), invalid(8, size, inf)]
+
+
+SEGMENT = Build(
+    id="06-best-segment",
+    module="activations",
+    function="best_segment",
+    grade="call",
+    section="6.9",
+    topic="recomputation",
+    cases=(
+        Case((64, 1, 1)),
+        Case((100, 1, 1)),  # Chen et al. (2016): the square root of the layers
+        Case((96, 2_868_903_936, 50_331_648)),  # GPT-3
+        Case((80, 34 * 4096 * 8192, 2 * 4096 * 8192)),
+        Case((1, 5, 1)),
+        Case((7, 3, 2)),
+        Case((10, 1, 0)),
+        Case((12, 1, 100)),
+        invalid(0, 1, 1),
+    ),
+    groups=(
+        Group(
+            "checkpoints of any size",
+            _segments,
+            8,
+            "The best length depends on what a checkpoint costs beside a layer.",
+            _segments_of_each,
+        ),
+        Group(
+            "equal peaks",
+            _equal_peaks,
+            4,
+            "Of equal peaks, the shorter segment counts.",
+            lambda rng: [Case((7, s, s)) for s in (1, rng.randint(2, 99))],
+        ),
+        Group("ends", _odd_segments, 5, "There may be one layer; sizes may be 0 or fractions."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_segments(rng)),
+            8,
+            "Bad input must raise ValueError.",
+            _bad_segments,
+        ),
+    ),
+    slips=(
+        Slip(
+            "The square root of the layers is best only where a checkpoint is as large as a layer.", slip_segment_root
+        ),
+        Slip("A rest of layers needs a checkpoint too: round up.", slip_segment_floor),
+        Slip("While a segment runs backward, its own layers live too.", slip_segment_no_live),
+        Slip("All checkpoints are kept until the backward pass reaches them.", slip_segment_one_segment),
+        Slip("Of equal peaks, the shorter segment counts.", slip_segment_last_of_equals),
+        Slip("Impossible arguments were accepted.", slip_segment_unchecked),
+    ),
+)
+
+
+def _vocabulary(rng: Random) -> Case:
+    return Case(
+        (rng.choice((50_257, 128_256, 32_000, 151_643, rng.randint(1000, 300_000))), rng.choice((2, 3, 4, 8, 16)))
+    )
+
+
+def _exact_vocabulary(rng: Random) -> Case:
+    ranks = rng.choice((2, 4, 8))
+    return Case((128 * ranks * rng.randint(1, 99), ranks))
+
+
+def _other_multiple(rng: Random) -> Case:
+    return Case((rng.randint(1, 60_000), rng.choice((1, 2, 6, 8)), rng.choice((1, 8, 64, 100))))
+
+
+def _bad_vocabulary(rng: Random) -> list[Case]:
+    vocab = rng.randint(1000, 60_000)
+    counts = [invalid(0, 8), invalid(-vocab, 8), invalid(vocab, 0), invalid(vocab, 8, 0), invalid(vocab, -8)]
+    return [*counts, invalid(vocab, 2.5), invalid(float(vocab), 8), invalid(vocab, True)]
+
+
+PADDED = Build(
+    id="06-padded-vocabulary",
+    module="activations",
+    function="padded_vocabulary",
+    grade="call",
+    section="6.5",
+    topic="a split vocabulary",
+    bonus=True,
+    cases=(
+        Case((50_257, 8)),  # Megatron-LM's GPT-2: 51,200
+        Case((128_256, 8)),
+        Case((32_000, 8)),
+        Case((50_257, 1)),
+        Case((1, 1, 1)),
+        invalid(50_257, 0),
+    ),
+    groups=(
+        Group("several ranks", _vocabulary, 6, "Every rank gets as many rows, a multiple of 128."),
+        Group("nothing to add", _exact_vocabulary, 3, "A vocabulary that fits stays as it is."),
+        Group("another multiple", _other_multiple, 4, "The multiple is an argument."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_vocabulary(rng)),
+            8,
+            "Bad input must raise ValueError.",
+            _bad_vocabulary,
+        ),
+    ),
+    slips=(
+        Slip("Only the ranks divide it: the rows of each rank are a multiple of 128 too.", slip_padded_to_ranks),
+        Slip("The multiple counts for each rank: the whole is a multiple of 128 t.", slip_padded_without_ranks),
+        Slip("A vocabulary that fits got another block of rows.", slip_padded_one_more),
+        Slip("It was rounded down: tokens get lost.", slip_padded_down),
+        Slip("Impossible arguments were accepted.", slip_padded_unchecked),
+    ),
+)
+
+
+ITEMS = (SEGMENT, PADDED)

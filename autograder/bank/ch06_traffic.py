@@ -1,0 +1,185 @@
+"""Chapter 6: bytes that a split layer sends: a closed form, and one to mend."""
+
+# The wrong programs carry no types: they are code as learners write it.
+
+from __future__ import annotations
+
+from math import nan
+from random import Random
+
+from autograder.items import Build, Case, Debug, Group, Slip, invalid
+
+
+def slip_traffic_one_of_two(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
+        raise ValueError("out of range")
+    shares = 2 + (2 + (1 if sequence_parallel else 0) if backward else 0)
+    return shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes
+
+
+def slip_traffic_split_tensor(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
+        raise ValueError("out of range")
+    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
+    return shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes / ranks
+
+
+def slip_traffic_elements(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
+        raise ValueError("out of range")
+    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
+    return shares * (ranks - 1) / ranks * sequence * batch * hidden
+
+
+def slip_traffic_forward_only(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
+        raise ValueError("out of range")
+    return 4 * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes
+
+
+def slip_traffic_same_with_sp(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
+        raise ValueError("out of range")
+    return (8 if backward else 4) * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes
+
+
+def slip_traffic_whole_tensors(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
+        raise ValueError("out of range")
+    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
+    return shares * (ranks > 1) * sequence * batch * hidden * element_bytes
+
+
+def slip_traffic_unchecked(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
+    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
+    return shares * (ranks - 1) / (ranks or 1) * sequence * batch * hidden * element_bytes
+
+
+def wrong_traffic(sequence, batch, hidden, ranks):
+    return 4 * 2 * sequence * batch * hidden / ranks * (ranks - 1) / ranks
+
+
+def slip_traffic_in_elements(sequence, batch, hidden, ranks):
+    return 8 * sequence * batch * hidden * (ranks - 1) / ranks
+
+
+def slip_traffic_all_of_it(sequence, batch, hidden, ranks):
+    return 4 * 2 * 2 * sequence * batch * hidden * (ranks > 1)
+
+
+def slip_traffic_not_halved(sequence, batch, hidden, ranks):
+    return 4 * 2 * 2 * sequence * batch * hidden * (ranks - 1) / ranks / ranks
+
+
+def _layer(rng: Random) -> tuple[int, int, int, int]:
+    ranks = rng.choice((2, 3, 4, 7, 8, 16, 64))
+    return rng.choice((1, 17, 1024, 4096, 8192)), rng.choice((1, 3, 4, 64)), rng.choice((64, 4096, 8192, 16_384)), ranks
+
+
+def _options(rng: Random, backward: bool | None = None, parallel: bool | None = None) -> Case:
+    return Case(
+        _layer(rng),
+        {
+            "element_bytes": rng.choice((1, 4, 8, 0.5)),
+            "backward": rng.random() < 0.5 if backward is None else backward,
+            "sequence_parallel": rng.random() < 0.5 if parallel is None else parallel,
+        },
+    )
+
+
+def _options_of_each(rng: Random) -> list[Case]:
+    return [_options(rng, back, parallel) for back in (True, False) for parallel in (True, False)] + [
+        _options(rng, True, True)
+    ]
+
+
+def _nothing_sent(rng: Random) -> Case:
+    s, b, h, t = _layer(rng)
+    return Case(rng.choice(((s, b, h, 1), (0, b, h, t), (s, 0, h, t))))
+
+
+def _bad_traffic(rng: Random) -> list[Case]:
+    s, b, h, t = _layer(rng)
+    ranks = [invalid(s, b, h, ranks) for ranks in (0, -1, 2.5, True)]
+    sizes = [invalid(-1, b, h, t), invalid(s, -1, h, t), invalid(s, b, 0, t)]
+    return [*ranks, *sizes, invalid(s, b, h, t, element_bytes=-1), invalid(s, b, h, t, nan)]
+
+
+TRAFFIC = Build(
+    id="06-tensor-parallel-traffic",
+    module="activations",
+    function="tensor_parallel_traffic",
+    grade="call",
+    section="6.6",
+    topic="traffic of a split layer",
+    cases=(
+        Case((4096, 1, 8192, 8)),
+        Case((4096, 1, 8192, 8), {"backward": False}),
+        Case((4096, 1, 8192, 8), {"sequence_parallel": True}),
+        Case((2048, 4, 8192, 8)),
+        Case((8192, 1, 16_384, 8)),
+        Case((1024, 8, 1024, 4)),
+        Case((128, 3, 64, 3, 4)),
+        Case((4096, 1, 8192, 2)),
+        Case((4096, 1, 8192, 1)),
+        invalid(4096, 1, 8192, 0),
+    ),
+    groups=(
+        Group(
+            "a step", lambda rng: Case(_layer(rng)), 6, "Two all-reduces forward and two backward, of whole tensors."
+        ),
+        Group(
+            "options",
+            _options,
+            8,
+            "Elements have other sizes; norms may be split along the sequence.",
+            _options_of_each,
+        ),
+        Group("nothing to send", _nothing_sent, 3, "One rank, or no tokens: nothing is sent."),
+        Group(
+            "bad input", lambda rng: rng.choice(_bad_traffic(rng)), 9, "Bad input must raise ValueError.", _bad_traffic
+        ),
+    ),
+    slips=(
+        Slip(
+            "That is half: a layer has two all-reduces each way, and each sends 2 (t-1)/t of a tensor.",
+            slip_traffic_one_of_two,
+        ),
+        Slip("Activations are whole on every rank: the tensor is not divided by the ranks.", slip_traffic_split_tensor),
+        Slip("Those are elements: multiply by the bytes of one.", slip_traffic_elements),
+        Slip("The backward pass sends as well.", slip_traffic_forward_only),
+        Slip(
+            "With slices stored, both inputs are gathered again in the backward pass: two shares more.",
+            slip_traffic_same_with_sp,
+        ),
+        Slip("A rank keeps its own share: a ring sends (t-1)/t of a tensor in each phase.", slip_traffic_whole_tensors),
+        Slip("Impossible arguments were accepted.", slip_traffic_unchecked),
+    ),
+)
+
+
+DEBUG_TRAFFIC = Debug(
+    id="06-debug-traffic",
+    module="activations",
+    function="debug_traffic",
+    grade="call",
+    section="6.6",
+    topic="traffic of a split layer",
+    cases=(Case((4096, 1, 8192, 8)), Case((2048, 4, 8192, 8)), Case((1024, 8, 1024, 4)), Case((4096, 1, 8192, 1))),
+    groups=(
+        Group(
+            "several ranks", lambda rng: Case(_layer(rng)), 8, "Which tensor is all-reduced, and what does that send?"
+        ),
+        Group("nothing to send", _nothing_sent, 2, "One rank, or no tokens: nothing is sent."),
+    ),
+    slips=(
+        Slip("Activations are whole on every rank, and an all-reduce sends 2 (t-1)/t of them.", wrong_traffic),
+        Slip("Two bytes for each element are missing, or the two phases of an all-reduce.", slip_traffic_in_elements),
+        Slip("A rank keeps its own share: a ring sends (t-1)/t of a tensor in each phase.", slip_traffic_all_of_it),
+        Slip("Both phases are there; but the tensor is not divided by the ranks.", slip_traffic_not_halved),
+    ),
+    wrong=wrong_traffic,
+)
+
+
+ITEMS = (TRAFFIC, DEBUG_TRAFFIC)

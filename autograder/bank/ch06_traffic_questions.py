@@ -1,0 +1,288 @@
+"""Chapter 6: the questions about what a split layer sends, and how long it takes."""
+
+from __future__ import annotations
+
+from autograder.items import Part, Question, Slip, lazily
+from rankzero.hardware import H100_SXM, IB_NDR, NVLINK3, NVLINK4
+from rankzero.models import LLAMA3_70B
+from rankzero.units import GB, MB, ms
+
+activations = lazily("solutions.activations")
+
+LAYERS, HIDDEN = LLAMA3_70B.layers, LLAMA3_70B.hidden
+SEQUENCE, RANKS = 4096, 8
+
+#: bf16 bytes of one activation tensor of the 70B shape.
+TENSOR = 2 * SEQUENCE * HIDDEN
+#: Compute of a step in 06-overhead, seconds.
+COMPUTE = 300 * ms
+
+
+def layer_bytes(**options: bool) -> float:
+    """What a rank sends for one layer of the 70B shape."""
+    return activations.tensor_parallel_traffic(SEQUENCE, 1, HIDDEN, RANKS, **options)
+
+
+def all_reduce_bytes() -> float:
+    """What a rank sends in one all-reduce: two of them are the forward pass of a layer."""
+    return layer_bytes(backward=False) / 2
+
+
+def step_bytes(**options: bool) -> float:
+    return LAYERS * layer_bytes(**options)
+
+
+def overhead(bandwidth: float) -> float:
+    """Communication over compute, in per cent."""
+    return 100 * step_bytes() / bandwidth / COMPUTE
+
+
+def ratio(batch: int, hidden: int) -> float:
+    """Communication over compute of one layer on an H100 at half of its peak."""
+    sent = activations.tensor_parallel_traffic(SEQUENCE, batch, hidden, RANKS)
+    compute = 72 * batch * SEQUENCE * hidden**2 / (RANKS * H100_SXM.peak_bf16 / 2)
+    return sent / NVLINK4.bandwidth / compute
+
+
+COSTS = (
+    Question(
+        id="06-count",
+        kind="derive",
+        title="Collectives of a layer",
+        section="6.6",
+        parts=(
+            Part(
+                "collectives of a step",
+                "",
+                lambda: layer_bytes() / all_reduce_bytes(),
+                tolerance=1e-9,
+                slips=(
+                    Slip("That is one for each matrix product: a column layer's output needs none.", value=8),
+                    Slip("That is the forward pass: the backward pass has as many.", value=2),
+                ),
+            ),
+            Part(
+                "of them forward",
+                "",
+                lambda: layer_bytes(backward=False) / all_reduce_bytes(),
+                tolerance=1e-9,
+                slips=(
+                    Slip("That is two for an MLP: the slice goes straight into the second layer.", value=4),
+                    Slip("Attention and MLP have one each.", value=1),
+                ),
+            ),
+            Part(
+                "width of each of 12 heads",
+                "",
+                lambda: 4096 / 12,
+                tolerance=1e-4,
+                slips=(
+                    Slip("Rounded, 12 such heads do not fill the layer: it cannot have 12 heads.", value=341),
+                    Slip("That is the width of each of 32 heads.", value=4096 / 32),
+                ),
+            ),
+        ),
+        derivation="Each half of a layer is a column-parallel layer and a row-parallel one: $g$ all-reduces its output "
+        "forward, $f$ the gradient of its input backward. Neither depends on $t$. A head has $h/a$ features, which is "
+        "whole for $a = 32$; for $a = 12$ and $h = 4096$ it is not, so that no such layer exists.",
+    ),
+    Question(
+        id="06-bytes",
+        kind="derive",
+        title="Bytes of a 70B step",
+        section="6.6",
+        parts=(
+            Part(
+                "one all-reduce",
+                "MB",
+                lambda: all_reduce_bytes() / MB,
+                slips=(
+                    Slip("That is one of the two phases.", value=lambda: all_reduce_bytes() / 2 / MB),
+                    Slip("That is the tensor: an all-reduce sends 2 (t-1)/t of it.", value=TENSOR / MB),
+                ),
+            ),
+            Part(
+                "forward pass",
+                "GB",
+                lambda: step_bytes(backward=False) / GB,
+                slips=(
+                    Slip(
+                        "That is one all-reduce for each layer: there are two.",
+                        value=lambda: LAYERS * all_reduce_bytes() / GB,
+                    ),
+                    Slip(
+                        "The tensor is not divided by the ranks.", value=lambda: step_bytes(backward=False) / RANKS / GB
+                    ),
+                ),
+            ),
+            Part(
+                "whole step",
+                "GB",
+                lambda: step_bytes() / GB,
+                slips=(
+                    Slip("That is the forward pass alone.", value=lambda: step_bytes(backward=False) / GB),
+                    Slip(
+                        "Backward sends as much as forward, not twice as much.", value=lambda: 1.5 * step_bytes() / GB
+                    ),
+                ),
+            ),
+        ),
+        derivation="One activation tensor is $M = 2 s b h$ bytes in bf16, with $s = 4096$, $b = 1$ and $h = 8192$. A "
+        "ring all-reduce sends $2\\,\\frac{t-1}{t} M$ from each of $t = 8$ ranks; a layer has two forward and two "
+        "backward, and there are 80 layers.",
+    ),
+    Question(
+        id="06-links",
+        kind="derive",
+        title="One all-reduce on three links",
+        section="6.6",
+        parts=(
+            Part(
+                "NVLink 4",
+                "ms",
+                lambda: all_reduce_bytes() / NVLINK4.bandwidth / ms,
+                slips=(
+                    Slip("That adds both directions.", value=lambda: all_reduce_bytes() / (2 * NVLINK4.bandwidth) / ms),
+                    Slip("That is the tensor's own size over the link.", value=TENSOR / NVLINK4.bandwidth / ms),
+                ),
+            ),
+            Part(
+                "NVLink 3",
+                "ms",
+                lambda: all_reduce_bytes() / NVLINK3.bandwidth / ms,
+                slips=(
+                    Slip("That adds both directions.", value=lambda: all_reduce_bytes() / (2 * NVLINK3.bandwidth) / ms),
+                ),
+            ),
+            Part(
+                "one NDR port",
+                "ms",
+                lambda: all_reduce_bytes() / IB_NDR.bandwidth / ms,
+                slips=(
+                    Slip(
+                        "That is the bandwidth of a node's eight ports.",
+                        value=lambda: all_reduce_bytes() / (8 * IB_NDR.bandwidth) / ms,
+                    ),
+                ),
+            ),
+            Part(
+                "NVLink 4 : NDR",
+                "x",
+                lambda: NVLINK4.bandwidth / IB_NDR.bandwidth,
+                slips=(
+                    Slip("That holds both directions against one.", value=2 * NVLINK4.bandwidth / IB_NDR.bandwidth),
+                    Slip(
+                        "That holds NVLink 3, both directions, against a node's eight ports.",
+                        value=2 * NVLINK3.bandwidth / (8 * IB_NDR.bandwidth),
+                    ),
+                ),
+            ),
+        ),
+        derivation="$2\\,\\frac{t-1}{t} M / B$ with $t = 8$, $M = 2 s b h$, $s = 4096$, $b = 1$, $h = 8192$, and $B$ "
+        "of one direction: 450 GB/s for NVLink 4, 300 GB/s for NVLink 3, 50 GB/s for one NDR port.",
+    ),
+    Question(
+        id="06-overhead",
+        kind="derive",
+        title="Communication against 300 ms of compute",
+        section="6.6",
+        parts=(
+            Part(
+                "over NVLink 4",
+                "%",
+                lambda: overhead(NVLINK4.bandwidth),
+                slips=(
+                    Slip("That is the forward pass alone.", value=lambda: overhead(NVLINK4.bandwidth) / 2),
+                    Slip(
+                        "That takes 0.09 ms for an all-reduce: it sends 117 MB over 450 GB/s.",
+                        value=100 * 4 * LAYERS * 0.09 * ms / COMPUTE,
+                    ),
+                ),
+            ),
+            Part(
+                "over one NDR port",
+                "%",
+                lambda: overhead(IB_NDR.bandwidth),
+                slips=(Slip("That is the forward pass alone.", value=lambda: overhead(IB_NDR.bandwidth) / 2),),
+            ),
+        ),
+        derivation="$80 \\cdot 4$ all-reduces of $2\\,\\frac{t-1}{t}\\cdot 2 s b h$ bytes, with $t = 8$, $s = 4096$, "
+        "$b = 1$, $h = 8192$, over $B = 450$ and $50$ GB/s, divided by 300 ms. They stand on the critical path.",
+    ),
+    Question(
+        id="06-ratio",
+        kind="derive",
+        title="Communication to compute",
+        section="6.6",
+        parts=(
+            Part(
+                "ratio",
+                "",
+                lambda: ratio(1, HIDDEN),
+                slips=(
+                    Slip("That is the forward pass against all of the compute.", value=lambda: ratio(1, HIDDEN) / 2),
+                    Slip("That takes the peak: the matrices reach half of it.", value=lambda: 2 * ratio(1, HIDDEN)),
+                ),
+            ),
+            Part(
+                "with twice the batch",
+                "",
+                lambda: ratio(2, HIDDEN),
+                slips=(
+                    Slip("Compute doubles as well.", value=lambda: 2 * ratio(1, HIDDEN)),
+                    Slip("Communication doubles as well.", value=lambda: ratio(1, HIDDEN) / 2),
+                ),
+            ),
+            Part(
+                "with h = 16,384",
+                "",
+                lambda: ratio(1, 2 * HIDDEN),
+                slips=(
+                    Slip(
+                        "Bytes grow with h and compute with its square: one factor stays.",
+                        value=lambda: ratio(1, HIDDEN) / 4,
+                    ),
+                    Slip("A wider layer computes more for each byte.", value=lambda: 2 * ratio(1, HIDDEN)),
+                ),
+            ),
+        ),
+        derivation="$8\\,\\frac{t-1}{t} \\cdot 2 s b h$ bytes over $B = 450$ GB/s, against $72\\, b s h^2$ FLOP on $t "
+        "= 8$ GPUs of $F = 494.7$ TFLOP/s:\n\n$$\\frac{2 (t-1) F}{9 h B}$$\n\nwith $h = 8192$. Neither $b$ nor $s$ is "
+        "left.",
+    ),
+    Question(
+        id="06-sp-traffic",
+        kind="derive",
+        title="Sequence parallelism sends more",
+        section="6.7",
+        parts=(
+            Part(
+                "whole step",
+                "GB",
+                lambda: step_bytes(sequence_parallel=True) / GB,
+                slips=(
+                    Slip(
+                        "Only the forward pass sends as much as before: slices are gathered again.",
+                        value=lambda: step_bytes() / GB,
+                    ),
+                    Slip(
+                        "An all-gather and a reduce-scatter together are one all-reduce.",
+                        value=lambda: 2 * step_bytes() / GB,
+                    ),
+                ),
+            ),
+            Part(
+                "more than without",
+                "%",
+                lambda: 100 * (step_bytes(sequence_parallel=True) / step_bytes() - 1),
+                slips=(
+                    Slip("Only the forward pass sends as much as before.", value=0),
+                    Slip("An all-gather and a reduce-scatter together are one all-reduce.", value=100),
+                ),
+            ),
+        ),
+        derivation="$10\\,\\frac{t-1}{t} M$ for a layer instead of $8\\,\\frac{t-1}{t} M$: each of its two split "
+        "inputs is kept as a slice and gathered once more in the backward pass. 80 layers, $M = 2 s b h$ with $s = "
+        "4096$, $b = 1$, $h = 8192$, and $t = 8$.",
+    ),
+)

@@ -1,0 +1,174 @@
+"""Chapter 07: the questions about mixtures of experts."""
+
+from __future__ import annotations
+
+from autograder.items import Choice, Part, Question, Slip, lazily
+from rankzero.models import MIXTRAL_8X7B
+from rankzero.units import MB, billion
+
+experts = lazily("solutions.experts")
+cost = lazily("solutions.collective_cost")
+
+
+def _mixtral(place: int, gated: bool = True, top_k: int = 2) -> float:
+    """Total or active parameters of Mixtral 8x7B, in billions."""
+    m = MIXTRAL_8X7B
+    sizes = (m.hidden, m.expert_ffn, m.experts, top_k, m.moe_layers, 1_605_636_096)
+    return experts.moe_parameters(*sizes, gated=gated)[place] / billion
+
+
+def _both_ways(tokens: int, top_k: int = 2, ranks: int = 8) -> float:
+    """Dispatch and combine of one layer, bytes sent by a rank, in MB."""
+    return 2 * experts.all_to_all_bytes(tokens, 4096, top_k, ranks) / MB
+
+
+def _over_experts(tokens: int) -> float:
+    """The same with 64 experts in place of 8 ranks: each token goes to 2 of 64, and a 64th of them is sent."""
+    return 2 * tokens * 2 * 4096 * 2 / 64 / MB
+
+
+def _all_reduced(tokens: int) -> float:
+    """What a rank of 8 sends in a ring all-reduce of the tokens, in MB."""
+    return cost.traffic("all_reduce", tokens * 4096 * 2, 8, 0)[0] / MB
+
+
+def _nodes_visited(ranks: int = 8, top_k: int = 8) -> float:
+    """Expected nodes of a token: the bytes once per rank over those of one copy."""
+    once = experts.all_to_all_bytes(1, 1, top_k, ranks, 1, once_per_rank=True, experts=256)
+    return once / experts.all_to_all_bytes(1, 1, 1, ranks, 1)
+
+
+ITEMS = (
+    Question(
+        id="07-mixtral",
+        kind="derive",
+        title="Eight experts are not eight models",
+        section="7.10",
+        parts=(
+            Part(
+                "total",
+                "billion parameters",
+                lambda: _mixtral(0),
+                slips=(
+                    Slip("That takes eight whole models: attention and embeddings are there once.", value=56),
+                    Slip("The experts have a gate: three matrices each.", value=lambda: _mixtral(0, gated=False)),
+                ),
+            ),
+            Part(
+                "active",
+                "billion parameters",
+                lambda: _mixtral(1),
+                slips=(
+                    Slip("That takes two whole models.", value=14),
+                    Slip("The experts have a gate: three matrices each.", value=lambda: _mixtral(1, gated=False)),
+                    Slip("A token visits two experts.", value=lambda: _mixtral(1, top_k=1)),
+                ),
+            ),
+        ),
+        derivation="An expert has $3 h f$ parameters, with $h = 4096$ and $f = 14336$; each of 32 layers has 8, of "
+        "which "
+        "a token visits 2. The 1.6056 billion of attention, norms, routers and embeddings count once, in both.",
+    ),
+    Choice(
+        id="07-router-gradient",
+        kind="trace",
+        title="One expert, and its weight renormalised",
+        section="7.10",
+        options=(
+            "nothing: the weight is the constant 1",
+            "as usual: the softmax passes the gradient on",
+            "only from tokens whose expert changes",
+        ),
+        correct=0,
+        derivation="With $k = 1$ the kept probability is divided by itself. A constant has no gradient, so the task's "
+        "loss says nothing to the router. Without renormalising the output is scaled by the probability, "
+        "which has one.",
+        slips={
+            1: "The softmax is divided out: its value, divided by itself, is 1 for every token.",
+            2: "Which expert is chosen is a comparison: it has no gradient at all.",
+        },
+    ),
+    Question(
+        id="07-capacity",
+        kind="derive",
+        title="Room in an expert",
+        section="7.11",
+        parts=(
+            Part(
+                "per expert",
+                "assignments",
+                lambda: experts.expert_capacity(4096, 64, 2, 1.25),
+                tolerance=0,
+                slips=(
+                    Slip("Each token makes two choices.", value=lambda: experts.expert_capacity(4096, 64, 1, 1.25)),
+                    Slip(
+                        "The assignments are shared by experts, not by the 8 ranks that hold them.",
+                        value=lambda: experts.expert_capacity(4096, 8, 1, 1.25),
+                    ),
+                    Slip("That is without the factor.", value=lambda: experts.expert_capacity(4096, 64, 2)),
+                ),
+            ),
+        ),
+        derivation="$\\lceil c\\,T k / E \\rceil$ with $c = 1.25$, $T = 4096$, $k = 2$, $E = 64$.",
+    ),
+    Question(
+        id="07-experts-vs-ranks",
+        kind="derive",
+        title="EP or TP: whose tokens",
+        section="7.12",
+        parts=(
+            Part(
+                "EP, tokens split",
+                "MB",
+                lambda: _both_ways(512),
+                slips=(
+                    Slip("The shares are of ranks, not of experts.", value=lambda: _over_experts(512)),
+                    Slip(
+                        "That is one expert for each token, or one of the two ways.", value=lambda: _both_ways(512, 1)
+                    ),
+                ),
+            ),
+            Part(
+                "TP, one ring all-reduce",
+                "MB",
+                lambda: _all_reduced(4096),
+                slips=(
+                    Slip("That is one of its two phases.", value=lambda: _all_reduced(4096) / 2),
+                    Slip("All 4,096 tokens are on every rank.", value=lambda: _all_reduced(512)),
+                ),
+            ),
+            Part(
+                "EP, 4,096 tokens on each rank",
+                "MB",
+                lambda: _both_ways(4096),
+                slips=(
+                    Slip("That is with the tokens split: here each rank holds 4,096.", value=lambda: _both_ways(512)),
+                    Slip("The shares are of ranks, not of experts.", value=lambda: _over_experts(4096)),
+                    Slip("A token goes to two experts.", value=lambda: _both_ways(4096, 1)),
+                ),
+            ),
+        ),
+        derivation="An all-to-all sends $T k h w \\frac{R-1}{R}$, and there are two; $T$ is what the rank holds, 512 "
+        "or 4,096. A ring all-reduce sends $\\frac{2(R-1)}{R} T h w$ with all 4,096. Here $k = 2$, $h = 4096$, $w = 2$ "
+        "and $R = 8$; the 64 experts do not enter.",
+    ),
+    Question(
+        id="07-distinct-ranks",
+        kind="derive",
+        title="Nodes that a token visits",
+        section="7.12",
+        parts=(
+            Part(
+                "expected",
+                "nodes",
+                _nodes_visited,
+                slips=(
+                    Slip("Several of the eight experts stand on one node.", value=8),
+                    Slip("That is the share of one node's experts, not how many nodes are hit.", value=1),
+                ),
+            ),
+        ),
+        derivation="A node with 32 of 256 experts is missed with probability $\\binom{224}{8} / \\binom{256}{8}$. By "
+        "symmetry the expected number is 8 times the probability of a hit.",
+    ),
+)

@@ -1,0 +1,135 @@
+"""Chapter 07: how many parameters a mixture of experts has."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch07_words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_times_experts(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
+    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
+        raise ValueError("out of range")
+    if top_k > experts:
+        raise ValueError("top_k")
+    expert = (3 if gated else 2) * hidden * expert_ffn
+    one = shared_parameters + moe_layers * (1 + shared_experts) * expert
+    return experts * one, top_k * one
+
+
+def slip_one_active(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
+    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
+        raise ValueError("out of range")
+    if top_k > experts:
+        raise ValueError("top_k")
+    expert = (3 if gated else 2) * hidden * expert_ffn
+    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
+    return total, shared_parameters + moe_layers * (1 + shared_experts) * expert
+
+
+def slip_no_gate(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
+    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
+        raise ValueError("out of range")
+    if top_k > experts:
+        raise ValueError("top_k")
+    expert = 2 * hidden * expert_ffn
+    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
+    return total, shared_parameters + moe_layers * (top_k + shared_experts) * expert
+
+
+def slip_shared_idle(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
+    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
+        raise ValueError("out of range")
+    if top_k > experts:
+        raise ValueError("top_k")
+    expert = (3 if gated else 2) * hidden * expert_ffn
+    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
+    return total, shared_parameters + moe_layers * top_k * expert
+
+
+def slip_experts_alone(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
+    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
+        raise ValueError("out of range")
+    if top_k > experts:
+        raise ValueError("top_k")
+    expert = (3 if gated else 2) * hidden * expert_ffn
+    return moe_layers * (experts + shared_experts) * expert, moe_layers * (top_k + shared_experts) * expert
+
+
+def slip_any_mixture(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
+    expert = (3 if gated else 2) * hidden * expert_ffn
+    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
+    return total, shared_parameters + moe_layers * (top_k + shared_experts) * expert
+
+
+def _mixture(rng: Random, **more: object) -> Case:
+    experts = rng.choice((8, 16, 64, 128))
+    sizes = (128 * rng.randint(2, 64), 128 * rng.randint(2, 128), experts, rng.randint(2, min(8, experts - 1)))
+    return Case((*sizes, rng.randint(1, 64), rng.randint(10**6, 10**10)), more)
+
+
+def _with_shared(rng: Random) -> Case:
+    return _mixture(rng, shared_experts=rng.randint(1, 3))
+
+
+def _ungated(rng: Random) -> Case:
+    return _mixture(rng, gated=False, shared_experts=rng.randint(0, 2))
+
+
+def _odd_mixtures(rng: Random) -> list[Case]:
+    hidden, ffn = rng.randint(8, 64), rng.randint(8, 64)
+    return [Case((hidden, ffn, 4, 4, 2, 100)), Case((hidden, ffn, 8, 2, 0, 500)), Case((hidden, ffn, 8, 2, 3, 0))]
+
+
+def _bad_mixtures(rng: Random) -> list[Case]:
+    good = [rng.randint(8, 64), rng.randint(8, 64), 8, 2, 4, 1000]
+    wrong = ((0, 0), (1, -1), (2, 0), (3, 0), (3, 9), (4, -1), (5, -1))
+    return [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
+
+
+PARAMETERS = Build(
+    id="07-moe-parameters",
+    module="experts",
+    function="moe_parameters",
+    grade="call",
+    section="7.10",
+    topic="mixtures of experts",
+    bonus=True,
+    cases=(
+        Case((4096, 14336, 8, 2, 32, 1_605_636_096)),  # Mixtral 8x7B
+        Case((7168, 2048, 256, 8, 58, 14_563_317_248, 1)),  # DeepSeek-V3
+        Case((8, 16, 4, 4, 1, 100)),
+        Case((8, 16, 4, 2, 1, 100), {"gated": False}),
+        invalid(8, 16, 4, 5, 1, 100),
+    ),
+    groups=(
+        Group("routed experts", _mixture, 5, "All experts count in the total, k of them in what a token uses."),
+        Group("shared experts", _with_shared, 4, "Every token visits the shared experts: they count in both numbers."),
+        Group("without a gate", _ungated, 3, "An expert without a gate has two matrices."),
+        Group(
+            "ends",
+            lambda rng: rng.choice(_odd_mixtures(rng)),
+            3,
+            "All experts may be active, there may be no mixture layer, and nothing else but experts.",
+            _odd_mixtures,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_mixtures(rng)),
+            7,
+            "Bad input must raise ValueError: more active experts than there are, counts below their least.",
+            _bad_mixtures,
+        ),
+    ),
+    slips=(
+        Slip("Only the experts are there several times: attention and embeddings count once.", slip_times_experts),
+        Slip("A token visits k experts, not one.", slip_one_active),
+        Slip("A gated expert has three matrices.", slip_no_gate),
+        Slip("Every token visits the shared experts: they are active as well.", slip_shared_idle),
+        Slip("What all tokens use is missing: it counts in both numbers.", slip_experts_alone),
+        Slip(UNCHECKED.format("more active experts than there are, no experts"), slip_any_mixture),
+    ),
+)
+
+ITEMS = (PARAMETERS,)

@@ -1,0 +1,234 @@
+"""Chapter 07: what a layout holds, and which layout is best."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from autograder.bank import wrong_choices, wrong_memory
+from autograder.bank.ch07_words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid, lazily
+from rankzero.layouts import Job, Layout
+from rankzero.models import (
+    GPT2_XL,
+    LLAMA2_13B,
+    LLAMA3_8B,
+    LLAMA3_70B,
+    LLAMA3_405B,
+    LLAMA32_1B,
+    MIXTRAL_8X7B,
+    Model,
+)
+from rankzero.units import GB
+
+layout = lazily("solutions.layout")
+
+DENSE = (LLAMA32_1B, LLAMA3_8B, LLAMA2_13B, LLAMA3_70B, GPT2_XL)
+
+# --- layout_memory
+
+
+def _drawn(rng: Random, models: tuple[Model, ...], fits: Callable[[Layout], bool]) -> Case:
+    """A layout of a random job that ``fits``, with several micro-batches."""
+    while True:
+        gpus = rng.choice((8, 16, 32, 64))
+        job = Job(rng.choice(models), gpus, gpus * rng.choice((8, 16)), rng.choice((2048, 4096, 8192)))
+        found = [one for one in layout.candidates(job) if fits(one)]
+        if found:
+            return Case((rng.choice(found), job))
+
+
+def _split(rng: Random) -> Case:
+    return _drawn(rng, DENSE, lambda one: one.tp > 1 and one.pp > 1 and one.virtual_stages == 1 and not one.recompute)
+
+
+def _replicated(rng: Random, zero: int | None = None) -> Case:
+    wanted = rng.choice((1, 2, 3)) if zero is None else zero
+    return _drawn(rng, DENSE, lambda one: one.pp == 1 and one.dp > 1 and one.zero == wanted and not one.recompute)
+
+
+def _with_chunks(rng: Random) -> Case:
+    return _drawn(rng, DENSE, lambda one: one.virtual_stages > 1 and not one.recompute)
+
+
+def _recomputed(rng: Random) -> Case:
+    return _drawn(rng, DENSE, lambda one: one.recompute)
+
+
+def _with_experts(rng: Random) -> Case:
+    return _drawn(rng, (MIXTRAL_8X7B,), lambda one: one.ep > 1 and one.dp > one.ep)
+
+
+def _bad_layouts(rng: Random) -> list[Case]:
+    job = Job(MIXTRAL_8X7B, 32, rng.choice((64, 128)), 4096)
+    return [
+        invalid(Layout(2, 1, 4, 2), job),
+        invalid(Layout(4, 1, 4, 4), job),
+        invalid(Layout(2, 1, 4, 4, ep=8), job),
+        invalid(Layout(1, 1, 1, 32, zero=4), job),
+        invalid(Layout(1, 1, 1, 32, zero=0), job),
+        invalid(Layout(1, 1, 1, 32), Job(LLAMA3_8B, 32, 48, 4096)),
+        invalid(Layout(1, 1, 2, 16), Job(LLAMA3_8B, 32, 24, 4096)),
+    ]
+
+
+BIG = Job(LLAMA3_405B, 16_384, 2048, 8192)
+MIDDLE = Job(LLAMA3_70B, 64, 1024, 4096)
+
+MEMORY = Build(
+    id="07-layout-memory",
+    module="layout",
+    function="layout_memory",
+    grade="call",
+    section="7.14",
+    topic="memory of a layout",
+    bonus=True,
+    cases=(
+        Case((Layout(8, 1, 16, 128, 1, 2), BIG)),  # the Llama 3 report, table 4
+        Case((Layout(8, 1, 4, 2), MIDDLE)),
+        Case((Layout(1, 1, 1, 64, 1, 3, 1, True), MIDDLE)),
+        Case((Layout(8, 1, 4, 2, virtual_stages=2), MIDDLE)),
+        Case((Layout(1, 1, 1, 16, 8, 3), Job(MIXTRAL_8X7B, 16, 1024, 4096))),
+        Case((Layout(1, 1, 1, 1), Job(LLAMA3_8B, 1, 8, 2048))),
+        invalid(Layout(8, 1, 4, 4), MIDDLE),
+        invalid(Layout(1, 1, 1, 64, 3), MIDDLE),
+    ),
+    groups=(
+        Group("split models", _split, 5, "TP and PP divide the parameters; a stage holds several micro-batches."),
+        Group(
+            "replicas",
+            _replicated,
+            3,
+            "What ZeRO divides is divided among all dp cp ranks of a shard.",
+            lambda rng: [_replicated(rng, zero) for zero in (1, 2, 3)],
+        ),
+        Group("chunks", _with_chunks, 3, "Chunks on a rank hold more micro-batches than whole stages."),
+        Group("recomputation", _recomputed, 3, "Recomputation keeps the inputs of the layers, and one layer in full."),
+        Group("experts", _with_experts, 3, "Experts are divided among EP ranks; copies of one expert are fewer."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_layouts(rng)),
+            7,
+            "A layout of another number of GPUs, and a batch or an EP that does not divide, must raise ValueError.",
+            _bad_layouts,
+        ),
+    ),
+    slips=(
+        Slip("TP and PP divide the states as well: a GPU holds its shard of its stage.", wrong_memory.slip_whole_model),
+        Slip("Optimizer states take 12 bytes: the fp32 master copy was lost.", wrong_memory.slip_no_master_copy),
+        Slip("A micro-batch is in flight, not the global batch.", wrong_memory.slip_global_batch),
+        Slip("A stage of a pipeline holds several micro-batches at once.", wrong_memory.slip_one_in_flight),
+        Slip(
+            "An expert has dp cp / ep copies: EP has divided the experts already, ZeRO divides its copies alone.",
+            wrong_memory.slip_experts_twice,
+        ),
+        Slip(
+            "While one layer is computed again, its activations are there in full.",
+            wrong_memory.slip_nothing_recomputed_lives,
+        ),
+        Slip(
+            UNCHECKED.format("layouts of other numbers of GPUs, batches that do not divide"),
+            wrong_memory.slip_any_layout,
+        ),
+    ),
+)
+
+# --- choose_layout
+
+
+def _job(rng: Random) -> Job:
+    model = rng.choice((*DENSE, LLAMA3_70B, MIXTRAL_8X7B))
+    gpus = rng.choice((4, 8, 16))
+    memory = rng.choice((24, 40, 80, 80, 141)) * GB
+    network = rng.choice((12.5, 25.0, 50.0)) * GB
+    batch = gpus * rng.choice((2, 4, 8))
+    return Job(model, gpus, batch, rng.choice((2048, 4096, 8192)), gpu_memory=memory, network_bandwidth=network)
+
+
+@functools.lru_cache(maxsize=1024)
+def _priced(job: Job) -> tuple[Layout | None, dict[Layout, tuple[float, float, float]]]:
+    """The best layout, None where it is unclear or none fits; states, all memory and time of every layout."""
+    rows = {}
+    for one in layout.candidates(job):
+        states, activations = layout.layout_memory(one, job)
+        rows[one] = (states, states + activations, layout.step_time(one, job))
+    times = [time for _, memory, time in rows.values() if memory <= job.gpu_memory * (1 - job.reserve)]
+    near = [time for time in times if 1e-9 < time / min(times) - 1 < 1e-6]
+    return (layout.choose_layout(job) if times and not near else None), rows
+
+
+def _telling(rng: Random, which: int) -> Case:
+    """A job on which one of the mistakes leads elsewhere, and the fastest layout of all does not fit."""
+    while True:
+        job = _job(rng)
+        best, rows = _priced(job)
+        if best is None:
+            continue
+        room, time = job.gpu_memory * (1 - job.reserve), rows[best][2]
+        tests = (
+            min(row[2] for row in rows.values() if row[0] <= room) < 0.999 * time,
+            min(row[2] for row in rows.values() if row[1] <= job.gpu_memory) < 0.999 * time,
+            [one for one, row in rows.items() if row[1] <= room and row[2] <= time * (1 + 1e-9)][-1] != best,
+        )
+        if tests[which] and min(row[2] for row in rows.values()) < 0.999 * time:
+            return Case((job,))
+
+
+def _with_limit(rng: Random) -> Case:
+    while True:
+        job = _job(rng)
+        limit = job.gpu_memory * rng.choice((0.5, 0.75, 2.0))
+        best, other = _priced(job)[0], _priced(replace(job, gpu_memory=limit))[0]
+        if best and other and best != other:
+            return Case((job, limit))
+
+
+def _too_large(rng: Random) -> Case:
+    gpus = rng.choice((8, 16))
+    return Case((Job(LLAMA3_405B, gpus, gpus * rng.choice((1, 4)), 4096),))
+
+
+CHOOSE = Build(
+    id="07-choose-layout",
+    module="layout",
+    function="choose_layout",
+    grade="call",
+    section="7.14",
+    topic="choosing a layout",
+    probe="ch07_layouts.chosen",
+    cases=(
+        Case((MIDDLE,)),
+        Case((MIDDLE, 141 * GB)),
+        Case((Job(MIXTRAL_8X7B, 64, 1024, 4096),)),
+        Case((BIG,)),  # the Llama 3 report trains on TP 8, PP 16, DP 128
+        Case((Job(LLAMA3_8B, 8, 512, 8192),)),
+        Case((Job(LLAMA3_70B, 8, 1024, 4096),)),
+    ),
+    groups=(
+        Group(
+            "jobs",
+            lambda rng: _telling(rng, rng.randrange(3)),
+            6,
+            "Of the layouts whose states and activations fit, the one with the least time; then the order of ties.",
+            lambda rng: [_telling(rng, which) for which in (0, 1, 2, 0, 1, 2)],
+        ),
+        Group("another limit", _with_limit, 2, "The limit stands in place of the GPU's memory; the reserve stays."),
+        Group("too large", _too_large, 1, "Where no layout fits, the answer is None."),
+    ),
+    slips=(
+        Slip("It fits by its states alone: activations need room, too.", wrong_choices.slip_states_alone),
+        Slip("That is the layout that splits least, not the fastest one.", wrong_choices.slip_least_split),
+        Slip("That is the first that fits: go on, and keep the fastest.", wrong_choices.slip_first_that_fits),
+        Slip(
+            "The fastest of all was chosen, and memory was looked at afterwards.",
+            wrong_choices.slip_fits_afterwards,
+        ),
+        Slip("The reserve was ignored: a tenth of the memory stays free.", wrong_choices.slip_no_reserve),
+        Slip("Of equally fast layouts the last was taken: the order of ties decides.", wrong_choices.slip_any_tie),
+        Slip("The limit was not used: it stands in place of the GPU's memory.", wrong_choices.slip_no_limit),
+    ),
+)
+
+ITEMS = (MEMORY, CHOOSE)

@@ -1,0 +1,321 @@
+"""Chapter 07: a router and its balancing loss.
+
+Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
+"""
+
+# The wrong programs carry no types: they are code as learners write it.
+# mypy: disable-error-code="union-attr,arg-type"
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from autograder.items import Build, Case, Group, Slip, Tensor, invalid
+
+# --- route
+
+
+def slip_softmax_over_tokens(logits, top_k, renormalize=True):
+    import torch
+
+    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
+        raise ValueError("top_k")
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    weights, experts = logits.softmax(dim=0, dtype=wide).topk(top_k, dim=1)
+    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
+
+
+def slip_sigmoid(logits, top_k, renormalize=True):
+    import torch
+
+    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
+        raise ValueError("top_k")
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    weights, experts = logits.to(wide).sigmoid().topk(top_k, dim=1)
+    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
+
+
+def slip_always_renormalised(logits, top_k, renormalize=True):
+    import torch
+
+    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
+        raise ValueError("top_k")
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    weights, experts = logits.softmax(dim=1, dtype=wide).topk(top_k, dim=1)
+    return weights / weights.sum(dim=1, keepdim=True), experts
+
+
+def slip_unsorted(logits, top_k, renormalize=True):
+    import torch
+
+    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
+        raise ValueError("top_k")
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    probabilities = logits.softmax(dim=1, dtype=wide)
+    experts = probabilities.topk(top_k, dim=1)[1].sort(dim=1)[0]
+    weights = probabilities.gather(1, experts)
+    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
+
+
+def slip_no_gradient(logits, top_k, renormalize=True):
+    import torch
+
+    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
+        raise ValueError("top_k")
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    weights, experts = logits.detach().softmax(dim=1, dtype=wide).topk(top_k, dim=1)
+    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
+
+
+def slip_half(logits, top_k, renormalize=True):
+    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
+        raise ValueError("top_k")
+    weights, experts = logits.softmax(dim=1).topk(top_k, dim=1)
+    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
+
+
+def slip_any_top_k(logits, top_k, renormalize=True):
+    import torch
+
+    top_k = min(max(int(top_k), 1), logits.shape[1])
+    wide = torch.promote_types(logits.dtype, torch.float32)
+    weights, experts = logits.softmax(dim=1, dtype=wide).topk(top_k, dim=1)
+    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
+
+
+def _apart(rng: Random, tokens: int, experts: int) -> list[float]:
+    """Logits in steps of 1/4 without two alike in a row: far from ties, also in half precision."""
+    return [value / 4 for _ in range(tokens) for value in rng.sample(range(-16, 17), experts)]
+
+
+def _routing(rng: Random, tokens: int, experts: int, top_k: int, **more: Any) -> Case:
+    logits = Tensor.of(_apart(rng, tokens, experts), shape=(tokens, experts))
+    upstream = Tensor.of([rng.uniform(-1, 1) for _ in range(tokens * top_k)], shape=(tokens, top_k))
+    return Case((logits, top_k), {"upstream": upstream, **more})
+
+
+def _routed(rng: Random) -> Case:
+    experts = rng.randint(4, 32)
+    return _routing(
+        rng, rng.randint(2, 64), experts, rng.randint(2, min(8, experts - 1)), renormalize=rng.random() < 0.5
+    )
+
+
+def _routed_of_each(rng: Random) -> list[Case]:
+    sizes = ((rng.randint(3, 20), rng.randint(8, 16), rng.randint(2, 4), kept) for kept in (True, False) * 2)
+    return [_routing(rng, *size, renormalize=kept) for *size, kept in sizes]
+
+
+def _half(rng: Random) -> Case:
+    tokens, experts, top_k = rng.randint(2, 20), rng.randint(4, 16), rng.randint(2, 4)
+    logits = Tensor.of(_apart(rng, tokens, experts), shape=(tokens, experts))
+    return Case((logits, top_k), {"dtype": rng.choice(["bfloat16", "float16"]), "renormalize": rng.random() < 0.5})
+
+
+def _one_expert(rng: Random) -> Case:
+    return rng.choice(_one_expert_of_each(rng))
+
+
+def _one_expert_of_each(rng: Random) -> list[Case]:
+    """One expert for each token, all experts, no tokens."""
+    plain = [_routing(rng, rng.randint(2, 9), 8, 1, renormalize=kept) for kept in (False, True)]
+    return [*plain, _routing(rng, 3, 4, 4, renormalize=True), _routing(rng, 0, 4, 2)]
+
+
+def _bad_top_k(rng: Random) -> Case:
+    return rng.choice(_bad_top_k_of_each(rng))
+
+
+def _bad_top_k_of_each(rng: Random) -> list[Case]:
+    logits = Tensor.of(_apart(rng, 2, 4), shape=(2, 4))
+    return [invalid(logits, top_k) for top_k in (0, 5, -1, True)]
+
+
+_ROWS = (2.0, 1.0, 0.0, -1.0, 0.0, 0.5, 3.0, 1.0)
+_UP = Tensor.of([1.0, 2.0, -1.0, 0.5], shape=(2, 2))
+
+ROUTE = Build(
+    id="07-route",
+    module="moe",
+    function="route",
+    grade="tensor",
+    probe="ch07.routed",
+    section="7.10",
+    topic="routing",
+    tolerance=1e-5,
+    cases=(
+        Case((Tensor.of(_ROWS, shape=(2, 4)), 2), {"upstream": _UP}),
+        Case((Tensor.of(_ROWS, shape=(2, 4)), 2, False), {"upstream": _UP}),
+        Case((Tensor.of(_ROWS, shape=(2, 4)), 1, False), {"upstream": Tensor.of([1.0, -1.0], shape=(2, 1))}),
+        Case((Tensor.of(_ROWS, shape=(2, 4)), 2), {"dtype": "bfloat16"}),
+        invalid(Tensor.of(_ROWS, shape=(2, 4)), 5),
+    ),
+    groups=(
+        Group(
+            "any router",
+            _routed,
+            10,
+            "Softmax over all experts of a token, keep the largest, then divide by their sum if that is asked for.",
+            _routed_of_each,
+        ),
+        Group("half precision", _half, 4, "Logits may come in half precision: the softmax is taken in float32."),
+        Group(
+            "one expert, all, no tokens",
+            _one_expert,
+            4,
+            "top_k may be 1 or the number of experts, and there may be no tokens.",
+            _one_expert_of_each,
+        ),
+        Group(
+            "impossible arguments",
+            _bad_top_k,
+            4,
+            "A token visits at least one expert, and no more than there are.",
+            _bad_top_k_of_each,
+        ),
+    ),
+    slips=(
+        Slip("The softmax runs over the tokens: it belongs over the experts of one token.", slip_softmax_over_tokens),
+        Slip("A sigmoid scores each expert alone: here the experts compete in one softmax.", slip_sigmoid),
+        Slip(
+            "The weights are always renormalised: with one expert that is 1 for every token, and no gradient.",
+            slip_always_renormalised,
+        ),
+        Slip("The experts come in the order of their numbers: the best one stands first.", slip_unsorted),
+        Slip("The weights are cut off from the logits: the router would learn nothing.", slip_no_gradient),
+        Slip("The softmax was taken in half precision: widen to float32 first.", slip_half),
+        Slip("Impossible arguments were accepted.", slip_any_top_k),
+    ),
+)
+
+
+# --- load_balancing_loss
+
+
+def slip_shares_from_probabilities(probabilities, experts_chosen, experts):
+    if not len(probabilities) or probabilities.shape[1] != experts:
+        raise ValueError("probabilities")
+    mean = probabilities.mean(dim=0)
+    return experts * (mean * mean).sum()
+
+
+def slip_gradient_through_shares(probabilities, experts_chosen, experts):
+    import torch
+
+    if not len(probabilities) or probabilities.shape[1] != experts:
+        raise ValueError("probabilities")
+    chosen = torch.zeros_like(probabilities).scatter(1, experts_chosen, 1.0)
+    soft = chosen + probabilities - probabilities.detach()  # straight through
+    shares = soft.sum(dim=0) / experts_chosen.numel()
+    return experts * (shares * probabilities.mean(dim=0)).sum()
+
+
+def slip_no_factor(probabilities, experts_chosen, experts):
+    import torch
+
+    if not len(probabilities) or probabilities.shape[1] != experts:
+        raise ValueError("probabilities")
+    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / experts_chosen.numel()
+    return (shares * probabilities.mean(dim=0)).sum()
+
+
+def slip_over_tokens(probabilities, experts_chosen, experts):
+    import torch
+
+    if not len(probabilities) or probabilities.shape[1] != experts:
+        raise ValueError("probabilities")
+    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / len(probabilities)
+    return experts * (shares * probabilities.mean(dim=0)).sum()
+
+
+def slip_no_tokens(probabilities, experts_chosen, experts):
+    import torch
+
+    experts = probabilities.shape[1]
+    assigned = max(1, experts_chosen.numel())
+    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / assigned
+    return experts * (shares * probabilities.sum(dim=0) / max(1, len(probabilities))).sum()
+
+
+def _probabilities(rng: Random, tokens: int, experts: int) -> tuple[list[list[float]], Tensor]:
+    """Rows that add up to 1, of float32."""
+    rows = []
+    for _ in range(tokens):
+        raw = [rng.uniform(0.05, 1) ** 3 for _ in range(experts)]
+        rows.append([value / sum(raw) for value in raw])
+    return rows, Tensor.of([value for row in rows for value in row], shape=(tokens, experts))
+
+
+def _balance(rng: Random, tokens: int, experts: int, top_k: int) -> Case:
+    rows, probabilities = _probabilities(rng, tokens, experts)
+    best = [sorted(range(experts), key=row.__getitem__, reverse=True)[:top_k] for row in rows]
+    chosen = Tensor.of([expert for row in best for expert in row], "int64", (tokens, top_k))
+    return Case((probabilities, chosen, experts))
+
+
+def _balanced(rng: Random) -> Case:
+    experts = rng.randint(4, 16)
+    return _balance(rng, rng.randint(2, 40), experts, rng.randint(2, 3))
+
+
+def _switch(rng: Random) -> Case:
+    return _balance(rng, rng.randint(2, 20), rng.randint(2, 16), 1)
+
+
+def _no_tokens(rng: Random) -> Case:
+    return rng.choice(_no_tokens_of_each(rng))
+
+
+def _no_tokens_of_each(rng: Random) -> list[Case]:
+    experts, top_k = rng.randint(2, 8), rng.randint(1, 2)
+    none = Tensor.of([], shape=(0, experts)), Tensor.of([], "int64", (0, top_k)), experts
+    plain = _balance(rng, 3, 5, 2).args
+    return [invalid(*none), invalid(plain[0], plain[1], 6), invalid(plain[0], plain[1], 4)]
+
+
+_UNEVEN = Tensor.of([0.4, 0.4, 0.1, 0.1] * 4, shape=(4, 4))
+
+LOAD_BALANCING_LOSS = Build(
+    id="07-load-balancing-loss",
+    module="moe",
+    function="load_balancing_loss",
+    grade="tensor",
+    probe="ch07.balanced",
+    section="7.11",
+    topic="balance of experts",
+    tolerance=1e-5,
+    bonus=True,
+    cases=(
+        Case((_UNEVEN, Tensor.of([0, 1] * 4, "int64", (4, 2)), 4)),
+        Case((Tensor.of([0.25] * 16, shape=(4, 4)), Tensor.of([0, 1, 2, 3], "int64", (4, 1)), 4)),
+        Case((Tensor.of([1.0, 0.0, 0.0] * 2, shape=(2, 3)), Tensor.of([0, 0], "int64", (2, 1)), 3)),
+        invalid(Tensor.of([], shape=(0, 4)), Tensor.of([], "int64", (0, 2)), 4),
+    ),
+    groups=(
+        Group("several experts of a token", _balanced, 8, "f is the share of all assignments, P the mean probability."),
+        Group("one expert of a token", _switch, 4, "With one expert of each token, f is the share of the tokens."),
+        Group(
+            "impossible arguments",
+            _no_tokens,
+            3,
+            "There is at least one token, and a column for every expert.",
+            _no_tokens_of_each,
+        ),
+    ),
+    slips=(
+        Slip(
+            "Both factors are mean probabilities: f counts where the tokens really went.",
+            slip_shares_from_probabilities,
+        ),
+        Slip("A gradient flows through f: it is a count, only P is differentiated.", slip_gradient_through_shares),
+        Slip("The factor E is missing: uniform routing has loss 1.", slip_no_factor),
+        Slip(
+            "f was divided by the tokens, so that uniform routing has loss k: divide by T k assignments.",
+            slip_over_tokens,
+        ),
+        Slip("Impossible arguments were accepted.", slip_no_tokens),
+    ),
+)
+
+ITEMS = (ROUTE, LOAD_BALANCING_LOSS)

@@ -1,0 +1,78 @@
+"""Chapter 07: what a run must keep to besides its values: messages of a pipeline, bytes of gradients and of tokens.
+
+A rule sees the case, each rank's value and the events of all ranks; it returns a sentence or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.items import Case, Stage
+from rankzero.events import Event
+
+#: Operations in which rows travel to one rank alone.
+DIRECT = ("all_to_all", "send", "recv", "barrier")
+
+
+def one_message_each_way(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every boundary is crossed twice for each micro-batch, by messages alone."""
+    return _messages(case, events, sum("F" in op for op in case.args[0][1]))
+
+
+def pipelined_messages(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """The same for the loop to mend, whose cases name the number of micro-batches."""
+    return _messages(case, events, case.args[0][3])
+
+
+def _messages(case: Case, events: Sequence[Event], microbatches: int) -> str | None:
+    other = next((event for event in events if event.operation not in ("send", "recv")), None)
+    if other is not None:
+        return f"rank {other.rank} called {other.operation}: a pipeline needs messages between neighbours alone"
+    ranks, sent = len(case.args), sum(event.operation == "send" for event in events)
+    right = 2 * (ranks - 1) * microbatches
+    if sent == right:
+        return None
+    return (
+        f"{sent} messages were sent; {microbatches} micro-batches cross {ranks - 1} boundaries twice, {right} messages"
+    )
+
+
+def reduced_once(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """No rank reduces more bytes than its stage's gradients have."""
+    for rank, (stage, inputs, *_) in enumerate(case.args):
+        reduced = sum(e.sent for e in events if e.rank == rank and e.operation not in ("send", "recv", "barrier"))
+        size = gradient_bytes(stage)
+        if reduced > size:
+            times = f"{reduced / size:g} times" if len(inputs) > 1 else "more than once"
+            return f"rank {rank} reduced its gradients {times}: they need to travel once, after the last backward pass"
+    return None
+
+
+def gradient_bytes(stage: Stage) -> int:
+    """Bytes of all parameters of a stage."""
+    return sum(len(own.data) for _, *tensors in stage.layers for own in tensors if own is not None)
+
+
+def rows_to_their_experts(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Rows go to the rank of their expert and to nobody else; counts may be told to everyone."""
+    ranks, experts = len(case.args), case.args[0][4]
+    told = 8 * experts * ranks * ranks  # what counts, of int64, can come to
+    for event in events:
+        if event.operation not in DIRECT and event.received > told:
+            return f"rank {event.rank} called {event.operation}: send a row only to the rank of its expert"
+    for rank, (x, _, chosen, *_) in enumerate(case.args):
+        row = 8 * x.shape[1]
+        out = chosen.shape[0] * chosen.shape[1]
+        back = _rows_for(case, rank)
+        sent = sum(event.sent for event in events if event.rank == rank)
+        limit = 2 * (out + back) * row + 4 * told
+        if sent > limit:
+            return f"rank {rank} handed in {sent:,} bytes; its rows, out and back, and their gradients are {limit:,}"
+    return None
+
+
+def _rows_for(case: Case, rank: int) -> int:
+    """Assignments, of all ranks, to the experts of one."""
+    share = case.args[0][4] // len(case.args)
+    return sum(int(e) // share == rank for args in case.args for e in args[2].tolist())

@@ -1,0 +1,87 @@
+"""How long a pipeline takes to simulate: ``python benchmarks/schedule_simulator.py``.
+
+Time must grow linearly with stages and with micro-batches, and stay near that of looking at every operation once. All
+figures are ratios of processor times measured in one run, taking turns, so that a busy machine meets all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from solutions.pipeline import pipeline_schedule, simulate_schedule
+
+#: What is aimed at: growth when one size doubles, and time over one pass over as many tuples.
+MOST_GROWTH, MOST_RATIO = 2.3, 100.0
+STAGES, MICROBATCHES = 64, 1024
+DURATIONS = {"F": 1.0, "B": 2.0}
+
+
+def medians(repeats: int, *actions: Callable[[], object]) -> list[float]:
+    """Median processor time of each action, seconds. They take turns; as in timeit, nothing is collected meanwhile."""
+    times: list[list[float]] = [[] for _ in actions]
+    gc.disable()
+    for _ in range(repeats):
+        for action, laps in zip(actions, times, strict=True):
+            start = time.process_time()
+            action()
+            laps.append(time.process_time() - start)
+            gc.collect()
+    gc.enable()
+    return [statistics.median(laps) for laps in times]
+
+
+def simulation(stages: int, microbatches: int) -> Callable[[], object]:
+    """Simulates 1F1B; its orders are made beforehand."""
+    orders = pipeline_schedule("1f1b", stages, microbatches)
+    return lambda: simulate_schedule(orders, DURATIONS)
+
+
+def one_pass(stages: int, microbatches: int) -> Callable[[], object]:
+    """Reads the three fields of as many tuples as there are operations, and adds up what each one takes."""
+    ops = [(stage, kind, i) for stage in range(stages) for i in range(microbatches) for kind in "FB"]
+
+    def run() -> float:
+        total = 0.0
+        for stage, kind, microbatch in ops:
+            if stage >= 0 and microbatch >= 0:
+                total += DURATIONS[kind]
+        return total
+
+    return run
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; exit status 1 when a figure is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args(argv)
+    whole, half_stages, half_batches, passed = medians(
+        options.repeats,
+        simulation(STAGES, MICROBATCHES),
+        simulation(STAGES // 2, MICROBATCHES),
+        simulation(STAGES, MICROBATCHES // 2),
+        one_pass(STAGES, MICROBATCHES),
+    )
+    growths = {"stages": whole / half_stages, "micro-batches": whole / half_batches}
+    row = {
+        "operations": 2 * STAGES * MICROBATCHES,
+        "simulation, ms": round(1e3 * whole, 1),
+        "one pass over as many tuples, ms": round(1e3 * passed, 2),
+        "ratio": round(whole / passed, 1),
+        "ratio aimed at": MOST_RATIO,
+        "growth with twice the stages": round(growths["stages"], 2),
+        "growth with twice the micro-batches": round(growths["micro-batches"], 2),
+        "growth aimed at": MOST_GROWTH,
+    }
+    print(json.dumps(row, indent=1))
+    return int(whole > MOST_RATIO * passed or max(growths.values()) > MOST_GROWTH)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

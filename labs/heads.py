@@ -1,0 +1,45 @@
+# Generated from solutions/heads.py by make stubs. Write the bodies; names and signatures stay.
+"""Which rank of a tensor-parallel group holds which attention heads. Standard library only.
+
+>>> head_partition(heads=64, kv_heads=8, ranks=16, rank=3)
+(range(12, 16), range(1, 2), 2)
+"""
+
+from __future__ import annotations
+
+
+def head_partition(heads: int, kv_heads: int, ranks: int, rank: int) -> tuple[range, range, int]:
+    """The query heads and the key-value heads of one rank, and on how many ranks each of its key-value heads stands.
+
+    Query heads go to the ranks in blocks of ``heads / ranks``. Key-value heads do so too where the ranks divide them;
+    where they divide the ranks instead, each one is copied to ``ranks / kv_heads`` neighbouring ranks. Query head q
+    reads key-value head ``q // (heads / kv_heads)``, so a rank holds exactly what its own query heads read.
+
+    Args:
+        heads: query heads of the layer; divisible by ``kv_heads`` and by ``ranks``.
+        kv_heads: key-value heads; as many as ``heads`` in plain multi-head attention, 1 in multi-query attention.
+        ranks: tensor-parallel ranks; at least 1, and a divisor or a multiple of ``kv_heads``.
+        rank: the one that is asked about, from 0 to ``ranks - 1``.
+
+    Returns:
+        ``(query, key_value, replicas)``; replicas is 1 where a key-value head stands on one rank alone.
+
+    Raises:
+        ValueError: an argument is outside its range, or does not divide; the message names both numbers.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Ainslie et al. (2023), arXiv:2305.13245.
+    """
+    raise NotImplementedError("06-head-partition: not written yet")
+
+
+def debug_qkv(hidden: int, ranks: int, rank: int) -> list[int]:
+    """The rows of a fused query-key-value weight ``[3 hidden, hidden]`` that one rank keeps, ascending.
+
+    All queries stand first, then all keys, then all values. A rank keeps its block of each of the three.
+
+    Args:
+        hidden: divisible by ``ranks``.
+        ranks: tensor-parallel ranks; at least 1.
+        rank: the one that is asked about, from 0 to ``ranks - 1``.
+    """
+    return list(range(rank * 3 * hidden // ranks, (rank + 1) * 3 * hidden // ranks))

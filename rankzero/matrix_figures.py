@@ -1,0 +1,60 @@
+"""Pictures of a matrix product that is split over ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from rankzero.marks import COLOURS, STRIPES, ink_on
+from rankzero.picture import INK, Picture, legend, panels, styled
+
+#: Heights and widths of X, A and Y, in the drawing's own units.
+_TOKENS, _IN, _OUT = 2.0, 3.0, 4.0
+_GREY = "#b8b8b8"
+
+
+@styled
+def split_product(ranks: int) -> Picture:
+    """``Y = X A`` over some ranks, both ways: which rank holds which block of X, A and Y.
+
+    Args:
+        ranks: from 1 to 8.
+    """
+    picture, rows = panels(2, 3, (6.6, 3.7), width_ratios=[_IN, _OUT, _OUT])
+    for number, split in enumerate(("output", "input")):
+        x, a, y = rows[3 * number : 3 * number + 3]
+        _matrix(x, _IN, _TOKENS, ranks if split == "input" else 0, across=True)
+        _matrix(a, _OUT, _IN, ranks, across=split == "output")
+        _matrix(y, _OUT, _TOKENS, ranks if split == "output" else -1, across=True)
+        x.set_title("X", loc="left")
+        a.set_title("A", loc="left")
+        name = "column-parallel" if split == "output" else "row-parallel"
+        y.set_title("Y: slices to join" if split == "output" else "Y: sums to add", loc="left")
+        x.set_ylabel(f"{name}\n{split} features split")
+    names = {f"rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)}
+    legend(picture, names | {"on every rank": _GREY, "a partial sum on every rank": STRIPES[0]})
+    picture.alt = (
+        f"Y = X A over {ranks} ranks. Output features split: X on every rank, columns of A and slices of Y by rank. "
+        "Input features split: columns of X and rows of A by rank, a partial sum of all of Y on every rank."
+    )
+    return picture
+
+
+def _matrix(axes: Axes, width: float, height: float, blocks: int, across: bool) -> None:
+    """A matrix in so many blocks side by side, or one above the other; 0 is replicated, -1 a partial sum."""
+    axes.set(xlim=(-0.1, _OUT + 0.1), ylim=(_IN + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    if blocks < 1:
+        look: dict[str, Any] = {"facecolor": _GREY, "edgecolor": INK}
+        if blocks:
+            look = {"facecolor": STRIPES[0], "edgecolor": STRIPES[1], "hatch": "////"}
+        axes.add_patch(Rectangle((0, 0), width, height, **look))
+    for rank in range(blocks):
+        size = (width / blocks, height) if across else (width, height / blocks)
+        corner = (rank * size[0], 0) if across else (0, rank * size[1])
+        colour = COLOURS[rank % len(COLOURS)]
+        axes.add_patch(Rectangle(corner, *size, facecolor=colour, edgecolor=INK, linewidth=0.6))
+        middle = (corner[0] + size[0] / 2, corner[1] + size[1] / 2)
+        axes.text(*middle, str(rank), ha="center", va="center", color=ink_on(colour), fontsize=8)

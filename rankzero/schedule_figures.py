@@ -1,0 +1,88 @@
+"""Charts of pipeline schedules, drawn from simulated times; :func:`rankzero.schedules.draw` calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.patches import Rectangle
+
+from rankzero.marks import COLOURS, ink_on
+from rankzero.picture import INK, Picture, counted, legend, panels, styled
+from rankzero.schedules import NAMES, Times, parse_op, stages_of
+
+#: The colour of each kind of operation.
+KINDS = dict(zip("FBIW", (COLOURS[0], COLOURS[1], COLOURS[1], COLOURS[2]), strict=True))
+
+
+@styled
+def schedules(times: Times | Mapping[str, Times], ranks: int | None, unit: str) -> Picture:
+    """One chart, or several by name above one another on one axis."""
+    several = any(isinstance(value, Mapping) for value in times.values())
+    charts = cast("Mapping[str, Times]", times if several else {"": times})
+    rows = {name: ranks or max(1, stages_of(chart)) for name, chart in charts.items()}
+    heights = [0.45 + 0.3 * count for count in rows.values()]
+    size = (7.2, sum(heights) + 0.6)
+    picture, panes = panels(len(charts), 1, size, sharex=True, gridspec_kw={"height_ratios": heights})
+    span = max((end for chart in charts.values() for _, end in chart.values()), default=1.0)
+    for axes, (name, chart) in zip(panes, charts.items(), strict=True):
+        _chart(axes, chart, rows[name], span)
+        axes.set(title=name, ylabel="rank", ylim=(rows[name] - 0.5, -0.5), yticks=range(rows[name]))
+    panes[-1].set(xlabel=f"time ({unit})", xlim=(0, span * 1.005))
+    used = {parse_op(op)[1] for chart in charts.values() for op in chart}
+    legend(picture, {NAMES[kind]: KINDS[kind] for kind in KINDS if kind in used})
+    picture.alt = _alt(charts, rows, unit)
+    return picture
+
+
+def _chart(axes: Axes, times: Times, ranks: int, span: float) -> None:
+    chunks = max(1, -(-stages_of(times) // ranks))
+    for op, (start, end) in times.items():
+        stage, kind, microbatch = parse_op(op)
+        ground = _shade(KINDS[kind], stage // ranks, chunks)
+        corner = (start, stage % ranks - 0.4)
+        axes.add_patch(Rectangle(corner, end - start, 0.8, facecolor=ground, edgecolor=INK, linewidth=0.4))
+        if end - start > 0.012 * span * len(str(microbatch)):
+            middle = ((start + end) / 2, stage % ranks)
+            axes.text(*middle, str(microbatch), ha="center", va="center", fontsize=7, color=ink_on(ground))
+
+
+def _shade(colour: str, chunk: int, chunks: int) -> str:
+    """The colour of a chunk: the first as it is, later ones darker."""
+    share = 1 - 0.5 * chunk / chunks
+    red, green, blue = (part * share for part in to_rgb(colour))
+    return to_hex((red, green, blue))
+
+
+def _alt(charts: Mapping[str, Times], rows: Mapping[str, int], unit: str) -> str:
+    sentences = []
+    for name, chart in charts.items():
+        end = max((end for _, end in chart.values()), default=0.0)
+        text = f"{counted(len(chart), 'operation')} on {counted(rows[name], 'rank')}, over after {end:.4g} {unit}"
+        sentences.append(f"{name}: {text}" if name else text)
+    return "; ".join(sentences) + "."
+
+
+def text(times: Times, ranks: int | None = None, columns: int = 100) -> str:
+    """The chart as text, a line for each rank: a letter where an operation starts, a dot where a rank is idle.
+
+    Args:
+        times: start and end of every operation.
+        ranks: stage s stands on rank ``s mod ranks``; each on its own when left out.
+        columns: characters for the whole time.
+    """
+    ranks = ranks or max(1, stages_of(times))
+    span = max((end for _, end in times.values()), default=1.0) or 1.0
+    rows: list[list[str]] = [["."] * columns for _ in range(ranks)]
+    starts: dict[Any, str] = {}
+    for op, (start, end) in times.items():
+        stage, kind, _ = parse_op(op)
+        first = min(columns - 1, round(start / span * columns))
+        for column in range(first, min(columns, max(first + 1, round(end / span * columns)))):
+            rows[stage % ranks][column] = kind.lower()
+        starts[stage % ranks, first] = kind
+    for (row, column), kind in starts.items():
+        rows[row][column] = kind
+    return "\n".join(f"rank {rank}  {''.join(row)}" for rank, row in enumerate(rows))

@@ -1,0 +1,210 @@
+"""What a transformer layer stores for its backward pass, and what it sends under tensor parallelism.
+
+Standard library only. A layer works on a micro-batch of ``batch`` sequences of ``sequence`` tokens.
+
+>>> from rankzero.units import GB, MB
+>>> round(96 * activation_bytes(2048, 1, 12_288, 96) / GB, 3)
+275.415
+>>> round(tensor_parallel_traffic(4096, 1, 8192, ranks=8) / MB, 3)
+469.762
+"""
+
+from __future__ import annotations
+
+import math
+
+#: What :func:`activation_bytes` knows.
+RECOMPUTE = ("none", "selective", "full")
+ATTENTION = ("materialised", "flash")
+
+
+def activation_bytes(
+    sequence: int,
+    batch: int,
+    hidden: int,
+    heads: int,
+    ffn: int | None = None,
+    kv_heads: int | None = None,
+    ranks: int = 1,
+    sequence_parallel: bool = False,
+    recompute: str = "none",
+    attention: str = "materialised",
+    gated: bool = False,
+    dropout: bool = True,
+    element_bytes: float = 2,
+    mask_bytes: float = 1,
+) -> float:
+    """Bytes that autograd keeps on one rank for one transformer layer and one micro-batch.
+
+    With e and k the bytes of an element and of a dropout mask (k is 0 without dropout), per token:
+
+    - around the split layers, on every rank or cut along the sequence: the inputs of the two norms, what the two norms
+      give, and two masks, ``hidden (4e + 2k)``;
+    - inside them, divided by the ranks: queries and the output of attention, ``2e hidden``; keys and values,
+      ``2e hidden kv_heads / heads``; input and output of the activation function, ``2e ffn``, or with a gate, whose
+      product is kept as well, ``4e ffn``.
+
+    The attention matrix adds ``heads sequence^2 batch`` times e, or times ``2e + k`` with dropout, also divided by the
+    ranks. Defaults give ``s b h (34 + 5 a s / h)``. Norm statistics and flash attention's log-sum-exp are neglected.
+
+    Args:
+        sequence: s, tokens in a sequence; not negative.
+        batch: b, sequences in the micro-batch; not negative.
+        hidden: h, width of the model; at least 1, divisible by ``heads``.
+        heads: a, query heads; at least 1.
+        ffn: inner width of the MLP; None is ``4 hidden``.
+        kv_heads: key-value heads; None is as many as ``heads``.
+        ranks: t, tensor-parallel ranks; at least 1. Real division: a share need not be whole.
+        sequence_parallel: norms, masks and residuals are split along the sequence too.
+        recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps the input of the layer alone
+            (what lives while the layer runs again is not counted).
+        attention: ``"materialised"``, or ``"flash"``, which never stores the matrix.
+        gated: the MLP has a gate (SwiGLU).
+        dropout: masks are kept, and the attention matrix once more after its dropout.
+        element_bytes: e; not negative. 2 is bf16.
+        mask_bytes: k; not negative. 1 on GPUs.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4 and table 2.
+    """
+    ffn = 4 * hidden if ffn is None else ffn
+    kv_heads = heads if kv_heads is None else kv_heads
+    _check_shape(sequence, batch, hidden, ranks)
+    for name, count in (("heads", heads), ("kv_heads", kv_heads)):
+        _check_integer(name, count, 1)
+    _check_integer("ffn", ffn, 0)
+    _require(hidden % heads == 0, f"hidden must be divisible by heads, {heads}", hidden)
+    _require(heads % kv_heads == 0, f"heads must be divisible by kv_heads, {kv_heads}", heads)
+    _require(recompute in RECOMPUTE, f"recompute must be one of {', '.join(RECOMPUTE)}", recompute)
+    _require(attention in ATTENTION, f"attention must be one of {', '.join(ATTENTION)}", attention)
+    _check_size("element_bytes", element_bytes)
+    _check_size("mask_bytes", mask_bytes)
+    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
+    around = ranks if sequence_parallel else 1
+    if recompute == "full":
+        return float(tokens * hidden * e / around)
+    replicated = tokens * hidden * (4 * e + 2 * k)
+    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))
+    stored = attention == "materialised" and recompute == "none"
+    matrix = heads * sequence * tokens * (2 * e + k if dropout else e) if stored else 0
+    return float(replicated / around + (split + matrix) / ranks)
+
+
+def tensor_parallel_traffic(
+    sequence: int,
+    batch: int,
+    hidden: int,
+    ranks: int,
+    element_bytes: float = 2,
+    backward: bool = True,
+    sequence_parallel: bool = False,
+) -> float:
+    """Bytes that one rank sends for one transformer layer and one micro-batch under tensor parallelism.
+
+    Two all-reduces forward (attention and MLP) and two backward, each of a whole activation tensor of
+    ``sequence * batch * hidden`` elements, ring-optimal. With ``sequence_parallel`` each all-reduce becomes an
+    all-gather and a reduce-scatter of the same bytes together; the two split inputs, of which only slices were stored,
+    are gathered once more in the backward pass.
+
+    Args:
+        sequence: tokens in a sequence; not negative.
+        batch: sequences in the micro-batch; not negative.
+        hidden: width of the model; at least 1.
+        ranks: tensor-parallel ranks; at least 1 (one rank sends nothing).
+        element_bytes: bytes of an element; not negative. 2 is bf16.
+        backward: count the backward pass too.
+        sequence_parallel: norms and residuals are split along the sequence.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Korthikanti et al. (2022), arXiv:2205.05198, section 4.
+    """
+    _check_shape(sequence, batch, hidden, ranks)
+    _check_size("element_bytes", element_bytes)
+    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
+    return float(shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes)
+
+
+def best_segment(layers: int, layer_bytes: float, checkpoint_bytes: float) -> tuple[int, float]:
+    """How many layers to put between two checkpoints so that the peak of activations is least.
+
+    With a checkpoint every k layers, all ``ceil(layers / k)`` inputs of segments are kept, and while the backward pass
+    runs through a segment, the activations of its k layers live too.
+
+    Args:
+        layers: of the model; at least 1.
+        layer_bytes: what one layer stores when it is not recomputed; not negative.
+        checkpoint_bytes: the input of a layer; not negative.
+
+    Returns:
+        ``(k, peak)``: layers of a segment, from 1 to ``layers``, the smaller one of equals; and the peak, bytes.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Chen et al. (2016), arXiv:1604.06174.
+    """
+    _check_integer("layers", layers, 1)
+    _check_size("layer_bytes", layer_bytes)
+    _check_size("checkpoint_bytes", checkpoint_bytes)
+    peaks = ((-(-layers // k) * checkpoint_bytes + k * layer_bytes, k) for k in range(1, layers + 1))
+    peak, segment = min(peaks)
+    return segment, float(peak)
+
+
+def padded_vocabulary(vocab: int, ranks: int, multiple: int = 128) -> int:
+    """The least multiple of ``multiple * ranks`` that holds ``vocab`` tokens: every rank gets whole blocks of rows.
+
+    Args:
+        vocab: tokens of the tokenizer; at least 1.
+        ranks: tensor-parallel ranks; at least 1.
+        multiple: rows of a block on one rank; at least 1. 128 suits matrix units.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: NVIDIA Megatron-LM, ``--make-vocab-size-divisible-by``.
+    """
+    for name, count in (("vocab", vocab), ("ranks", ranks), ("multiple", multiple)):
+        _check_integer(name, count, 1)
+    block = multiple * ranks
+    return -(-vocab // block) * block
+
+
+def debug_traffic(sequence: int, batch: int, hidden: int, ranks: int) -> float:
+    """Bytes that one rank sends for one layer in a step under tensor parallelism, with activations in bf16.
+
+    Four all-reduces, each of the whole activation tensor, ring-optimal.
+
+    Args:
+        sequence: tokens in a sequence.
+        batch: sequences in the micro-batch.
+        hidden: width of the model.
+        ranks: tensor-parallel ranks; at least 1.
+    """
+    tensor = 2 * sequence * batch * hidden
+    return 4 * 2 * (ranks - 1) / ranks * tensor
+
+
+def _require(rule: bool, sentence: str, value: object) -> None:
+    """Raise a ValueError that says the rule and the value, unless the rule holds."""
+    if not rule:
+        raise ValueError(f"{sentence}, got {value!r}")
+
+
+def _check_integer(name: str, value: int, least: int) -> None:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    _require(whole and value >= least, f"{name} must be an integer >= {least}", value)
+
+
+def _check_size(name: str, value: float) -> None:
+    _require(0 <= value < math.inf, f"{name} must be a finite number >= 0", value)
+
+
+def _check_shape(sequence: int, batch: int, hidden: int, ranks: int) -> None:
+    for name, count, least in (("sequence", sequence, 0), ("batch", batch, 0), ("hidden", hidden, 1)):
+        _check_integer(name, count, least)
+    _check_integer("ranks", ranks, 1)

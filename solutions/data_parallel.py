@@ -1,0 +1,209 @@
+"""Data parallelism on real ranks: gradients that agree, an optimizer in slices, a parameter in slices.
+
+    world.run(train, ranks=4)  # train calls synchronize_gradients(model.parameters(), rows) before each step
+
+Every function is called by all ranks of a group, with tensors of the same shapes in the same order. N is its size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+import torch.distributed as dist
+
+from .buckets import assign_buckets
+
+# Gradients of the mean over all rows.
+
+
+def synchronize_gradients(
+    parameters: Iterable[torch.nn.Parameter],
+    count: int,
+    bucket_bytes: float = 25 * 2**20,
+    group: dist.ProcessGroup | None = None,
+) -> int:
+    """Replace every gradient by the gradient of the mean over the rows of all ranks.
+
+    The gradient of rank r is that of a mean over its ``count`` rows, n_r; all together it is the sum of n_r / n g_r.
+    Gradients travel in buckets, one all-reduce for each. Buckets are filled in the order in which backward passes end,
+    so from the last parameter to the first, and a bucket is full as soon as it holds ``bucket_bytes`` or more.
+
+    Args:
+        parameters: of the model, all of one type. One that is named twice is reduced once. One that needs no gradient
+            is left alone. One whose ``grad`` is None on this rank adds nothing, and gets the result too. A ``grad``
+            keeps its storage and its type.
+        count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold.
+        bucket_bytes: cap of a bucket, bytes; positive.
+        group: of the ranks; None is the default group.
+
+    Returns:
+        How many all-reduces carried gradients; the one that adds up the counts is not among them.
+
+    Raises:
+        ValueError: an argument is outside its range, or no rank has a row (then on every rank).
+
+    Source: Li et al. (2020), arXiv:2006.15704, section 3.2.
+    """
+    if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+        raise ValueError(f"count must be an integer >= 0, got {count!r}")
+    if not 0 < bucket_bytes < math.inf:
+        raise ValueError(f"bucket_bytes must be a finite number > 0, got {bucket_bytes!r}")
+    rows = torch.tensor(count)
+    dist.all_reduce(rows, group=group)
+    if rows == 0:
+        raise ValueError("count must be at least 1 on some rank, got 0 on all")
+    gradients = [_weighted(parameter, count / int(rows)) for parameter in reversed(_trainable(parameters))]
+    buckets = assign_buckets([gradient.nbytes for gradient in gradients], [bucket_bytes])
+    for bucket in buckets:
+        members = [gradients[place] for place in bucket]
+        flat = torch.cat([gradient.flatten() for gradient in members])
+        dist.all_reduce(flat, group=group)
+        _fill(members, flat)
+    return len(buckets)
+
+
+def _trainable(parameters: Iterable[torch.nn.Parameter]) -> list[torch.nn.Parameter]:
+    """Each distinct parameter that asks for a gradient, once."""
+    return [parameter for parameter in dict.fromkeys(parameters) if parameter.requires_grad]
+
+
+def _weighted(parameter: torch.nn.Parameter, share: float) -> torch.Tensor:
+    """The parameter's own ``grad``, multiplied in place by this rank's share of the rows."""
+    if parameter.grad is None:
+        parameter.grad = torch.zeros_like(parameter)
+    return parameter.grad.mul_(share) if share else parameter.grad.zero_()
+
+
+def _fill(tensors: Iterable[torch.Tensor], flat: torch.Tensor) -> None:
+    """Copy the elements of ``flat`` into ``tensors``, in order; what is left over is padding."""
+    start = 0
+    with torch.no_grad():
+        for tensor in tensors:
+            stop = start + tensor.numel()
+            tensor.copy_(flat[start:stop].view_as(tensor))
+            start = stop
+
+
+# Optimizer states in slices.
+
+
+class ShardedAdamW:
+    """AdamW whose states are cut into N equal slices, one on each rank (ZeRO stage 1).
+
+    Each rank keeps an fp32 master copy and both moments of its slice of all parameters, laid end to end and padded with
+    zeros to a multiple of N. The states never travel. In a step there is one reduce-scatter, of the gradients, and one
+    all-gather, of the updated weights.
+
+    Args:
+        parameters: of the model, all of one type, the same weights on every rank; at least one that needs a gradient.
+        lr: learning rate.
+        betas: decay of the first and of the second moment.
+        eps: added to the root of the second moment.
+        weight_decay: the weights shrink by ``lr * weight_decay`` of themselves, apart from the gradient.
+        group: of the ranks; None is the default group.
+
+    Raises:
+        ValueError: no parameter needs a gradient.
+
+    Sources: Loshchilov and Hutter (2019), arXiv:1711.05101; Rajbhandari et al. (2020), arXiv:1910.02054, section 5.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[torch.nn.Parameter],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+        group: dist.ProcessGroup | None = None,
+    ) -> None:
+        self.parameters = _trainable(parameters)
+        if not self.parameters:
+            raise ValueError("parameters must hold one that needs a gradient, got none")
+        self.lr, self.betas, self.eps, self.weight_decay, self.group = lr, betas, eps, weight_decay, group
+        self.ranks, self.rank = dist.get_world_size(group), dist.get_rank(group)
+        weights = _flat([parameter.detach() for parameter in self.parameters], self.ranks)
+        self.master = weights.chunk(self.ranks)[self.rank].clone()  # [ceil(P / N)], fp32
+        self.first, self.second = torch.zeros_like(self.master), torch.zeros_like(self.master)
+        self.steps = 0
+
+    def step(self) -> None:
+        """One step with the mean over all ranks of ``grad``; a ``grad`` that is None counts as zeros."""
+        zeros = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
+        gradient = torch.empty_like(self.master)
+        dist.reduce_scatter(gradient, list(_flat(zeros, self.ranks).chunk(self.ranks)), group=self.group)
+        self._update(gradient / self.ranks)
+        mine = self.master.to(self.parameters[0].dtype)
+        weights = mine.new_empty(self.ranks * mine.numel())
+        dist.all_gather(list(weights.chunk(self.ranks)), mine, group=self.group)
+        _fill(self.parameters, weights)
+
+    def state_bytes(self) -> int:
+        """Bytes of master copy and moments on this rank: ``12 * ceil(P / N)``."""
+        return self.master.nbytes + self.first.nbytes + self.second.nbytes
+
+    def _update(self, gradient: torch.Tensor) -> None:
+        """AdamW on this rank's slice."""
+        self.steps += 1
+        for moment, value, beta in ((self.first, gradient, self.betas[0]), (self.second, gradient**2, self.betas[1])):
+            moment.mul_(beta).add_(value, alpha=1 - beta)
+        mean, square = (m / (1 - b**self.steps) for m, b in zip((self.first, self.second), self.betas, strict=True))
+        self.master.mul_(1 - self.lr * self.weight_decay)
+        self.master.sub_(self.lr * mean / (square.sqrt() + self.eps))
+
+
+def _flat(tensors: Iterable[torch.Tensor], ranks: int) -> torch.Tensor:
+    """All elements end to end in fp32, with zeros behind them so that ``ranks`` divides their number."""
+    flat = torch.cat([tensor.flatten().float() for tensor in tensors])
+    return torch.nn.functional.pad(flat, (0, -flat.numel() % ranks))
+
+
+# A parameter in slices.
+
+
+def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:
+    """The whole parameter from everyone's slice of it; gradients find their way back (the core of ZeRO stage 3).
+
+    Forward, one all-gather; the padding at the end is cut off. Backward, every rank has the gradient of the whole
+    parameter for its own rows: it is padded and goes through one reduce-scatter, so that each rank is left with its
+    slice of the *mean* over the ranks.
+
+    Args:
+        shard: this rank's slice, 1-D, of the same length on every rank; it may ask for a gradient.
+        numel: elements of the whole parameter, from 0 to N times the slice's; the rest is padding.
+        group: of the ranks; None is the default group.
+
+    Returns:
+        The first ``numel`` elements of all slices, 1-D.
+
+    Raises:
+        ValueError: ``shard`` is not 1-D, or ``numel`` is outside its range.
+    """
+    if shard.dim() != 1:
+        raise ValueError(f"shard must have one dimension, got shape {tuple(shard.shape)}")
+    most = dist.get_world_size(group) * shard.numel()
+    if not isinstance(numel, int) or isinstance(numel, bool) or not 0 <= numel <= most:
+        raise ValueError(f"numel must be an integer from 0 to {most}, got {numel!r}")
+    return _Gather.apply(shard, numel, group)  # type: ignore[no-any-return]
+
+
+class _Gather(torch.autograd.Function):
+    """All-gather, and the mean in slices on the way back."""
+
+    @staticmethod
+    def forward(ctx, shard, numel, group):  # type: ignore[override, no-untyped-def]
+        ctx.length, ctx.group = shard.numel(), group
+        ranks = dist.get_world_size(group)
+        whole = shard.new_empty(ranks * shard.numel())
+        dist.all_gather(list(whole.tensor_split(ranks)), shard.contiguous(), group=group)
+        return whole[:numel]
+
+    @staticmethod
+    def backward(ctx, gradient):  # type: ignore[override, no-untyped-def]
+        ranks = dist.get_world_size(ctx.group)
+        padded = torch.nn.functional.pad(gradient, (0, ranks * ctx.length - gradient.numel()))
+        mine = padded.new_empty(ctx.length)
+        dist.reduce_scatter(mine, list(padded.tensor_split(ranks)), group=ctx.group)
+        return mine / ranks, None, None

@@ -1,0 +1,176 @@
+"""Mixtures of experts by the numbers: parameters, capacity, and bytes on the wire. Standard library only.
+
+>>> expert_capacity(4096, experts=64, top_k=2, capacity_factor=1.25)
+160
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+
+def moe_parameters(
+    hidden: int,
+    expert_ffn: int,
+    experts: int,
+    top_k: int,
+    moe_layers: int,
+    shared_parameters: int,
+    shared_experts: int = 0,
+    gated: bool = True,
+) -> tuple[int, int]:
+    """Parameters of a mixture of experts: all of them, and those that one token uses.
+
+    An expert is a feed-forward block of 3 matrices, or 2 without a gate, of ``hidden`` by ``expert_ffn``.
+
+    Args:
+        hidden: h, width of the residual stream; at least 1.
+        expert_ffn: inner width of one expert; at least 1.
+        experts: E, routed experts of one mixture layer; at least 1.
+        top_k: k, routed experts that one token visits; from 1 to E.
+        moe_layers: L, mixture layers; not negative.
+        shared_parameters: everything else, which every token uses: attention, norms, routers, embeddings, dense
+            feed-forward blocks; not negative.
+        shared_experts: S, further experts of a mixture layer that every token visits; not negative.
+        gated: whether an expert has a gate.
+
+    Returns:
+        ``(total, active)``: ``shared_parameters`` and L (E + S) experts, or L (k + S) experts.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Jiang et al. (2024), arXiv:2401.04088; DeepSeek-AI (2024), arXiv:2412.19437.
+    """
+    for name, value in (("hidden", hidden), ("expert_ffn", expert_ffn), ("experts", experts), ("top_k", top_k)):
+        _check_count(name, value, 1)
+    counts = (("moe_layers", moe_layers), ("shared_parameters", shared_parameters), ("shared_experts", shared_experts))
+    for name, value in counts:
+        _check_count(name, value, 0)
+    _check_choice(top_k, experts)
+    expert = (3 if gated else 2) * hidden * expert_ffn
+    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
+    return total, total - moe_layers * (experts - top_k) * expert
+
+
+def expert_capacity(tokens: int, experts: int, top_k: int, capacity_factor: float = 1.0) -> int:
+    """Assignments that one expert takes: ``ceil(capacity_factor T k / E)``, an even share times a factor.
+
+    The factor counts as it is written: 1.1 is eleven tenths, not the binary number next to it.
+
+    Args:
+        tokens: T, routed together; not negative.
+        experts: E, at least 1.
+        top_k: k, experts that one token visits; from 1 to E.
+        capacity_factor: positive, finite.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Lepikhin et al. (2020), arXiv:2006.16668; Fedus, Zoph and Shazeer (2021), arXiv:2101.03961.
+    """
+    _check_count("tokens", tokens, 0)
+    _check_count("experts", experts, 1)
+    _check_count("top_k", top_k, 1)
+    _check_choice(top_k, experts)
+    if not 0 < capacity_factor < math.inf:
+        raise ValueError(f"capacity_factor must be a finite number > 0, got {capacity_factor!r}")
+    return math.ceil(Fraction(str(capacity_factor)) * tokens * top_k / experts)
+
+
+def keep_within_capacity(choices: list[list[int]], experts: int, capacity: int) -> list[list[bool]]:
+    """Which assignments fit when every expert takes ``capacity`` of them.
+
+    All first choices are served before any second choice, all second before any third; within a choice, tokens are
+    served in their order.
+
+    Args:
+        choices: ``choices[t]`` are the experts of token t, best first; all tokens have as many.
+        experts: E, at least 1; they are numbered from 0.
+        capacity: assignments that one expert takes; not negative.
+
+    Returns:
+        In the shape of ``choices``, True where the assignment is kept.
+
+    Raises:
+        ValueError: an argument is outside its range, or a choice is no expert.
+
+    Source: Lepikhin et al. (2020), arXiv:2006.16668, algorithm 1.
+    """
+    _check_count("experts", experts, 1)
+    _check_count("capacity", capacity, 0)
+    top_k = len(choices[0]) if choices else 0
+    for token, chosen in enumerate(choices):
+        if len(chosen) != top_k or any(expert not in range(experts) for expert in chosen):
+            raise ValueError(f"choices[{token}] must hold {top_k} experts from 0 to {experts - 1}, got {chosen!r}")
+    room = [capacity] * experts
+    kept = [[False] * top_k for _ in choices]
+    for place in range(top_k):
+        for token, chosen in enumerate(choices):
+            expert = chosen[place]
+            kept[token][place] = room[expert] > 0
+            room[expert] -= kept[token][place]
+    return kept
+
+
+def all_to_all_bytes(
+    tokens: int,
+    hidden: int,
+    top_k: int,
+    ranks: int,
+    bytes_per_element: float = 2,
+    once_per_rank: bool = False,
+    experts: int | None = None,
+) -> float:
+    """Bytes that one rank sends in one all-to-all of expert parallelism, when tokens spread evenly over the experts.
+
+    Every token goes to k experts; ``(R - 1) / R`` of them are on other ranks: ``T k h w (R - 1) / R``. With
+    ``once_per_rank`` a token goes once to each rank that has one of its k different experts: k becomes the expected
+    number of such ranks, ``R (1 - C(E - E/R, k) / C(E, k))``. A layer has two all-to-alls, there and back.
+
+    Args:
+        tokens: T, that the rank holds; not negative.
+        hidden: h, elements of a token; at least 1.
+        top_k: k, at least 1.
+        ranks: R, at least 1. One rank sends nothing: 0.0.
+        bytes_per_element: w, bytes; not negative.
+        once_per_rank: whether a token travels once to a rank where several of its experts are.
+        experts: E, needed for ``once_per_rank``; a multiple of R, at least k.
+
+    Raises:
+        ValueError: an argument is outside its range or missing; the message names it and its value.
+
+    Source: Rajbhandari et al. (2022), arXiv:2201.05596; DeepSeek-AI (2024), arXiv:2412.19437, section 3.2.
+    """
+    _check_count("tokens", tokens, 0)
+    for name, value in (("hidden", hidden), ("top_k", top_k), ("ranks", ranks)):
+        _check_count(name, value, 1)
+    if not 0 <= bytes_per_element < math.inf:
+        raise ValueError(f"bytes_per_element must be a finite number >= 0, got {bytes_per_element!r}")
+    copies: float = top_k
+    if once_per_rank:
+        copies = _ranks_visited(top_k, ranks, experts)
+    return tokens * copies * hidden * bytes_per_element * (ranks - 1) / ranks
+
+
+def _ranks_visited(top_k: int, ranks: int, experts: int | None) -> float:
+    """The expected number of ranks that hold one of k different experts of a token."""
+    if experts is None:
+        raise ValueError("experts must be given for once_per_rank, got None")
+    _check_count("experts", experts, 1)
+    _check_choice(top_k, experts)
+    if experts % ranks:
+        raise ValueError(f"experts must be a multiple of ranks, got {experts} and {ranks}")
+    missed = Fraction(math.comb(experts - experts // ranks, top_k), math.comb(experts, top_k))
+    return float(ranks * (1 - missed))
+
+
+def _check_choice(top_k: int, experts: int) -> None:
+    if top_k > experts:
+        raise ValueError(f"top_k must be at most experts, got {top_k} and {experts}")
+
+
+def _check_count(name: str, value: int, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

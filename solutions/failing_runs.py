@@ -1,0 +1,73 @@
+"""A training run that fails again and again, second by second. Standard library only.
+
+>>> run = simulate_run(100, 30, 5, 10, [50])
+>>> run["wall"], run["lost"], run["failures"]
+(145.0, 15.0, 1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+
+def simulate_run(
+    work: float, interval: float, checkpoint_time: float, restart_time: float, failure_gaps: Iterable[float]
+) -> dict[str, float]:
+    """The wall-clock of a run that saves its work at intervals and starts again from the last checkpoint when it fails.
+
+    The work is cut into segments of ``interval``, the last one perhaps shorter (``ceil(work / interval - 1e-9)`` of
+    them). Each is computed, then saved, the last one too. A failure before the end of a segment's checkpoint loses the
+    segment so far, then the job restarts. A failure exactly at that end loses nothing, but the job restarts all the
+    same, also after the last segment. A failure during a restart begins the restart anew.
+
+    Args:
+        work: useful compute, seconds; positive, finite.
+        interval: useful compute between two checkpoints, seconds; positive, finite.
+        checkpoint_time: seconds that the job stands still for one; not negative, finite.
+        restart_time: seconds; not negative, finite.
+        failure_gaps: seconds to the first failure, then from each failure to the next, in wall-clock, whatever the job
+            is doing; each > 0. When they end there are no more failures. They may never end: take one at a time.
+
+    Returns:
+        ``wall``, the seconds until the last checkpoint is safe and no restart is left to do, and its four parts
+        ``useful`` (equal to ``work``), ``checkpoint`` (only those that were finished), ``lost`` and ``restart``; and
+        ``failures``, an int.
+
+    Raises:
+        ValueError: an argument is outside its range or not finite; the message names it and its value.
+    """
+    for name, value in (("work", work), ("interval", interval)):
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be finite and positive, got {value!r}")
+    for name, value in (("checkpoint_time", checkpoint_time), ("restart_time", restart_time)):
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} must be finite and not negative, got {value!r}")
+    gaps = iter(failure_gaps)
+    spent = {"useful": 0.0, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}
+    failures, left = 0, _next_gap(gaps)  # seconds until the next failure
+    segments = math.ceil(work / interval - 1e-9)
+    for segment in range(segments):
+        useful = interval if segment < segments - 1 else work - (segments - 1) * interval
+        saved = False
+        while not saved:
+            saved = left >= useful + checkpoint_time
+            if saved:
+                spent["useful"] += useful
+                spent["checkpoint"] += checkpoint_time
+                left -= useful + checkpoint_time
+            else:
+                spent["lost"] += left
+                left = 0.0
+            while left == 0:  # a failure: restart, as often as it takes
+                failures, left = failures + 1, _next_gap(gaps)
+                spent["restart"] += min(left, restart_time)
+                left -= min(left, restart_time)
+    return {"wall": sum(spent.values()), **spent, "failures": failures}
+
+
+def _next_gap(gaps: Iterable[float]) -> float:
+    gap = next(iter(gaps), math.inf)
+    if not gap > 0:
+        raise ValueError(f"failure_gaps must be > 0, got {gap!r}")
+    return gap

@@ -1,0 +1,143 @@
+"""Parameters, floating-point operations and utilization of a training run, from the model's shape. Standard library.
+
+>>> parameter_count(126, 16_384, 128, 8, 128, 53_248, 128_256)
+405853388800
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def parameter_count(
+    layers: int,
+    hidden: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    ffn: int,
+    vocab: int,
+    gated: bool = True,
+    tied_embeddings: bool = False,
+) -> int:
+    """Parameters of a decoder with RMSNorm, no biases and no table of positions.
+
+    A layer has four attention matrices (queries and output are ``heads * head_dim`` wide, keys and values ``kv_heads *
+    head_dim``), the matrices of its feed-forward block, and two norms with ``hidden`` weights each. Around the layers
+    stand the embedding, a last norm and the head, which has the embedding's size.
+
+    Args:
+        layers: blocks; like all sizes here an integer >= 1.
+        hidden: width of the residual stream. ``heads * head_dim`` need not be equal to it.
+        heads: query heads.
+        kv_heads: key and value heads; must divide ``heads``.
+        head_dim: width of one head.
+        ffn: inner width of the feed-forward block.
+        vocab: rows of the embedding.
+        gated: the feed-forward block has three matrices (SwiGLU), otherwise two.
+        tied_embeddings: the head is the embedding, counted once.
+
+    Raises:
+        ValueError: a size is not an integer >= 1, or ``kv_heads`` does not divide ``heads``.
+
+    Sources: Shazeer (2020), arXiv:2002.05202 (the gate); Ainslie et al. (2023), arXiv:2305.13245 (fewer key and value
+    heads). Counts of released models check it.
+    """
+    sizes = {"layers": layers, "hidden": hidden, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim}
+    for name, size in (sizes | {"ffn": ffn, "vocab": vocab}).items():
+        _check_integer(name, size, 1)
+    if heads % kv_heads:
+        raise ValueError(f"kv_heads must divide heads, {heads}, got {kv_heads}")
+    attention = 2 * hidden * heads * head_dim + 2 * hidden * kv_heads * head_dim
+    feed_forward = (3 if gated else 2) * hidden * ffn
+    ends = (1 if tied_embeddings else 2) * vocab * hidden + hidden
+    return layers * (attention + feed_forward + 2 * hidden) + ends
+
+
+def training_flops(
+    parameters: float,
+    phases: Sequence[tuple[float, int]],
+    layers: int = 0,
+    width: int = 0,
+    causal: bool = False,
+) -> float:
+    """Floating-point operations of a training run whose sequences may grow from phase to phase.
+
+    A token costs 6 per matrix parameter, and for attention 12 per layer, unit of width and position of its sequence
+    (forward and backward; the whole square of scores, because utilization is reported that way), or half of that.
+
+    Args:
+        parameters: those in matrices that a token is multiplied with (the head, not the look-up in the embedding);
+            not negative, finite.
+        phases: pairs of tokens seen (not negative, finite) and tokens of one sequence (an integer >= 1).
+        layers: blocks, an integer >= 0; 0 leaves attention out.
+        width: ``heads * head_dim``, an integer >= 0.
+        causal: count only the half of the attention that a causal model needs.
+
+    Returns:
+        FLOP of all phases; 0.0 without phases.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Sources: Kaplan et al. (2020), arXiv:2001.08361, section 2.1; Chowdhery et al. (2022), arXiv:2204.02311, appendix B.
+    """
+    _check_amount("parameters", parameters)
+    _check_integer("layers", layers, 0)
+    _check_integer("width", width, 0)
+    total = 0.0
+    for tokens, sequence in phases:
+        _check_amount("tokens", tokens)
+        _check_integer("sequence", sequence, 1)
+        total += tokens * (6 * parameters + (6 if causal else 12) * layers * width * sequence)
+    return total
+
+
+def utilization(
+    tokens_per_second: float, flops_per_token: float, gpus: int, peak: float, recomputed_forward: float = 0.0
+) -> tuple[float, float]:
+    """Model and hardware FLOPs utilization, MFU and HFU: the share of the peak that a run makes use of.
+
+    MFU counts the operations that the model needs, HFU also those that are done twice: a forward pass is a third of a
+    step, and ``recomputed_forward`` of it is computed again in the backward pass.
+
+    Args:
+        tokens_per_second: of the whole job; not negative, finite.
+        flops_per_token: forward and backward, nothing recomputed; positive, finite.
+        gpus: an integer >= 1.
+        peak: of one GPU, dense, FLOP/s; positive, finite. (With sparsity a data sheet prints twice that.)
+        recomputed_forward: from 0 (nothing) to 1 (everything).
+
+    Returns:
+        ``(mfu, hfu)``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Sources: Chowdhery et al. (2022), arXiv:2204.02311, section 4.1 (MFU); Korthikanti et al. (2022), arXiv:2205.05198,
+    section 6.3 (HFU).
+    """
+    _check_amount("tokens_per_second", tokens_per_second)
+    _check_positive("flops_per_token", flops_per_token)
+    _check_integer("gpus", gpus, 1)
+    _check_positive("peak", peak)
+    if not 0 <= recomputed_forward <= 1:
+        raise ValueError(f"recomputed_forward must be from 0 to 1, got {recomputed_forward!r}")
+    mfu = tokens_per_second * flops_per_token / (gpus * peak)
+    return mfu, mfu * (1 + recomputed_forward / 3)
+
+
+def _check_integer(name: str, value: int, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")
+
+
+def _check_amount(name: str, value: float) -> None:
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
+
+
+def _check_positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")

@@ -1,0 +1,185 @@
+"""What the layout advisor chooses from, and what a step takes: the model of its time. Standard library only.
+
+It prices an ideal machine: equal stages but for the head, no stragglers, every message at the full bandwidth of its
+link. It is there to compare layouts; a measured step is longer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rankzero.layouts import Job, Layout
+from rankzero.models import Model
+
+#: Chunks of layers on one rank that :func:`candidates` tries.
+CHUNKS = (1, 2, 4)
+#: Tokens of a sequence that context parallelism leaves on a rank at least: below, its messages cannot be hidden.
+LEAST_TOKENS = 4096
+
+
+def candidates(job: Job) -> list[Layout]:
+    """Every layout of a job that divides: what does not is no layout.
+
+    TP stays inside a node and divides the heads; it divides the key-value heads or is a multiple of them. CP is 1, or
+    cuts the sequence into 2 CP equal parts and leaves at least 4,096 tokens on a rank. PP is at most the layers. DP
+    takes the remaining GPUs, and the batch divides by DP micro-batches. EP divides the experts and DP. ZeRO-3 stands
+    without a pipeline. Chunks are 1, 2 or 4, more than 1 only where the micro-batches are a multiple of PP and every
+    rank has a layer for each. Each with and without recomputation.
+    """
+    layouts = []
+    for tp, cp, pp in _meshes(job):
+        dp = job.gpus // (tp * cp * pp)
+        if job.global_batch % (dp * job.micro_batch):
+            continue
+        microbatches = job.global_batch // (dp * job.micro_batch)
+        cuts = [v for v in CHUNKS if v == 1 or _can_interleave(job.model.layers, pp, microbatches, v)]
+        for ep in _divisors(math.gcd(job.model.experts, dp)) if job.model.experts else [1]:
+            for zero in (1, 2, 3) if pp == 1 else (1, 2):
+                layouts += [Layout(tp, cp, pp, dp, ep, zero, v, again) for v in cuts for again in (False, True)]
+    return layouts
+
+
+def step_time(layout: Layout, job: Job) -> float:
+    """Time of one training step, seconds, in the model of :func:`step_parts`: the sum of its parts.
+
+    Raises:
+        ValueError: as for ``layout_memory``.
+    """
+    return sum(step_parts(layout, job).values())
+
+
+def step_parts(layout: Layout, job: Job) -> dict[str, float]:
+    """The time of one step by what it is spent on, seconds.
+
+    For each micro-batch: ``compute`` of the slowest stage, and the messages of its layers, which nothing hides: ``TP``
+    (4 all-reduces of a layer, 6 with recomputation), ``CP`` (keys and values go round a ring 2 times, or 3), ``EP``
+    (4 all-to-alls, or 6), ``PP`` (an activation and a gradient for each chunk). ``idle`` is the pipeline's idle time.
+    ``DP`` is what gathering weights and scattering gradients takes beyond the compute that hides it: two thirds of a
+    micro-batch's time once a step, or with ZeRO-3 in every micro-batch. An axis uses the fast links if it fits in a
+    node; ranks are numbered with TP innermost, then CP, EP, PP and DP.
+
+    Raises:
+        ValueError: as for ``layout_memory``.
+    """
+    microbatches = microbatches_of(layout, job)
+    model, layers = job.model, stage_size(layout, job.model)
+    tokens = job.micro_batch * job.sequence
+    ways = layout.tp * layout.cp
+    flops = _slowest_stage(layout, job)
+    passes = 1.5 if layout.recompute else 1.0  # forwards and backwards over those without recomputation
+    compute = flops / (ways * job.peak * job.efficiency) * (4 / 3 if layout.recompute else 1.0)
+    whole = 2.0 * tokens * model.hidden
+    kv = 4.0 * tokens * model.kv_heads * model.head_dim / layout.tp
+    bandwidths = _bandwidths(layout, job)
+    once = {
+        "compute": compute,
+        "TP": layers * 4 * passes * 2 * _others(layout.tp) * whole / layout.cp / bandwidths["tp"],
+        "CP": layers * 2 * passes * _others(layout.cp) * kv / bandwidths["cp"],
+        "EP": layers * 4 * passes * model.top_k * whole / ways * _others(layout.ep) / bandwidths["ep"],
+        "PP": 2 * layout.virtual_stages * whole / ways / bandwidths["pp"] if layout.pp > 1 else 0.0,
+    }
+    unit = sum(once.values())
+    parts = {name: microbatches * seconds for name, seconds in once.items()}
+    parts["idle"] = unit * (layout.pp - 1) / layout.virtual_stages
+    parts["DP"] = _exposed(layout, job.model, microbatches, unit, bandwidths["dp"])
+    return parts
+
+
+def _meshes(job: Job) -> Iterator[tuple[int, int, int]]:
+    """TP, CP and PP that divide what they must."""
+    model = job.model
+    for tp in _divisors(job.gpus):
+        if tp > job.gpus_per_node or model.heads % tp or (model.kv_heads % tp and tp % model.kv_heads):
+            continue
+        for cp in _divisors(job.gpus // tp):
+            if cp > 1 and (job.sequence % (2 * cp) or job.sequence // cp < LEAST_TOKENS):
+                continue
+            yield from ((tp, cp, pp) for pp in _divisors(job.gpus // (tp * cp)) if pp <= model.layers)
+
+
+def _divisors(number: int) -> list[int]:
+    small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
+    return sorted({*small, *(number // d for d in small)})
+
+
+def _can_interleave(layers: int, pp: int, microbatches: int, chunks: int) -> bool:
+    return pp > 1 and microbatches % pp == 0 and layers // pp >= chunks
+
+
+def microbatches_of(layout: Layout, job: Job) -> int:
+    """Micro-batches of one replica in a step; a ValueError for a layout that does not divide."""
+    taken = layout.tp * layout.cp * layout.pp * layout.dp
+    if taken != job.gpus:
+        raise ValueError(f"tp * cp * pp * dp must be {job.gpus}, got {taken}")
+    if layout.dp % layout.ep:
+        raise ValueError(f"ep must divide dp, got {layout.ep} and {layout.dp}")
+    if layout.zero not in (1, 2, 3):
+        raise ValueError(f"zero must be 1, 2 or 3, got {layout.zero!r}")
+    at_once = layout.dp * job.micro_batch
+    if job.global_batch % at_once:
+        raise ValueError(f"global_batch must be divisible by dp micro-batches, got {job.global_batch} and {at_once}")
+    return job.global_batch // at_once
+
+
+def stage_size(layout: Layout, model: Model) -> int:
+    return -(-model.layers // layout.pp)
+
+
+def _expert(model: Model) -> int:
+    """Parameters of one expert."""
+    return (3 if model.gated else 2) * model.hidden * model.expert_ffn
+
+
+def _block(model: Model) -> int:
+    """Parameters of one layer that every token uses."""
+    queries, keys = model.heads * model.head_dim, model.kv_heads * model.head_dim
+    attention = 2 * model.hidden * (queries + keys)
+    if model.experts:
+        forward = model.hidden * model.experts + model.shared_experts * _expert(model)
+    else:
+        forward = (3 if model.gated else 2) * model.hidden * model.ffn
+    return attention + 2 * model.hidden + forward
+
+
+def parameters_on_gpu(layout: Layout, model: Model) -> tuple[float, float]:
+    """Parameters on one GPU: those that all tokens use, and those of experts."""
+    matrix = model.vocab * model.hidden
+    ends = matrix if layout.pp > 1 else matrix * (1 if model.tied_embeddings else 2) + model.hidden
+    layers = stage_size(layout, model)
+    shared = (layers * _block(model) + ends) / layout.tp
+    return shared, layers * model.experts * _expert(model) / (layout.tp * layout.ep)
+
+
+def _slowest_stage(layout: Layout, job: Job) -> float:
+    """FLOPs of a micro-batch on the stage that has most, forward and backward, over all ranks of the stage."""
+    model, tokens = job.model, job.micro_batch * job.sequence
+    attention = 6 * job.sequence * model.heads * model.head_dim
+    layer = (6 * (_block(model) + model.top_k * _expert(model)) + attention) * tokens
+    head = 6 * model.vocab * model.hidden * tokens
+    return max(stage_size(layout, model) * layer, model.layers // layout.pp * layer + head)
+
+
+def _others(ranks: int) -> float:
+    """The share of a tensor that lies on other ranks."""
+    return (ranks - 1) / ranks
+
+
+def _bandwidths(layout: Layout, job: Job) -> dict[str, float]:
+    """The bandwidth of each axis, bytes/s; TP is innermost."""
+    found, reach = {}, 1
+    for axis, size in (("tp", layout.tp), ("cp", layout.cp), ("ep", layout.ep), ("pp", layout.pp)):
+        reach *= size
+        found[axis] = job.node_bandwidth if reach <= job.gpus_per_node else job.network_bandwidth
+    found["dp"] = job.node_bandwidth if job.gpus <= job.gpus_per_node else job.network_bandwidth
+    return found
+
+
+def _exposed(layout: Layout, model: Model, microbatches: int, unit: float, bandwidth: float) -> float:
+    """Seconds of data-parallel communication that compute does not hide."""
+    shared, experts = parameters_on_gpu(layout, model)
+    ranks = layout.dp * layout.cp
+    gather = 2 * (shared * _others(ranks) + experts * _others(ranks // layout.ep)) / bandwidth
+    if layout.zero < 3:
+        return max(0.0, 2 * gather - unit * 2 / 3)
+    return microbatches * max(0.0, 2 * gather - unit) + max(0.0, gather - unit * 2 / 3)

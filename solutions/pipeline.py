@@ -1,0 +1,328 @@
+"""Pipelines: how long ranks idle, in which order they work, what they hold and what they send. Standard library only.
+
+A pipeline has p ranks. Each holds one stage of the model, or v chunks of layers (virtual stages), and a step has m
+micro-batches. An operation is a string of stage, kind and micro-batch, ``"2F5"``: ``F`` forward, ``B`` full backward,
+``I`` and ``W`` its halves, the gradients of the input and of the weights.
+
+>>> times = simulate_schedule(pipeline_schedule("1f1b", 4, 8), {"F": 1, "B": 2})
+>>> max(end for _, end in times.values())
+33.0
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+#: What :func:`pipeline_schedule` knows.
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1")
+
+
+def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> float:
+    """The idle time of a pipeline as a share of the total time: ``(p - 1) / (v m + p - 1)``.
+
+    Exact for equal stages and free transfers, with one chunk per rank, or with m a multiple of p. GPipe and 1F1B idle
+    alike.
+
+    Args:
+        stages: p, ranks in the pipeline; at least 1. One rank never idles: 0.0.
+        microbatches: m, of one step; at least 1.
+        virtual_stages: v, chunks on each rank; at least 1.
+
+    Raises:
+        ValueError: an argument is not an integer >= 1; the message names it and its value.
+
+    Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2; Huang et al. (2019), arXiv:1811.06965.
+    """
+    _check_shape(stages, microbatches, virtual_stages)
+    return (stages - 1) / (virtual_stages * microbatches + stages - 1)
+
+
+def bubble_overhead(stages: int, microbatches: int, virtual_stages: int = 1) -> float:
+    """The idle time of a pipeline over its useful time: ``(p - 1) / (v m)``. It may be more than 1.
+
+    Exact for equal stages and free transfers, with one chunk per rank, or with m a multiple of p.
+
+    Args:
+        stages: p, ranks in the pipeline; at least 1. One rank never idles: 0.0.
+        microbatches: m, of one step; at least 1.
+        virtual_stages: v, chunks on each rank; at least 1.
+
+    Raises:
+        ValueError: an argument is not an integer >= 1; the message names it and its value.
+
+    Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2; Llama Team (2024), arXiv:2407.21783, section 3.3.2.
+    """
+    _check_shape(stages, microbatches, virtual_stages)
+    return (stages - 1) / (virtual_stages * microbatches)
+
+
+def debug_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> float:
+    """Idle time over total time of a pipeline, after a reviewer has "corrected" the last line.
+
+    Args:
+        stages, microbatches, virtual_stages: p, m and v, each at least 1.
+
+    Raises:
+        ValueError: an argument is below 1.
+    """
+    if min(stages, microbatches, virtual_stages) < 1:
+        raise ValueError(f"all arguments must be >= 1, got {stages}, {microbatches}, {virtual_stages}")
+    idle, useful = stages - 1, microbatches * virtual_stages
+    return idle / (idle + useful)
+
+
+def pipeline_schedule(name: str, ranks: int, microbatches: int, virtual_stages: int = 1) -> list[list[str]]:
+    """The order in which every rank of a pipeline works.
+
+    ``gpipe``: all forwards, then all backwards, both ascending.
+    ``1f1b``: on rank r ``min(m, p - 1 - r)`` forwards; then a forward and a backward in turn until the forwards run
+    out; then the remaining backwards.
+    ``interleaved``: rank r holds stages r, r + p, r + 2p, ... Its k-th forward (k from 0) is of chunk
+    ``(k mod p v) // p`` and micro-batch ``(k // (p v)) p + k mod p``; its k-th backward is of chunk v - 1 minus that.
+    First ``min(m v, 2 (p - 1 - r) + (v - 1) p)`` forwards, then in turn as in 1F1B.
+    ``zb-h1``: on rank r ``min(m, p - 1 - r)`` forwards; then, while forwards remain, F, I, and a W when more than r
+    micro-batches wait for theirs; then I and W in turn until the I's run out; then the remaining W's.
+
+    Args:
+        name: one of these four.
+        ranks: p, at least 1.
+        microbatches: m, at least 1; for ``interleaved`` a multiple of p.
+        virtual_stages: v, chunks on each rank; at least 2 for ``interleaved``, 1 for the others.
+
+    Returns:
+        One list per rank: its operations in the order of execution, as ``"2F5"`` (stage, kind, micro-batch).
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Huang et al. (2019), arXiv:1811.06965; Narayanan et al. (2021), arXiv:2104.04473; Qi et al. (2024),
+    arXiv:2401.10241.
+    """
+    if name not in SCHEDULES:
+        raise ValueError(f"name must be one of {', '.join(SCHEDULES)}, got {name!r}")
+    _check_shape(ranks, microbatches, virtual_stages, "ranks")
+    if name == "interleaved":
+        if virtual_stages < 2:
+            raise ValueError(f"virtual_stages must be >= 2 for interleaved, got {virtual_stages}")
+        if microbatches % ranks:
+            raise ValueError(f"microbatches must be a multiple of ranks, got {microbatches} and {ranks}")
+        return [_interleaved(rank, ranks, microbatches, virtual_stages) for rank in range(ranks)]
+    if virtual_stages != 1:
+        raise ValueError(f"virtual_stages must be 1 for {name}, got {virtual_stages}")
+    if name == "zb-h1":
+        return [_zero_bubble(rank, ranks, microbatches) for rank in range(ranks)]
+    orders = []
+    for rank in range(ranks):
+        forwards, backwards = ([f"{rank}{kind}{i}" for i in range(microbatches)] for kind in "FB")
+        warm_up = microbatches if name == "gpipe" else min(microbatches, ranks - 1 - rank)
+        orders.append(_in_turn(forwards, backwards, warm_up))
+    return orders
+
+
+def simulate_schedule(
+    orders: Sequence[Sequence[str]], durations: Mapping[str, float], transfer_time: float = 0.0
+) -> dict[str, tuple[float, float]]:
+    """When every operation of a schedule starts and ends.
+
+    A rank runs its list in order, one operation at a time, each as early as possible. F(s, i) of stage s and
+    micro-batch i waits for F(s-1, i). B(s, i), or I(s, i), waits for F(s, i), and for B or I(s+1, i) unless s is the
+    last stage. W(s, i) waits for I(s, i). What comes from another rank arrives ``transfer_time`` after its end; the
+    sender goes on at once.
+
+    Args:
+        orders: one list of operations per rank, in the order of execution. Every stage stands on one rank and runs
+            every micro-batch once: F and B, or F, I and W; or no stage runs any backward.
+        durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``; not negative.
+        transfer_time: of a message between ranks, seconds; not negative.
+
+    Returns:
+        ``{op: (start, end)}``, seconds from the first start at 0.
+
+    Raises:
+        ValueError: an operation is not written so, stands twice or is missing; a duration is missing or out of range;
+            or ranks wait for ever: ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``, for all that have not ended.
+
+    Source: Huang et al. (2019), arXiv:1811.06965; Qi et al. (2024), arXiv:2401.10241.
+    """
+    _check_time("transfer_time", transfer_time)
+    ops = [[_parse(op) for op in order] for order in orders]
+    homes, microbatches, kinds = _check_complete(ops)
+    seconds = _durations(kinds, durations)
+    ends = {(stage, phase): [math.nan] * microbatches for stage in homes for phase in "FBW"}
+    inputs = {key: _inputs(*key, homes, ends, transfer_time) for key in seconds}
+    times: dict[str, tuple[float, float]] = {}
+    place, clock = [0] * len(ops), [0.0] * len(ops)
+    waiting: dict[tuple[int, int], list[int]] = {}  # what the next operation of some ranks lacks
+    ready = list(range(len(ops) - 1, -1, -1))
+    while ready:
+        rank = ready.pop()
+        while place[rank] < len(ops[rank]):
+            stage, kind, i = ops[rank][place[rank]]
+            start = clock[rank]
+            for row, delay in inputs[stage, kind]:
+                if math.isnan(row[i]):
+                    break
+                start = max(start, row[i] + delay)
+            else:
+                row = ends[stage, _PHASES[kind]]
+                row[i] = clock[rank] = start + seconds[stage, kind]
+                times[orders[rank][place[rank]]] = (start, row[i])
+                place[rank] += 1
+                ready += waiting.pop((id(row), i), ())
+                continue
+            waiting.setdefault((id(row), i), []).append(rank)
+            break
+    stuck = [f"rank {r} waits at {order[place[r]]}" for r, order in enumerate(orders) if place[r] < len(order)]
+    if stuck:
+        raise ValueError(f"deadlock: {'; '.join(stuck)}")
+    return times
+
+
+def peak_in_flight(order: Sequence[str]) -> int:
+    """The most micro-batches whose activations one rank holds at once.
+
+    A forward stores them. A full backward, or the gradient of the weights, frees them: both need the inputs. The
+    gradient of the input alone frees nothing. With several chunks on a rank, micro-batches of each chunk count.
+
+    Args:
+        order: the rank's operations, in the order of execution; may be empty.
+
+    Raises:
+        ValueError: an operation is not written as ``"2F5"``, or frees what is not held.
+    """
+    held: set[tuple[int, int]] = set()
+    peak = 0
+    for text in order:
+        stage, kind, microbatch = _parse(text)
+        if kind == "F":
+            held.add((stage, microbatch))
+            peak = max(peak, len(held))
+        elif (stage, microbatch) not in held:
+            raise ValueError(f"a backward must come after its forward, and once, got {text}")
+        elif kind != "I":
+            held.remove((stage, microbatch))
+    return peak
+
+
+def pipeline_bytes_sent(
+    rank: int, ranks: int, microbatches: int, activation_bytes: float, virtual_stages: int = 1
+) -> float:
+    """Bytes that one rank sends in one step: activations to the next stage, their gradients to the one before.
+
+    Rank r holds stages r, r + p, r + 2p, ... For every micro-batch and every stage that it holds it sends an activation
+    forward, unless the stage is the last of all, and a gradient back, unless it is the first.
+
+    Args:
+        rank: r, from 0 to p - 1.
+        ranks: p, at least 1. One rank sends nothing: its chunks lie on one device.
+        microbatches: m, at least 1.
+        activation_bytes: of one micro-batch at one boundary, bytes; not negative.
+        virtual_stages: v, chunks on each rank; at least 1.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    _check_shape(ranks, microbatches, virtual_stages, "ranks")
+    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in range(ranks):
+        raise ValueError(f"rank must be from 0 to {ranks - 1}, got {rank!r}")
+    _check_time("activation_bytes", activation_bytes)
+    if ranks == 1:
+        return 0.0
+    messages = 2 * virtual_stages - (rank == ranks - 1) - (rank == 0)
+    return float(messages * microbatches * activation_bytes)
+
+
+_Op = tuple[int, str, int]
+_WRITTEN = re.compile(r"([0-9]+)([FBIW])([0-9]+)")
+
+
+def _parse(op: str) -> _Op:
+    found = _WRITTEN.fullmatch(op) if isinstance(op, str) else None
+    if not found:
+        raise ValueError(f"an operation must be a stage, one of F, B, I, W, and a micro-batch, as 2F5, got {op!r}")
+    return int(found[1]), found[2], int(found[3])
+
+
+def _in_turn(first: Sequence[str], second: Sequence[str], warm_up: int) -> list[str]:
+    """``warm_up`` of the first kind, then one of each kind in turn, then what is left of the second."""
+    order = list(first[:warm_up])
+    for one, other in zip(first[warm_up:], second, strict=False):
+        order += [one, other]
+    return order + list(second[len(first) - warm_up :])
+
+
+def _interleaved(rank: int, ranks: int, microbatches: int, chunks: int) -> list[str]:
+    forwards, backwards = [], []
+    for k in range(microbatches * chunks):
+        chunk, microbatch = k % (ranks * chunks) // ranks, k // (ranks * chunks) * ranks + k % ranks
+        forwards.append(f"{rank + chunk * ranks}F{microbatch}")
+        backwards.append(f"{rank + (chunks - 1 - chunk) * ranks}B{microbatch}")
+    return _in_turn(forwards, backwards, min(len(forwards), 2 * (ranks - 1 - rank) + (chunks - 1) * ranks))
+
+
+def _zero_bubble(rank: int, ranks: int, microbatches: int) -> list[str]:
+    forwards, inputs, weights = ([f"{rank}{kind}{i}" for i in range(microbatches)] for kind in "FIW")
+    warm_up = min(microbatches, ranks - 1 - rank)
+    order, done = forwards[:warm_up], 0  # done: weight gradients
+    for number, one in enumerate(forwards[warm_up:]):
+        order += [one, inputs[number]]
+        if number + 1 - done > rank:
+            order.append(weights[done])
+            done += 1
+    return order + _in_turn(inputs[microbatches - warm_up :], weights[done:], 0)
+
+
+#: Under which kind the ends of an operation are kept: I does for the stage before what B does.
+_PHASES = {"F": "F", "B": "B", "I": "B", "W": "W"}
+
+
+def _inputs(
+    stage: int, kind: str, homes: Mapping[int, int], ends: Mapping[tuple[int, str], list[float]], transfer_time: float
+) -> list[tuple[list[float], float]]:
+    """The ends, by micro-batch, of what an operation waits for, and how long each takes to arrive."""
+    sources = {"F": [(stage - 1, "F")], "W": [(stage, "B")]}.get(kind, [(stage, "F"), (stage + 1, "B")])
+    sources = [source for source in sources if source in ends]
+    return [(ends[source], transfer_time if homes[source[0]] != homes[stage] else 0.0) for source in sources]
+
+
+def _check_complete(ops: Sequence[Sequence[_Op]]) -> tuple[dict[int, int], int, set[tuple[int, str]]]:
+    """The rank of every stage, the number of micro-batches, and the kinds that each stage runs; all as they must be."""
+    homes: dict[int, int] = {}
+    runs: dict[tuple[int, str], list[int]] = {}
+    for rank, order in enumerate(ops):
+        for stage, kind, microbatch in order:
+            runs.setdefault((stage, kind), []).append(microbatch)
+            if homes.setdefault(stage, rank) != rank:
+                raise ValueError(f"a stage must stand on one rank, got stage {stage} on two")
+    every = list(range(1 + max(map(max, runs.values()), default=-1)))
+    backwards = every if any(kind != "F" for _, kind in runs) else []
+    for stage in range(1 + max(homes, default=-1)):
+        forwards, whole, inputs, weights = (sorted(runs.get((stage, kind), [])) for kind in "FBIW")
+        if forwards != every or sorted(whole + inputs) != backwards or inputs != weights:
+            raise ValueError(f"stage {stage} must run {len(every)} micro-batches once, F and B or F, I and W")
+    return homes, len(every), set(runs)
+
+
+def _durations(kinds: set[tuple[int, str]], durations: Mapping[str, float]) -> dict[tuple[int, str], float]:
+    """Seconds by stage and kind, for what the schedule uses."""
+    for name, value in durations.items():
+        _check_time(f"durations[{name!r}]", value)
+    seconds = {}
+    for stage, kind in kinds:
+        if f"{stage}{kind}" not in durations and kind not in durations:
+            raise ValueError(f"durations must hold {stage}{kind} or {kind}, got {', '.join(sorted(durations))}")
+        seconds[stage, kind] = durations.get(f"{stage}{kind}", durations.get(kind, 0.0))
+    return seconds
+
+
+def _check_shape(stages: int, microbatches: int, virtual_stages: int, first: str = "stages") -> None:
+    for name, value in ((first, stages), ("microbatches", microbatches), ("virtual_stages", virtual_stages)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
+
+
+def _check_time(name: str, value: float) -> None:
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

@@ -1,0 +1,230 @@
+"""One training run on paper: layers on stages, memory of each stage, traffic of each GPU, causes of interruptions.
+
+Standard library only. A ``model`` is a shape with the fields of ``rankzero.models.Model``; the feed-forward block is
+taken to be gated, the head to be a matrix of its own, and every layer to be dense.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved_last: int = 0) -> list[int]:
+    """How many layers each pipeline stage holds, when embedding and head count as some layers each.
+
+    Layers and reserved places are spread evenly. Those that are left over go to the *last* stages, one each: they hold
+    the fewest micro-batches. Then the reserved places are taken away again. A stage may be left without a layer.
+
+    Args:
+        layers: of the model, an integer >= 1.
+        stages: pipeline stages, an integer >= 1.
+        reserved_first: layers that the embedding stands for, an integer >= 0.
+        reserved_last: layers that the head stands for, an integer >= 0.
+
+    Returns:
+        One number for each stage, the first stage first.
+
+    Raises:
+        ValueError: an argument is outside its range; there are more stages than layers and reserved places; or a stage
+            would have fewer layers than none.
+
+    Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2: one layer fewer on the first and on the last stage.
+    """
+    least = {"layers": (layers, 1), "stages": (stages, 1)}
+    reserved = {"reserved_first": (reserved_first, 0), "reserved_last": (reserved_last, 0)}
+    for name, (value, low) in (least | reserved).items():
+        _check_whole(name, value, low)
+    places = layers + reserved_first + reserved_last
+    if stages > places:
+        raise ValueError(f"stages must be at most {places}, the layers and reserved places, got {stages}")
+    each, more = divmod(places, stages)
+    counts = [each + (stage >= stages - more) for stage in range(stages)]
+    counts[0] -= reserved_first
+    counts[-1] -= reserved_last
+    if min(counts) < 0:
+        raise ValueError(f"stages must leave no stage with fewer layers than none, got {stages}: {counts}")
+    return counts
+
+
+def memory_per_stage(
+    model: Any,
+    partition: Sequence[int],
+    tp: int,
+    cp: int,
+    dp: int,
+    microbatches: int,
+    tokens: float,
+    shard: str = "optimizer+gradients",
+    gradient_bytes: float = 4,
+    recompute: str = "none",
+) -> list[dict[str, float]]:
+    """Bytes that one GPU of each pipeline stage holds, under the 1F1B schedule.
+
+    The parameters of a stage are those of its layers, of the embedding on the first stage, of the last norm and the
+    head on the last one; tensor parallelism divides them by ``tp``. Each takes 2 bytes as a weight, ``gradient_bytes``
+    as a gradient and 12 as optimizer state (Adam in fp32: master copy and two moments). ``shard`` divides some of it by
+    ``cp * dp``.
+
+    Stage i of p keeps the activations of ``min(microbatches, p - i)`` micro-batches. For one token and layer these are,
+    with h = ``hidden``, A = ``heads * head_dim``, K = ``kv_heads * head_dim`` and f = ``ffn``, ``2 (4h + 2A + 2K +
+    4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` when the outputs of the norms, of the SiLU and of its
+    product are computed again (``"selective"``); ``2h``, the layer's input, when everything is (``"full"``). ``tp``
+    (with sequence parallelism) and ``cp`` divide the tokens. The one layer that is alive while it is computed again is
+    not counted, nor are norm statistics and the log-sum-exp of the attention.
+
+    Args:
+        model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
+        partition: layers of each stage, as from ``partition_layers``; the sum must be ``model.layers``.
+        tp: tensor-parallel ranks, an integer >= 1.
+        cp: context-parallel ranks, an integer >= 1.
+        dp: data-parallel ranks, an integer >= 1.
+        microbatches: of one replica and step, an integer >= 1.
+        tokens: of one micro-batch (sequences times their length); positive, finite.
+        shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
+        gradient_bytes: of one gradient; not negative, finite.
+        recompute: ``"none"``, ``"selective"`` or ``"full"``.
+
+    Returns:
+        For each stage ``parameters`` (the weights), ``states`` (gradients and optimizer), ``activations`` and
+        ``total``, all in bytes.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Sources: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Korthikanti et al. (2022), arXiv:2205.05198,
+    section 4.
+    """
+    for name, ranks in (("tp", tp), ("cp", cp), ("dp", dp), ("microbatches", microbatches)):
+        _check_whole(name, ranks, 1)
+    if sum(partition) != model.layers or min(partition) < 0:
+        raise ValueError(f"partition must hold {model.layers} layers, got {list(partition)}")
+    _check_above("tokens", tokens)
+    _check_not_negative("gradient_bytes", gradient_bytes)
+    if shard not in ("optimizer", "optimizer+gradients", "all"):
+        raise ValueError(f"shard must be optimizer, optimizer+gradients or all, got {shard!r}")
+    replicas, stages = cp * dp, len(partition)
+    weight_bytes = 2 / (replicas if shard == "all" else 1)
+    state_bytes = gradient_bytes / (1 if shard == "optimizer" else replicas) + 12 / replicas
+    kept = _activation_bytes(model, recompute) * tokens / (tp * cp)
+    rows = []
+    for stage, layers in enumerate(partition):
+        parameters = layers * _layer_parameters(model)
+        parameters += model.vocab * model.hidden if stage == 0 else 0
+        parameters += model.vocab * model.hidden + model.hidden if stage == stages - 1 else 0
+        row = {
+            "parameters": parameters / tp * weight_bytes,
+            "states": parameters / tp * state_bytes,
+            "activations": layers * min(microbatches, stages - stage) * kept,
+        }
+        rows.append(row | {"total": sum(row.values())})
+    return rows
+
+
+def traffic_per_gpu(
+    model: Any,
+    tp: int,
+    cp: int,
+    pp: int,
+    dp: int,
+    microbatches: int,
+    tokens: float,
+    virtual_stages: int = 1,
+    recompute: str = "none",
+) -> dict[str, float]:
+    """Bytes that one GPU of an inner stage, with ``ceil(layers / pp)`` layers, sends in one optimizer step.
+
+    With A = ``2 * tokens * hidden / cp``, the bytes of a layer's input, each micro-batch and layer needs, over rings,
+
+    * 4 all-reduces of A over ``tp`` ranks (or as many pairs of all-gather and reduce-scatter), 2 forward and 2
+      backward, and 2 more when ``recompute`` is ``"full"``;
+    * over ``cp`` ranks the all-gather of keys and values, ``4 * tokens * kv_heads * head_dim / tp`` bytes, the
+      reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
+
+    A micro-batch crosses to the next stage and back with A / tp bytes, ``virtual_stages`` times. Once a step the
+    gradients of the stage are reduce-scattered in fp32 and its weights all-gathered in bf16 over ``cp * dp`` ranks.
+
+    Args:
+        model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
+        tp: tensor-parallel ranks, an integer >= 1.
+        cp: context-parallel ranks, an integer >= 1.
+        pp: pipeline stages, an integer >= 1; one stage sends nothing to another.
+        dp: data-parallel ranks, an integer >= 1.
+        microbatches: of one replica and step, an integer >= 1.
+        tokens: of one micro-batch, before ``cp`` divides them; positive, finite.
+        virtual_stages: chunks of layers on each stage, an integer >= 1.
+        recompute: ``"none"``, ``"selective"`` (which repeats no collective) or ``"full"``.
+
+    Returns:
+        Bytes by the name of the dimension: ``tp``, ``cp``, ``pp`` and ``dp``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2.
+    """
+    ranks = {"tp": tp, "cp": cp, "pp": pp, "dp": dp, "microbatches": microbatches, "virtual_stages": virtual_stages}
+    for name, value in ranks.items():
+        _check_whole(name, value, 1)
+    _check_above("tokens", tokens)
+    _check_recompute(recompute)
+    again = 1 if recompute == "full" else 0
+    layers, replicas = math.ceil(model.layers / pp), cp * dp
+    inputs = 2 * tokens * model.hidden / cp
+    keys_and_values = 4 * tokens * model.kv_heads * model.head_dim / tp
+    return {
+        "tp": microbatches * layers * (4 + 2 * again) * 2 * (tp - 1) / tp * inputs,
+        "cp": microbatches * layers * (2 + again) * (cp - 1) / cp * keys_and_values,
+        "pp": 2 * virtual_stages * microbatches * inputs / tp if pp > 1 else 0.0,
+        "dp": (replicas - 1) / replicas * (4 + 2) * layers * _layer_parameters(model) / tp,
+    }
+
+
+def debug_shares(counts: Mapping[str, int], planned: Sequence[str] = ()) -> dict[str, float]:
+    """How much each cause has of the interruptions that nobody had planned, in per cent.
+
+    Args:
+        counts: interruptions by cause, planned ones too; not all of them are planned.
+        planned: the causes that were planned.
+
+    Returns:
+        Per cent for each cause that was not planned, in the order of ``counts``; together 100.
+    """
+    unexpected = {cause: count for cause, count in counts.items() if cause not in planned}
+    return {cause: 100 * count / sum(unexpected.values()) for cause, count in unexpected.items()}
+
+
+def _layer_parameters(model: Any) -> int:
+    attention = 2 * model.hidden * (model.heads + model.kv_heads) * model.head_dim
+    return attention + 3 * model.hidden * model.ffn + 2 * model.hidden
+
+
+def _activation_bytes(model: Any, recompute: str) -> int:
+    """Bytes that one layer keeps for one token until its backward pass."""
+    _check_recompute(recompute)
+    if recompute == "full":
+        return 2 * model.hidden
+    again = 1 if recompute == "none" else 0  # what the selective variant computes again
+    attention = 2 * (model.heads + model.kv_heads) * model.head_dim
+    return 2 * ((2 + 2 * again) * model.hidden + attention + (2 + 2 * again) * model.ffn)
+
+
+def _check_recompute(recompute: str) -> None:
+    if recompute not in ("none", "selective", "full"):
+        raise ValueError(f"recompute must be none, selective or full, got {recompute!r}")
+
+
+def _check_whole(name: str, value: int, low: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}")
+
+
+def _check_above(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+
+
+def _check_not_negative(name: str, value: float) -> None:
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")

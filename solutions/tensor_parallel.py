@@ -1,0 +1,250 @@
+"""Linear layers split over ranks: Megatron's operators f and g, column- and row-parallel layers, and an MLP of the two.
+
+Run one on four processes, with weights that every process draws from one seed::
+
+    world.run(lambda: ColumnParallelLinear(torch.ones(8, 3))(torch.ones(3)), ranks=4).values
+
+Everything is called by all ranks of a group; ``group=None`` is the default group, t its size. Weights have torch's
+layout ``[out, in]``. One rank sends nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+
+def copy_to_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
+    """The operator f: ``x`` as it is; in the backward pass, the sum of its gradients over all ranks.
+
+    It stands where a replicated tensor goes into a split computation. Each rank's gradient is then the contribution of
+    its own part, and the gradient of ``x`` is their sum.
+
+    Args:
+        x: any shape and any strides, equal on all ranks; unchanged afterwards, as is the gradient that arrives.
+        group: the ranks that share the computation.
+
+    Returns:
+        A tensor equal to ``x``, differentiable once.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
+    """
+    return _Copy.apply(x, group)
+
+
+def reduce_from_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
+    """The operator g: the sum of ``x`` over all ranks; in the backward pass, the gradient as it is.
+
+    It stands where partial sums become a replicated tensor. What follows is computed alike on every rank, so the
+    gradient that arrives is complete on each of them.
+
+    Args:
+        x: this rank's partial sum, any shape and any strides, the same shape on all ranks; unchanged afterwards, as is
+            the gradient that arrives.
+        group: the ranks that share the computation.
+
+    Returns:
+        The sum, a new tensor, differentiable once.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
+    """
+    return _Reduce.apply(x, group)
+
+
+class ColumnParallelLinear(nn.Module):
+    """A linear layer whose output features are split: rank r holds and computes the r-th block of them.
+
+    Its input is replicated, so f stands before it. Its output needs no communication where a row-parallel layer
+    follows; otherwise ``gather_output`` joins the slices, and its backward pass keeps the own slice of the gradient.
+
+    Args:
+        weight: the full weight ``[out, in]``, equal on all ranks; t divides out.
+        bias: the full bias ``[out]``, or None.
+        gather_output: return all output features on every rank.
+        group: the ranks that share the layer.
+
+    Attributes:
+        weight: this rank's parameter, ``[out / t, in]``: consecutive rows, copied from the full weight.
+        bias: this rank's parameter, ``[out / t]``, or None.
+
+    Raises:
+        ValueError: t does not divide out; the message names both numbers.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
+    """
+
+    def __init__(
+        self,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None = None,
+        gather_output: bool = False,
+        group: dist.ProcessGroup | None = None,
+    ) -> None:
+        super().__init__()
+        self.gather_output, self.group = gather_output, group
+        self.weight = _parameter(_own_block(weight, 0, "out", group))
+        self.bias = None if bias is None else _parameter(_own_block(bias, 0, "out", group))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """``[..., in]``, equal on all ranks, to ``[..., out / t]``, or to ``[..., out]`` with ``gather_output``."""
+        y = functional.linear(copy_to_ranks(x, self.group), self.weight, self.bias)
+        return _Join.apply(y, self.group) if self.gather_output else y
+
+
+class RowParallelLinear(nn.Module):
+    """A linear layer whose input features are split: rank r holds the r-th block of them and computes a partial sum.
+
+    g makes the sum of all ranks; the bias, which every rank holds whole, is added once, after it.
+
+    Args:
+        weight: the full weight ``[out, in]``, equal on all ranks; t divides in.
+        bias: the full bias ``[out]``, or None.
+        group: the ranks that share the layer.
+
+    Attributes:
+        weight: this rank's parameter, ``[out, in / t]``: consecutive columns, copied from the full weight.
+        bias: the whole bias, a parameter on every rank, or None.
+
+    Raises:
+        ValueError: t does not divide in; the message names both numbers.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
+    """
+
+    def __init__(
+        self, weight: torch.Tensor, bias: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
+    ) -> None:
+        super().__init__()
+        self.group = group
+        self.weight = _parameter(_own_block(weight, 1, "in", group))
+        self.bias = None if bias is None else _parameter(bias)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """``[..., in / t]``, this rank's slice, to ``[..., out]``, equal on all ranks.
+
+        Raises:
+            ValueError: ``x`` has another width than the slice; the message names both.
+        """
+        width = self.weight.shape[1]
+        if x.shape[-1] != width:
+            raise ValueError(f"x must be this rank's slice of {width} features, got {x.shape[-1]}")
+        y = reduce_from_ranks(functional.linear(x, self.weight), self.group)
+        return y if self.bias is None else y + self.bias
+
+
+def parallel_mlp(
+    x: torch.Tensor,
+    up: torch.Tensor,
+    up_bias: torch.Tensor,
+    down: torch.Tensor,
+    down_bias: torch.Tensor,
+    group: dist.ProcessGroup | None = None,
+) -> torch.Tensor:
+    """A column-parallel layer, exact GELU, a row-parallel layer: one all-reduce of x's bytes forward, one backward.
+
+    Args:
+        x: ``[..., h]``, equal on all ranks.
+        up: the full weight ``[ffn, h]`` of the first layer, equal on all ranks; t divides ffn.
+        up_bias: its full bias ``[ffn]``.
+        down: the full weight ``[h, ffn]`` of the second layer.
+        down_bias: its full bias ``[h]``.
+        group: the ranks that share the layers.
+
+    Returns:
+        ``[..., h]``, equal on all ranks. Gradients reach the tensors that were passed: that of ``x`` and of
+        ``down_bias`` in full on every rank, those of ``up``, ``up_bias`` and ``down`` in the rank's own block. What
+        stands elsewhere in them does not count.
+
+    Raises:
+        ValueError: t does not divide ffn; the message names both numbers.
+
+    Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
+    """
+    rows, bias = _own_block(up, 0, "ffn", group), _own_block(up_bias, 0, "ffn", group)
+    inner = functional.gelu(functional.linear(copy_to_ranks(x, group), rows, bias))  # [..., ffn / t]
+    return reduce_from_ranks(functional.linear(inner, _own_block(down, 1, "ffn", group)), group) + down_bias
+
+
+def debug_g(x: torch.Tensor) -> torch.Tensor:
+    """The operator g on the default group: the sum over all ranks; in the backward pass, the gradient as it is.
+
+    Args:
+        x: this rank's partial sum, the same shape on all ranks; unchanged afterwards.
+    """
+
+    class Sum(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            y = x.clone()
+            dist.all_reduce(y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+            return gradient
+
+    return Sum.apply(x)
+
+
+class _Copy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:
+        ctx.group = group
+        return x.view_as(x)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return _sum(gradient, ctx.group), None
+
+
+class _Reduce(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:
+        return _sum(x, group)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return gradient, None
+
+
+class _Join(torch.autograd.Function):
+    """All ranks' slices of the last dimension, joined; backward, the own slice of a gradient that all ranks share."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:
+        ctx.group = group
+        slices = [torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(dist.get_world_size(group))]
+        dist.all_gather(slices, x.contiguous(), group=group)
+        return torch.cat(slices, -1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        return _own_block(gradient, -1, "out", ctx.group).contiguous(), None
+
+
+def _sum(x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:
+    """The sum of ``x`` over all ranks, a new tensor."""
+    total = x.clone(memory_format=torch.contiguous_format)
+    if dist.get_world_size(group) > 1:
+        dist.all_reduce(total, group=group)
+    return total
+
+
+def _own_block(full: torch.Tensor, dim: int, name: str, group: dist.ProcessGroup | None) -> torch.Tensor:
+    """This rank's block of ``full`` along ``dim``, a view."""
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    if full.shape[dim] % ranks:
+        raise ValueError(f"{name} must be divisible by {ranks} ranks, got {full.shape[dim]}")
+    return full.chunk(ranks, dim)[rank]
+
+
+def _parameter(tensor: torch.Tensor) -> nn.Parameter:
+    return nn.Parameter(tensor.detach().clone(memory_format=torch.contiguous_format))

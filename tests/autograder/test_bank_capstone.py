@@ -1,0 +1,208 @@
+"""The capstone's bank: answers as the page prints them, what options say, records as arguments, drivers that crash."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from random import Random
+
+import pytest
+
+from autograder import compare, trusted, values
+from autograder.bank import cap_layout, cap_layout_questions
+from autograder.bank import capstone as bank
+from autograder.items import Build, Case, Choice, Order, Question
+from autograder.probes import cap
+from rankzero.models import LLAMA3_405B
+from rankzero.units import hour, minute
+from solutions.checkpointing import checkpoint_waste, optimal_checkpoint_interval
+
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+#: The table of the page, computed by hand. "6N" takes the matrix parameters, 403,747,897,344; figures that take all of
+#: them lie within the tolerance.
+ANSWERS = {
+    "cap-params": (405_853_388_800,),
+    "cap-gqa-layer": (3_187_703_808,),
+    "cap-attention-share": (4.19, 67.0),
+    "cap-long-context": (3.09,),
+    "cap-pfdays": (438_750,),
+    "cap-chinchilla": (563, 11.25),
+    "cap-gpt3-ratio": (1.718, 29.0, 38.44),
+    "cap-hfu": (53.9,),
+    "cap-70b-a100": (42.8,),
+    "cap-days-40": (67.5,),
+    "cap-mfu-hours": (34.4,),
+    "cap-dp": (128, 8),
+    "cap-tokens": (16_777_216,),
+    "cap-steps": (1.10,),
+    "cap-stages": (7, 8, 7),
+    "cap-weights": (6.38,),
+    "cap-fullest": (1, 83.8),
+    "cap-bubble": (11.7, 10.5),
+    "cap-infer-v": (0.905, 0.948, 0.930),
+    "cap-dp-traffic": (19.0, 0.380),
+    "cap-tp-traffic": (240.5, 8.58),
+    "cap-mtbf": (3.09, 5.78),
+    "cap-table5": (35.3, 64.0),
+    "cap-100k": (30.4, 7.15, 35.1),
+    "cap-70b-size": (980, 840),
+    "cap-70b-write": (98,),
+    "cap-405b-write": (2.84, 347),
+    "cap-async": (14.7, 2.96),
+    "cap-young": (68.6,),
+    "cap-daly": (67.5,),
+    "cap-waste": (4.82,),
+    "cap-every-1000": (6.77, 4.82),
+    "cap-crash": (628,),
+    "cap-month": (737_280, 35_540),
+    "cap-90": (16.7,),
+    "cap-kwh": (21_194_342, 1_059_717),
+    "cap-mfu-point": (1.294,),
+    "cap-design": (26.6, 8.40, 137.0, 49.95),
+}
+
+#: Figures of the page that take all 405.85 billion parameters: they have to pass, too.
+WITH_ALL_PARAMETERS = {
+    "cap-attention-share": (4.17, 66.7),
+    "cap-days-40": (67.8,),
+    "cap-mfu-hours": (34.6,),
+    "cap-mfu-point": (1.30,),
+    "cap-design": (26.6, 8.4, 138, 49.6),
+}
+
+
+def answer(identifier: str) -> str:
+    choice = CHOICES[identifier]
+    return choice.options[choice.correct]
+
+
+# The list.
+
+
+def test_every_item_of_the_page_is_there():
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {"cap-exponent", "cap-54-days", "cap-fits", "cap-half", "cap-regime"}
+    assert [item.id for item in bank.ITEMS if isinstance(item, Order)] == ["cap-order"]
+    assert len(EXERCISES) == 15 - 2 + 4  # B4 and B5 are chapter 1's; four programs to mend
+    assert {name for name, item in EXERCISES.items() if item.bonus} == {
+        "checkpoint_write_time",
+        "failure_cost",
+        "run_bill",
+    }
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    parts = QUESTIONS[identifier].parts
+    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=3e-3)
+
+
+@pytest.mark.parametrize("identifier", WITH_ALL_PARAMETERS)
+def test_all_parameters_instead_of_matrix_parameters_pass(identifier):
+    for part, value in zip(QUESTIONS[identifier].parts, WITH_ALL_PARAMETERS[identifier], strict=True):
+        assert part.answer() == pytest.approx(value, rel=part.tolerance)
+
+
+# What the options say.
+
+
+def test_a_rounded_exponent_explains_the_gap():
+    rounded, whole = (0.29 * 3.8e25**exponent for exponent in (0.53, 0.5378))
+    assert rounded == pytest.approx(10.5e12, rel=0.01)
+    assert whole == pytest.approx(16.55e12, rel=0.01)
+    assert answer("cap-exponent").startswith("the exponent is rounded")
+
+
+def test_selective_recomputation_is_what_fits():
+    most = [max(cap_layout_questions.stage_gigabytes(kind, "optimizer")) for kind in cap_layout.RECOMPUTE]
+    assert most == pytest.approx([96.4, 62.2, 23.45], rel=2e-3)
+    assert answer("cap-fits").startswith("selective")
+
+
+def test_half_an_hour_is_too_long_for_an_hour():
+    best = optimal_checkpoint_interval(30 * minute, hour, "exact")
+    assert optimal_checkpoint_interval(30 * minute, hour, "young") == hour
+    assert best / minute == pytest.approx(41.9, abs=0.05)
+    assert checkpoint_waste(best, 30 * minute, hour) == pytest.approx(0.7, abs=0.005)
+    assert "shorter" in answer("cap-regime")
+
+
+def test_rework_equals_writing():
+    young = math.sqrt(2 * 98 * 86_400)
+    assert 98 / young == pytest.approx(young / (2 * 86_400))
+    assert answer("cap-half").startswith("as much rework")
+
+
+def test_54_days_would_need_half_of_the_peak():
+    assert 6 * 405_853_388_800 * 15.6e12 / (16_384 * 54 * 86_400 * 989.4e12) > 0.5
+    assert answer("cap-54-days").startswith("a window")
+
+
+# Records and drivers.
+
+
+def test_a_shape_travels_as_a_record_with_the_names_of_its_fields():
+    """Kills: a hand-over in which ``model.layers`` is no attribute."""
+    got = values.fresh(LLAMA3_405B)
+    names = ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab")
+    assert [getattr(got, name) for name in names] == [getattr(LLAMA3_405B, name) for name in names]
+
+
+def saved_at_once(disk, name, data):
+    """A right program by another way: it syncs once more, and clears what an earlier crash left behind."""
+    with contextlib.suppress(FileNotFoundError):
+        disk.remove("new")
+    disk.write("new", data)
+    disk.sync("new")
+    disk.rename("new", name)
+    disk.sync(name)
+
+
+def restored(fresh, saved):
+    fresh.update(saved)
+    return fresh
+
+
+@pytest.mark.parametrize(("name", "program"), [("debug_atomic", saved_at_once), ("debug_resume", restored)])
+def test_other_right_programs_pass(name, program):
+    item = EXERCISES[name]
+    cases = [*item.cases, *(case for _, drawn in item.hidden(Random(1)) for case in drawn)]
+    outcomes = (trusted.run(item, one, cases) for one in (item.solution(), program))
+    assert [compare.fault(item, *row) for row in zip(cases, *outcomes, strict=True)] == [None] * len(cases)
+
+
+def test_a_resumed_job_ends_as_one_that_was_never_killed():
+    """The driver's own claim: with everything restored, every moment of death gives the same weights and examples."""
+    ends = [cap.killed(lambda _, saved: saved, 7, 29, 40, 8, kill_at) for kill_at in (8, 21, 39)]
+    assert ends[0] == ends[1] == ends[2]
+    assert ends[0] != cap.killed(lambda fresh, _: fresh, 7, 29, 40, 8, 21)
+
+
+def test_a_crash_in_the_middle_is_seen():
+    report = cap.crashed(lambda disk, name, data: disk.write(name, data), {"latest.pt": "old"}, "latest.pt", "new")
+    assert report["after a crash"] == ["a part of a checkpoint", "the last checkpoint"]
+    assert report["at the end"] == "a part of a checkpoint"
+    assert not report["wrote beside it"]
+
+
+def test_an_iterator_of_failures_is_walked_once():
+    """Half of the hidden walks come as iterators: a program that walks twice finds nothing the second time."""
+    item = EXERCISES["simulate_run"]
+
+    def walks_twice(work, interval, checkpoint_time, restart_time, failure_gaps):
+        sum(1 for _ in failure_gaps)
+        return item.solution()(work, interval, checkpoint_time, restart_time, failure_gaps)
+
+    hidden = [case for _, drawn in item.hidden(Random(1)) for case in drawn if not case.raises]
+    expected, got = (trusted.run(item, program, hidden) for program in (item.solution(), walks_twice))
+    assert any(compare.fault(item, *row) for row in zip(hidden, expected, got, strict=True))
+
+
+def test_a_published_figure_stands_among_the_cases_of_each_core_item():
+    public = {name: repr(item.cases) for name, item in EXERCISES.items()}
+    assert "405853388800" in public["checkpoint_write_time"]
+    assert all("Llama 3.1 405B" in public[name] for name in ("memory_per_stage", "traffic_per_gpu", "run_report"))
+    assert Case((126, 16, 1, 1)) in EXERCISES["partition_layers"].cases

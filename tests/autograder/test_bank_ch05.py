@@ -1,0 +1,269 @@
+"""Chapter 5's bank: answers as the page prints them, what options and slips rest on, and which programs are right."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from random import Random
+
+import pytest
+
+from autograder import compare, trusted
+from autograder.bank import ch05_data_parallel as bank
+from autograder.bank import ch05_ranks, ch05_repairs
+from autograder.items import Build, Case, Choice, Debug, Question
+from solutions.batching import learning_rate_at
+from solutions.zero import zero_memory, zero_traffic
+
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {  # the table of the page, computed by hand
+    "05-uneven-mean": (2.6,),
+    "05-first-bucket": (1, 3),
+    "05-hidden-share": (1.5, 97.5),
+    "05-saturated": (85,),
+    "05-comm-ratio": (0.361, 1.44375),
+    "05-scaling": (0.925926, 0.833333, 0.520833),
+    "05-accumulate": (64, 3150, 264.942),
+    "05-lr-rule": (2.4e-3, 8.48528e-4, 8.48528e-4),
+    "05-critical": (20_000, 4e10, 11_250, 1.8e11),
+    "05-cosine-end": (50_000, 15, 15),
+    "05-states": (840, 1120, 1260, 1400, 1.0),
+    "05-bf16-stall": (1.0, 2.0),
+    "05-zero1-70b": (385, 262.5, 140),
+    "05-zero-7b": (112, 29.3125, 15.5312, 1.75),
+    "05-zero-30b": (3, 80, 106.25),
+    "05-zero3-traffic": (41.3438, 13.7812, 0.826875),
+    "05-fit-175b": (35, 27),
+    "05-design-13b": (2, 6, 74.333, 43.333),
+    "05-no-sync-memory": (13.78,),
+    "05-fp16-edge": (6.10352e-5, 5.96046e-8, 0, 65504),
+    "05-fp8-activations": (42.9497, 21.4748),
+    "05-scale-trace": (16_384, 2048, 8192),
+    "05-doublings": (2,),
+    "05-staleness": (0.209057, 9.567),
+}
+
+#: The exercises on real ranks have tests of their own.
+ON_RANKS = {"synchronize_gradients", "ShardedAdamW", "gather_parameter"}
+
+SECTIONS = {
+    "assign_buckets": "5.2",
+    "exposed_communication": "5.3",
+    "accumulation_steps": "5.4",
+    "accumulated_step_time": "5.4",
+    "debug_loss": "5.4",
+    "scaled_learning_rate": "5.5",
+    "learning_rate_at": "5.5",
+    "gradient_noise_scale": "5.5",
+    "state_bytes": "5.6",
+    "zero_memory": "5.7",
+    "zero_traffic": "5.7",
+    "min_ranks": "5.7",
+    "debug_stage": "5.7",
+    "round_to_format": "5.9",
+    "dynamic_loss_scale": "5.10",
+    "LossScaler": "5.10",
+    "debug_clip": "5.10",
+    "debug_norm": "5.10",
+    "delayed_sgd": "5.11",
+}
+
+BONUS = {
+    "state_bytes",
+    "min_ranks",
+    "accumulation_steps",
+    "accumulated_step_time",
+    "scaled_learning_rate",
+    "learning_rate_at",
+    "gradient_noise_scale",
+    "delayed_sgd",
+}
+
+
+def test_every_question_of_the_page_is_there():
+    """The table's 27: four are programs to mend, one question became two, and one has a choice beside it."""
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {"05-zero-30b-ranks"}
+    assert len(QUESTIONS) + 4 == 27 + 1
+
+
+def test_every_exercise_stands_in_its_section():
+    plain = {name: item for name, item in EXERCISES.items() if name not in ON_RANKS}
+    assert {name: item.section for name, item in plain.items()} == SECTIONS
+    assert {name for name, item in plain.items() if item.bonus} == BONUS
+    assert set(EXERCISES) - set(plain) == ON_RANKS
+    assert sum(isinstance(item, Debug) for item in EXERCISES.values()) == 4
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    parts = QUESTIONS[identifier].parts
+    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-3)
+
+
+# What answers and options rest on.
+
+
+def test_the_areas_are_those_of_the_schedules_step_by_step():
+    """Trapezes under the course's own schedule, every 100 steps."""
+    answers = [part.answer() for part in QUESTIONS["05-cosine-end"].parts[1:]]
+    for area, peak, total in zip(answers, (3e-4, 6e-4), (100_000, 50_000), strict=True):
+        rates = [learning_rate_at(step, peak, 0, total) for step in range(100, total + 1, 100)]
+        assert area == pytest.approx(100 * (sum(rates) + peak / 2), rel=1e-6)
+
+
+def test_13b_fits_nowhere_with_less_traffic():
+    """Every stage and every number of ranks up to 16, tried."""
+    stage, ranks, used, sent = (part.answer() for part in QUESTIONS["05-design-13b"].parts)
+    for other_stage, other in product(range(4), range(1, 17)):
+        if zero_memory(13e9, other_stage, other) + 18e9 > 80e9:
+            continue
+        less = zero_traffic(13e9, other_stage, other) / 1e9
+        assert less > sent or (less == pytest.approx(sent) and other >= ranks)
+    assert zero_memory(13e9, 2, 5) / 1e9 + 18 == pytest.approx(80.4)
+    assert (stage, ranks, used <= 80) == (2, 6, True)
+
+
+def test_stage_2_fits_30b_on_no_number_of_ranks():
+    choice = CHOICES["05-zero-30b-ranks"]
+    assert choice.options[choice.correct].startswith("on no number")
+    assert all(zero_memory(30e9, 2, 2**power) + 20e9 > 80e9 for power in range(31))
+    assert zero_memory(30e9, 2, 21) - 60e9 == pytest.approx(20e9)
+
+
+def test_a_sum_is_rounded_back_to_one():
+    """What the question about a stalled weight rests on: half of the grid next to 1.0."""
+    import torch
+
+    weight, master = torch.tensor(1.0, dtype=torch.bfloat16), torch.tensor(1.0)
+    for _ in range(1000):
+        weight, master = weight + 0.001, master + 0.001
+    parts = QUESTIONS["05-bf16-stall"].parts
+    assert weight.item() == parts[0].answer() == 1.0
+    assert master.item() == pytest.approx(parts[1].answer(), rel=1e-6)
+
+
+# Programs that are right, and inputs that are fair.
+
+
+def wrong_cases(item: Build, program, key: int = 0) -> int:
+    """How many public and hidden cases a program gets wrong."""
+    cases = [*item.cases, *(case for _, drawn in item.hidden(Random(f"key {key}")) for case in drawn)]
+    expected, outcomes = (trusted.run(item, one, cases) for one in (item.solution(), program))
+    return sum(compare.fault(item, *row) is not None for row in zip(cases, expected, outcomes, strict=True))
+
+
+def searching(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    """The fewest ranks by search; what is not sliced is tried on more ranks than there are atoms."""
+    held = [zero_memory(params, stage, 10**80, weight_bytes, gradient_bytes, optimizer_bytes) + other]
+    if other < 0 or not 0 < memory < math.inf:
+        raise ValueError("out of range")
+    sizes, slack = (weight_bytes, gradient_bytes, optimizer_bytes), memory * (1 + 1e-12)
+    if zero_memory(params, stage, 1, *sizes) + other <= slack:
+        return 1
+    if held[0] >= memory * (1 - 1e-12):
+        return None
+    return next(n for n in range(1, 10**6) if zero_memory(params, stage, n, *sizes) + other <= slack)
+
+
+def without_slack(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    """In fractions, so that nothing is rounded and no slack is needed."""
+    from fractions import Fraction
+
+    zero_memory(params, stage, 1, weight_bytes, gradient_bytes, optimizer_bytes)
+    if other < 0 or not 0 < memory < math.inf:
+        raise ValueError("out of range")
+    rows = ((3, weight_bytes), (2, gradient_bytes), (1, optimizer_bytes))
+    kept = sum(Fraction(size) for first, size in rows if stage < first) * Fraction(params)
+    sliced = sum(Fraction(size) for first, size in rows if stage >= first) * Fraction(params)
+    room = Fraction(memory) - Fraction(other) - kept
+    if room < 0 or (sliced and not room):
+        return None
+    return max(1, math.ceil(sliced / room)) if sliced else 1
+
+
+@pytest.mark.parametrize("program", [searching, without_slack])
+@pytest.mark.parametrize("key", range(6))
+def test_the_fewest_ranks_may_be_found_in_other_ways(program, key):
+    assert wrong_cases(ch05_ranks.RANKS, program, key) == 0
+
+
+def rounded_by_a_table(value, exponent_bits, mantissa_bits, infinities=True):
+    """All numbers of a small format in a list; the nearest, and of two the one at an even place."""
+    if not (2 <= exponent_bits <= 8 and 1 <= mantissa_bits <= 23) or exponent_bits % 1 or mantissa_bits % 1:
+        raise ValueError("bits")
+    if math.isnan(value):
+        return value
+    bias, grid = 2 ** (exponent_bits - 1) - 1, 2**mantissa_bits
+    numbers = [place * 2.0 ** (1 - bias - mantissa_bits) for place in range(grid)]
+    for exponent in range(1 - bias, bias + 1 + (not infinities)):
+        numbers += [(grid + place) * 2.0 ** (exponent - mantissa_bits) for place in range(grid)]
+    if not infinities:
+        numbers.pop()  # the one that stands for nan
+    size = min(abs(value), 2 * numbers[-1])
+    over = numbers[-1] + (numbers[-1] - numbers[-2]) / 2
+    if infinities and size >= over:
+        return math.copysign(math.inf, value)
+    low = max(place for place, number in enumerate(numbers) if number <= size)
+    high = min(low + 1, len(numbers) - 1)
+    below, above = size - numbers[low], numbers[high] - size
+    place = low if below < above or (below == above and low % 2 == 0) else high
+    return math.copysign(numbers[place], value)
+
+
+def test_a_table_of_all_numbers_rounds_as_well():
+    """On the formats of 8 and 16 bits; the table of tf32 would be long."""
+    item = EXERCISES["round_to_format"]
+    cases = [*item.cases, *(case for _, drawn in item.hidden(Random("key 0")) for case in drawn)]
+    short = [case for case in cases if case.args[1:3] != (8, 10)]
+    expected, outcomes = (trusted.run(item, one, short) for one in (item.solution(), rounded_by_a_table))
+    assert len(short) > 50
+    for case, right, other in zip(short, expected, outcomes, strict=True):
+        assert compare.fault(item, case, right, other) is None, case
+
+
+def test_no_drawn_number_for_e4m3_lies_where_torch_and_the_rule_part():
+    """Between 448 and 464 old versions of torch rounded down and newer ones too; beyond, they gave nan."""
+    item = EXERCISES["round_to_format"]
+    for key in range(20):
+        for _, cases in item.hidden(Random(f"key {key}")):
+            values = [abs(case.args[0]) for case in cases if case.args[1:] == (4, 3, False)]
+            assert not any(449 < value < 465 for value in values)
+
+
+def test_times_of_streams_are_exact_in_binary():
+    """So that the order in which a right program adds up does not matter."""
+    item = EXERCISES["exposed_communication"]
+    for key in range(20):
+        for _, cases in item.hidden(Random(f"key {key}")):
+            times = [time for case in cases if not case.raises for part in case.args for time in part]
+            assert all(float(time * 1024).is_integer() for time in times)
+
+
+def test_the_wrong_programs_are_the_labs_and_fail():
+    for item in ch05_repairs.ITEMS:
+        assert item.slips[0].program is item.wrong
+        assert wrong_cases(item, item.wrong) >= 3
+
+
+def test_the_mended_clip_needs_no_special_zero():
+    """Another right program: shorten by the larger of norm and limit."""
+
+    def clipped(gradients, scale, max_norm):
+        true = [gradient / scale for gradient in gradients]
+        norm = math.hypot(*true)
+        return [gradient * max_norm / max(norm, max_norm) for gradient in true]
+
+    assert wrong_cases(EXERCISES["debug_clip"], clipped) == 0
+
+
+def test_a_plain_case_is_what_it_says():
+    """Kills a drawn case that an inattentive generator made trivial: several ranks, and something to send."""
+    item = EXERCISES["zero_traffic"]
+    for key in range(10):
+        ordinary = item.hidden(Random(f"key {key}"))[0][1]
+        assert all(isinstance(case, Case) and case.args[0] > 0 and case.args[2] > 1 for case in ordinary)
+        assert [sorted(case.args[1] for case in ordinary).count(stage) for stage in range(4)] == [2, 2, 2, 2]

@@ -1,0 +1,298 @@
+"""Chapter 6's bank: answers as the page prints them, what the options say, and rules that allow every right program."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+
+from autograder import compare, trusted
+from autograder.bank import ch06_rules
+from autograder.bank import ch06_tensor_parallel as bank
+from autograder.items import Build, Case, Choice, Question, Tensor
+from rankzero.events import Event
+from solutions.activations import activation_bytes, tensor_parallel_traffic
+
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {  # the table of the page, computed by hand
+    "06-shapes": (1024, 8_388_608, 67.1089),
+    "06-weights": (17.6384, 16.1061),
+    "06-init": (3.33333,),
+    "06-bias-error": (3,),
+    "06-gqa": (8, 1, 4, 1, 2),
+    "06-vocab": (51_200, 1.83868e9, 172_032),
+    "06-count": (4, 2, 341.333),
+    "06-bytes": (117.441, 18.7905, 37.5810),
+    "06-links": (0.260979, 0.391468, 2.34881, 9),
+    "06-overhead": (27.8378, 250.540),
+    "06-ratio": (0.208749, 0.208749, 0.104375),
+    "06-sp-traffic": (46.9762, 25),
+    "06-tp-acts": (578.814, 358.613, 106.955, 18.4783),
+    "06-batch": (88.5837, 5669.36),
+    "06-gpt3": (275.415, 7.70074),
+    "06-selective": (2.7027, 0.90090),
+    "06-microbatch": (32, 42.6667),
+    "06-segment": (10, 20, 2),
+}
+
+# The list.
+
+
+def test_every_item_of_the_page_is_there():
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {"06-missing-f", "06-design"}
+    assert len(EXERCISES) == 15 + 4
+    assert {name for name, item in EXERCISES.items() if item.bonus} == {
+        "parallel_attention",
+        "vocab_parallel_embedding",
+        "padded_vocabulary",
+        "gather_sequence",
+        "scatter_sequence",
+    }
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    parts = QUESTIONS[identifier].parts
+    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-5)
+
+
+def layout(option: str) -> tuple[float, float, float]:
+    """Bytes of a layer, communication to compute, and the share of a step that is computed twice."""
+    ranks, parallel = int(option[4]), "no sequence" not in option
+    found = re.search(r"(selective|full) recomputation", option)
+    recompute = found[1] if found else "none"
+    s = h = 8192
+    stored = activation_bytes(s, 1, h, 64, ranks=ranks, sequence_parallel=parallel, recompute=recompute)
+    sent = tensor_parallel_traffic(s, 1, h, ranks, sequence_parallel=parallel)
+    compute = 72 * s * h**2 / (ranks * 0.4 * 989.4e12)
+    again = {"none": 0.0, "selective": s / (18 * h + 3 * s), "full": 1 / 3}[recompute]
+    return stored, sent / 450e9 / compute, again
+
+
+def test_one_layout_alone_meets_the_limits():
+    """At most 300 MB a layer, communication at most a quarter of compute, at most 5 % more FLOPs."""
+    choice = CHOICES["06-design"]
+    fits = [all(got <= most for got, most in zip(layout(o), (300e6, 0.25, 0.05), strict=True)) for o in choice.options]
+    assert fits == [place == choice.correct for place in range(len(choice.options))]
+    stored, ratio, again = layout(choice.options[choice.correct])
+    assert (stored, ratio, again) == pytest.approx((285.2e6, 0.2087, 1 / 21), rel=1e-3)
+    assert [round(layout(option)[0] / 1e6) for option in choice.options[1:3]] == [872, 570]
+
+
+# Rules: right programs of other forms keep to them.
+
+
+def faults(item: Build, program) -> list[str | None]:
+    """What is wrong with ``program`` in the public cases and in the first hidden one of each group."""
+    cases = [*item.cases, *(cases[0] for _, cases in item.hidden(Random("key 0")))]
+    outcomes = trusted.run(item, program, cases)
+    expected = trusted.run(item, item.solution(), cases)
+    return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
+
+
+def f_by_a_hook(x, group=None):
+    """f without a Function of its own; it calls the collective on one rank too."""
+    import torch
+    import torch.distributed as dist
+
+    def summed(gradient):
+        total = gradient.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(total, group=group)
+        return total
+
+    y = x.view_as(x)
+    y.register_hook(summed)
+    return y
+
+
+def g_by_a_difference(x, group=None):
+    """g as x and a constant."""
+    import torch
+    import torch.distributed as dist
+
+    total = x.detach().clone(memory_format=torch.contiguous_format)
+    dist.all_reduce(total, group=group)
+    return x + (total - x).detach()
+
+
+def row_without_a_module(weight, bias=None, group=None):
+    """A row layer that takes columns by index and joins through the library's own autograd functions."""
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    if weight.shape[1] % ranks:
+        raise ValueError("in")
+    width = weight.shape[1] // ranks
+
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(weight[:, rank * width : (rank + 1) * width].clone())
+            self.bias = bias if bias is None else torch.nn.Parameter(bias.clone())
+
+        def forward(self, x):
+            if x.shape[-1] != width:
+                raise ValueError("x")
+            part = x @ self.weight.t()
+            total = part.detach().clone()
+            dist.all_reduce(total, group=group)
+            y = part + (total - part).detach()
+            return y if self.bias is None else y + self.bias
+
+    return Layer()
+
+
+def loss_in_two_reductions(logits, target, group=None):
+    """The two sums travel together: as many bytes, one call fewer."""
+    import torch
+    import torch.distributed as dist
+
+    n = logits.shape[-1]
+    if target.numel() and not 0 <= target.min() <= target.max() < n * dist.get_world_size(group):
+        raise ValueError("target")
+    local = target - dist.get_rank(group) * n
+    own = (local >= 0) & (local < n)
+    local = local.masked_fill(~own, 0)
+
+    class Loss(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, logits):
+            largest = logits.amax(-1)
+            dist.all_reduce(largest, dist.ReduceOp.MAX, group=group)
+            shifted = logits - largest[..., None]
+            mine = shifted.gather(-1, local[..., None])[..., 0] * own
+            both = torch.stack([shifted.exp().sum(-1), mine])
+            dist.all_reduce(both, group=group)
+            total, mine = both
+            ctx.probabilities = shifted.exp() / total[..., None]
+            return total.log() - mine
+
+        @staticmethod
+        def backward(ctx, gradient):
+            hot = torch.zeros_like(ctx.probabilities).scatter(-1, local[..., None], own[..., None].to(gradient))
+            return (ctx.probabilities - hot) * gradient[..., None]
+
+    return Loss.apply(logits)
+
+
+OTHERS = {
+    "copy_to_ranks": f_by_a_hook,
+    "reduce_from_ranks": g_by_a_difference,
+    "RowParallelLinear": row_without_a_module,
+    "vocab_parallel_cross_entropy": loss_in_two_reductions,
+}
+
+
+@pytest.mark.parametrize("function", OTHERS)
+def test_another_right_program_is_right(function):
+    assert set(faults(EXERCISES[function], OTHERS[function])) == {None}
+
+
+def gather_of_tensors(x, dim, group=None):
+    """The same collectives over one tensor each."""
+    import torch
+    import torch.distributed as dist
+
+    ranks = dist.get_world_size(group)
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            whole = x.new_empty(ranks * len(x), *x.shape[1:])
+            dist.all_gather_into_tensor(whole, x.contiguous(), group=group)
+            return torch.cat(whole.chunk(ranks), dim)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            parts = torch.cat(gradient.chunk(ranks, dim))
+            mine = parts.new_empty(len(parts) // ranks, *parts.shape[1:])
+            dist.reduce_scatter_tensor(mine, parts, group=group)
+            return mine
+
+    return Gather.apply(x)
+
+
+def test_collectives_of_one_tensor_are_right():
+    assert set(faults(EXERCISES["gather_sequence"], gather_of_tensors)) == {None}
+
+
+# What the rule says.
+
+
+def calls(*made: tuple[int, str, int]) -> str | None:
+    """What the rule says of these calls on two ranks, where one all-reduce of 16 bytes is allowed to each."""
+    events = [Event(rank, operation, (0, 1), sent, sent) for rank, operation, sent in made]
+    rule = ch06_rules.calls_at_most(lambda case: [("all_reduce", 16)], "one sum is enough")
+    return rule(Case(args=((), ())), (), events)
+
+
+def test_the_rule_names_what_is_too_much():
+    assert calls((0, "all_reduce", 16), (1, "all_reduce", 8)) is None
+    assert calls() is None
+    assert calls((1, "all_reduce", 16), (1, "all_reduce", 16)) == (
+        "rank 1 handed 32 bytes to all_reduce in 2 calls: one sum is enough"
+    )
+    assert calls((0, "all_reduce", 32)) == "rank 0 handed 32 bytes to all_reduce: one sum is enough"
+    assert calls((0, "all_gather", 8)) == "rank 0 handed 8 bytes to all_gather: one sum is enough"
+
+
+def test_one_rank_alone_may_call_what_it_likes():
+    rule = ch06_rules.calls_at_most(lambda case: [], "nothing")
+    assert rule(Case(args=((),)), (), [Event(0, "all_reduce", (0,), 8, 8)]) is None
+
+
+# Cases.
+
+
+def test_losses_of_the_page():
+    """2.44019, 0.44019, 0, and the logarithm of 8."""
+    item = EXERCISES["vocab_parallel_cross_entropy"]
+    outcomes = trusted.run(item, item.solution(), item.cases[:4])
+    losses = [outcome.value[0]["value"].tolist()[0] for outcome in outcomes]
+    assert losses == pytest.approx([2.44019, 0.44019, 0.0, 2.07944], abs=1e-5)
+    gradients = [rank["gradients"][0].tolist() for rank in outcomes[0].value]
+    assert gradients[0] == pytest.approx([0.0320586, -0.912856], rel=1e-5)
+    assert gradients[1] == pytest.approx([0.236883, 0.643914], rel=1e-5)
+
+
+def test_layers_of_the_page():
+    column, row = EXERCISES["ColumnParallelLinear"], EXERCISES["RowParallelLinear"]
+    split, gathered = trusted.run(column, column.solution(), column.cases[:2])
+    assert [rank["value"].tolist() for rank in split.value] == [[3.0, 7.0], [11.0, 15.0]]
+    assert [rank["x.grad"].tolist() for rank in split.value] == [[8.0, 10.0]] * 2
+    assert split.value[0]["weight.grad"].tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert gathered.value[1]["value"].tolist() == [3.0, 7.0, 11.0, 15.0]
+    summed = trusted.run(row, row.solution(), row.cases[:2])
+    assert [outcome.value[1]["value"].tolist() for outcome in summed] == [[110.0, 226.0], [10.0, 26.0]]
+
+
+def test_the_operators_of_the_page():
+    f, g = EXERCISES["copy_to_ranks"], EXERCISES["reduce_from_ranks"]
+    (copied,), (reduced,) = (trusted.run(item, item.solution(), item.cases[:1]) for item in (f, g))
+    assert [rank["gradients"][0].tolist() for rank in copied.value] == [[3.0, 4.0]] * 2
+    assert [rank["value"].tolist() for rank in reduced.value] == [[11.0, 22.0]] * 2
+    assert [rank["gradients"][0].tolist() for rank in reduced.value] == [[5.0, 7.0]] * 2
+
+
+def test_sequences_of_the_page():
+    gather, scatter = EXERCISES["gather_sequence"], EXERCISES["scatter_sequence"]
+    (whole,), (part,) = (trusted.run(item, item.solution(), item.cases[:1]) for item in (gather, scatter))
+    assert [rank["value"].tolist() for rank in whole.value] == [[1.0, 2.0]] * 2
+    assert [rank["gradients"][0].tolist() for rank in whole.value] == [[101.0], [1010.0]]
+    assert [rank["value"].tolist() for rank in part.value] == [[11.0], [22.0]]
+    assert [rank["gradients"][0].tolist() for rank in part.value] == [[5.0, 7.0]] * 2
+
+
+def test_a_large_logit_stands_on_rank_0_alone():
+    """Else a maximum of a rank's own would not mislead the others."""
+    item = EXERCISES["vocab_parallel_cross_entropy"]
+    for case in item.hidden(Random("key 1"))[0][1]:
+        tops = [max(logits.tolist()) for logits, *_ in case.args]
+        assert isinstance(case.args[0][0], Tensor)
+        assert len(set(tops)) == len(tops)

@@ -1,0 +1,192 @@
+"""Chapter 07's items on ranks and tensors: other right programs pass, rules say what is wrong, and the wording."""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from autograder import compare, trusted
+from autograder.bank import ch07_rules as rules
+from autograder.bank.ch07_worlds import ITEMS, PIPELINE_STEP, orders
+from autograder.items import Case, Debug, Stage, Tensor
+from rankzero.events import Event
+from solutions.pipeline import pipeline_schedule
+from tools.common import ROOT
+
+EXERCISES = {item.function: item for item in ITEMS}
+#: The word for a pipeline's idle time never stands alone.
+ALONE = re.compile(r"(?<!_)bubble(?![_\s-]?(fraction|overhead|time|sweep))", re.IGNORECASE)
+
+
+def test_the_items_and_where_they_stand():
+    assert {name: item.section for name, item in EXERCISES.items()} == {
+        "pipeline_step": "7.7",
+        "debug_blocking": "7.7",
+        "debug_sync": "7.13",
+        "route": "7.10",
+        "load_balancing_loss": "7.11",
+        "expert_parallel_forward": "7.12",
+    }
+    assert [name for name, item in EXERCISES.items() if item.bonus] == ["load_balancing_loss"]
+    assert [name for name, item in EXERCISES.items() if isinstance(item, Debug)] == ["debug_blocking", "debug_sync"]
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "microbatches"), [("gpipe", 3, 5), ("1f1b", 4, 6), ("1f1b", 4, 2), ("1f1b", 1, 3)]
+)
+def test_the_orders_of_the_cases_are_the_chapters(name, ranks, microbatches):
+    assert orders(name, ranks, microbatches) == pipeline_schedule(name, ranks, microbatches)
+
+
+# Other right programs.
+
+
+def received_early(module, order, inputs, targets, loss_fn, hidden_shape, dtype):
+    """Posts every receive before it computes, sends with tags of its own, keeps gradients of leaves."""
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    count = sum("F" in op for op in order)
+    come = [torch.empty(hidden_shape, dtype=dtype) for _ in range(count)] if rank else list(inputs)
+    back = [torch.empty(hidden_shape, dtype=dtype) for _ in range(count)]
+    arrivals = [dist.irecv(x, rank - 1) for x in come] if rank else []
+    returns = [dist.irecv(g, rank + 1) for g in back] if rank < ranks - 1 else []
+    sending, outputs, losses = [], {}, []
+    for op in order:
+        m = int(re.split("[FB]", op)[1])
+        if "F" in op:
+            if rank:
+                arrivals[m].wait()
+                come[m].requires_grad_()
+            outputs[m] = module(come[m])
+            if rank < ranks - 1:
+                sending.append(dist.isend(outputs[m].detach(), rank + 1))
+        else:
+            y = outputs.pop(m)
+            if rank < ranks - 1:
+                returns[m].wait()
+                if y.requires_grad:
+                    torch.autograd.backward([y], [back[m]])
+            else:
+                losses.append(loss_fn(y, targets[m]))
+                (losses[-1] / count).backward()
+            if rank:
+                sending.append(dist.isend(come[m].grad, rank - 1))
+    for message in sending:
+        message.wait()
+    return torch.stack(losses).mean().detach() if losses else torch.zeros((), dtype=dtype)
+
+
+def told_to_all(x, weights, chosen, local_experts, experts):
+    """Gathers the counts of all ranks, and exchanges rows through the library's own differentiable all-to-all."""
+    import torch.distributed.nn.functional as exchange
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    if experts % ranks or len(local_experts) != experts // ranks:
+        raise ValueError("experts")
+    share = experts // ranks
+    flat = chosen.flatten()
+    order = flat.argsort(stable=True)
+    tables = [torch.empty(experts, dtype=torch.int64) for _ in range(ranks)]
+    dist.all_gather(tables, torch.bincount(flat, minlength=experts))
+    sent = [int(part.sum()) for part in tables[rank].split(share)]
+    mine = [table[rank * share : (rank + 1) * share].tolist() for table in tables]
+    received = [sum(row) for row in mine]
+    rows = exchange.all_to_all_single(
+        x.new_empty(sum(received), x.shape[1]), x[order // chosen.shape[1]], received, sent
+    )
+    parts = iter(rows.split([size for row in mine for size in row]))
+    done = [local_experts[number](next(parts)) for _ in mine for number in range(share)]
+    back = exchange.all_to_all_single(x.new_empty(sum(sent), x.shape[1]), torch.cat(done), sent, received)
+    return torch.zeros_like(x).index_add(0, order // chosen.shape[1], back * weights.flatten()[order].unsqueeze(1))
+
+
+@pytest.mark.parametrize(
+    ("name", "program"), [("pipeline_step", received_early), ("expert_parallel_forward", told_to_all)]
+)
+def test_another_right_program_is_right(name, program):
+    item = EXERCISES[name]
+    cases = [*item.cases, *(case for _, group in item.hidden(Random("another")) for case in group)]
+    cases = [case for case in cases if not case.raises]
+    expected, found = (trusted.run(item, one, cases) for one in (item.solution(), program))
+    assert [compare.fault(item, *three) for three in zip(cases, expected, found, strict=True)] == [None] * len(cases)
+
+
+# Rules.
+
+_LAYER = ("Linear", Tensor.of([0.0] * 4, "float64", (2, 2)), Tensor.of([0.0] * 2, "float64"))
+_STAGE = Stage((_LAYER, ("Tanh",)))
+
+
+def message(rank: int, peer: int, operation: str = "send") -> Event:
+    return Event(rank, operation, (peer,), 8, 0)
+
+
+def test_the_rule_of_messages():
+    case = Case(args=((_STAGE, ["0F0", "0B0"]), (_STAGE, ["1F0", "1B0"])))
+    right = [message(0, 1), message(1, 0, "recv"), message(1, 0), message(0, 1, "recv")]
+    assert rules.one_message_each_way(case, (), right) is None
+    assert rules.one_message_each_way(case, (), right[1:]) == (
+        "1 messages were sent; 1 micro-batches cross 1 boundaries twice, 2 messages"
+    )
+    assert "called all_reduce" in str(rules.one_message_each_way(case, (), [*right, message(0, 1, "all_reduce")]))
+
+
+def test_the_rule_of_gradients():
+    """Six parameters of eight bytes; in any number of pieces, but once."""
+    case = Case(args=((_STAGE, [1, 2], [1, 2], (1, 2)),))
+    assert rules.gradient_bytes(_STAGE) == 48
+    pieces = [Event(0, "all_reduce", (0, 2), 32, 32), Event(0, "all_reduce", (0, 2), 16, 16)]
+    assert rules.reduced_once(case, (), pieces) is None
+    assert "rank 0 reduced its gradients 2 times" in str(rules.reduced_once(case, (), pieces * 2))
+
+
+def test_the_rule_of_rows():
+    x, one = Tensor.of([0.0] * 8, "float64", (4, 2)), Tensor.of([0, 1, 1, 1], "int64", (4, 1))
+    case = Case(args=((x, x, one, x, 2), (x, x, one, x, 2)))
+    counts = Event(0, "all_gather", (0, 1), 16, 32)
+    assert rules.rows_to_their_experts(case, (), [counts, Event(0, "all_to_all", (0, 1), 64, 64)]) is None
+    assert "send a row only to the rank" in str(
+        rules.rows_to_their_experts(case, (), [Event(1, "all_gather", (0, 1), 64, 128)])
+    )
+    assert "handed in 4,000 bytes" in str(
+        rules.rows_to_their_experts(case, (), [Event(1, "all_to_all", (0, 1), 4000, 4000)])
+    )
+
+
+def test_pipeline_cases_name_their_loss():
+    assert all(args[4] == "mse_loss" for case in PIPELINE_STEP.cases for args in case.args)
+
+
+# The wording of the chapter.
+
+
+def _words(text: str) -> str:
+    """Prose and printed text without identifiers of items, names of demos, and titles of exercises' code."""
+    return re.sub(r"07-[\w-]+|arXiv:\S+", "", text)
+
+
+def test_idle_time_is_never_called_by_half_a_name():
+    """Kills the plain word: it is a fraction, an overhead or a time."""
+    book = json.loads((ROOT / "book" / "07-pipeline-expert.ipynb").read_text(encoding="utf-8"))
+    texts = {cell["id"]: "".join(cell["source"]) for cell in book["cells"]}
+    files = [
+        *ROOT.glob("solutions/*_07.py"),
+        *ROOT.glob("solutions/pipeline*.py"),
+        *ROOT.glob("autograder/bank/ch07_*.py"),
+    ]
+    files += [ROOT / "demos" / f"{name}.py" for name in ("pipeline_chart", "pipeline_train", "bubble_sweep", "advisor")]
+    texts |= {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}
+    found = {name: ALONE.findall(_words(text)) and ALONE.search(_words(text)) for name, text in texts.items()}
+    assert {
+        name: match.string[max(0, match.start() - 40) : match.end() + 30] for name, match in found.items() if match
+    } == {}
+
+
+def test_the_wording_test_can_fail():
+    assert ALONE.search("the bubble is small")
+    assert ALONE.search("a 375 % Bubble")
+    assert not ALONE.search("bubble fraction, bubble_overhead, bubble time")

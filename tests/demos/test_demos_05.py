@@ -1,0 +1,175 @@
+"""The demos of chapter 5: what each shows must hold, and a wrong part must be status 1."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from demo_runs import run, table
+
+from demos import common
+from demos.ddp import cut
+from demos.parameter_server import staleness_of
+from solutions.data_parallel_runs import plain_mean
+
+
+@pytest.fixture
+def swapped(monkeypatch):
+    """Put a wrong part into a demo."""
+
+    def swap(demo: str, part: str, wrong):
+        def chosen(code: str, module: str, name: str):
+            return wrong if name == part else common.part(code, module, name)
+
+        monkeypatch.setattr(importlib.import_module(f"demos.{demo}"), "part", chosen)
+
+    return swap
+
+
+@pytest.mark.parametrize(("batch", "ranks"), [(12, 3), (8, 8), (9, 8), (256, 7), (4, 1)])
+def test_unequal_rows_are_all_there(batch, ranks):
+    counts = cut(batch, ranks, unequal=True)
+    assert sum(counts) == batch
+    assert len(counts) == ranks
+    assert min(counts) >= 1
+
+
+def test_unequal_ranks_learn_like_one_process(tmp_path):
+    """In double precision, three ways to 1e-12; the plain mean of gradients is far off."""
+    rows = {row["training"]: row for row in table(tmp_path, "ddp", "--unequal", "--float64", "--ranks", "3")}
+    off = {name: float(row["off one process"]) for name, row in rows.items()}
+    assert max(off["buckets"], off["one by one"], off["DDP"]) < 1e-12
+    assert off["plain mean"] > 1e-3
+    assert [rows[name]["reductions a step"] for name in ("one process", "buckets", "one by one", "DDP")] == [
+        "0",
+        "1",
+        rows["plain mean"]["reductions a step"],
+        "1",
+    ]
+
+
+@pytest.mark.parametrize(("demo", "more"), [("ddp", ["--unequal"]), ("gradient_sync", [])])
+def test_a_plain_mean_is_status_1(demo, more, swapped, capsys):
+    swapped(demo, "synchronize_gradients", lambda parameters, count, bucket_bytes=1.0: plain_mean(parameters, count))
+    assert run(demo, "--quick", *more) == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_equal_ranks_hide_that_a_mean_is_plain(tmp_path):
+    rows = table(tmp_path, "gradient_sync", "--quick", "--ranks", "2", "--rows", "3")
+    assert all(float(row["off after a plain mean"]) < 1e-12 for row in rows)
+    assert all(float(row["off before"]) > 1e-4 for row in rows)
+
+
+def test_buckets_are_those_of_the_plan(tmp_path):
+    rows = table(tmp_path, "bucket_sweep", "--layers", "6", "--caps", "1,131072,1048576")
+    assert [row["planned"] for row in rows] == ["6", "3", "1"]
+    assert all(row["planned"] == row["by hand"] == row["DDP"] for row in rows)
+
+
+def test_a_plan_that_never_closes_a_bucket_is_status_1(swapped):
+    swapped("bucket_sweep", "assign_buckets", lambda sizes, limits: [[*range(len(sizes))]])
+    assert run("bucket_sweep", "--quick", "--caps", "1,2") == 1
+
+
+@pytest.mark.parametrize("micro_steps", [1, 5])
+def test_left_over_rows_are_weighted(micro_steps, tmp_path):
+    every, once = table(tmp_path, "accumulation", "--micro-steps", str(micro_steps))
+    assert (int(every["reductions"]), int(once["reductions"])) == (micro_steps, 1)
+    assert float(every["as priced (s)"]) == pytest.approx(micro_steps * 0.17)
+
+
+@pytest.mark.parametrize("more", [["--ranks", "3"], ["--ranks", "2", "--micro-steps", "3"], ["--no-reshard"]])
+def test_zero_holds_and_sends_what_the_formulas_say(more, tmp_path):
+    rows = table(tmp_path, "zero", *more)
+    assert [float(row["held"]) for row in rows] == [float(row["zero_memory"]) for row in rows]
+    assert float(rows[3]["held"]) * int(more[1] if len(more) > 1 else 4) == float(rows[0]["held"])
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("zero_memory", lambda params, stage, ranks, *sizes: params * sum(sizes) / (ranks if stage else 1)),
+        ("zero_traffic", lambda params, stage, ranks, *rest: (ranks - 1) / ranks * params * 8.0),
+    ],
+)
+def test_a_wrong_formula_is_status_1(name, wrong, swapped, capsys):
+    """Kills a check that compares a formula with itself."""
+    swapped("zero", name, wrong)
+    assert run("zero", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_fully_shard_gathers_and_scatters_as_told(tmp_path):
+    """Four layers: 8 all-gathers a pass, or 4 where weights stay; a reduce-scatter a layer where gradients travel."""
+    every, last, never = table(tmp_path, "fsdp", "--accumulate", "2")
+    assert [row["calls"] for row in (every, last, never)] == [
+        f"16 all_gather, {count} reduce_scatter" for count in (8, 4, 0)
+    ]
+    assert int(never["gradients (B)"]) == 2 * int(last["gradients (B)"])
+    kept, _ = table(tmp_path, "fsdp", "--no-reshard")
+    assert kept["calls"] == "4 all_gather, 4 reduce_scatter"
+
+
+def test_fully_shard_in_bf16_on_three_ranks():
+    assert run("fsdp", "--quick", "--bf16", "--ranks", "3") == 0
+
+
+def test_the_calculator_knows_70_billion(tmp_path):
+    rows = table(tmp_path, "zero_table", "--parameters", "70e9", "--ranks", "14")
+    assert [row["fewest GPUs"] for row in rows] == ["none", "none", "none", "14"]
+    assert [row["fits"] for row in rows] == ["no", "no", "no", "yes"]
+    held = [float(row["with other (GB)"]) for row in table(tmp_path, "zero_table", "--parameters", "70e9")]
+    assert held == pytest.approx([1120, 385, 262.5, 140])
+
+
+@pytest.mark.parametrize("recipe", ["fp32", "bf16 everything"])
+def test_the_calculator_takes_every_recipe(recipe, capsys):
+    assert run("zero_table", "--recipe", recipe, "--other", "20", "--ranks", "1") == 0
+    assert "master copy" not in capsys.readouterr().out
+
+
+def test_a_calculator_that_rounds_down_is_status_1(swapped):
+    right = common.part("solutions", "zero", "min_ranks")
+    swapped("zero_table", "min_ranks", lambda *a: (found := right(*a)) and found - 1)
+    assert run("zero_table", "--parameters", "70e9", "--ranks", "13") == 1
+
+
+def test_overflows_are_real(tmp_path):
+    rows = table(tmp_path, "loss_scale", "--steps", "12")
+    taken = [row["optimizer's step"] for row in rows]
+    assert taken[0] == "skipped"
+    assert taken[-1] == "taken"
+    assert {row["optimizer's step"] for row in table(tmp_path, "loss_scale", "--steps", "8", "--init-scale", "1")} == {
+        "taken"
+    }
+
+
+def test_a_scaler_that_never_grows_is_status_1(swapped):
+    right = common.part("solutions", "precision", "LossScaler")
+    swapped("loss_scale", "LossScaler", lambda init_scale, growth_interval: right(init_scale, growth_interval=10**9))
+    assert run("loss_scale", "--steps", "20") == 1
+
+
+def test_a_target_out_of_reach_is_status_1(monkeypatch, capsys):
+    from demos import batch_scaling
+    from solutions.batch_scaling_runs import ToTarget
+
+    monkeypatch.setattr(batch_scaling, "steps_to_target", lambda sizes, *_: [ToTarget(n, 0.1, None) for n in sizes])
+    assert run("batch_scaling", "--quick") == 1
+    assert "never" in capsys.readouterr().out
+
+
+def test_the_noise_rule_takes_the_measured_noise():
+    assert run("batch_scaling", "--quick", "--rule", "noise") == 0
+
+
+def test_staleness_counts_the_updates_of_others():
+    """Workers in turn: after the first round each update is two updates late."""
+    assert staleness_of([1, 2, 3, 1, 2, 3]) == [0, 1, 2, 2, 2, 2]
+    assert staleness_of([1, 1, 2]) == [0, 0, 2]
+
+
+def test_one_worker_is_never_late(tmp_path):
+    rows = table(tmp_path, "parameter_server", "--quick", "--work", "1")
+    assert [float(row["mean staleness"]) for row in rows] == [0, 0]

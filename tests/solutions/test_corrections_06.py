@@ -1,0 +1,97 @@
+"""Chapter 6's corrections: each number shown is worked out here again, and none is typed where it is computed."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+from solutions import corrections_06
+from solutions.corrections_06 import CORRECTIONS
+
+LAYER = 16 * 4096 * 8192 * 7 / 8  # bytes of a 70B layer in a step
+GPT3 = 2048 * 12_288  # tokens times width
+
+#: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
+SHOWN = (
+    ("just concatenate", ["complete slice", "all-gather"]),
+    ("no communication in the backward", ["f all-reduces it"]),
+    ("four collectives", ["2 all-reduces forward, 2 backward"]),
+    ("rank 0", ["adds it once", "wrong by 7 biases"]),
+    ("8 b s h", [f"{LAYER / 1e6:.4g} MB for a layer", f"not {LAYER / 2e6:.4g} MB"]),
+    (
+        "112 MB",
+        [
+            f"{LAYER / 4e6:.4g} MB of a tensor of {2 * 4096 * 8192 / 1e6:.4g} MB",
+            f"{80 * LAYER / 2e9:.4g} GB",
+            f"{LAYER / 4 / 450e9 * 1e6:.3g} us",
+            f"{LAYER / 4 / 300e9 * 1e6:.4g} us",
+            f"{LAYER / 4 / 50e9 * 1e3:.4g} ms",
+            f"{80 * LAYER / 450e9 / 0.3:.1%}".replace("%", " %"),
+            f"{80 * LAYER / 50e9 / 0.3:.0%}".replace("%", " %"),
+        ],
+    ),
+    ("InfiniBand", [f"{450 / 50:g} times", f"{2 * 300} GB/s", f"{8 * 50} GB/s of a node"]),
+    ("2 MB", [f"{1.5 * 2 / 450 * 1e3:.4g} us", "30 us"]),
+    ("overlapped", [f"{2 * 7 * 494.7e12 / (9 * 8192 * 450e9):.0%}".replace("%", " %")]),
+    ("adds no traffic", [f"{LAYER * 10 / 8 / 1e6:.4g} MB", "25 % more"]),
+    ("exceed the memory", [f"{4 * 12_288**2 * 2 / 1e9:.4g} GB"]),
+    ("16.1", [f"{70_553_706_496 * 2 / 8 / 1e9:.4g} GB", f"{12 * 8192**2 * 80 / 1e9:.1f} billion of 70.55 billion"]),
+    ("12 heads", [f"{4096 / 12:.1f} features", "it is 128"]),
+    ("TP 16", ["on 2 ranks", "4 query heads and 1 key-value head"]),
+    ("same seed", [f"{2560 / 768:.2f} times", f"{2560 / 768 / 64:.3f} times", f"{1 / 64:.3f}"]),
+    ("number of ranks", ["8 times too small"]),
+    ("10 times the parameters", [f"{96 * GPT3 * 114 / 1e9 * 1:.4g} GB", f"{8 * 96 * GPT3 / 1e9:.4g} GB"]),
+    (
+        "square root",
+        [
+            f"{2 * 96 * GPT3 / 1e9:.4g} GB + {114 * GPT3 / 1e9:.4g} GB",
+            f"{8 * 96**0.5 * GPT3 / 1e9:.4g} GB",
+            "57 checkpoints",
+            f"{(2 * 96 + 114) * GPT3 / 1e9:.4g} GB",
+        ],
+    ),
+    ("33 to 100", ["33.3 %", f"{100 * 2048 / (18 * 12_288 + 3 * 2048):.1f} %", f"{100 * 2048 / (6 * 12_288):.1f} %"]),
+    ("ring attention", [f"{2 * 2 * 131_072 * 8 * 128 / 1e6:.4g} MB"]),
+)
+
+
+def text_of(correction) -> str:
+    return f"{correction.right} {correction.because}"
+
+
+def test_the_corrections_stand_in_the_order_of_the_page():
+    claims = [correction.claim for correction in CORRECTIONS]
+    assert len(claims) == len(SHOWN)
+    assert [key for claim, (key, _) in zip(claims, SHOWN, strict=True) if key not in claim] == []
+    assert {correction.chapter for correction in CORRECTIONS} == {"06"}
+
+
+@pytest.mark.parametrize("place", range(len(SHOWN)))
+def test_shows_the_right_numbers(place):
+    text = text_of(CORRECTIONS[place])
+    assert [number for number in SHOWN[place][1] if number not in text] == []
+
+
+def test_numbers_follow_the_functions(monkeypatch):
+    """Kills a typed result: with other cost functions every text about bytes or memory must change."""
+
+    def texts() -> list[str]:
+        return [text_of(c) for c in (*corrections_06._bytes(), *corrections_06._memory())]
+
+    before = texts()
+    monkeypatch.setattr(corrections_06, "tensor_parallel_traffic", lambda *_, **o: 1e8 + sum(o.values()) * 1e7)
+    monkeypatch.setattr(corrections_06, "activation_bytes", lambda *_, **o: 1e9 + len(o))
+    monkeypatch.setattr(corrections_06, "best_segment", lambda *_: (77, 1.0))
+    unchanged = [place for place, (text, new) in enumerate(zip(before, texts(), strict=True)) if text == new]
+    assert [corrections_06._bytes()[place].claim.split()[0] for place in unchanged if place < 6] == ["InfiniBand", "An"]
+    assert [place for place in unchanged if place >= 6] == [8, 9]  # shares of FLOPs, and keys and values
+
+
+def test_no_result_stands_in_the_source():
+    """The results that the texts show, searched for among the constants of the module."""
+    results = ["469.8", "117.4", "18.79", "261", "2.349", "27.8", "251", "450", "587.2", "1.208", "17.64", "341.3"]
+    results += ["3.33", "0.052", "275.4", "19.33", "4.832", "2.869", "1.973", "7.701", "0.9", "2.8", "536.9", "64.4"]
+    source = inspect.getsource(corrections_06)
+    assert [result for result in results if re.search(rf"(?<![\d.,]){re.escape(result)}(?![\d])", source)] == []

@@ -1,0 +1,89 @@
+"""The capstone's corrections: each number shown is worked out here again, and none is typed where it is computed."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+
+import pytest
+
+from solutions import corrections_cap
+from solutions.corrections_cap import CORRECTIONS
+
+ALL, LAYER = 405_853_388_800, 3_187_703_808
+MTBF = 54 * 86_400 / 419
+
+
+def waste(t: float, stall: float, mtbf: float, restart: float) -> float:
+    return 1 - t * math.exp(-restart / mtbf) / (mtbf * math.expm1((t + stall) / mtbf))
+
+
+YOUNG = math.sqrt(2 * 98 * 86_400)
+MONTH = 512 * 30 * 24 * 2
+
+#: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
+SHOWN = (
+    ("actual configuration", [f"{16 * 128:,} sequences", f"{16 * 128 * 8192 / 1e6:.2f}M tokens"]),
+    ("4 h^2", [f"{LAYER / 1e9:.4f} billion", f"{LAYER * 2 / 1e9:.2f} GB", "3.69 billion"]),
+    ("131,072", ["There are 8.", f"{8 * 16 * 16 * 8:,} GPUs"]),
+    ("ordered", ["TP, CP, PP, DP", "400 Gb/s"]),
+    ("41 %", [f"{400 / 989.4:.1%}", f"{0.41 * 989.4:.4g} would be 41%"]),
+    ("54 days", [f"{30.84e6 / 16_384 / 24:.1f} days", f"{6 * ALL * 15.6e12 / (30.84e6 * 3600 * 989.4e12):.1%}"]),
+    ("0.53", [f"{0.29 * 3.8e25**0.53 / 1e12:.1f} trillion", "0.5378", "37%"]),
+    ("is a law", ["92.6", "18.4"]),
+    ("line of twenty", [f"{300 / 175:.2f}", f"{15.6e12 / ALL:.1f}"]),
+    ("left out", [f"{131_072 / (12 * 16_384):.0%} at 131,072"]),
+    ("s^2", [f"{2048 / (6 * 12_288):.1%} of its", f"{2048**2 / (6 * 12_288):.0f} times"]),
+    ("excellent", ["38% to 43%"]),
+    ("GPT-4", ["Uncertain", f"{3.8e25 / 2.1e25:.1f} times"]),
+    ("375 %", [f"{15 / 16:.2%}", f"{15 / 128:.1%} with 8"]),
+    ("14.65", [f"{127 / 128 * 6 * LAYER / 1e9:.2f} GB", f"{127 / 128 * 6 * LAYER / 50e9:.3f} s"]),
+    ("30.1 %", [f"{148 / 419:.1%}", f"{(148 + 72 + 19 + 17 + 6 + 6) / 419:.1%}"]),
+    ("N writers", [f"{980 / 10:.0f} s", f"{980 / 640:.1f} s"]),
+    ("bf16 weights", [f"{70 * 12} GB", f"{70 * 14} GB"]),
+    ("24 hours", [f"{MTBF / 3600:.2f} h", f"{MTBF * 16_384 / 86_400 / 365.25:.1f} years"]),
+    ("2.4 %", [f"{waste(YOUNG, 98, 86_400, 120):.2%}", f"{98 / YOUNG:.2%}"]),
+    ("sqrt(2 C M)", ["60 min", "41.9 min"]),
+    ("$618", [f"${waste(YOUNG, 98, 86_400, 120) * MONTH:,.0f} of ${MONTH:,.0f}", "costs $628"]),
+    ("21,233,448", [f"{16_384 * 0.7 * 77 * 24:,.0f} kWh", f"${16_384 * 0.7 * 77 * 24 * 0.05:,.0f}"]),
+)
+
+
+def text_of(correction) -> str:
+    return f"{correction.right} {correction.because}"
+
+
+def test_the_corrections_of_the_page_in_its_order():
+    claims = [correction.claim for correction in CORRECTIONS]
+    assert len(claims) == len(SHOWN) == 23
+    assert all(key in claim for claim, (key, _) in zip(claims, SHOWN, strict=True))
+    assert {correction.chapter for correction in CORRECTIONS} == {"capstone"}
+
+
+@pytest.mark.parametrize("place", range(len(SHOWN)))
+def test_shows_the_right_numbers(place):
+    assert [number for number in SHOWN[place][1] if number not in text_of(CORRECTIONS[place])] == []
+
+
+def test_numbers_follow_the_functions(monkeypatch):
+    """Kills a typed figure: with other functions every text about failures but the counts must change."""
+    before = [text_of(c) for c in corrections_cap._failures()]
+    monkeypatch.setattr(corrections_cap, "checkpoint_waste", lambda *_: 0.3)
+    monkeypatch.setattr(corrections_cap, "checkpoint_write_time", lambda *_: 77.0)
+    monkeypatch.setattr(corrections_cap, "optimal_checkpoint_interval", lambda *_: 1234.0)
+    monkeypatch.setattr(
+        corrections_cap, "run_bill", lambda *_: {"dollars": 1.0, "kwh": 2.0, "electricity_dollars": 3.0}
+    )
+    after = [text_of(c) for c in corrections_cap._failures()]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [
+        *(True, False, True, True),
+        *(False, False, False, False),
+    ]
+
+
+def test_no_result_stands_in_the_source():
+    results = ["16.78", "3.1877", "6.38", "78.4", "34.6", "92.6", "18.4", "1.71", "38.4", "11.7", "18.98", "35.3"]
+    results += ["64.0", "3.09", "5.8", "4.82", "41.9", "35,540", "628", "21,194,342", "1,059,717", "40.4"]
+    source = inspect.getsource(corrections_cap)
+    assert [result for result in results if re.search(rf"(?<![\d.,]){re.escape(result)}(?![\d])", source)] == []

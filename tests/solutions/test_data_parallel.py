@@ -1,0 +1,227 @@
+"""Gradients that agree, states and weights in slices: against one process, against PyTorch's own."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from rankzero import world
+from solutions.buckets import assign_buckets
+from solutions.data_parallel import ShardedAdamW, gather_parameter, synchronize_gradients
+
+# synchronize_gradients
+
+
+class Tied(torch.nn.Module):
+    """One weight used twice, a frozen one, and one that only rows of a kind use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.twice = torch.nn.Linear(4, 4, dtype=torch.float64)
+        self.frozen = torch.nn.Linear(4, 4, dtype=torch.float64).requires_grad_(False)
+        self.sometimes = torch.nn.Linear(4, 4, bias=False, dtype=torch.float64)
+        self.again = self.twice
+
+    def forward(self, x: torch.Tensor, extra: bool) -> torch.Tensor:
+        x = self.frozen(torch.tanh(self.twice(x)))
+        return self.again(x + self.sometimes(x) if extra else x)
+
+
+def _gradients(counts: tuple[int, ...], bucket_bytes: float) -> tuple[list, int]:
+    """Only rank 0 uses the extra weight."""
+    rank = dist.get_rank()
+    torch.manual_seed(1)
+    rows = torch.randn(sum(counts), 4, dtype=torch.float64).split(counts)[rank]
+    model = Tied()
+    if counts[rank]:
+        model(rows, extra=rank == 0).square().mean().backward()
+    calls = synchronize_gradients(model.parameters(), counts[rank], bucket_bytes)
+    return [parameter.grad for parameter in model.parameters()], calls
+
+
+def _joined(counts: tuple[int, ...]) -> list:
+    """The plain twin: one process, the mean over all rows."""
+    torch.manual_seed(1)
+    parts = torch.randn(sum(counts), 4, dtype=torch.float64).split(counts)
+    model = Tied()
+    total = sum(model(part, extra=rank == 0).square().sum() for rank, part in enumerate(parts) if len(part))
+    (total / (sum(counts) * 4)).backward()
+    return [parameter.grad for parameter in model.parameters()]
+
+
+@pytest.mark.parametrize("counts", [(7, 3), (1, 1, 1), (5, 0, 2, 4)])
+def test_gradients_are_those_of_the_joined_batch(counts):
+    """Kills the plain mean, a tied weight reduced twice, an unused one skipped, a rank that leaves."""
+    run = world.run(_gradients, counts, 100.0, ranks=len(counts))
+    for gradients, _ in run.values:
+        for found, right in zip(gradients, _joined(counts), strict=True):
+            assert (found is None) == (right is None)
+            assert found is None or torch.allclose(found, right, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("cap", [1.0, 150.0, 1e9])
+def test_reductions_are_those_of_the_buckets(cap):
+    run = world.run(_gradients, (2, 2), cap, ranks=2)
+    sizes = [8 * p.numel() for p in reversed(list(Tied().parameters())) if p.requires_grad]
+    expected = len(assign_buckets(sizes, [cap]))
+    assert [calls for _, calls in run.values] == [expected] * 2
+    reductions = [event.sent for event in run.events if event.rank == 0]
+    assert sum(reductions) == sum(sizes) + 8  # and one number for the count
+    assert len(reductions) == expected + 1
+
+
+def _nobody() -> None:
+    weight = torch.nn.Parameter(torch.ones(1))
+    synchronize_gradients([weight], 0)
+
+
+def test_no_row_at_all_is_an_error_everywhere():
+    with pytest.raises(world.WorldError, match="count must be at least 1 on some rank, got 0 on all") as caught:
+        world.run(_nobody, ranks=3)
+    assert all(report.state == "raised" for report in caught.value.reports)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((-1,), "count must be an integer >= 0, got -1"),
+        ((True,), "count must be an integer >= 0, got True"),
+        ((1, 0), "bucket_bytes must be a finite number > 0, got 0"),
+        ((1, math.nan), "bucket_bytes must be a finite number > 0, got nan"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        synchronize_gradients([], *arguments)
+
+
+def _in_place(dtype: torch.dtype) -> tuple[bool, torch.dtype, list[float]]:
+    weight = torch.nn.Parameter(torch.zeros(2, 2, dtype=dtype).t())
+    weight.grad = gradient = torch.full((2, 2), dist.get_rank() + 1.0, dtype=dtype)
+    synchronize_gradients(iter([weight]), 1 + 2 * dist.get_rank())
+    return weight.grad is gradient, weight.grad.dtype, weight.grad.flatten().tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_gradients_keep_storage_and_type(dtype):
+    assert world.run(_in_place, dtype, ranks=2).values == ((True, dtype, [1.75] * 4),) * 2
+
+
+# ShardedAdamW
+
+
+def _trained(kind: str, steps: int, options: dict) -> list[torch.Tensor]:
+    """The same rows on any number of ranks; ``kind`` says who makes the steps."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
+    rows = torch.randn(12, 5).chunk(dist.get_world_size())[dist.get_rank()]
+    if kind == "sharded":
+        optimizer = ShardedAdamW(model.parameters(), **options)
+    elif kind == "zero redundancy":
+        from torch.distributed.optim import ZeroRedundancyOptimizer
+
+        optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.AdamW, **options)
+    else:
+        optimizer = torch.optim.AdamW(model.parameters(), **options)
+    for _ in range(steps):
+        model.zero_grad()
+        model(rows).square().mean().backward()
+        if kind == "zero redundancy":
+            synchronize_gradients(model.parameters(), len(rows))
+        optimizer.step()
+    return [parameter.detach() for parameter in model.parameters()]
+
+
+OPTIONS = {"lr": 0.02, "betas": (0.8, 0.95), "eps": 0.01, "weight_decay": 0.3}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_sharded_steps_are_those_of_plain_adamw(ranks):
+    """A large eps, so that a sum is no mean; a large decay, so that Adam with L2 is another optimizer."""
+    plain = world.run(_trained, "plain", 10, OPTIONS, ranks=1).values[0]
+    for found in world.run(_trained, "sharded", 10, OPTIONS, ranks=ranks).values:
+        for one, other in zip(found, plain, strict=True):
+            assert torch.allclose(one, other, rtol=0, atol=1e-6)
+
+
+def test_sharded_steps_are_those_of_the_librarys_own():
+    mine, theirs = (world.run(_trained, kind, 5, OPTIONS, ranks=2).values[0] for kind in ("sharded", "zero redundancy"))
+    for one, other in zip(mine, theirs, strict=True):
+        assert torch.allclose(one, other, rtol=0, atol=1e-6)
+
+
+def _held() -> tuple[int, int]:
+    weight, unused = torch.nn.Parameter(torch.ones(66)), torch.nn.Parameter(torch.ones(1))
+    optimizer = ShardedAdamW([weight, weight, unused.requires_grad_(False)], lr=1e-4)
+    for _ in range(20):
+        weight.grad = torch.ones_like(weight)
+        optimizer.step()
+    return optimizer.state_bytes(), int((weight < 1).sum())
+
+
+@pytest.mark.parametrize(("ranks", "size"), [(1, 792), (2, 396), (3, 264), (4, 204)])
+def test_states_fall_with_the_ranks(ranks, size):
+    """12 bytes for each parameter of the slice; what is named twice or frozen is in no slice twice, or at all."""
+    run = world.run(_held, ranks=ranks)
+    assert run.values == ((size, 66),) * ranks
+    calls = [(event.operation, event.sent) for event in run.events if event.rank == 0]
+    padded = 4 * ranks * -(-66 // ranks)
+    assert calls == [("reduce_scatter", padded), ("all_gather", padded // ranks)] * 20
+
+
+def _small_steps() -> float:
+    weight = torch.nn.Parameter(torch.ones(3, dtype=torch.bfloat16))
+    optimizer = ShardedAdamW([weight], lr=1e-3, weight_decay=0.0)
+    for _ in range(10):
+        weight.grad = torch.ones_like(weight)
+        optimizer.step()
+    return float(weight.detach()[0])
+
+
+def test_a_master_copy_remembers_small_steps():
+    """Ten steps of 0.001 move a bf16 weight of 1, although each of them alone would round away."""
+    assert world.run(_small_steps, ranks=2).values == (pytest.approx(0.99, abs=0.003),) * 2
+
+
+def test_an_optimizer_needs_something_to_move():
+    with pytest.raises(ValueError, match="parameters must hold one that needs a gradient, got none"):
+        ShardedAdamW([torch.nn.Parameter(torch.ones(1), requires_grad=False)])
+
+
+# gather_parameter
+
+
+def _gathered(ranks: int, numel: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """A loss of the whole weight, with factors that differ by rank."""
+    rank = dist.get_rank()
+    whole = torch.arange(1.0, numel + 1, dtype=torch.float64)
+    shards = torch.nn.functional.pad(whole, (0, -numel % ranks)).chunk(ranks)
+    shard = shards[rank].clone().requires_grad_()
+    value = gather_parameter(shard, numel)
+    ((rank + 1) * value**2).sum().backward()
+    return value.detach(), shard.grad
+
+
+@pytest.mark.parametrize(("ranks", "numel"), [(1, 5), (2, 3), (3, 7), (4, 2)])
+def test_gathered_gradient_is_the_mean_over_ranks(ranks, numel):
+    """The law: what comes back, laid end to end, is the gradient of the mean loss in one process."""
+    values, gradients = zip(*world.run(_gathered, ranks, numel, ranks=ranks).values, strict=True)
+    whole = torch.arange(1.0, numel + 1, dtype=torch.float64)
+    assert all(torch.equal(value, whole) for value in values)
+    mean = 2 * whole * (ranks + 1) / 2
+    assert torch.allclose(torch.cat(gradients)[:numel], mean)
+    assert torch.cat(gradients)[numel:].abs().sum() == 0
+
+
+def _refused(shape: tuple[int, ...], numel: int) -> None:
+    gather_parameter(torch.ones(shape), numel)
+
+
+@pytest.mark.parametrize(("shape", "numel"), [((2, 2), 4), ((2,), 5), ((2,), -1), ((2,), True)])
+def test_impossible_lengths_are_refused(shape, numel):
+    with pytest.raises(world.WorldError, match="must"):
+        world.run(_refused, shape, numel, ranks=2)

@@ -1,0 +1,287 @@
+"""The live runs of chapter 5: real worlds, small models. What they count is checked, what they time is not."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+import torch
+
+from rankzero.units import KiB, MiB
+from solutions import data_parallel_runs, ddp_buckets
+from solutions.accumulation_runs import accumulate
+from solutions.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
+from solutions.batching import gradient_noise_scale
+from solutions.buckets import assign_buckets
+from solutions.data_parallel import synchronize_gradients
+from solutions.fsdp_runs import fsdp_step
+from solutions.loss_scale_runs import (
+    deep_tanh_gradients,
+    gradient_exponents,
+    in_fp16,
+    scaled_training,
+    small_updates,
+    tiny_gradients,
+)
+from solutions.parameter_server import serve
+from solutions.precision import LossScaler, dynamic_loss_scale
+from solutions.zero import state_bytes, zero_memory, zero_traffic
+from solutions.zero_runs import sharded_run, zero_run
+
+# Replicas.
+
+
+@pytest.mark.parametrize("counts", [(2, 2, 2, 2), (7, 3), (4, 1, 5)])
+def test_by_hand_is_ddp_is_one_process(counts):
+    """The law of the chapter, in float64, unequal rows included."""
+    alone = data_parallel_runs.train_alone(sum(counts), steps=5, dtype="float64")
+    for run in (data_parallel_runs.train_by_hand, data_parallel_runs.train_with_ddp):
+        found = run(counts, steps=5, dtype="float64")
+        assert found.difference(alone) < 1e-12
+        assert found.spread == 0
+        assert found.losses == pytest.approx(alone.losses, rel=1e-12)
+        assert found.reductions == 1
+
+
+def test_the_plain_mean_is_another_training():
+    alone = data_parallel_runs.train_alone(10, steps=5, dtype="float64")
+    plain = data_parallel_runs.train_by_hand((7, 3), 5, "float64", synchronize=data_parallel_runs.plain_mean)
+    assert plain.difference(alone) > 1e-4
+    each = data_parallel_runs.train_by_hand((7, 3), 5, "float64", synchronize=data_parallel_runs.per_parameter)
+    assert each.difference(alone) < 1e-12
+    assert each.reductions == len(alone.weights)
+
+
+def test_float32_differs_by_rounding_alone():
+    alone = data_parallel_runs.train_alone(8)
+    assert 0 < data_parallel_runs.train_by_hand((2, 2, 2, 2)).difference(alone) < 1e-5
+
+
+def test_gradients_before_and_after():
+    """Before, the ranks differ; after, all have the joined gradient, which is the weighted mean of what was before."""
+    seen = data_parallel_runs.one_gradient((3, 1), shown=6)
+    assert not torch.allclose(seen.before[0], seen.before[1])
+    assert seen.difference < 1e-15
+    assert torch.allclose((3 * seen.before[0] + seen.before[1]) / 4, seen.joined, rtol=1e-10)
+
+
+# Buckets.
+
+
+def test_ddp_sends_one_bucket_then_three():
+    """And the later ones are those of the rule, in the order in which gradients arrive."""
+    first, *later = ddp_buckets.ddp_steps(layers=40, layer_bytes=MiB, ranks=2, steps=3, rows=1)
+    assert [bucket.size for bucket in first.buckets] == [40 * MiB]
+    rule = [len(bucket) * MiB for bucket in assign_buckets([MiB] * 40, [MiB, 25 * MiB])]
+    for step in later:
+        assert [bucket.size for bucket in step.buckets] == rule == [MiB, 25 * MiB, 14 * MiB]
+        assert all(0 <= bucket.start <= bucket.end <= step.seconds for bucket in step.buckets)
+        assert step.exposed >= 0
+        assert [event.operation for event in step.events] == ["backward pass", *["all_reduce"] * 3]
+
+
+def test_a_sweep_counts_reductions_as_the_rule_does():
+    caps = (4 * KiB, 40 * KiB, 64 * MiB)
+    for row in ddp_buckets.bucket_sweep(caps, layers=8, layer_bytes=16 * KiB, steps=1, rows=2):
+        expected = len(assign_buckets([16 * KiB] * 8, [row.cap]))
+        assert row.reductions == (expected, expected)
+        assert all(0 < seconds < math.inf for seconds in (*row.seconds, row.backward))
+
+
+# Accumulation.
+
+
+@pytest.mark.parametrize(
+    ("micro_steps", "every", "reductions"), [(4, True, 4), (4, False, 1), (3, False, 1), (1, True, 1)]
+)
+def test_no_sync_saves_reductions_and_no_accuracy(micro_steps, every, reductions):
+    found = accumulate(micro_steps, every, rows=8)
+    assert found.reductions == reductions
+    assert found.sent == reductions * found.gradient_bytes
+    assert found.difference < 1e-6
+
+
+def test_more_micro_batches_than_rows_are_refused():
+    with pytest.raises(ValueError, match="micro_steps must be from 1 to 8 rows, got 9"):
+        accumulate(9)
+
+
+# Batch size.
+
+
+def test_a_hyperbola_is_found():
+    runs = [ToTarget(batch, 0.1, round(100 * (1 + 64 / batch))) for batch in (8, 16, 64, 256)]
+    assert fit_hyperbola(runs) == pytest.approx((100, 64), rel=0.01)
+    with pytest.raises(ValueError, match="at least two batch sizes that reached the target, got 1"):
+        fit_hyperbola([runs[0], ToTarget(16, 0.1, None)])
+
+
+def test_larger_batches_take_fewer_steps_and_more_examples():
+    small, large = steps_to_target((8, 64), lambda batch: 0.006 * (batch / 16) ** 0.5, target=3.2)
+    assert small.steps > large.steps
+    assert small.examples < large.examples
+    assert steps_to_target((8,), lambda batch: 1e-9, "sgd", target=0.0, most=20)[0].examples is None
+
+
+def test_the_noise_scale_grows_as_the_loss_falls():
+    early, late = measured_noise(at=(0, 60), ranks=4, rows=4, measured=30)
+    assert late.loss < early.loss
+    assert (early.small_batch, early.large_batch) == (4, 16)
+    noise = [
+        gradient_noise_scale(m.small_batch, m.large_batch, m.small_norm_squared, m.large_norm_squared)
+        for m in (early, late)
+    ]
+    assert noise[1] > 2 * noise[0] > 0
+
+
+# ZeRO.
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """Weights of one process that sees all rows."""
+    return zero_run(0, ranks=1).weights
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+def test_zero_holds_and_sends_what_the_formulas_say(plain, stage, ranks):
+    """Counted tensors and the event log against the closed forms, to the byte; and the same weights."""
+    run = zero_run(stage, ranks)
+    sizes = state_bytes("fp32")
+    assert run.state_bytes == (zero_memory(run.parameters, stage, ranks, *sizes),) * ranks
+    assert run.sent == pytest.approx((zero_traffic(run.parameters, stage, ranks, *sizes[:2]),) * ranks)
+    assert float((run.weights - plain).abs().max()) < 1e-5
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+def test_micro_steps_cost_what_the_formula_says(plain, stage):
+    run = zero_run(stage, 2, micro_steps=3)
+    assert run.sent[0] == pytest.approx(zero_traffic(run.parameters, stage, 2, 4, 4, micro_steps=3))
+    assert float((run.weights - plain).abs().max()) < 1e-5
+
+
+def test_weights_that_are_kept_are_gathered_once(plain):
+    run = zero_run(3, 4, reshard=False)
+    assert run.sent[0] == pytest.approx(zero_traffic(run.parameters, 3, 4, 4, 4, reshard=False))
+    assert run.calls == {"all_reduce": 0, "reduce_scatter": 4, "all_gather": 4}
+    assert float((run.weights - plain).abs().max()) < 1e-5
+
+
+@pytest.mark.parametrize(("arguments", "message"), [((4, 2), "stage must be"), ((1, 5), "must divide 24 rows, got 5")])
+def test_impossible_runs_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        zero_run(*arguments)
+
+
+@pytest.mark.parametrize(("ranks", "held"), [(1, 792), (2, 396), (3, 264), (4, 204)])
+def test_sharded_adamw_trains_as_the_plain_one(ranks, held):
+    run = sharded_run(ranks)
+    assert run.state_bytes == (held,) * ranks
+    assert run.calls == {"all_reduce": 0, "reduce_scatter": 10, "all_gather": 10}
+    assert run.difference < 1e-6
+
+
+# FSDP2.
+
+
+@pytest.mark.parametrize(
+    ("options", "gathers", "scatters"),
+    [({}, 8, 4), ({"reshard": False}, 4, 4), ({"exchange": "never"}, 8, 0), ({"passes": 3, "exchange": "last"}, 24, 4)],
+)
+def test_the_ledger_of_fully_shard(options, gathers, scatters):
+    run = fsdp_step(**options)
+    assert run.calls == {"all_gather": gathers, "reduce_scatter": scatters}
+    assert run.parameters == 17_290
+    assert run.local_bytes == (4 * 8645,) * 2
+    whole = run.gradient_bytes == 4 * run.parameters
+    assert whole if scatters == 0 else run.gradient_bytes == 4 * run.parameters // 2
+    assert (run.step_difference is None) == (scatters == 0)
+    assert run.step_difference is None or run.step_difference < 1e-4
+    assert run.optimizer_bytes == ((8 * 8645,) * 2 if scatters else (0, 0))
+
+
+@pytest.mark.parametrize("reshard", [True, False])
+def test_fully_shard_sends_what_stage_3_sends(reshard):
+    run = fsdp_step(reshard=reshard)
+    assert run.sent == pytest.approx(zero_traffic(run.parameters, 3, 2, 4, 4, reshard=reshard))
+
+
+def test_one_layer_at_a_time_is_whole():
+    """Unless the weights are kept: then they pile up forward and go backward."""
+    largest = 4 * (64 * 74 + 74)
+    short, long = (fsdp_step(reshard=reshard).moments for reshard in (True, False))
+    names = [f"forward {n}" for n in range(4)] + [f"backward {n}" for n in (3, 2, 1, 0)]
+    assert [m.name for m in short] == [m.name for m in long] == names
+    assert max(m.whole for m in short) == largest
+    assert [m.whole for m in long] == [*(sum(4 * 4160 for _ in range(n)) for n in (1, 2, 3)), 4 * 17_290] + [
+        4 * 17_290,
+        *(4 * 4160 * n for n in (3, 2, 1)),
+    ]
+
+
+# fp16.
+
+
+@pytest.mark.parametrize(("scale", "interval"), [(2.0**24, 5), (2.0**28, 3), (1024.0, 4)])
+def test_the_learners_scaler_is_gradscaler(scale, interval):
+    """Real overflows, the same trace; and the closed rule foretells it from the skipped steps."""
+    theirs, mine = (scaled_training(way, scale, interval, steps=30) for way in ("torch", LossScaler))
+    assert mine == theirs
+    assert mine.scales[-1] == dynamic_loss_scale(mine.skipped, scale, interval)
+    if scale > 2**20:
+        assert any(mine.skipped)
+    assert mine.losses[-1] < mine.losses[0]
+
+
+def test_small_updates_are_lost_in_bf16():
+    assert small_updates() == 1.0
+    assert small_updates(dtype="float32") == pytest.approx(2.0, rel=1e-4)
+
+
+def test_exponents_count_every_gradient_once():
+    counts = gradient_exponents([torch.tensor([1.0, 1.5, -2.0, 0.0]), torch.tensor([2.0**-30])])
+    assert counts == {0: 2, 1: 1, -30: 1}
+
+
+@pytest.mark.parametrize("gradients", [tiny_gradients, deep_tanh_gradients])
+def test_a_scale_saves_gradients_and_too_large_a_scale_loses_them(gradients):
+    found = gradients()
+    plain, scaled, too_large = (in_fp16(found, 2.0**power) for power in (0, 16, 30))
+    assert plain.zero > 0
+    assert plain.subnormal > 0.1
+    assert scaled.zero == scaled.infinite == 0
+    assert scaled.subnormal < 1e-3
+    assert too_large.infinite > 0.01
+
+
+# The parameter server.
+
+
+def test_staleness_is_that_of_the_other_workers():
+    """Every update lies between pull and push of each other worker, once: the mean is workers - 1, but for the ends."""
+    served = serve(updates=60, work=(1, 2, 4))
+    assert len(served.staleness) == len(served.workers) == len(served.seconds) == 60
+    assert len(served.losses) == 61
+    assert min(served.staleness) >= 0
+    assert set(served.workers) <= {1, 2, 3}
+    mean = statistics.mean(served.staleness)
+    assert 2 - 3 * 60 / 60 < mean <= 2
+    assert served.losses[-1] < served.losses[0] / 10
+
+
+def test_one_worker_is_never_late():
+    assert set(serve(updates=20, work=(1,)).staleness) == {0}
+
+
+def test_a_barrier_leaves_no_staleness():
+    served = serve(updates=20, work=(1, 2), synchronous=True)
+    assert set(served.staleness) == {0}
+    assert served.losses[-1] < served.losses[0]
+
+
+def test_the_exercise_can_be_handed_in():
+    """The page hands the learner's own function over."""
+    found = data_parallel_runs.train_by_hand((1, 1), 2, synchronize=synchronize_gradients)
+    assert found.reductions == 1

@@ -1,0 +1,387 @@
+"""The live runs of chapter 6: real worlds, small tensors. What they count is checked, what they time is not."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.distributed as dist
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn import functional
+
+from rankzero import matrix_figures, world
+from rankzero.events import Event
+from rankzero.tiny import GPT, GPTConfig
+from solutions import block_runs, mlp_runs
+from solutions.activations import activation_bytes, best_segment, tensor_parallel_traffic
+from solutions.block_runs import block_run, train_twins
+from solutions.checkpoint_runs import CONFIG, LiveBytes, checkpoint_run, measured_sizes, predicted
+from solutions.conjugate_runs import pair_errors, raw_collectives
+from solutions.mlp_runs import bias_error, mlp_run
+from solutions.parallel_block import Operators, ParallelBlock, positions
+from solutions.ring_bytes import collective_calls, ring_bytes
+from solutions.saved_tensors import (
+    CPU_MASK,
+    ClassicLayer,
+    Kept,
+    ModernLayer,
+    Sizes,
+    bytes_of_fully_recomputed,
+    kept,
+)
+from solutions.sharded_layers import vocab_parallel_cross_entropy
+from solutions.sharding_runs import block_of, drawn, initial_variances, joined
+from solutions.tensor_parallel import ColumnParallelLinear, copy_to_ranks, reduce_from_ranks
+from solutions.tensor_parallel_times import mlp_times
+from solutions.vocabulary_runs import TOKENS, embedding_run, loss_run, two_ways
+
+RANKS = (1, 2, 4)
+
+# One matrix.
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_slices_join_and_sums_add(ranks):
+    run = joined(ranks)
+    assert max(run.by_rows, run.by_columns) < 1e-12
+    assert (run.shuffled < 1e-12) == (ranks == 1)
+
+
+def test_one_seed_for_each_shard_makes_a_test_that_cannot_fail():
+    run = joined(4, alike=True)
+    assert all(torch.equal(shard, run.shards[0]) for shard in run.shards)
+    assert run.shuffled < 1e-12
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_blocks_are_the_whole(ranks):
+    x = drawn(0, 8, 3)
+    assert torch.equal(torch.cat([block_of(x, 0, rank, ranks) for rank in range(ranks)]), x)
+
+
+def test_variances_are_those_of_the_rule():
+    """Closed form: Xavier's variance is 2 / (fan in + fan out)."""
+    h, t = 512, 8
+    whole, shard = 5 * h, h + 4 * h // t
+    rules = [1, whole / shard, 1, 1 / t**2, whole / shard / t**2]
+    assert list(initial_variances(h, t).values()) == pytest.approx(rules, rel=0.02)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_the_figure_says_what_is_where(ranks):
+    picture = matrix_figures.split_product(ranks)
+    assert f"{ranks} ranks" in picture.alt
+    assert len(picture.axes) == 6
+
+
+# The pair.
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_with_f_everything_is_right(ranks):
+    errors = pair_errors(ranks)
+    largest = errors.pop("largest dX")
+    assert max(errors.values()) < 1e-12 < 1 < largest
+
+
+def test_without_f_only_the_input_gradient_is_wrong():
+    errors = pair_errors(4, drop_f=True)
+    assert errors["dX"] > 1
+    assert max(errors[name] for name in ("Y", "dA", "dB")) < 1e-12
+
+
+def test_a_second_sum_in_the_backward_pass_is_seen():
+    """Kills a comparison that looks at the output alone."""
+    errors = pair_errors(2, f=copy_to_ranks, g=lambda x: copy_to_ranks(reduce_from_ranks(x)))
+    assert errors["Y"] < 1e-12
+    assert min(errors["dX"], errors["dA"], errors["dB"]) > 1
+
+
+def test_raw_collectives_are_no_part_of_autograd():
+    said = raw_collectives()
+    assert "autograd kernel was not registered" in said["dist.all_reduce"]
+    assert said["dist.all_gather"] == "requires_grad = False"
+
+
+# The MLP.
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("kind", ["split", "gathering"])
+def test_a_split_mlp_is_the_whole_one(ranks, kind):
+    errors = mlp_run(ranks, kind).errors
+    assert set(errors) == {"Y", "dX", "dW1", "db1", "dW2", "db2"}
+    assert max(errors.values()) < 1e-12
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_an_mlp_reduces_once_each_way(ranks):
+    unit = (ranks - 1) / ranks * 8 * math.prod((mlp_runs.BATCH, mlp_runs.SEQUENCE, mlp_runs.HIDDEN))
+    forward, both = mlp_run(ranks, backward=False), mlp_run(ranks)
+    assert (forward.calls, both.calls) == ({"all_reduce": 1}, {"all_reduce": 2})
+    assert (forward.bytes, both.bytes) == pytest.approx((2 * unit, 4 * unit))
+    gathering = mlp_run(ranks, "gathering", backward=False)
+    assert gathering.calls == {"all_gather": 2}
+    assert gathering.bytes == pytest.approx(5 * unit)
+
+
+class Rotated(ColumnParallelLinear):
+    """Takes the rows of the whole layer's other end."""
+
+    def __init__(self, weight, bias=None, gather_output=False, group=None):
+        super().__init__(weight.roll(1, 0), None if bias is None else bias.roll(1, 0), gather_output, group)
+
+
+def test_a_wrong_layer_is_seen():
+    errors = mlp_run(2, column=Rotated).errors
+    assert min(errors["Y"], errors["dW1"], errors["db1"]) > 1e-3
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_a_bias_before_the_sum_counts_once_for_each_rank(ranks):
+    assert bias_error(ranks, before=True) == pytest.approx([ranks - 1] * mlp_runs.HIDDEN)
+    assert bias_error(ranks, before=False) == pytest.approx([0] * mlp_runs.HIDDEN)
+
+
+def test_times_are_medians_of_the_slowest_rank():
+    alone, both = mlp_times(1, hidden=16, steps=2), mlp_times(2, hidden=16, steps=2)
+    assert alone.collectives == 0
+    assert 0 < both.collectives < both.step < math.inf
+    assert both.compute + both.collectives == pytest.approx(both.step)
+    assert 0 < both.share < 1
+
+
+# The block.
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_block_reduces_twice_each_way_and_sends_what_the_formula_says(ranks):
+    config = block_runs.shape()
+    size = (block_runs.TOKENS, block_runs.BATCH, config.hidden, ranks, 8)
+    forward, both = block_run(ranks, backward=False), block_run(ranks)
+    assert (forward.calls, both.calls) == ({"all_reduce": 2}, {"all_reduce": 4})
+    assert forward.bytes == pytest.approx(tensor_parallel_traffic(*size, backward=False))
+    assert both.bytes == pytest.approx(tensor_parallel_traffic(*size))
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_split_sequence_sends_as_much_while_it_keeps_what_it_gathered(ranks):
+    config = block_runs.shape()
+    size = (block_runs.TOKENS, block_runs.BATCH, config.hidden, ranks, 8)
+    forward = block_run(ranks, split_sequence=True, backward=False)
+    both = block_run(ranks, split_sequence=True, summed=False)
+    assert forward.calls == {"all_gather": 2, "reduce_scatter": 2}
+    assert both.calls == {"all_gather": 4, "reduce_scatter": 4}
+    assert forward.bytes == pytest.approx(tensor_parallel_traffic(*size, backward=False, sequence_parallel=True))
+    assert both.bytes == pytest.approx(tensor_parallel_traffic(*size))
+
+
+@pytest.mark.parametrize("split_sequence", [False, True])
+@pytest.mark.parametrize("ranks", RANKS)
+def test_a_split_block_is_the_whole_one(ranks, split_sequence):
+    errors = block_run(ranks, split_sequence=split_sequence).errors
+    names = {name for name, _ in GPT(block_runs.shape()).blocks[0].named_parameters()}
+    assert set(errors) == names | {"Y", "dX"}
+    assert max(errors.values()) < 1e-10
+
+
+@pytest.mark.parametrize(("kv_heads", "replicas"), [(4, 1), (2, 2), (1, 4)])
+def test_replicas_need_the_sum_of_their_gradients(kv_heads, replicas):
+    run = block_run(4, 8, kv_heads)
+    assert run.replicas == replicas
+    assert max(run.errors.values()) < 1e-10
+    wrong = {name for name, error in run.unsummed.items() if error > 1e-10}
+    assert wrong == ({"attention.key.weight", "attention.value.weight"} if replicas > 1 else set())
+
+
+def test_gains_of_a_split_sequence_need_a_sum():
+    wrong = {name for name, error in block_run(4, split_sequence=True).unsummed.items() if error > 1e-10}
+    assert wrong == {"attention_norm.weight", "ffn_norm.weight"}
+
+
+@pytest.mark.parametrize(
+    ("kv_heads", "split_sequence"), [(8, False), (2, False), (1, False), (1, True)], ids=["all", "2", "1", "1, split"]
+)
+def test_twins_train_alike_for_twenty_steps(kv_heads, split_sequence):
+    run = train_twins(4, 8, kv_heads, split_sequence, steps=20)
+    assert len(run.split) == len(run.whole) == 20
+    assert run.difference < 1e-10
+    assert run.whole[-1] < run.whole[0] / 2
+
+
+def test_without_the_sum_the_twins_part():
+    assert train_twins(4, 8, 1, steps=20, summed=False).difference > 1e-3
+
+
+def test_a_wrong_operator_is_seen():
+    operators = Operators(copy=lambda x: x)
+    assert block_run(2, operators=operators).errors["dX"] > 1e-3
+
+
+def _held() -> tuple[int, int]:
+    config = block_runs.shape(8, 2)
+    part = ParallelBlock(GPT(config).blocks[0].double(), config)
+    y = part(torch.zeros(1, 4, config.hidden, dtype=torch.float64), positions(config, 4, torch.float64))
+    return sum(weight.numel() for weight in part.parameters()), int(y.isfinite().all())
+
+
+def test_a_part_holds_its_share_of_the_parameters():
+    config = block_runs.shape(8, 2)
+    h, d, ffn = config.hidden, config.head_dim, config.ffn
+    matrices = 2 * h * h + 3 * h * ffn
+    held = [count for count, finite in world.run(_held, ranks=4).values if finite]
+    assert held == [matrices // 4 + 2 * d * h + 2 * h] * 4  # one KV head each, gains whole
+
+
+# The vocabulary.
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_loss_and_embedding_are_the_librarys(ranks):
+    for run in (loss_run(ranks), embedding_run(ranks), loss_run(ranks, scale=1e4)):
+        assert max(run.value_error, run.gradient_error) < 1e-9
+
+
+def _forward_alone() -> None:
+    logits = block_of(drawn(0, TOKENS, 8), 1, dist.get_rank(), 2).requires_grad_()
+    vocab_parallel_cross_entropy(logits, torch.zeros(TOKENS, dtype=torch.int64))
+
+
+def test_a_loss_reduces_three_times_forward_and_never_backward():
+    assert collective_calls(world.run(_forward_alone, ranks=2).events) == {"all_reduce": 3}
+    assert loss_run(2).calls == {"all_reduce": 3}
+    assert loss_run(2).bytes == pytest.approx(3 * 2 / 2 * 8 * TOKENS)
+    assert embedding_run(2).calls == {"all_reduce": 1}
+
+
+def test_a_loss_that_sees_its_own_shard_alone_is_wrong():
+    run = loss_run(2, lambda logits, target: functional.cross_entropy(logits, target % 16, reduction="none"))
+    assert min(run.value_error, run.gradient_error) > 1e-3
+
+
+def test_both_ways_of_a_large_vocabulary():
+    assert two_ways(128_256, 8192, 8) == {"gather all logits": 1_838_678_016, "three reductions": 172_032}
+
+
+# Bytes on the wire.
+
+
+def test_rings_price_what_a_rank_called():
+    events = [
+        Event(0, "all_reduce", (0, 1, 2, 3), 400, 400),
+        Event(0, "all_gather", (0, 1, 2, 3), 100, 400),
+        Event(0, "reduce_scatter", (0, 1, 2, 3), 400, 100),
+        Event(0, "send", (1,), 1000, 0),
+        Event(0, "barrier", (0, 1, 2, 3), 0, 0),
+        Event(0, "all_reduce", (0,), 400, 400),
+        Event(1, "all_reduce", (0, 1, 2, 3), 400, 400),
+    ]
+    assert ring_bytes(events) == 600 + 300 + 300
+    assert ring_bytes(events, 1) == 600
+    assert collective_calls(events, 1) == {"all_reduce": 1}
+
+
+# What autograd keeps.
+
+shapes = st.builds(
+    lambda s, b, a, width, kv: Sizes(s, b, 8 * width * a, a, 8 * kv * a, math.gcd(a, kv)),
+    *(st.integers(2, 24), st.integers(1, 3), st.integers(1, 4), st.integers(1, 3), st.integers(1, 4)),
+)
+
+
+def _split(found: list[Kept]) -> tuple[int, dict[str, int]]:
+    extra = {tensor.name: tensor.bytes for tensor in found if tensor.name in ("norm statistics", "log-sum-exp")}
+    return sum(tensor.bytes for tensor in found) - sum(extra.values()), extra
+
+
+@settings(max_examples=15, deadline=None)
+@given(shapes)
+def test_the_classic_layer_keeps_what_the_formula_says(sizes):
+    size = (sizes.sequence, sizes.batch, sizes.hidden, sizes.heads)
+    tokens = sizes.sequence * sizes.batch
+    for options, extras in (
+        ({}, {"norm statistics": 8 * tokens}),
+        ({"recompute": "selective"}, {"norm statistics": 8 * tokens}),
+        ({"flash": True}, {"norm statistics": 8 * tokens, "log-sum-exp": 4 * sizes.heads * tokens}),
+    ):
+        main, extra = _split(kept(ClassicLayer(sizes, **options)))
+        attention = "flash" if options.get("flash") else "materialised"
+        recompute = options.get("recompute", "none")
+        assert main == activation_bytes(*size, attention=attention, recompute=recompute, mask_bytes=CPU_MASK)
+        assert extra == extras
+
+
+@settings(max_examples=15, deadline=None)
+@given(shapes)
+def test_the_modern_layer_keeps_what_the_formula_says(sizes):
+    main, extra = _split(kept(ModernLayer(sizes)))
+    size = (sizes.sequence, sizes.batch, sizes.hidden, sizes.heads, sizes.ffn, sizes.kv_heads)
+    tokens = sizes.sequence * sizes.batch
+    assert main == activation_bytes(*size, attention="flash", gated=True, dropout=False)
+    assert extra == {"norm statistics": 8 * tokens, "log-sum-exp": 4 * sizes.heads * tokens}
+
+
+def test_the_layers_of_the_page():
+    """Bytes that were measured once, by hand, with the hooks of the library alone."""
+    assert _split(kept(ClassicLayer(Sizes()))) == (196_608, {"norm statistics": 512})
+    assert _split(kept(ModernLayer(Sizes()))) == (147_456, {"norm statistics": 512, "log-sum-exp": 1024})
+    assert bytes_of_fully_recomputed(ClassicLayer(Sizes())) == activation_bytes(32, 2, 64, 4, recompute="full") == 8192
+
+
+def test_every_kept_tensor_has_a_name():
+    names = [tensor.name for layer in (ClassicLayer(Sizes()), ModernLayer(Sizes())) for tensor in kept(layer)]
+    assert "?" not in names
+    assert "" not in names
+    assert "dropped" not in names  # what is added to the stream is not kept
+
+
+# Checkpoints.
+
+SMALL = GPTConfig(vocab=16, layers=5, heads=2, head_dim=4, context=8)
+
+
+@pytest.mark.parametrize("segment", range(1, 6))
+def test_the_peak_is_the_formulas_but_for_shared_inputs(segment):
+    """The living segment's input is a checkpoint too; a short last segment has let go of its own."""
+    run, (layer, point) = checkpoint_run(segment, SMALL), measured_sizes(SMALL)
+    assert run.stored == -(-5 // segment) * point
+    short = 5 % segment and segment < 5
+    assert predicted(segment, SMALL) - run.peak == (2 if short else 1) * point
+    assert predicted(segment, SMALL) == -(-5 // segment) * point + segment * layer
+
+
+def test_without_checkpoints_everything_is_kept():
+    run, (layer, _) = checkpoint_run(0, SMALL), measured_sizes(SMALL)
+    assert run.stored == run.peak == 5 * layer
+
+
+def test_recomputed_gradients_are_the_same():
+    plain = checkpoint_run(0, SMALL).gradient
+    assert plain.abs().max() > 0
+    for segment in (1, 2, 5):
+        torch.testing.assert_close(checkpoint_run(segment, SMALL).gradient, plain)
+
+
+def test_the_best_distance_by_the_formula_is_the_best_of_those_measured():
+    layer, point = measured_sizes(CONFIG)
+    peaks = {segment: checkpoint_run(segment).peak for segment in (1, 2, 3, 12)}
+    assert min(peaks, key=lambda segment: peaks[segment]) == best_segment(CONFIG.layers, layer, point)[0]
+
+
+def test_live_bytes_count_a_storage_once_and_let_go():
+    x = torch.ones(10, requires_grad=True)
+    live = LiveBytes([x])
+    with live.watching():
+        square = (x * 2).exp()  # keeps its output, 40 bytes
+        y = (square * square.view(2, 5).view(10)).sum()  # the same storage again
+        assert live.now == 40
+        y.backward()
+    assert (live.now, live.peak) == (0, 40)
+
+
+@pytest.mark.parametrize("segment", [-1, 6, True, 1.0])
+def test_a_segment_must_be_of_the_model(segment):
+    with pytest.raises(ValueError, match="segment must be an integer from 0 to 5, got"):
+        checkpoint_run(segment, SMALL)
