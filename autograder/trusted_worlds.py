@@ -21,6 +21,8 @@ from rankzero.events import Event
 
 #: How long a rank that raised waits for the others to end, too, seconds.
 GRACE = 0.5
+#: What a rank may take for what torch imports in its first backward pass, seconds; it belongs to no case.
+FIRST_BACKWARD = 10.0
 
 
 def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
@@ -57,7 +59,8 @@ def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], time
     size = _ranks(item, cases[0])
     try:
         facts = (item.grade, item.probe)
-        done = world.run(_rank, program, tuple(cases), *facts, ranks=size, timeout=timeout * len(cases))
+        most = timeout * len(cases) + (FIRST_BACKWARD if item.probe else 0.0)
+        done = world.run(_rank, program, tuple(cases), *facts, ranks=size, timeout=most)
     except world.WorldError as error:
         return [_failed(error)] * len(cases)
     logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]

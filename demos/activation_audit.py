@@ -46,12 +46,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     formula = {}
     for way in WAYS:
         formula[way] = 2 * plan(model, [1], 1, 1, 1, 1, 1, recompute=way)[0]["activations"]  # it counts in bf16
-    from solutions.saved_block import Shape, saved_activations, small_change
+    from solutions.saved_block import Shape, saved_activations, statistics_bytes
 
     shape = Shape(**sizes)
     tokens = (1, 16) if given.quick else (2, 128)
     kept = {way: saved_activations(shape, way, *tokens) for way in WAYS}
-    small = {way: small_change(shape, way) for way in WAYS}
+    small = {way: statistics_bytes(shape, way) for way in WAYS}
     rows = [("none", one.name, one.bytes_per_token) for one in kept["none"]]
     for way in WAYS:
         measured = math.fsum(one.bytes_per_token for one in kept[way])

@@ -24,10 +24,11 @@ def _picture(runs: Sequence[ToTarget], fewest: float, critical: float):
     curve = [2 ** (power / 4) for power in range(4 * int(math.log2(runs[0].batch)), 1 + 4 * 10)]
     curve = [batch for batch in curve if batch <= runs[-1].batch]
     lines = {
-        "steps": [(batch, fewest * (1 + critical / batch)) for batch in curve],
-        "examples": [(batch, fewest * (batch + critical)) for batch in curve],
+        "steps": [(batch, fewest * (1 + critical / batch)) for batch in curve if batch > -critical],
+        "examples": [(batch, fewest * (batch + critical)) for batch in curve if batch > -critical],
     }
-    points = {"steps": [(r.batch, r.steps) for r in runs], "examples": [(r.batch, r.examples) for r in runs]}
+    steps = [(float(run.batch), float(run.steps or 0)) for run in runs]  # all of them have arrived
+    points = {"steps": steps, "examples": [(batch, batch * count) for batch, count in steps]}
     alt = f"Steps to the target fall and examples rise with the batch; the fitted critical batch is {critical:.3g}."
     return plots.curves(lines, points, x="batch (sequences)", y="to the target", log="xy", alt=alt)
 
@@ -59,10 +60,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs = steps_to_target(batches, rates.__getitem__, asked.optimizer, 4.0 if asked.quick else asked.target)
     there = [run for run in runs if run.steps is not None]
     rows = [(run.batch, run.rate, run.steps or "never", run.examples or "never") for run in runs]
-    fewest, critical = fit_hyperbola(there) if len(there) > 1 else (math.nan, math.nan)
-    show(asked, Table(("batch", "learning rate", "steps", "examples"), rows), lambda: _picture(there, fewest, critical))
+    table = Table(("batch", "learning rate", "steps", "examples"), rows)
+    if len(there) < 2:
+        print(table)
+        return verdict(False, "two batches at least reached the target")
+    fewest, critical = fit_hyperbola(there)
+    show(asked, table, lambda: _picture(there, fewest, critical))
     print(f"fitted: {fewest:.3g} steps at least, critical batch {critical:.3g} sequences")
-    right = len(there) == len(runs) and there[-1].steps <= there[0].steps
+    right = len(there) == len(runs) and (there[-1].steps or 0) <= (there[0].steps or 0)
     return verdict(right, "every batch reached the target, the largest in no more steps than the smallest")
 
 

@@ -33,14 +33,14 @@ def _named(seen: Gradients, plain: Gradients) -> dict[str, list[float]]:
     rows = {f"rank {rank} before": row for rank, row in enumerate(seen.before)}
     rows |= {f"rank {rank} after": row for rank, row in enumerate(seen.after)}
     rows |= {"joined batch": seen.joined, "plain mean": plain.after[0]}
-    return {name: [round(1000 * value, 2) for value in row.tolist()] for name, row in rows.items()}
+    return {name: [round(1000 * value, 1) for value in row.tolist()] for name, row in rows.items()}
 
 
 def _picture(seen: Gradients, plain: Gradients):
     from rankzero import figures
 
     alt = f"Gradients in thousandths: ranks differ before, and after by {seen.difference:.0e} from the joined batch."
-    return figures.matrix(_named(seen, plain), x="weight (gradient in thousandths)", y="", alt=alt)
+    return figures.matrix(_named(seen, plain), x="weight", y="gradient (thousandths)", alt=alt)
 
 
 @demo
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     plain = one_gradient(counts, shown, synchronize=plain_mean)
     if asked.verbose:
         for name, row in _named(seen, plain).items():
-            print(f"{name:14}", *(f"{value:8.2f}" for value in row))
+            print(f"{name:14}", *(f"{value:7.1f}" for value in row))
     found = zip(
         counts,
         *([float((row - seen.joined).abs().max()) for row in ones] for ones in (seen.before, seen.after, plain.after)),

@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         right &= all(held - 1e-6 <= size <= held + padding for size in run.state_bytes) and off <= NEAR
         right &= all(abs(size - sent) <= 1e-9 * max(sent, 1) for size in run.sent)
         calls = ", ".join(f"{count} {name}" for name, count in run.calls.items() if count)
-        rows.append((run.stage, max(run.state_bytes), held, max(run.sent), sent, calls, off))
+        rows.append((run.stage, max(run.state_bytes), round(held), round(max(run.sent)), round(sent), calls, off))
     print(f"{runs[0].parameters:,} parameters in {layers} layers on {ranks} ranks; bytes of one rank, sent in one step")
     header = ("stage", "held", "zero_memory", "sent", "zero_traffic", "calls of a step", "off plain AdamW")
     show(asked, Table(header, rows), lambda: _picture(runs))

@@ -23,7 +23,13 @@ from pathlib import Path
 
 ROOT = str(Path(__file__).parent.parent)
 FIRST = ("cloudpickle", "numpy", "torch", "torch.distributed", "torch.nn.parallel", "rankzero.rank", "rankzero.warden")
-LATER = ("torch._dynamo", "torch.distributed.tensor", "torch.distributed.fsdp")  # what optimizers and sharding pull in
+#: What a backward pass with a given gradient, optimizers and sharding pull in.
+LATER = (
+    "torch.fx.experimental.symbolic_shapes",
+    "torch._dynamo",
+    "torch.distributed.tensor",
+    "torch.distributed.fsdp",
+)
 
 
 class Nursery:

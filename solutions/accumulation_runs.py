@@ -1,6 +1,8 @@
 """Several micro-batches for one step under DDP: reductions in every backward pass, or in the last one alone.
 
-accumulate(micro_steps=4, every=False).reductions
+    accumulate(micro_steps=4, every=False).reductions
+
+The gradient is compared with that of one process that sees all rows at once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Steps and examples that a small model needs to reach a loss, against the batch size; and its gradient noise.
 
-fit_hyperbola(steps_to_target((4, 8, 16, 32)))
+    fit_hyperbola(steps_to_target((4, 8, 16, 32)))
+
+Source: McCandlish et al. (2018), arXiv:1812.06162.
 """
 
 from __future__ import annotations

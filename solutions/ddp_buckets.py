@@ -1,6 +1,8 @@
 """What DistributedDataParallel sends, and when: a communication hook that notes every bucket.
 
-[len(step.buckets) for step in ddp_steps()]
+    [len(step.buckets) for step in ddp_steps()]
+
+The event log knows the same reductions; the hook also knows which backward pass and which bucket each belongs to.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """What ``fully_shard`` holds and sends: four linear layers, each a group of its own, on real ranks.
 
-fsdp_step(reshard=False).calls
+    fsdp_step(reshard=False).calls
+
+What the ranks do stands in :mod:`solutions.fsdp_ranks`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Training in fp16 with a dynamic loss scale, by ``torch.amp.GradScaler`` and by the learner's own scaler.
 
-scaled_training("torch").scales == scaled_training(LossScaler).scales
+    scaled_training("torch").scales == scaled_training(LossScaler).scales
+
+And what few bits do to small updates and to real gradients.
 """
 
 from __future__ import annotations

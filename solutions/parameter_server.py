@@ -1,6 +1,8 @@
 """Training without a barrier: one rank serves the weights, the others pull, compute and push when they are ready.
 
-statistics.mean(serve(updates=60).staleness)
+    serve(updates=60).mean_staleness
+
+A message is one tensor: a version, and weights or a gradient.
 """
 
 from __future__ import annotations
@@ -28,12 +30,22 @@ class Served:
         workers: rank that sent each update (synchronous: the last one of the round).
         losses: mean squared error over all rows after each update, and before the first.
         seconds: since the start, of each update.
+        unused: staleness of the gradients that were under way when the last update had been made, one of each worker.
     """
 
     staleness: tuple[int, ...]
     workers: tuple[int, ...]
     losses: tuple[float, ...]
     seconds: tuple[float, ...]
+    unused: tuple[int, ...]
+
+    @property
+    def mean_staleness(self) -> float:
+        """Updates of others between a pull and its push, for each update, with those whose push came too late.
+
+        Every update lies between pull and push of each other worker: this is their number, whatever the speeds.
+        """
+        return (sum(self.staleness) + sum(self.unused)) / len(self.staleness)
 
 
 def serve(
@@ -56,15 +68,16 @@ def serve(
         size: of the extra matrices.
     """
     run = world.run(_run, updates, tuple(work), learning_rate, synchronous, size, ranks=1 + len(work))
-    rows = run.values[0]
+    rows, unused = run.values[0]
     staleness, workers, losses, seconds = zip(*rows, strict=True)
-    return Served(staleness[1:], workers[1:], losses, seconds[1:])
+    return Served(staleness[1:], workers[1:], losses, seconds[1:], tuple(unused))
 
 
 Row = tuple[int, int, float, float]  # staleness, worker, loss, seconds
+Diary = tuple[list[Row], list[int]]  # and the staleness of what was not used
 
 
-def _run(updates: int, work: tuple[int, ...], rate: float, synchronous: bool, size: int) -> list[Row]:
+def _run(updates: int, work: tuple[int, ...], rate: float, synchronous: bool, size: int) -> Diary:
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(DATA, WIDTH, generator=generator)
@@ -72,7 +85,7 @@ def _run(updates: int, work: tuple[int, ...], rate: float, synchronous: bool, si
     if dist.get_rank() == 0:
         return (_serve_rounds if synchronous else _serve_at_once)(updates, len(work), rate, x, y)
     _work(work[dist.get_rank() - 1], size, x, y)
-    return []
+    return [], []
 
 
 def _work(extra: int, size: int, x: torch.Tensor, y: torch.Tensor) -> None:
@@ -114,7 +127,7 @@ class _Server:
         dist.send(torch.cat([torch.tensor([-1.0 if stop else float(self.version)]), self.weights]), worker)
 
 
-def _serve_at_once(updates: int, workers: int, rate: float, x: torch.Tensor, y: torch.Tensor) -> list[Row]:
+def _serve_at_once(updates: int, workers: int, rate: float, x: torch.Tensor, y: torch.Tensor) -> Diary:
     """Whoever comes first moves the weights at once, however old those are that it used."""
     server, told = _Server(rate, x, y), torch.zeros(1 + WIDTH)
     for worker in range(1, workers + 1):
@@ -123,12 +136,14 @@ def _serve_at_once(updates: int, workers: int, rate: float, x: torch.Tensor, y: 
         sender = int(dist.recv(told))
         server.move(told[1:], server.version - int(told[0]), sender)
         server.tell(sender)
+    unused = []
     for _ in range(workers):  # the gradients that are still under way come to nothing
         server.tell(int(dist.recv(told)), stop=True)
-    return server.rows
+        unused.append(server.version - int(told[0]))
+    return server.rows, unused
 
 
-def _serve_rounds(updates: int, workers: int, rate: float, x: torch.Tensor, y: torch.Tensor) -> list[Row]:
+def _serve_rounds(updates: int, workers: int, rate: float, x: torch.Tensor, y: torch.Tensor) -> Diary:
     """All workers, then one move by the mean."""
     server, told = _Server(rate, x, y), torch.zeros(1 + WIDTH)
     for _ in range(updates):
@@ -141,4 +156,4 @@ def _serve_rounds(updates: int, workers: int, rate: float, x: torch.Tensor, y: t
         server.move(total / workers, 0, last)
     for worker in range(1, workers + 1):
         server.tell(worker, stop=True)
-    return server.rows
+    return server.rows, []

@@ -3,10 +3,9 @@
     for kept in saved_activations(Shape()):
         print(kept.name, kept.bytes_per_token)
 
-``torch.autograd.graph.saved_tensors_hooks`` calls us for every tensor that autograd saves. Weights and the table of
-rotations are there anyway; what is left over are the activations. Two views of one storage count once. The block is in
-fp32 and has what fast trainers use: a norm that saves its input and one number per token, and flash attention, which
-saves one number per token and head in place of the matrix of weights.
+Chapter 6's ``Keeper`` sees every tensor that autograd saves. Weights and the table of rotations are there anyway; what
+is left over are the activations. The block is in fp32 and has what fast trainers use: a norm that saves its input and
+one number per token, and flash attention, which saves one number per token and head in place of the matrix of weights.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
+
+from .saved_tensors import Keeper
 
 RECOMPUTE = ("none", "selective", "full")
 
@@ -35,8 +36,8 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An activation that waits for the backward pass.
+class Activation:
+    """What waits for the backward pass, under one name.
 
     Attributes:
         name: what it is.
@@ -82,45 +83,44 @@ class AuditedBlock(nn.Module):
         self.output = nn.Linear(width, shape.hidden, bias=False)
         self.gate, self.up = (nn.Linear(shape.hidden, shape.ffn, bias=False) for _ in range(2))
         self.down = nn.Linear(shape.ffn, shape.hidden, bias=False)
-        self.names: dict[int, str] = {}
+        self.keeper: Keeper | None = None
 
     def forward(self, x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
         """One pass over ``x`` [B, T, hidden]; ``turn`` [2, T, 1, head_dim / 2] holds cosines and sines."""
-        self._call("the block's input", x)
+        self._named("the block's input", x)
         return self._again(self._block, x, turn) if self.recompute == "full" else self._block(x, turn)
 
     def _block(self, x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
         piece = self._again if self.recompute == "selective" else _now
         queries, keys, values = piece(self._project, x, turn)
         mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
-        self._call("attention output", mixed)
-        x = self._call("input of the second norm", x + self.output(mixed.transpose(1, 2).flatten(2)))
+        self._named("attention output", mixed, "attention's log-sums")
+        x = self._named("input of the second norm", x + self.output(mixed.transpose(1, 2).flatten(2)))
         gate, up = piece(self._widen, x)
         return x + piece(self._narrow, gate, up)
 
     def _project(self, x: torch.Tensor, turn: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        y = self._call("output of the first norm", _FusedNorm.apply(x, self.gains[0]))
+        y = self._named("output of the first norm", _FusedNorm.apply(x, self.gains[0]), "the norms' scales")
         split = [product(y).unflatten(2, (-1, self.shape.head_dim)) for product in self.qkv]
         turned = (_rotated(split[0], turn), _rotated(split[1], turn), split[2])
         names = ("queries", "keys", "values")
-        return tuple(self._call(name, x).transpose(1, 2) for name, x in zip(names, turned, strict=True))
+        return tuple(self._named(name, x).transpose(1, 2) for name, x in zip(names, turned, strict=True))
 
     def _widen(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        y = self._call("output of the second norm", _FusedNorm.apply(x, self.gains[1]))
-        return self._call("gate", self.gate(y)), self._call("up", self.up(y))
+        y = self._named("output of the second norm", _FusedNorm.apply(x, self.gains[1]), "the norms' scales")
+        return self._named("gate", self.gate(y)), self._named("up", self.up(y))
 
     def _narrow(self, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
-        opened = self._call("SiLU of the gate", functional.silu(gate))
-        return self.down(self._call("product, input of the last matrix", opened * up))
+        opened = self._named("SiLU of the gate", functional.silu(gate))
+        return self.down(self._named("product, input of the last matrix", opened * up))
 
     def _again(self, work: Callable[..., Any], *args: torch.Tensor) -> Any:
         """Do the work, keep its inputs alone, and do it again in the backward pass."""
         return checkpoint(work, *args, use_reentrant=False)
 
-    def _call(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
-        """Remember the name of a tensor's storage."""
-        self.names[tensor.untyped_storage().data_ptr()] = name
-        return tensor
+    def _named(self, name: str, tensor: torch.Tensor, inside: str = "") -> torch.Tensor:
+        """Tell the keeper, if there is one, what a tensor is, and what was saved on the way to it."""
+        return tensor if self.keeper is None else self.keeper.name(name, tensor, inside)
 
 
 def _now(work: Callable[..., Any], *args: torch.Tensor) -> Any:
@@ -132,7 +132,7 @@ def _rotated(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
     return torch.cat((first * turn[0] - second * turn[1], second * turn[0] + first * turn[1]), dim=-1)
 
 
-def saved_activations(shape: Shape, recompute: str = "none", batch: int = 2, sequence: int = 64) -> list[Kept]:
+def saved_activations(shape: Shape, recompute: str = "none", batch: int = 2, sequence: int = 64) -> list[Activation]:
     """What a block keeps between its forward and its backward pass, largest first; the backward pass is run too.
 
     Args:
@@ -149,28 +149,16 @@ def saved_activations(shape: Shape, recompute: str = "none", batch: int = 2, seq
     block, tokens = AuditedBlock(shape, recompute), batch * sequence
     x = torch.randn(batch, sequence, shape.hidden, requires_grad=True)
     turn = torch.randn(2, sequence, 1, shape.head_dim // 2)
-    ours = {tensor.untyped_storage().data_ptr() for tensor in (*block.parameters(), turn)}
-    found: dict[int, torch.Tensor] = {}  # kept alive, so that no two share an address
-
-    def pack(tensor: torch.Tensor) -> torch.Tensor:
-        found.setdefault(tensor.untyped_storage().data_ptr(), tensor)
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    block.keeper = Keeper((*block.parameters(), turn))
+    with block.keeper.watching():
         y = block(x, turn)
-    kept = [_kept(block, tensor, tokens) for place, tensor in found.items() if place not in ours]
+    found = [Activation(kept.name, kept.bytes / tokens) for kept in block.keeper.kept()]
     y.sum().backward()
-    return sorted(kept, key=lambda one: -one.bytes_per_token)
-
-
-def _kept(block: AuditedBlock, tensor: torch.Tensor, tokens: int) -> Kept:
-    storage = tensor.untyped_storage()
-    small = "a norm's scale" if tensor.shape[-1] == 1 else "attention's log-sums"
-    return Kept(block.names.get(storage.data_ptr(), small), storage.nbytes() / tokens)
+    return sorted(found, key=lambda one: -one.bytes_per_token)
 
 
 def kept_formula(shape: Shape, recompute: str = "none", element_bytes: int = 4) -> int:
-    """Bytes of activations per token and layer by the formula, without the small change that :func:`small_change` adds.
+    """Bytes of activations per token and layer by the formula; :func:`statistics_bytes` come on top.
 
     With h = hidden, A = heads x head_dim, K = kv_heads x head_dim and f = ffn: ``4h + 2A + 2K + 4f`` elements; half of
     the h and f with ``"selective"``; h alone with ``"full"``.
@@ -181,6 +169,6 @@ def kept_formula(shape: Shape, recompute: str = "none", element_bytes: int = 4) 
     return element_bytes * elements[recompute]
 
 
-def small_change(shape: Shape, recompute: str = "none") -> int:
+def statistics_bytes(shape: Shape, recompute: str = "none") -> int:
     """Bytes per token of the statistics in fp32: one number for each norm, and one for each head of flash attention."""
     return {"none": 8 + 4 * shape.heads, "selective": 4 * shape.heads, "full": 0}[recompute]

@@ -25,7 +25,7 @@ from solutions.flops import parameter_count, training_flops
 from solutions.matmul_peak import matmul_sweep, recomputing, utilization_runs
 from solutions.measured_states import counted_flops
 from solutions.run_plan import memory_per_stage
-from solutions.saved_block import RECOMPUTE, Shape, kept_formula, saved_activations, small_change
+from solutions.saved_block import RECOMPUTE, Shape, kept_formula, saved_activations, statistics_bytes
 from solutions.survive import Kill, Sampler, survive
 
 DENSE = [model for model in models.MODELS if not model.experts]
@@ -111,7 +111,7 @@ shapes = st.builds(
 def test_saved_bytes_are_the_formula_exactly(shape, recompute, batch, sequence):
     """4 (4h + 2A + 2K + 4f) + 8 + 4 heads bytes per token in fp32, and what the two ways of recomputing leave."""
     kept = saved_activations(shape, recompute, batch, sequence)
-    per_token = kept_formula(shape, recompute) + small_change(shape, recompute)
+    per_token = kept_formula(shape, recompute) + statistics_bytes(shape, recompute)
     assert sum(one.bytes_per_token for one in kept) == pytest.approx(per_token, rel=1e-12)
 
 
@@ -122,8 +122,9 @@ def test_every_saved_tensor_has_its_name_and_size():
     sizes = {"queries": width, "attention output": width, "keys": shared, "values": shared, "gate": f, "up": f}
     assert {name: kept[name] for name in sizes} == {name: 4 * size for name, size in sizes.items()}
     assert kept["the block's input"] == kept["output of the second norm"] == 4 * h
-    assert kept["a norm's scale"] == 4
-    assert len(saved_activations(shape)) == 15
+    assert kept["the norms' scales"] == 2 * 4
+    assert kept["attention's log-sums"] == 4 * shape.heads
+    assert len(saved_activations(shape)) == 14
 
 
 def test_the_block_computes_what_the_tiny_model_computes():
