@@ -13,8 +13,6 @@ from collections.abc import Iterable
 import torch
 import torch.distributed as dist
 
-# Gradients of the mean over all rows.
-
 
 def synchronize_gradients(
     parameters: Iterable[torch.nn.Parameter],
@@ -45,9 +43,6 @@ def synchronize_gradients(
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.
     """
     raise NotImplementedError("05-synchronize-gradients: not written yet")
-
-
-# Optimizer states in slices.
 
 
 class ShardedAdamW:
@@ -89,9 +84,6 @@ class ShardedAdamW:
     def state_bytes(self) -> int:
         """Bytes of master copy and moments on this rank: ``12 * ceil(P / N)``."""
         raise NotImplementedError("05-sharded-adam-w: not written yet")
-
-
-# A parameter in slices.
 
 
 def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:

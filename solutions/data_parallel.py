@@ -15,8 +15,6 @@ import torch.distributed as dist
 
 from .buckets import assign_buckets
 
-# Gradients of the mean over all rows.
-
 
 def synchronize_gradients(
     parameters: Iterable[torch.nn.Parameter],
@@ -84,9 +82,6 @@ def _fill(tensors: Iterable[torch.Tensor], flat: torch.Tensor) -> None:
             stop = start + tensor.numel()
             tensor.copy_(flat[start:stop].view_as(tensor))
             start = stop
-
-
-# Optimizer states in slices.
 
 
 class ShardedAdamW:
@@ -158,9 +153,6 @@ def _flat(tensors: Iterable[torch.Tensor], ranks: int) -> torch.Tensor:
     """All elements end to end in fp32, with zeros behind them so that ``ranks`` divides their number."""
     flat = torch.cat([tensor.flatten().float() for tensor in tensors])
     return torch.nn.functional.pad(flat, (0, -flat.numel() % ranks))
-
-
-# A parameter in slices.
 
 
 def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:

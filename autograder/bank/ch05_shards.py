@@ -93,7 +93,6 @@ SHARDED = Build(
         Slip("Impossible arguments were accepted.", wrong.SlipAcceptsNothing),
     ),
     rule=ch05_rules.one_exchange,
-    bonus=True,
 )
 
 
