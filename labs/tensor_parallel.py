@@ -162,6 +162,7 @@ def debug_g(x: torch.Tensor) -> torch.Tensor:
     Args:
         x: this rank's partial sum, the same shape on all ranks; unchanged afterwards.
     """
+
     class Sum(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):

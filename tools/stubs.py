@@ -99,8 +99,9 @@ def _wrong(node: Definition, lines: Sequence[str], item: Debug, known: Iterable[
     assert isinstance(function, ast.FunctionDef)
     statements = function.body[1:] if ast.get_docstring(function) is not None else function.body
     body = source.splitlines(keepends=True)[statements[0].lineno - 1 : function.end_lineno]
-    kept = [line for line in body if line.strip() not in known]
-    return _head(node, lines) + "".join(kept).strip("\n") + "\n"
+    kept = "".join(line for line in body if line.strip() not in known).strip("\n")
+    gap = "\n" if kept.lstrip().startswith(("class ", "def ")) else ""
+    return _head(node, lines) + gap + kept + "\n"
 
 
 def pieces(source: str, items: Sequence[Build]) -> list[Piece]:
