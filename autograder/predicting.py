@@ -66,8 +66,9 @@ class Verdict:
 
 def shown(value: float, unit: str = "") -> str:
     """A number for the reader: whole numbers in full, others in six significant digits, then the unit."""
-    whole = float(value).is_integer() and abs(value) < 1e15
-    number = f"{int(value):,}" if whole else f"{value:.6g}"
+    rounded = value if float(value).is_integer() else float(f"{value:.6g}")
+    whole = float(rounded).is_integer() and abs(rounded) < 1e15
+    number = f"{int(rounded):,}" if whole else f"{value:.6g}"
     return f"{number} {unit}".rstrip()
 
 

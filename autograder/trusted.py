@@ -118,6 +118,8 @@ def line_of(error: BaseException) -> int | None:
     while step is not None and step.tb_next is not None and probing.is_probe(step.tb_frame.f_code.co_filename):
         step = step.tb_next
     file = step.tb_frame.f_code.co_filename if step else ""
+    if probing.is_probe(file) or "site-packages" in file:
+        return None  # the program had returned: what it gave could not be used
     line = None
     while step is not None:
         if step.tb_frame.f_code.co_filename == file:

@@ -57,6 +57,8 @@ def _tensor(tensor: Tensor) -> str:
 def value(thing: Any, exact: bool = False) -> str:
     """A value in the reader's words: floats in six significant digits unless ``exact``, tensors as nested lists."""
     if isinstance(thing, Record):
+        if isinstance(thing.fields.get("name"), str):  # a model of the course: its name says which
+            return f"{thing.name}({thing.fields['name']})"
         inner = ", ".join(f"{name}={value(held, exact)}" for name, held in thing.fields.items())
         return _cut(f"{thing.name}({inner})")
     if isinstance(thing, Tensor):
@@ -84,7 +86,8 @@ def arguments(args: tuple[Any, ...], kwargs: Any = None) -> str:
 def call(item: Build, case: Case) -> str:
     """A case as the call that it makes; a world's as one call for each rank."""
     if item.grade == "world":
-        return "\n".join(f"rank {rank}: {item.function}({arguments(args)})" for rank, args in enumerate(case.args))
+        calls = (f"{item.function}({arguments(args, case.kwargs)})" for args in case.args)
+        return "\n".join(f"rank {rank}: {made}" for rank, made in enumerate(calls))
     made = f"{item.function}({arguments(case.args, case.kwargs)})"
     steps = [f".{name}" if args is None else f".{name}({arguments(args)})" for name, args in case.calls]
     return "\n".join([made, *steps])

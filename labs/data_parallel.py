@@ -30,7 +30,8 @@ def synchronize_gradients(
         parameters: of the model, all of one type. One that is named twice is reduced once. One that needs no gradient
             is left alone. One whose ``grad`` is None on this rank adds nothing, and gets the result too. A ``grad``
             keeps its storage and its type.
-        count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold.
+        count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold. Divide
+            Python numbers: the quotient of two integer tensors is rounded to fp32.
         bucket_bytes: cap of a bucket, bytes; positive.
         group: of the ranks; None is the default group.
 

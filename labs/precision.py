@@ -50,7 +50,8 @@ def dynamic_loss_scale(
 
     A step that overflows multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the
     count of clean steps. A clean step counts; when ``growth_interval`` of them have come in a row, the count restarts
-    and the scale is multiplied by ``growth_factor``, unless that would leave float32.
+    and the scale is multiplied by ``growth_factor``; it stays where that would be more than the largest finite float32,
+    about 3.4e38.
 
     Args:
         overflows: one flag per step, true when a gradient was inf or nan; any iterable, walked through once.
@@ -127,7 +128,11 @@ class LossScaler:
         raise NotImplementedError("05-loss-scaler: not written yet")
 
     def state_dict(self) -> dict[str, float]:
-        """Everything that a resumed run needs, under torch's names and ``min_scale``."""
+        """Everything that a resumed run needs.
+
+        The keys are those of torch, ``scale``, ``growth_factor``, ``backoff_factor``, ``growth_interval`` and
+        ``_growth_tracker``, and ``min_scale``.
+        """
         raise NotImplementedError("05-loss-scaler: not written yet")
 
     def load_state_dict(self, state: Mapping[str, float]) -> None:

@@ -40,9 +40,9 @@ def activation_bytes(
 
     - around the split layers, on every rank or cut along the sequence: the inputs of the two norms, what the two norms
       give, and two masks, ``hidden (4e + 2k)``;
-    - inside them, divided by the ranks: queries and the output of attention, ``2e hidden``; keys and values,
-      ``2e hidden kv_heads / heads``; input and output of the activation function, ``2e ffn``, or with a gate, whose
-      product is kept as well, ``4e ffn``.
+    - inside them, divided by the ranks: queries and the input of the output projection, ``2e hidden``; keys and
+      values, ``2e hidden kv_heads / heads``; input and output of the activation function, ``2e ffn``; with a gate
+      the other factor and the product too, ``4e ffn``.
 
     The attention matrix adds ``heads sequence^2 batch`` times e, or times ``2e + k`` with dropout, also divided by the
     ranks. Defaults give ``s b h (34 + 5 a s / h)``. Norm statistics and flash attention's log-sum-exp are neglected.
@@ -56,8 +56,8 @@ def activation_bytes(
         kv_heads: key-value heads; None is as many as ``heads``.
         ranks: t, tensor-parallel ranks; at least 1. Real division: a share need not be whole.
         sequence_parallel: norms, masks and residuals are split along the sequence too.
-        recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps the input of the layer alone
-            (what lives while the layer runs again is not counted).
+        recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps the layer's input alone,
+            split like the inputs of the norms (what lives while the layer runs again is not counted).
         attention: ``"materialised"``, or ``"flash"``, which never stores the matrix.
         gated: the MLP has a gate (SwiGLU).
         dropout: masks are kept, and the attention matrix once more after its dropout.

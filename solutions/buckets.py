@@ -17,8 +17,8 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
 
     Args:
         sizes: of the gradients in the order in which they become ready, bytes; not negative.
-        limits: of the first bucket, of the second, and so on, bytes; positive. The last one holds for all later
-            buckets. ``DistributedDataParallel`` takes 1 MiB, then 25 MiB.
+        limits: of the first bucket, of the second, and so on, bytes; at least one, positive. The last one holds for all
+            later buckets. ``DistributedDataParallel`` takes 1 MiB, then 25 MiB.
 
     Returns:
         One list of indices for each bucket; none when there is no gradient.

@@ -40,9 +40,10 @@ def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
     z = dp cp ranks, X among z / ep. Bytes per parameter: 2 of weights (over z with ZeRO-3), 2 of gradients (over z
     with ZeRO-2 and 3), 12 of optimizer states (over z).
 
-    A micro-batch of one layer keeps 34 s b h / (tp cp) bytes. A rank holds min(m, pp) micro-batches of all its layers,
-    or with v > 1 chunks min(m, pp + (pp - 1) / v), where m = global_batch / (dp b). With recomputation it keeps
-    2 s b h / (tp cp) bytes instead, and one layer in full.
+    Of a micro-batch, b = ``micro_batch`` sequences of s = ``sequence`` tokens, one layer keeps 34 s b h / (tp cp) bytes
+    (h is ``hidden``). A rank holds min(m, pp) micro-batches of all its layers, or with v = ``virtual_stages`` > 1
+    min(m, pp + (pp - 1) / v), where m = global_batch / (dp b). With recomputation a layer keeps 2 s b h / (tp cp) bytes
+    instead, and one layer is there in full.
 
     Args:
         layout: how the job lies on the GPUs. In grading it and the job are records with their fields alone.
@@ -72,8 +73,8 @@ def choose_layout(job: "Job", limit: float | None = None) -> "Layout | None":
     memory of a GPU less the job's reserve. Step times that agree within a relative 1e-9 are a tie: then the least
     product ``tp cp pp ep`` wins, then the least ``zero``, then ``virtual_stages``, then no recomputation.
 
-    Call ``candidates(job)``, ``layout_memory(layout, job)`` and ``step_time(layout, job)`` by these names: the first
-    and the last are in ``solutions.layout``, and the grader supplies all three.
+    Call ``candidates(job)``, ``layout_memory(layout, job)`` and ``step_time(layout, job)`` by these names. Import the
+    first and the last from ``solutions.layout``, above the function; when it is graded, the grader supplies all three.
 
     Args:
         job: the model, its batch and its GPUs.
@@ -95,7 +96,7 @@ def choose_layout(job: "Job", limit: float | None = None) -> "Layout | None":
 def debug_validate(gpus: int, tp: int, cp: int, pp: int, dp: int) -> int:
     """The GPUs of one replica of the model, when the mesh takes exactly the GPUs that there are.
 
-    The check lets 8 x 16 x 4 with CP 16 pass on 16,384 GPUs.
+    The check lets TP 8, PP 16, DP 4 with CP 16 pass on 16,384 GPUs.
 
     Args:
         gpus: how many there are.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from rankzero.models import LLAMA3_405B
 from rankzero.units import TB, TFLOP, Gbit, day
 
 PAPER = "Llama Team (2024), arXiv:2407.21783"
@@ -131,6 +132,12 @@ def _row(row: TableRow) -> str:
 _MISPRINT = " (its first version prints DP 4, which would be half of the GPUs)"
 
 FACTS = (
+    Fact(
+        "shape",
+        f"{LLAMA3_405B.layers} layers, hidden size {LLAMA3_405B.hidden:,}, feed-forward size {LLAMA3_405B.ffn:,} "
+        f"(gated), {LLAMA3_405B.heads} heads, {LLAMA3_405B.kv_heads} key-value heads of width {LLAMA3_405B.head_dim}",
+        "paper, table 3",
+    ),
     Fact("vocabulary", "128,256, not tied", "released configuration (the paper's table 3 prints 128,000)"),
     Fact("budget", f"{BUDGET_FLOP:.2g} FLOP, {TOKENS / 1e12:.1f} trillion tokens", "paper, section 3.2"),
     *(Fact(f"stage {r.name}", _row(r), "paper, table 4" + (_MISPRINT if r.name == "C" else "")) for r in STAGES),
@@ -166,10 +173,12 @@ FACTS = (
     ),
     Fact("GPU-hours", f"{GPU_HOURS / 1e6:.2f} million, {WATTS_PER_GPU} W per GPU", "model card"),
     Fact("emissions", f"{TONNES_CO2:,} t of CO2 equivalent, by location", "model card"),
+    Fact("optimizer states", "Adam in fp32, 12 bytes per parameter", "assumed: not published"),
     Fact("chunks per pipeline rank", "8", "assumed: not published"),
     Fact("micro-batch", "1 sequence", "assumed: not published, and it fits the batch per replica"),
     Fact("stall of a checkpoint", "60 s", "assumed: not published"),
     Fact("restart", "300 s", "assumed: not published"),
     Fact("price", "2 dollars per GPU-hour, 0.05 dollars per kWh", "assumed: not published"),
+    Fact("power usage effectiveness (PUE), building over computers", "1.1", "assumed: not published"),
     Fact("days in each stage", "unknown", "uncertain: not published"),
 )

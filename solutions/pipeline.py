@@ -22,8 +22,7 @@ SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb-h1")
 def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> float:
     """The idle time of a pipeline as a share of the total time: ``(p - 1) / (v m + p - 1)``.
 
-    Exact for equal stages and free transfers, with one chunk per rank, or with m a multiple of p. GPipe and 1F1B idle
-    alike.
+    Exact for equal stages and free transfers, with one chunk per rank, or with m a multiple of p.
 
     Args:
         stages: p, ranks in the pipeline; at least 1. One rank never idles: 0.0.
@@ -128,8 +127,9 @@ def simulate_schedule(
 
     A rank runs its list in order, one operation at a time, each as early as possible. F(s, i) of stage s and
     micro-batch i waits for F(s-1, i). B(s, i), or I(s, i), waits for F(s, i), and for B or I(s+1, i) unless s is the
-    last stage. W(s, i) waits for I(s, i). What comes from another rank arrives ``transfer_time`` after its end; the
-    sender goes on at once.
+    last stage. W(s, i) waits for I(s, i): a backward is one operation B, or two, I for the gradient of its input and W
+    for that of its weights. What comes from another rank arrives ``transfer_time`` after its end; the sender goes on at
+    once.
 
     Args:
         orders: one list of operations per rank, in the order of execution. Every stage stands on one rank and runs
@@ -183,8 +183,8 @@ def simulate_schedule(
 def peak_in_flight(order: Sequence[str]) -> int:
     """The most micro-batches whose activations one rank holds at once.
 
-    A forward stores them. A full backward, or the gradient of the weights, frees them: both need the inputs. The
-    gradient of the input alone frees nothing. With several chunks on a rank, micro-batches of each chunk count.
+    A forward F stores them. A full backward B, or the gradient of the weights W, frees them: both need the inputs. The
+    gradient of the input alone, I, frees nothing. With several chunks on a rank, micro-batches of each chunk count.
 
     Args:
         order: the rank's operations, in the order of execution; may be empty.

@@ -178,7 +178,7 @@ DEBUG_INTERVAL = Debug(
     cases=(Case((98, 24)), Case((60, 3.0930787)), Case((300, 24.0))),
     groups=(Group("two units", _two_units, 6, "Turn both into one unit first, the result into minutes last."),),
     slips=(
-        Slip("Hours and seconds still meet under the root; what comes out are seconds.", wrong_interval),
+        Slip("That is the interval in seconds: both times in one unit first, minutes at the end.", wrong_interval),
         Slip("The root is in seconds now: divide by 60 to get minutes, do not multiply.", slip_times_sixty),
         Slip("An hour has 3,600 seconds, and the root takes both times in one unit.", slip_seconds),
         Slip("That is the interval in hours.", slip_hours),

@@ -185,7 +185,7 @@ WRITING = (
                 "stall of 120 s",
                 "%",
                 lambda: _first_order(120),
-                ("Half of it: as much is lost to rework as to writing.", lambda: _first_order(120) / 2),
+                ("That is the writing alone: work that is done again comes on top.", lambda: _first_order(120) / 2),
             ),
             part(
                 "stall of 2 s, flush of 118 s",

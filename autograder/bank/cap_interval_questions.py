@@ -19,6 +19,12 @@ def _young_waste(restart: float = RESTART) -> float:
     return 100 * checkpoints.checkpoint_waste(_interval(STALL, DAY_MTBF, "young"), STALL, DAY_MTBF, restart)
 
 
+def _first_order() -> float:
+    """Of the same, writing, half an interval and the restart added up, per cent."""
+    interval = _interval(STALL, DAY_MTBF, "young")
+    return 100 * (STALL / interval + (interval / 2 + RESTART) / DAY_MTBF)
+
+
 INTERVALS = (
     Question(
         id="cap-young",
@@ -70,7 +76,7 @@ INTERVALS = (
         slips={
             1: "Each failure loses half an interval in the mean: that is the other term.",
             2: "Half an interval is lost, not a whole one.",
-            3: "The two terms are equal where their sum is least.",
+            3: "Set the derivative of the sum to zero, then compare its two terms.",
         },
     ),
     Question(
@@ -86,6 +92,7 @@ INTERVALS = (
                 ("That is the writing alone.", lambda: 100 * STALL / _interval(STALL, DAY_MTBF, "young")),
                 ("That is idle over useful time.", lambda: 100 / (100 / _young_waste() - 1)),
                 ("The restarts are missing.", lambda: _young_waste(0)),
+                ("That is the first-order sum; the exact expectation is asked for.", _first_order),
             ),
         ),
         derivation="$$1 - \\frac{\\tau\\,e^{-R/M}}{M\\,(e^{(\\tau + C)/M} - 1)}$$\n\nat $\\tau = \\sqrt{2CM}$, with "

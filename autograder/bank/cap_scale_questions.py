@@ -52,6 +52,7 @@ COUNTS = (
                     "Four squares of h for attention: grouped queries have narrow keys and values.",
                     lambda: LLAMA3_405B.parameters + 126 * 2 * 16_384 * 120 * 128,
                 ),
+                ("That is the name, which is rounded: the formula gives every digit.", 405e9),
                 ("The head is a matrix of its own.", lambda: LLAMA3_405B.parameters - 128_256 * 16_384),
                 ("The norms have weights, too.", lambda: LLAMA3_405B.parameters - (2 * 126 + 1) * 16_384),
                 tolerance=0,
@@ -137,7 +138,7 @@ COUNTS = (
         parts=(
             part(
                 "budget",
-                "petaFLOP/s days",
+                "petaFLOP-days",
                 lambda: 6 * 405e9 * TOKENS / (PFLOP * day),
                 ("That is the forward pass, 2ND.", lambda: 2 * 405e9 * TOKENS / (PFLOP * day)),
                 ("An hour has 3,600 seconds, a day 24 hours.", lambda: 6 * 405e9 * TOKENS / (PFLOP * hour)),
@@ -212,7 +213,7 @@ COUNTS = (
         slips={
             1: "The law is printed for tokens, and its parameters would follow from 6ND.",
             2: "In petaflop-days C is smaller by 8.64e19, and the law would give next to nothing.",
-            3: "The rounding alone explains the gap.",
+            3: "The budget 6ND counts every token that is processed, new or not.",
         },
     ),
 )

@@ -62,21 +62,21 @@ TRAFFIC = (
         parts=(
             part(
                 "speed, v = 4",
-                "of before",
+                "of the speed before",
                 lambda: _speed(4),
                 ("The run gets slower: turn it round.", lambda: 1 / _speed(4)),
                 ("Half the micro-batches double the bubble, not the step.", 0.5),
             ),
             part(
                 "speed, v = 8",
-                "of before",
+                "of the speed before",
                 lambda: _speed(8),
                 ("The run gets slower: turn it round.", lambda: 1 / _speed(8)),
                 ("That is v = 4.", lambda: _speed(4)),
             ),
             part(
                 "observed",
-                "of before",
+                "of the speed before",
                 lambda: facts.STAGES[1].flops_per_gpu / facts.STAGES[0].flops_per_gpu,
                 ("The run gets slower: turn it round.", lambda: 430 / 400),
             ),

@@ -123,7 +123,8 @@ RATES = (
                 lambda: _area(6e-4, 50_000),
                 slips=(
                     Slip(
-                        "That is without the decay; no token counts double: rate over batch stays.", value=6e-4 * 50_000
+                        "That is twice too much: the cosine takes half of the rectangle, and the steps have halved.",
+                        value=6e-4 * 50_000,
                     ),
                     Slip(
                         "That cosine goes over the old number of steps and is cut off.",

@@ -86,11 +86,14 @@ FORMATS = (
                 lambda: SAVED_NUMBERS * 2 / GB,
                 slips=(
                     Slip(
-                        "The batch and the sequence were counted twice over: it is an eighth of that.",
+                        "That is eight times as much, as if it were bits: these are bytes.",
                         value=8 * SAVED_NUMBERS * 2 / GB,
                     ),
                     Slip("That is GiB.", value=SAVED_NUMBERS * 2 / GiB),
-                    Slip("That is one tensor for each layer.", value=SAVED_NUMBERS / GB),
+                    Slip(
+                        "That is half of it: two tensors for each layer, two bytes for each number.",
+                        value=SAVED_NUMBERS / GB,
+                    ),
                 ),
             ),
             Part(
@@ -100,7 +103,7 @@ FORMATS = (
                 slips=(
                     Slip("The numbers still take one byte each.", value=SAVED_NUMBERS * 2 / GB),
                     Slip(
-                        "The batch and the sequence were counted twice over: it is an eighth of that.",
+                        "That is eight times as much, as if it were bits: these are bytes.",
                         value=8 * SAVED_NUMBERS / GB,
                     ),
                     Slip("That is GiB.", value=SAVED_NUMBERS / GiB),

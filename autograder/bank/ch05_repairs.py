@@ -132,7 +132,7 @@ STAGE = Debug(
         ),
     ),
     slips=(
-        Slip("Stages add up: `>=`, not `==`. Your stage 3 keeps whole gradients and a whole optimizer.", wrong_stage),
+        Slip("Stages add up: `>=`, not `==`. Your stages 2 and 3 keep the whole optimizer.", wrong_stage),
         Slip("The optimizer's line still says `==`: stages 2 and 3 slice it too.", slip_half_mended),
         Slip("Everything is sliced from stage 1 on: that is stage 3.", slip_all_sliced),
         Slip("The comparison was turned round: a higher stage slices more.", slip_turned_stages),
@@ -205,7 +205,7 @@ CLIP = Debug(
         Group("zero", _no_gradient, 3, "Gradients of norm 0 stay 0."),
     ),
     slips=(
-        Slip("The scaled gradients were measured: unscale first, then clip.", wrong_clip),
+        Slip("The scaled gradients were measured: unscale first, then clip; and a norm of 0 needs care.", wrong_clip),
         Slip("The limit was scaled although the gradients are unscaled already.", slip_scaled_threshold),
         Slip("Gradients below the limit were made longer: clipping only shortens.", slip_always_that_long),
         Slip("Gradients of norm 0 divide by zero: leave them.", slip_zero_norm),

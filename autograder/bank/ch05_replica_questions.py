@@ -287,7 +287,7 @@ SHARDED = (
                 slips=(
                     Slip("Accumulation is not free: what is not reduced must be kept whole.", value=0.0),
                     Slip(
-                        "That is the shard, which is there in any case.",
+                        "That is the slice, which is there in any case.",
                         value=lambda: zero.zero_memory(7e9, 3, 64, 0, 2, 0) / GB,
                     ),
                     Slip(

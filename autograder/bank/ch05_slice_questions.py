@@ -10,7 +10,10 @@ from rankzero.units import GB
 zero = lazily("solutions.zero")
 
 #: What a rank holds, by stage.
-MEMORY = "$$M = P\\left(\\frac{2}{N^{[s \\ge 3]}} + \\frac{2}{N^{[s \\ge 2]}} + \\frac{12}{N^{[s \\ge 1]}}\\right)$$"
+MEMORY = (
+    "$$M = P\\left(\\frac{2}{N\\ \\text{if } s \\ge 3} + \\frac{2}{N\\ \\text{if } s \\ge 2} "
+    "+ \\frac{12}{N\\ \\text{if } s \\ge 1}\\right)$$"
+)
 
 
 def _held(params: float, stage: int, ranks: int, optimizer_bytes: float = 12.0, gradient_bytes: float = 2.0) -> float:

@@ -46,7 +46,10 @@ STATES = (
                 lambda: _recipe(),
                 slips=(
                     Slip("The 4-byte master copy is missing.", value=lambda: _recipe(master=False)),
-                    Slip("The number is bytes per parameter, not times the bytes of the model.", value=16 * 140.0),
+                    Slip(
+                        "16 is bytes per parameter: multiply by the parameters, not by the 140 GB of weights.",
+                        value=16 * 140.0,
+                    ),
                 ),
             ),
             Part(
@@ -60,7 +63,10 @@ STATES = (
                 "GB",
                 _both_gradients,
                 slips=(
-                    Slip("20 is bytes per parameter, not times the bytes of the model.", value=20 * 140.0),
+                    Slip(
+                        "20 is bytes per parameter: multiply by the parameters, not by the 140 GB of weights.",
+                        value=20 * 140.0,
+                    ),
                     Slip("The bf16 gradients are kept too.", value=lambda: _recipe(gradient="fp32")),
                 ),
             ),
@@ -90,10 +96,15 @@ STATES = (
                 "with an fp32 master copy",
                 "",
                 lambda: _stalled(23),
-                slips=(Slip("The master copy has 23 bits: next to 1.0 its numbers are 1.2e-7 apart.", value=1.0),),
+                slips=(
+                    Slip(
+                        "The fp32 copy keeps 23 bits after the point: next to 1.0 its numbers are 1.2e-7 apart.",
+                        value=1.0,
+                    ),
+                ),
             ),
         ),
-        derivation="A sum is rounded to the nearest number. With 7 mantissa bits the numbers after 1 lie $2^{-7}$ "
-        "apart, and 0.001 is less than half of that. With 23 bits they lie $2^{-23}$ apart.",
+        derivation="A sum is rounded to the nearest number. With 7 bits after the point the numbers after 1 lie "
+        "$2^{-7}$ apart, and 0.001 is less than half of that. With 23 bits they lie $2^{-23}$ apart.",
     ),
 )

@@ -81,7 +81,7 @@ STORED = (
                 lambda: 100 * gpt3_layer(ranks=8, sequence_parallel=True, recompute="selective") / gpt3_layer(ranks=8),
                 slips=(
                     Slip(
-                        "That is of a layer with sequence parallelism.",
+                        "That is the last of the second, not of the first.",
                         value=lambda: 100 * gpt3_layer(recompute="selective") / gpt3_layer(),
                     ),
                 ),
@@ -195,22 +195,22 @@ RECOMPUTED = (
         parts=(
             Part(
                 "micro-batch 8",
-                "steps",
+                "units of time",
                 lambda: 2048 / 8 / 8,
                 slips=(Slip("That is one rank: eight share the batch.", value=2048 / 8),),
             ),
             Part(
                 "micro-batch 16, full recomputation",
-                "steps",
+                "units of time",
                 lambda: 2048 / 8 / 16 * 2 * 4 / 3,
                 slips=(
-                    Slip("Twice the samples take twice the time.", value=16 * 4 / 3),
+                    Slip("A micro-batch of 16 takes twice as long as one of 8.", value=16 * 4 / 3),
                     Slip("Recomputing repeats the forward pass, a third of a step, not all of it.", value=16 * 2 * 2),
                     Slip("That leaves the recomputation out.", value=16 * 2),
                 ),
             ),
         ),
-        derivation="2,048 samples on 8 ranks are 256 each. Micro-batches of 8: as many steps as fit. Micro-batches of "
+        derivation="2,048 samples on 8 ranks are 256 each. Micro-batches of 8: as many as fit, a unit each. Of "
         "16: half as many, each twice as long, and a forward pass more, $\\frac43$ of the work.",
     ),
     Question(
@@ -224,7 +224,7 @@ RECOMPUTED = (
                 "layers",
                 lambda: activations.best_segment(100, 1, 1)[0],
                 tolerance=0,
-                slips=(Slip("Then all 100 inputs are kept, and one layer.", value=1),),
+                slips=(Slip("That is the least that lives at once; but then all 100 inputs are kept.", value=1),),
             ),
             Part(
                 "their peak",
@@ -232,7 +232,10 @@ RECOMPUTED = (
                 lambda: activations.best_segment(100, 1, 1)[1],
                 tolerance=0,
                 slips=(
-                    Slip("While a segment runs backward, its own layers live too.", value=10),
+                    Slip(
+                        "Those are the checkpoints alone: while a segment runs backward, its own layers live too.",
+                        value=10,
+                    ),
                     Slip("That is every input and one live layer.", value=101),
                 ),
             ),
@@ -246,7 +249,10 @@ RECOMPUTED = (
                         "The square root of L holds where a checkpoint is as large as a layer.",
                         value=round(math.sqrt(80)),
                     ),
-                    Slip("A segment of two layers adds one layer, 17 checkpoints, and saves 40 checkpoints.", value=1),
+                    Slip(
+                        "A longer segment lives with one layer more and keeps fewer checkpoints: compare the peaks.",
+                        value=1,
+                    ),
                 ),
             ),
         ),

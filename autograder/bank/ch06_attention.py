@@ -83,7 +83,11 @@ ATTENTION = Build(
         ),
     ),
     slips=PARALLEL_ATTENTION,
-    rule=rules.calls_at_most(_calls, "one all-reduce forward and one backward are enough, and one for a copied weight"),
+    rule=rules.calls_at_most(
+        _calls,
+        "one all-reduce forward and one backward are enough, and one for a copied weight",
+        least=lambda case: 2 * rules.bytes_of(case.args[0][0]),
+    ),
 )
 
 ITEMS = (ATTENTION,)

@@ -135,7 +135,10 @@ COLUMN = Build(
         ),
     ),
     slips=COLUMNS,
-    rule=rules.calls_at_most(_column_calls, "f sums the gradient of x, and only gather_output joins the slices"),
+    rule=rules.calls_at_most(
+        _column_calls,
+        "f sums the gradient of x in one all-reduce, and gather_output joins the slices in one all-gather",
+    ),
 )
 
 ROW = Build(

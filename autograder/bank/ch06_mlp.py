@@ -80,6 +80,7 @@ PARALLEL_MLP = Build(
     rule=rules.calls_at_most(
         lambda case: [("all_reduce", rules.bytes_of(case.args[0][0]))] * 2,
         "one all-reduce forward and one backward are enough, each as large as x",
+        least=lambda case: 2 * rules.bytes_of(case.args[0][0]),
     ),
 )
 

@@ -12,15 +12,19 @@ from rankzero.events import Event
 Allowed = Callable[[Case], Sequence[tuple[str, int]]]
 
 
-def calls_at_most(allowed: Allowed, why: str) -> Rule:
+def calls_at_most(allowed: Allowed, why: str, least: Callable[[Case], int] = lambda _case: 0) -> Rule:
     """No rank calls an operation more often, or hands it more bytes in all, than these; ``why`` ends the sentence.
 
-    So two of them may also be one of the bytes of both.
+    So two of them may also be one of the bytes of both. Each rank hands over ``least(case)`` bytes at least: less shows
+    that the ranks have not shared the work.
     """
 
     def rule(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
         if len(case.args) == 1:
             return None
+        for rank in range(len(case.args)):
+            if sum(event.sent for event in events if event.rank == rank) < least(case):
+                return f"rank {rank} handed too little to the others: is every rank computing the whole by itself?"
         limits = allowed(case)
         for event in events:
             sizes = [size for operation, size in limits if operation == event.operation]

@@ -107,7 +107,7 @@ SHAPES = (
                 "x",
                 lambda: xavier(512, 2048 // 8) / xavier(512, 2048),
                 slips=(
-                    Slip("The fan-out of a shard is smaller, and so is the sum.", value=1),
+                    Slip("The fan-out of a shard is smaller, and so is the sum under the 2.", value=1),
                     Slip("Only the fan-out is split: the fan-in stays.", value=8),
                 ),
             ),
@@ -132,7 +132,7 @@ SHAPES = (
         "rank.",
         slips={
             1: "The output is right: a slice of it is what a column layer gives.",
-            2: "A rank's weight gradient needs its own output gradient and all of x, and it has both.",
+            2: "A rank's weight gradient needs the gradient of its own outputs and all of x, and it has both.",
             3: "A loss may fall with a wrong gradient; the layers below do not learn what they should.",
         },
     ),
@@ -175,7 +175,11 @@ SHAPES = (
                 "",
                 lambda: heads_of(16, 1),
                 tolerance=0,
-                slips=(Slip("There is no half of a head: two ranks keep the same one.", value=KV_HEADS / 16),),
+                slips=(
+                    Slip(
+                        "There is no half of a head: where ranks outnumber them, heads are copied.", value=KV_HEADS / 16
+                    ),
+                ),
             ),
             Part(
                 "ranks that keep the same key-value head, t = 16",
@@ -211,7 +215,11 @@ SHAPES = (
                 "sent to gather the logits",
                 "bytes",
                 lambda: all_gather_bytes(8192 * 128_256 * 2, 8),
-                slips=(Slip("A rank keeps its own eighth.", value=8192 * 128_256 * 2),),
+                slips=(
+                    Slip(
+                        "That is all logits: in a ring every rank sends seven parts of eight.", value=8192 * 128_256 * 2
+                    ),
+                ),
             ),
             Part(
                 "sent in three reductions",

@@ -107,7 +107,7 @@ COSTS = (
                 lambda: step_bytes(backward=False) / GB,
                 slips=(
                     Slip(
-                        "That is one all-reduce for each layer: there are two.",
+                        "That is half: a layer has two all-reduces forward, and each of them has two phases.",
                         value=lambda: LAYERS * all_reduce_bytes() / GB,
                     ),
                     Slip(
@@ -192,7 +192,10 @@ COSTS = (
                 "%",
                 lambda: overhead(NVLINK4.bandwidth),
                 slips=(
-                    Slip("That is the forward pass alone.", value=lambda: overhead(NVLINK4.bandwidth) / 2),
+                    Slip(
+                        "That is half: the backward pass sends too, and the link has 450 GB/s in one direction.",
+                        value=lambda: overhead(NVLINK4.bandwidth) / 2,
+                    ),
                     Slip(
                         "That takes 0.09 ms for an all-reduce: it sends 117 MB over 450 GB/s.",
                         value=100 * 4 * LAYERS * 0.09 * ms / COMPUTE,
@@ -203,7 +206,12 @@ COSTS = (
                 "over one NDR port",
                 "%",
                 lambda: overhead(IB_NDR.bandwidth),
-                slips=(Slip("That is the forward pass alone.", value=lambda: overhead(IB_NDR.bandwidth) / 2),),
+                slips=(
+                    Slip(
+                        "That is half: the backward pass sends too, and the port has 50 GB/s in one direction.",
+                        value=lambda: overhead(IB_NDR.bandwidth) / 2,
+                    ),
+                ),
             ),
         ),
         derivation="$80 \\cdot 4$ all-reduces of $2\\,\\frac{t-1}{t}\\cdot 2 s b h$ bytes, with $t = 8$, $s = 4096$, "
@@ -220,7 +228,10 @@ COSTS = (
                 "",
                 lambda: ratio(1, HIDDEN),
                 slips=(
-                    Slip("That is the forward pass against all of the compute.", value=lambda: ratio(1, HIDDEN) / 2),
+                    Slip(
+                        "That is half: the backward pass sends too, and the link has 450 GB/s in one direction.",
+                        value=lambda: ratio(1, HIDDEN) / 2,
+                    ),
                     Slip("That takes the peak: the matrices reach half of it.", value=lambda: 2 * ratio(1, HIDDEN)),
                 ),
             ),
@@ -229,8 +240,12 @@ COSTS = (
                 "",
                 lambda: ratio(2, HIDDEN),
                 slips=(
-                    Slip("Compute doubles as well.", value=lambda: 2 * ratio(1, HIDDEN)),
-                    Slip("Communication doubles as well.", value=lambda: ratio(1, HIDDEN) / 2),
+                    Slip(
+                        "Bytes double with the batch, but so does the computation.", value=lambda: 2 * ratio(1, HIDDEN)
+                    ),
+                    Slip(
+                        "Computation doubles with the batch, but so do the bytes.", value=lambda: ratio(1, HIDDEN) / 2
+                    ),
                 ),
             ),
             Part(

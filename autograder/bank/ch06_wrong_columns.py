@@ -232,10 +232,10 @@ COLUMNS = (
         "The input features were split: a column-parallel layer splits the output features.",
         slip_column_splits_inputs,
     ),
-    Slip("f is missing: each rank has the part of its own slice in the gradient of x alone.", slip_column_no_f),
+    Slip("f is missing: the gradient of x holds the part of one rank's slice alone.", slip_column_no_f),
     Slip("The slices were joined outside of autograd: no gradient comes back.", slip_column_detached_gather),
     Slip("The bias was not split with the weight.", slip_column_whole_bias),
     Slip("Every rank keeps the first block.", slip_column_block_0),
     Slip("The rows were dealt out in turn: a rank keeps consecutive ones.", slip_column_strided),
-    Slip("Impossible arguments were accepted.", slip_column_uneven),
+    Slip("Where the ranks do not divide out, every rank must raise ValueError.", slip_column_uneven),
 )

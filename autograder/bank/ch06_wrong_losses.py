@@ -258,5 +258,5 @@ CROSS_ENTROPY = (
     ),
     Slip("The losses were averaged: return one for each token.", slip_loss_mean),
     Slip("The logits were gathered: three numbers for each token are enough.", slip_loss_gathers),
-    Slip("Impossible arguments were accepted.", slip_loss_unchecked),
+    Slip("A target outside the vocabulary must raise ValueError on every rank.", slip_loss_unchecked),
 )

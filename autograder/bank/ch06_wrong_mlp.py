@@ -243,5 +243,5 @@ MLPS = (
         slip_mlp_new_parameters,
     ),
     Slip("That is the approximate GELU, with a tanh.", slip_mlp_tanh),
-    Slip("Impossible arguments were accepted.", slip_mlp_uneven),
+    Slip("Where the ranks do not divide ffn, every rank must raise ValueError.", slip_mlp_uneven),
 )

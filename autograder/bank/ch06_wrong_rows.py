@@ -181,5 +181,8 @@ ROWS = (
     Slip("The partial sums were not added.", slip_row_no_sum),
     Slip("The partial sums were averaged: add them.", slip_row_mean),
     Slip("The output features were split: a row-parallel layer splits the input features.", slip_row_splits_outputs),
-    Slip("Impossible arguments were accepted.", slip_row_takes_any_width),
+    Slip(
+        "Where the ranks do not divide in, or x is not a slice, every rank must raise ValueError.",
+        slip_row_takes_any_width,
+    ),
 )

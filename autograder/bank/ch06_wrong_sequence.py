@@ -217,5 +217,5 @@ SCATTERS = (
     Slip("The way back fills up with zeros: it is an all-gather of all ranks' gradients.", slip_scatter_pads_gradient),
     Slip("The sum was cut along the first dimension.", slip_scatter_first_dim),
     Slip("That is an all-reduce and a slice: a reduce-scatter sends half of it.", slip_scatter_all_reduce),
-    Slip("Impossible arguments were accepted.", slip_scatter_unchecked),
+    Slip("Where the ranks do not divide the dimension, every rank must raise ValueError.", slip_scatter_unchecked),
 )

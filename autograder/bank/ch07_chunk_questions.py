@@ -141,7 +141,7 @@ CHUNKS = (
                 "%",
                 _twice_deferred,
                 slips=(
-                    Slip("It is zero only when F, I and W take equal times.", value=0),
+                    Slip("It is zero when F + I = 2W, as with equal times: here F + I is more.", value=0),
                     Slip("That is idle over useful time.", value=lambda: 100 * 7 * 0.6 / 96),
                 ),
             ),

@@ -102,7 +102,7 @@ ITEMS = (
                 slips=(
                     Slip("Each token makes two choices.", value=lambda: experts.expert_capacity(4096, 64, 1, 1.25)),
                     Slip(
-                        "The assignments are shared by experts, not by the 8 ranks that hold them.",
+                        "That divides the tokens by 8: two choices of each are shared by 64 experts.",
                         value=lambda: experts.expert_capacity(4096, 8, 1, 1.25),
                     ),
                     Slip("That is without the factor.", value=lambda: experts.expert_capacity(4096, 64, 2)),
@@ -122,7 +122,10 @@ ITEMS = (
                 "MB",
                 lambda: _both_ways(512),
                 slips=(
-                    Slip("The shares are of ranks, not of experts.", value=lambda: _over_experts(512)),
+                    Slip(
+                        "That divides by 64 experts: count what leaves for the other 7 of 8 ranks.",
+                        value=lambda: _over_experts(512),
+                    ),
                     Slip(
                         "That is one expert for each token, or one of the two ways.", value=lambda: _both_ways(512, 1)
                     ),
@@ -143,7 +146,10 @@ ITEMS = (
                 lambda: _both_ways(4096),
                 slips=(
                     Slip("That is with the tokens split: here each rank holds 4,096.", value=lambda: _both_ways(512)),
-                    Slip("The shares are of ranks, not of experts.", value=lambda: _over_experts(4096)),
+                    Slip(
+                        "That divides by 64 experts: count what leaves for the other 7 of 8 ranks.",
+                        value=lambda: _over_experts(4096),
+                    ),
                     Slip("A token goes to two experts.", value=lambda: _both_ways(4096, 1)),
                 ),
             ),
@@ -164,7 +170,10 @@ ITEMS = (
                 _nodes_visited,
                 slips=(
                     Slip("Several of the eight experts stand on one node.", value=8),
-                    Slip("That is the share of one node's experts, not how many nodes are hit.", value=1),
+                    Slip(
+                        "That is how many of its experts one node has on average, not how many nodes it visits.",
+                        value=1,
+                    ),
                 ),
             ),
         ),

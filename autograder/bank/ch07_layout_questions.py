@@ -89,7 +89,7 @@ ADVICE = (
             )
             for tp, pp in ((1, 1), (8, 1), (8, 2), (8, 4))
         ),
-        derivation="16 bytes per parameter, divided among $t \\cdot p$ GPUs.",
+        derivation="16 bytes per parameter, divided among TP times PP GPUs.",
     ),
     Question(
         id="07-floor",

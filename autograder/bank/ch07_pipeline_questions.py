@@ -93,8 +93,8 @@ IDLE = (
                 slips=(Slip("That is idle over total time.", value=share(4, 12)),),
             ),
         ),
-        derivation="Each rank has $m$ useful slots and $p - 1$ empty ones: $\\frac{p-1}{m+p-1}$ of the total, "
-        "$\\frac{p-1}{m}$ of the useful time, with $p = 4$ and $m = 12$.",
+        derivation="A slot is one forward and one backward. Each rank has $m$ useful slots and $p - 1$ empty ones: "
+        "$\\frac{p-1}{m+p-1}$ of the total, $\\frac{p-1}{m}$ of the useful time, with $p = 4$ and $m = 12$.",
     ),
     Question(
         id="07-gpipe-43",
@@ -109,7 +109,7 @@ IDLE = (
                 slips=(
                     Slip("That is idle over useful time, (p - 1)/m.", value=overhead(4, 4)),
                     Slip("Only p - 1 slots are empty, not p.", value=50),
-                    Slip("That is one batch alone, or a fraction of p.", value=25),
+                    Slip("That is 1/p, the busy share of a stage with one batch alone.", value=25),
                 ),
             ),
         ),
@@ -219,9 +219,7 @@ MEMORY = (
                 "units of time",
                 lambda: first_backward("1f1b"),
                 slips=(
-                    Slip(
-                        "That is when stage 0 has run its 4 warm-up forwards: the gradient is not there yet.", value=4
-                    ),
+                    Slip("That is when stage 0 has run its first 4 forwards: the gradient is not there yet.", value=4),
                     Slip("That is GPipe's.", value=lambda: first_backward("gpipe")),
                 ),
             ),

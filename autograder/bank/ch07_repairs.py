@@ -96,7 +96,10 @@ VALIDATE = Debug(
         Group("without CP", _without_context, 2, "A CP of 1 changes nothing."),
     ),
     slips=(
-        Slip("That is the program as it was: CP takes GPUs, and none may be left over.", wrong_validate),
+        Slip(
+            "CP takes GPUs too, and none may be left over: the product of all four sizes is the number of GPUs.",
+            wrong_validate,
+        ),
         Slip("CP takes GPUs, too.", slip_context_left_out),
         Slip("Whole division hides the remainder: some GPUs are left over.", slip_whole_quotient),
         Slip("GPUs are left over: the product must be their number.", slip_at_most),

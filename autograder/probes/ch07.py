@@ -48,7 +48,7 @@ def routed(program, logits, top_k, renormalize=True, upstream=None, dtype=None):
     weights, experts = program(logits, top_k, renormalize)
     answer = {"weights": weights.detach().double(), "experts": experts}
     if upstream is not None:
-        if weights.requires_grad:
+        if getattr(weights, "requires_grad", False):
             weights.backward(upstream.to(weights.dtype))
         answer["logits.grad"] = logits.grad
     return answer
@@ -58,9 +58,9 @@ def balanced(program, probabilities, experts_chosen, experts):
     """One call and a backward pass: the loss, and its gradient with respect to the probabilities."""
     probabilities.requires_grad_()
     loss = program(probabilities, experts_chosen, experts)
-    if loss.requires_grad:
+    if getattr(loss, "requires_grad", False):
         loss.backward()
-    return {"loss": loss.detach(), "probabilities.grad": probabilities.grad}
+    return {"loss": loss, "probabilities.grad": probabilities.grad}
 
 
 def expert_parallel(program, x, weights, chosen, upstream, experts, *local_experts):
@@ -68,7 +68,7 @@ def expert_parallel(program, x, weights, chosen, upstream, experts, *local_exper
     x.requires_grad_()
     weights.requires_grad_()
     y = program(x, weights, chosen, list(local_experts), experts)
-    if y.requires_grad:
+    if getattr(y, "requires_grad", False):
         y.backward(upstream)
     gradients = [parameter.grad for expert in local_experts for parameter in expert.parameters()]
-    return {"value": y.detach(), "x.grad": x.grad, "weights.grad": weights.grad, "experts.grad": gradients}
+    return {"value": y, "x.grad": x.grad, "weights.grad": weights.grad, "experts.grad": gradients}

@@ -296,3 +296,22 @@ def test_a_large_logit_stands_on_rank_0_alone():
         tops = [max(logits.tolist()) for logits, *_ in case.args]
         assert isinstance(case.args[0][0], Tensor)
         assert len(set(tops)) == len(tops)
+
+
+def unsplit_mlp(x, up, up_bias, down, down_bias, group=None):
+    from torch.nn import functional
+
+    return functional.linear(functional.gelu(functional.linear(x, up, up_bias)), down, down_bias)
+
+
+def test_a_program_that_shares_no_work_is_refused():
+    """Kills a rule without a lower bound: values and gradients of the whole layer are right on every rank."""
+    item = next(item for item in bank.ITEMS if item.id == "06-parallel-mlp")
+    cases = [case for case in item.cases if not case.raises and len(case.args) > 1]
+    outcomes = trusted.run(item, unsplit_mlp, cases)
+    found = [
+        compare.fault(item, case, right, outcome)
+        for case, right, outcome in zip(cases, trusted.run(item, item.solution(), cases), outcomes, strict=True)
+    ]
+    assert cases
+    assert all(sentence and "by itself" in sentence for sentence in found)
