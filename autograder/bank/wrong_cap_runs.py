@@ -190,7 +190,7 @@ def run_unchecked(work, interval, checkpoint_time, restart_time, failure_gaps):
         useful = interval if segment < count - 1 else work - segment * interval
         saved = False
         while not saved:
-            saved = left >= useful + checkpoint_time
+            saved = not left < useful + checkpoint_time  # also when a time is nan: the loop ends
             spent["checkpoint" if saved else "lost"] += checkpoint_time if saved else left
             left -= useful + checkpoint_time if saved else left
             while left == 0:
