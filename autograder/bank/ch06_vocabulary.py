@@ -146,6 +146,16 @@ def _table(back: bool = True) -> Case:
     return Case(tuple((ids, own, ones) if back else (ids, own) for own in rows))
 
 
+def _bad_id(rng: Random, ranks: int, wrong: int) -> Case:
+    parts = _look_up(rng, ranks, 2, (2,)).args
+    ids = Tensor.of([rng.randrange(2 * ranks), wrong], "int64")
+    return Case(tuple((ids, own, upstream) for _, own, upstream in parts), raises="ValueError")
+
+
+def _bad_ids(rng: Random) -> list[Case]:
+    return [_bad_id(rng, 2, -1), _bad_id(rng, 2, 4)]
+
+
 def _looked_up(rng: Random) -> list[Case]:
     return [_look_up(rng, ranks, rng.randint(2, 4), (rng.randint(4, 6),)) for ranks in (2, 3, 4)]
 
@@ -190,6 +200,13 @@ LOOK_UP = Build(
             3,
             "There may be one rank, a single id, or two dimensions of them.",
             _look_up_shapes,
+        ),
+        Group(
+            "ids outside the vocabulary",
+            lambda rng: rng.choice(_bad_ids(rng)),
+            2,
+            "An id outside the vocabulary must raise ValueError on every rank.",
+            _bad_ids,
         ),
     ),
     slips=EMBEDDING,
