@@ -30,8 +30,8 @@ format: ready ## ruff: mend what it can
 types: ready ## mypy on the public packages
 	@$(RUN) -m mypy
 
-stubs: ready ## write labs/ from solutions/, and the generated cells of the notebooks
-	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells
+stubs: ready ## write labs/ from solutions/, the generated cells of the notebooks, and the titles of sections
+	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells && $(RUN) -m tools.sections
 
 serve: book ## build the book and serve it on this machine, with live explorers
 	@$(RUN) -m tools.serve

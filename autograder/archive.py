@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import io
 import stat
+import struct
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import IO
 
-from autograder.submission import FILE_LIMIT, Unreadable, choose
+from autograder.submission import FILE_LIMIT, TOTAL_LIMIT, Unreadable, check_file_size, choose, shown
 
 ENTRY_LIMIT = 200
-#: Most bytes that all entries may take unpacked.
-UNPACKED_LIMIT = 64 * 2**20
+#: Most headers of entries in an archive that is opened at all, those of a Mac's ``__MACOSX`` among them.
+HEADER_LIMIT = 20 * ENTRY_LIMIT
+#: How an entry's header starts in an archive's list of entries.
+_HEADER = b"PK\x01\x02"
+#: Bits of an entry's flags: encrypted, and encrypted in the newer way.
+_ENCRYPTED = 0x1 | 0x40
+#: All that the library raises for an archive that is none, or is damaged.
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError),
+    *(AssertionError, IndexError, OverflowError, MemoryError),
+)
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
@@ -20,47 +34,88 @@ def unpack(data: bytes) -> dict[str, bytes]:
     Raises:
         Unreadable: it is no archive, is damaged, or holds what no submission needs.
     """
+    if data.count(_HEADER) > HEADER_LIMIT:  # before the library makes an object of each
+        raise _too_many(data.count(_HEADER))
+    with opened(io.BytesIO(data)) as archive:
+        entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
+        if len(entries) > ENTRY_LIMIT:
+            raise _too_many(len(entries))
+        check(entries)
+        paths = {path_of(entry): entry for entry in entries if not entry.is_dir()}
+        chosen = choose(paths)
+        nested = [path for path in paths if path.lower().endswith(".zip")]
+        if nested and not chosen:
+            inner = shown(PurePosixPath(nested[0]).name)
+            raise Unreadable(
+                f"the archive holds no .py file and no notebook, but an archive ({inner}): hand in that one"
+            )
+        return {name: content(archive, paths[path]) for name, path in chosen.items()}
+
+
+def _too_many(entries: int) -> Unreadable:
+    return Unreadable(
+        f"the archive holds {entries} entries; at most {ENTRY_LIMIT} are read: pack the folder of your labs alone"
+    )
+
+
+@contextmanager
+def opened(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    """An archive, open to be read.
+
+    Raises:
+        Unreadable: it is no archive, or a part that is read is damaged.
+    """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
-            _check(entries)
-            chosen = choose(entry.filename for entry in entries if not entry.is_dir())
-            return {name: _content(archive, path) for name, path in chosen.items()}
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError):
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except _DAMAGED:
         raise Unreadable("the archive is damaged or is not a zip file: pack it again") from None
 
 
-def _check(entries: list[zipfile.ZipInfo]) -> None:
-    """Refuse what no honest archive of labs holds."""
-    if len(entries) > ENTRY_LIMIT:
-        raise Unreadable(f"the archive holds {len(entries)} entries; at most {ENTRY_LIMIT} are read")
-    if sum(entry.file_size for entry in entries) > UNPACKED_LIMIT:
+def path_of(entry: zipfile.ZipInfo) -> str:
+    """Where an entry stands in its archive; some programs of Windows write ``\\`` for ``/``."""
+    return entry.filename.replace("\\", "/")
+
+
+def check(entries: Sequence[zipfile.ZipInfo]) -> None:
+    """Refuse what no honest archive of labs holds.
+
+    Raises:
+        Unreadable: an entry is not a plain file in the archive, or they are too large, or two have one name.
+    """
+    if sum(entry.file_size for entry in entries) > TOTAL_LIMIT:
         raise Unreadable("the archive holds more than 64 MiB unpacked: hand in your labs alone")
-    names = [entry.filename.rstrip("/").casefold() for entry in entries]
+    names = [PurePosixPath(path_of(entry)).as_posix().casefold() for entry in entries]
     if len(set(names)) < len(names):
         raise Unreadable("the archive holds two entries of one name: pack it again")
     for entry in entries:
         _check_entry(entry)
 
 
+def is_outside(path: str) -> bool:
+    """Whether the path of an entry leads out of its archive, on any system."""
+    return path.startswith("/") or path[1:2] == ":" or ".." in path.split("/")
+
+
 def _check_entry(entry: zipfile.ZipInfo) -> None:
-    name = entry.filename
-    if name.startswith("/") or "\\" in name or ":" in name or ".." in name.split("/"):
+    if is_outside(path_of(entry)):
         raise Unreadable("the archive holds a path outside itself: pack the folder of your labs alone")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise Unreadable("the archive holds a link or a device: pack plain files")
-    if entry.flag_bits & 0x1:
+    if entry.flag_bits & _ENCRYPTED:
         raise Unreadable("the archive is encrypted: pack it without a password")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Unreadable("the archive is compressed in an unusual way: pack it as a plain zip")
 
 
-def _content(archive: zipfile.ZipFile, path: str) -> bytes:
-    """One entry, never more than the limit, whatever its header says."""
-    with archive.open(path) as file:
+def content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The bytes of one entry, never more than the limit, whatever its header says.
+
+    Raises:
+        Unreadable: they are more.
+    """
+    with archive.open(entry) as file:
         data = file.read(FILE_LIMIT + 1)
-    if len(data) > FILE_LIMIT:
-        advice = "clear the outputs and save again" if path.endswith(".ipynb") else "hand in your code alone"
-        raise Unreadable(f"{path.rsplit('/', 1)[-1]} is larger than 16 MiB: {advice}")
+    check_file_size(shown(PurePosixPath(path_of(entry)).name), data)
     return data

@@ -114,7 +114,7 @@ class World:
     def _post(self, rank: int, message: dict[str, Any]) -> None:
         line = self.runner.reader.line(message.get("unit"), message.get("line"))
         post = read(message, rank, len(self.children), line, time.monotonic() - self.began)
-        check(post.handle == len(self.posts[rank]) < MAX_POSTS)
+        check(post.handle == len(self.posts[rank]) < MAX_POSTS and max(post.members) < len(self.children))
         self.posts[rank].append(post)
         self.open[rank].append(post)
 

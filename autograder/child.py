@@ -121,13 +121,6 @@ def limit(bounds):
             continue
 
 
-def no_new_privileges():
-    """Give up new privileges for good. The grader also knows runaway processes by it."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
-
-
 class Child:
     """Answers requests, one at a time."""
 
@@ -161,17 +154,29 @@ class Child:
     # What the grader can ask for.
 
     def start(self, request):
-        """Limits, packages, and the submission's units, of which none runs yet."""
-        if request["mark"]:
-            no_new_privileges()
+        """Walls, packages, limits, and the submission's units, of which none runs yet.
+
+        No unit is ever run by a child whose walls did not go up: it says so, and ends.
+        """
+        walls = sibling("child_walls")
+        try:
+            walls.first(request["walls"])
+            self.preload(request)
+            limit(request["limits"])
+            walls.last(request["walls"])
+        except walls.Down as down:
+            self.channel.send(kind="down", wall=str(down))
+            os._exit(1)
+        self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
+        return {"kind": "ready"}
+
+    def preload(self, request):
+        """Import the packages that the submission will need, while nothing of it can change them."""
         sys.path.extend(request["packages"])
         for name in request["preload"]:
             __import__(name)
         if "torch" in request["preload"] and any("backward" in source for _, _, source in request["units"]):
             __import__(BACKWARD)
-        limit(request["limits"])
-        self.code = self.units.Code(request["units"], request["rankzero_units"], self.running)
-        return {"kind": "ready"}
 
     def running(self, index):
         self.channel.send(kind="running", unit=index)

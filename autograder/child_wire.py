@@ -25,9 +25,11 @@ import sys
 MAX_BITS = 4096
 MAX_DEPTH = 32
 MAX_NODES = 100_000
-MAX_KEYS = 10_000
+MAX_KEYS = 1_000
 MAX_TEXT = 1 << 20
-MAX_BYTES = 4 << 20
+MAX_BYTES = 2 << 20
+MAX_DIMENSIONS = 8
+MAX_LENGTH = 4 << 20
 
 #: Item sizes of the tensor types that may travel.
 SIZES = {"float32": 4, "float64": 8, "int64": 8, "int32": 4, "bool": 1}
@@ -50,28 +52,43 @@ class Refused(Exception):
         self.kind = kind
 
 
+#: Every other reason why a value is refused, whole: a count in it could tell what a program was asked.
+DEEP = f"a value nested deeper than {MAX_DEPTH} levels"
+PARTS = f"a value of more than {MAX_NODES:,} parts"
+KEYS = f"a value of more than {MAX_KEYS:,} keys"
+BITS = f"an integer of more than {MAX_BITS:,} bits"
+CHARACTERS = f"a string of more than {MAX_TEXT:,} characters"
+NO_TEXT = "a string that is not Unicode text"
+DATA = f"a tensor of more than {MAX_BYTES:,} bytes"
+SHAPE = f"a tensor of more than {MAX_DIMENSIONS} dimensions, or longer than {MAX_LENGTH:,} in one"
+REFUSALS = frozenset((DEEP, PARTS, KEYS, BITS, CHARACTERS, NO_TEXT, DATA, SHAPE))
+
+
 class Malformed(Exception):
     """Something on the wire that no honest encoder writes."""
 
 
 class Record:
-    """An instance of a dataclass as it travels: the name of its class, and its fields."""
+    """An instance of a dataclass as it travels: the name of its class, and its fields.
 
-    __slots__ = ("fields", "name")
+    A field is also an attribute, as the dataclass would give it; those named ``name`` and ``fields`` stand in
+    ``fields`` only. Attributes cannot be set.
+    """
+
+    name: str
+    fields: dict[str, object]
 
     def __init__(self, name, fields):
-        self.name, self.fields = name, fields
+        public = {field: value for field, value in fields.items() if not field.startswith("_")}
+        self.__dict__.update(public | {"name": name, "fields": fields})
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"{name} cannot be set")
 
     def __eq__(self, other):
         return type(other) is Record and (self.name, self.fields) == (other.name, other.fields)
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __getattr__(self, field):
-        """A field, as the dataclass would give it. Fields named ``name`` and ``fields`` stand in ``fields`` only."""
-        if field.startswith("_") or field in Record.__slots__ or field not in self.fields:
-            raise AttributeError(field)
-        return self.fields[field]
 
     def __repr__(self):
         return f"{self.name}({', '.join(f'{field}={value!r}' for field, value in self.fields.items())})"
@@ -91,14 +108,14 @@ def encode(value, special=None):
     Raises:
         Refused: a type, size or depth that cannot travel.
     """
-    return _encode(value, special, 0, [MAX_NODES])
+    return _encode(value, special, 0, [MAX_NODES, MAX_KEYS])
 
 
 def _encode(value, special, depth, budget):
     kind = type(value)
     _spend(budget, 1)
     if depth > MAX_DEPTH:
-        raise Refused(f"a value nested deeper than {MAX_DEPTH} levels")
+        raise Refused(DEEP)
     if kind in _SIMPLE:
         return _SIMPLE[kind](value)
     if kind is list or kind is tuple:
@@ -109,6 +126,7 @@ def _encode(value, special, depth, budget):
         return [tag, *(_encode(v, special, depth + 1, budget) for v in value)]
     if kind is dict:
         pairs = list(value.items())
+        _count(budget, len(pairs))
         return ["d", *([_encode(p, special, depth + 1, budget) for p in pair] for pair in pairs)]
     wire = special(value) if special else None
     if wire is None:
@@ -134,7 +152,7 @@ def _record(value):
 def _spend(budget, parts):
     budget[0] -= parts
     if budget[0] < 0:
-        raise Refused(f"a value of more than {MAX_NODES:,} parts")
+        raise Refused(PARTS)
 
 
 def _flat(values):
@@ -142,22 +160,28 @@ def _flat(values):
     return set(map(type, values)) <= {int, bool} and (not values or -_SMALL < min(values) <= max(values) < _SMALL)
 
 
+def _count(budget, keys):
+    budget[1] -= keys
+    if budget[1] < 0:
+        raise Refused(KEYS)
+
+
 _SMALL = 1 << 64
 
 
 def _integer(value):
     if value.bit_length() > MAX_BITS:
-        raise Refused(f"an integer of {value.bit_length():,} bits")
+        raise Refused(BITS)
     return value
 
 
 def _text(value):
     if len(value) > MAX_TEXT:
-        raise Refused(f"a string of {len(value):,} characters")
+        raise Refused(CHARACTERS)
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Refused("a string that is not Unicode text") from None
+        raise Refused(NO_TEXT) from None
     return value
 
 
@@ -185,9 +209,15 @@ def tensor(dtype, shape, data):
 
     if dtype not in SIZES:
         raise Refused(f"a tensor of {dtype}; return one of {', '.join(SIZES)}")
-    if len(data) > MAX_BYTES // 2:
-        raise Refused(f"a tensor of {len(data):,} bytes")
+    if len(data) > MAX_BYTES:
+        raise Refused(DATA)
+    if not _is_shape(list(shape)):
+        raise Refused(SHAPE)
     return ["T", dtype, list(shape), b2a_base64(data, newline=False).decode()]
+
+
+def _is_shape(shape):
+    return len(shape) <= MAX_DIMENSIONS and all(type(n) is int and 0 <= n <= MAX_LENGTH for n in shape)
 
 
 def decode(wire, make_tensor, makers):
@@ -249,10 +279,12 @@ class _Decoder:
         return [self.value(part, depth) for part in rest]
 
     def record(self, rest, depth):
-        fields = self.dictionary(rest[1:], depth)
-        if not rest or not all(type(name) is str and name.isidentifier() for name in (rest[0], *fields)):
+        if not all(type(pair) is list and len(pair) == 2 for pair in rest[1:]):
             raise Malformed("no record")
-        return Record(_checked_text(rest[0]), fields)
+        names = [*rest[:1], *(name for name, _ in rest[1:])]
+        if not names or not all(type(name) is str and name.isidentifier() for name in names):
+            raise Malformed("no record")
+        return Record(_checked_text(rest[0]), {_checked_text(name): self.value(v, depth) for name, v in rest[1:]})
 
     def dictionary(self, pairs, depth):
         self.keys -= len(pairs)  # hostile keys may collide: their number bounds the time that takes
@@ -265,6 +297,8 @@ class _Decoder:
 
 
 def _checked_text(text):
+    if len(text) > MAX_TEXT:
+        raise Malformed("too long a text")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -300,13 +334,13 @@ def checked_tensor(rest):
     if len(rest) != 3 or type(rest[0]) is not str or rest[0] not in SIZES or type(rest[1]) is not list:
         raise Malformed("no tensor")
     dtype, shape, data = rest
-    if len(shape) > 8 or not all(type(n) is int and 0 <= n <= MAX_BYTES for n in shape) or type(data) is not str:
+    if not _is_shape(shape) or type(data) is not str:
         raise Malformed("no shape")
     try:
         content = a2b_base64(data.encode("ascii"))
     except (Error, ValueError):
         raise Malformed("no data") from None
-    if len(content) != math.prod(shape) * SIZES[dtype]:
+    if len(content) > MAX_BYTES or len(content) != math.prod(shape) * SIZES[dtype]:
         raise Malformed("a shape that is not the data's")
     if dtype == "bool" and content.strip(b"\0\1"):
         raise Malformed("no booleans")

@@ -27,6 +27,7 @@ ZERO_SCALE = 1e-6
 NUMBERS = (int, float)
 #: The sentence for a stub.
 UNWRITTEN = "not implemented yet"
+CHANGED = "changed its arguments; leave them as they are"
 
 
 def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = False) -> str | None:
@@ -58,7 +59,10 @@ def wrong_value(item: Build, case: Case, expected: Outcome, outcome: Outcome, te
 
 def broken_rule(item: Build, case: Case, outcome: Outcome) -> str | None:
     """The sentence of the rule that a world run broke, if any."""
-    return item.rule(case, outcome.value, outcome.events) if item.rule else None
+    try:
+        return item.rule(case, outcome.value, outcome.events) if item.rule else None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # a rule may read any value
+        return "the value is not of the kind that is asked for"
 
 
 def changed(item: Build, case: Case, outcome: Outcome) -> str | None:
@@ -66,9 +70,11 @@ def changed(item: Build, case: Case, outcome: Outcome) -> str | None:
     if not item.unchanged or outcome.arguments is None or item.grade == "calls":
         return None
     world = item.grade == "world"
+    if len(outcome.arguments) != len(case.args):
+        return CHANGED
     pairs = zip(outcome.arguments, case.args, strict=True) if world else [(outcome.arguments, case.args)]
     same = all(left is None or _same(tuple(left), tuple(given)) for left, given in pairs)
-    return None if same else "changed its arguments; leave them as they are"
+    return None if same else CHANGED
 
 
 def _same(left: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
@@ -130,7 +136,7 @@ class Comparison:
 
     def answers(self, names: Sequence[str], expected: Sequence[Any], got: Sequence[Any]) -> str | None:
         """The answers of an object to a list of calls; one that raised stands as ``("raises", class name)``."""
-        if len(got) != len(expected):
+        if type(got) is not list or len(got) != len(expected):
             return "did not answer every call"
         for number, (name, right, given) in enumerate(zip(names, expected, got, strict=True), start=1):
             sentence = self._answer(right, given, f"answer {number}, of {name},")
@@ -143,7 +149,7 @@ class Comparison:
         if right_error or given_error:
             wanted = Outcome("raised", error=right_error) if right_error else Outcome("value", right)
             came = Outcome("raised", error=given_error) if given_error else Outcome("value", given)
-            sentence = matches(wanted, came, self.tolerance, self.tell)
+            sentence = matches(wanted, came, self.tolerance)  # the submission chose that name: it is not told
             return f"{place} {sentence}" if sentence else None
         return self.difference(right, given, place)
 
@@ -192,15 +198,16 @@ class Comparison:
         if expected.dtype != got.dtype:
             return _wrong_type(expected, got, place)
         if expected.shape != got.shape:
-            wanted = f"; {expected.shape} is expected" if self.tell else ", which is not the right one"
-            return f"{place or 'the tensor'} has shape {got.shape}{wanted}"
+            found = f"shape {got.shape}; {expected.shape} is expected" if self.tell and got.data else "another shape"
+            return f"{place or 'the tensor'} has {found}"
         return self._elements(expected.tolist(), got.tolist(), place)
 
     def _sequences(self, expected: Sequence[Any], got: Sequence[Any], place: str) -> str | None:
         if len(expected) != len(got):
-            wanted = f"; {len(expected)} are expected" if self.tell else ", which is not the right number"
             subject = f"{place} has" if place else "returned"
-            return f"{subject} {len(got)} element{'' if len(got) == 1 else 's'}{wanted}"
+            if not self.tell:  # a submission could say by a length what it was asked
+                return f"{subject} another number of elements"
+            return f"{subject} {len(got)} element{'' if len(got) == 1 else 's'}; {len(expected)} are expected"
         return self._elements(expected, got, place, isinstance(expected, list))
 
     def _elements(self, expected: Sequence[Any], got: Sequence[Any], place: str, alike: bool = True) -> str | None:
@@ -238,9 +245,10 @@ class Comparison:
 
 
 def error_of(answer: Any) -> str:
-    """The class name in ``("raises", class name)``; else empty."""
-    is_error = type(answer) is tuple and len(answer) == 2 and answer[0] == "raises"
-    return str(answer[1]) if is_error else ""
+    """The class name in ``("raises", class name)``; else empty. What is no name is an ``Exception``."""
+    if type(answer) is not tuple or len(answer) != 2 or type(answer[0]) is not str or answer[0] != "raises":
+        return ""
+    return answer[1] if type(answer[1]) is str and answer[1].isidentifier() else "Exception"
 
 
 def _number_in(value: Any) -> Any:

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import hmac
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -28,6 +28,11 @@ class CannotJudge(Exception):
     """The grader itself cannot judge an item; the message is a sentence for whoever runs it."""
 
 
+def vectors_hash(sheets: Iterable[str]) -> str:
+    """Names everything that is asked, from the hashes of the sheets in order."""
+    return hashlib.sha256("".join(sheets).encode()).hexdigest()[:16]
+
+
 def in_trust(item: Build, program: Any, case: Case) -> Outcome:
     """A wrong program, run as the reference is."""
     return trusted.run(item, program, [case], SLIP_TIME)[0]
@@ -43,12 +48,40 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class Sheet:
+    """What is asked about one item, without the answers: public and hidden cases in one order, then two once more.
+
+    Attributes:
+        drawn: every case with its group (None for a public case), in the order in which it is asked.
+        again: places whose cases are asked again after the others.
+    """
+
+    item: Build
+    drawn: tuple[tuple[Group | None, Case], ...]
+    again: tuple[int, ...]
+
+    @property
+    def cases(self) -> list[Case]:
+        """Everything that a submission is asked, in order."""
+        return [case for _, case in self.drawn] + [self.drawn[place][1] for place in self.again]
+
+    @functools.cached_property
+    def hash(self) -> str:
+        """Names what is asked: equal hashes, equal cases in equal order."""
+        digest = hashlib.sha256(self.item.id.encode())
+        for case in self.cases:
+            digest.update(_canonical(case))
+        return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
 class Paper:
     """All that is asked about one item, in order. ``again`` pairs a place with the place of its repetition."""
 
     item: Build
     asked: tuple[Asked, ...]
     again: tuple[tuple[int, int], ...]
+    hash: str = ""
     run_slip: Callable[[Build, Any, Case], Outcome] = in_trust
     slip_outcomes: dict[tuple[int, int], Outcome] = field(default_factory=dict, repr=False, compare=False)
 
@@ -78,13 +111,21 @@ class Paper:
 class Exam:
     """Items and a secret key: the papers of a grading. Made once; every submission of a class is judged with it.
 
-    ``questions`` count only when a grading asks for them.
+    ``questions`` count only when a grading asks for them. ``bench`` is that of another exam of the same items, which
+    ends its processes.
     """
 
-    def __init__(self, items: Sequence[Build], key: bytes, questions: Sequence[Question | Choice | Order] = ()) -> None:
+    def __init__(
+        self,
+        items: Sequence[Build],
+        key: bytes,
+        questions: Sequence[Question | Choice | Order] = (),
+        bench: Bench | None = None,
+    ) -> None:
         self.items, self.key, self.questions = tuple(items), key, tuple(questions)
+        self._sheets: dict[str, Sheet] = {}
         self._papers: dict[str, Paper] = {}
-        self._bench = Bench([item for item in items if item.grade in ("tensor", "world")])
+        self._bench = bench or Bench([item for item in items if item.grade in ("tensor", "world")])
         self._lock = threading.Lock()
 
     def __enter__(self) -> Exam:
@@ -102,49 +143,62 @@ class Exam:
     @functools.cached_property
     def vectors_hash(self) -> str:
         """Names everything that is asked: equal hashes, equal vector sets."""
-        digest = hashlib.sha256()
-        for item in self.items:
-            digest.update(item.id.encode())
-            for _, case in self._drawn(item):
-                digest.update(_canonical(case))
-        return digest.hexdigest()[:16]
+        return vectors_hash(self.sheet(item).hash for item in self.items)
+
+    def for_submission(self, sha256: str) -> Exam:
+        """The exam of one submission alone: its inputs depend on the key and on the hash of what was handed in.
+
+        The same submission is asked the same again; another one, by a byte, something else. It shares the processes in
+        which wrong programs run: this exam ends them.
+        """
+        key = hmac.new(self.key, f"submission:{sha256}".encode(), hashlib.sha256).digest()
+        return Exam(self.items, key, self.questions, self._bench)
 
     def random(self, item: Build, purpose: str) -> Random:
         """A generator that depends on the key, the item and the purpose, and on nothing else."""
         return Random(hmac.new(self.key, f"{item.id}:{purpose}".encode(), hashlib.sha256).digest())
 
+    def sheet(self, item: Build) -> Sheet:
+        """What is asked about ``item``. No reference is needed for it."""
+        with self._lock:
+            if item.id not in self._sheets:
+                self._sheets[item.id] = self._draw(item)
+            return self._sheets[item.id]
+
     def paper(self, item: Build) -> Paper:
-        """What is asked about ``item``.
+        """What is asked about ``item``, with the reference's answers.
 
         Raises:
             CannotJudge: the reference does not answer one of its cases as the bank says.
         """
+        sheet = self.sheet(item)
         with self._lock:
             if item.id not in self._papers:
-                self._papers[item.id] = self._draw(item)
+                self._papers[item.id] = self._answer(sheet)
             return self._papers[item.id]
 
-    def _drawn(self, item: Build) -> list[tuple[Group | None, Case]]:
-        """Public and hidden cases; public ones have no group."""
+    def _draw(self, item: Build) -> Sheet:
         hidden = item.hidden(self.random(item, "cases"))
-        return [(None, case) for case in item.cases] + [(group, case) for group, cases in hidden for case in cases]
-
-    def _draw(self, item: Build) -> Paper:
-        drawn, order = self._drawn(item), self.random(item, "order")
+        drawn: list[tuple[Group | None, Case]] = [(None, case) for case in item.cases]
+        drawn += [(group, case) for group, cases in hidden for case in cases]
+        order = self.random(item, "order")
         order.shuffle(drawn)
-        expected = answered(item, [case for _, case in drawn])
-        asked = [Asked(case, group, right) for (group, case), right in zip(drawn, expected, strict=True)]
-        again = _repetitions(asked, order)
-        pairs = [(first, len(asked) + number) for number, first in enumerate(again)]
-        run_slip = self._bench.run if item.grade in ("tensor", "world") else in_trust
-        return Paper(item, tuple(asked + [asked[first] for first in again]), tuple(pairs), run_slip)
+        return Sheet(item, tuple(drawn), _repetitions([group for group, _ in drawn], order))
+
+    def _answer(self, sheet: Sheet) -> Paper:
+        expected = answered(sheet.item, [case for _, case in sheet.drawn])
+        asked = [Asked(case, group, right) for (group, case), right in zip(sheet.drawn, expected, strict=True)]
+        pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
+        run_slip = self._bench.run if sheet.item.grade in ("tensor", "world") else in_trust
+        asked += [asked[first] for first in sheet.again]
+        return Paper(sheet.item, tuple(asked), pairs, sheet.hash, run_slip)
 
 
-def _repetitions(asked: Sequence[Asked], order: Random) -> list[int]:
+def _repetitions(groups: Sequence[Group | None], order: Random) -> tuple[int, ...]:
     """Places to ask again after the others: a hidden case, then a public one."""
-    hidden = [place for place, one in enumerate(asked) if one.group is not None]
-    public = [place for place, one in enumerate(asked) if one.group is None]
-    return [order.choice(places) for places in (hidden, public) if places]
+    hidden = [place for place, group in enumerate(groups) if group is not None]
+    public = [place for place, group in enumerate(groups) if group is None]
+    return tuple(order.choice(places) for places in (hidden, public) if places)
 
 
 def answered(item: Build, cases: Sequence[Case]) -> list[Outcome]:

@@ -24,8 +24,10 @@ def alike(item: Build, case: Case, slip: Outcome, hers: Outcome) -> bool:
         return False
     if slip.kind != "value":
         return slip.kind not in SILENT
+    if compare.wrong_value(item, case, slip, hers) is not None:
+        return False
     rules = [compare.broken_rule(item, case, one) or compare.changed(item, case, one) for one in (slip, hers)]
-    return rules[0] == rules[1] and compare.wrong_value(item, case, slip, hers) is None
+    return rules[0] == rules[1]
 
 
 def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int], least: int = 2) -> Slip | None:

@@ -228,6 +228,7 @@ class Build:
         section: where the book explains it: ``"3.6"``.
         topic: the concept a report names.
         bonus: outside the total (an optional item).
+        points: what it is worth; a quarter for the public cases, the rest for the hidden groups in equal parts.
     """
 
     id: str
@@ -244,13 +245,17 @@ class Build:
     unchanged: bool = True
     probe: str | None = None
     bonus: bool = False
-
-    public_points = 1.0
-    hidden_points = 3.0
+    points: float = 4.0
 
     @property
-    def points(self) -> float:
-        return self.public_points + self.hidden_points
+    def public_points(self) -> float:
+        """What the public cases earn."""
+        return self.points / 4
+
+    @property
+    def hidden_points(self) -> float:
+        """What the hidden groups earn together."""
+        return self.points - self.public_points
 
     def solution(self) -> Any:
         """The reference, from ``solutions``."""
@@ -272,9 +277,7 @@ class Debug(Build):
     """A build item whose stub is a wrong program, ``wrong``, to be mended."""
 
     wrong: Callable[..., Any] | None = None
-
-    public_points = 0.5
-    hidden_points = 1.5
+    points: float = 2.0
 
 
 Item = Question | Choice | Order | Build

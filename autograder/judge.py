@@ -8,14 +8,16 @@ to call earn nothing.
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from autograder import compare, feedback, wording
+from autograder import compare, feedback, values, wording
+from autograder.answers import Answers
 from autograder.exam import CannotJudge, Exam, Paper
-from autograder.items import Build, Choice, Order, Question
+from autograder.items import Build, Case, Choice, Order, Question
 from autograder.outcome import Outcome
 from autograder.runner import Limits, Runner
 from autograder.sandbox import Sandbox
@@ -41,7 +43,8 @@ class Mark:
     """What one build item came to.
 
     ``state`` is ``right``, ``partly``, ``wrong``, ``missing`` (no such function), ``unwritten`` (a stub) or
-    ``unjudged`` (the grader could not judge it). ``public`` and ``hidden`` sentences are for the learner.
+    ``unjudged`` (the grader could not judge it). ``public`` and ``hidden`` sentences are for the learner. ``slip`` is
+    the sentence of the wrong program that explains the failures, empty when none does; it stands first in ``hidden``.
     """
 
     item: Build
@@ -49,6 +52,7 @@ class Mark:
     shares: tuple[Share, ...]
     public: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    slip: str = ""
 
     @property
     def score(self) -> float:
@@ -102,20 +106,57 @@ class Grading:
 
 
 def judge(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Grading:
-    """Ask the submission everything on the exam's papers. Never raises for what a submission does."""
+    """Ask the submission everything on the exam's papers, and grade the answers."""
+    for item in exam.items:  # every expected value, before any of the learner's code runs
+        _paper(exam, item)
+    return grade(ask(submission, exam, sandbox, limits), exam)
+
+
+def ask(submission: Submission, exam: Exam, sandbox: Sandbox, limits: Limits | None = None) -> Answers:
+    """What the submission answers; no expected value is needed. Never raises for what a submission does."""
     started = time.perf_counter()
-    papers = [_paper(exam, item) for item in exam.items]  # every expected value, before any of the learner's code runs
     with Runner(submission, sandbox, limits or Limits.of(exam.items)) as runner:
-        marks = [
-            paper if isinstance(paper, Mark) else mark(paper, _ask(runner, submission, paper), exam.items)
-            for paper in papers
-        ]
+        outcomes = {item.id: _ask(runner, submission, item, exam.sheet(item).cases) for item in exam.items}
         problems = (*submission.problems, *runner.problems)
-    questions = tuple(_answered(item, submission.answers.get(item.id)) for item in exam.questions)
+    typed, refusals = _kept(submission.answers)
+    return Answers(
+        submission.name,
+        submission.sha256,
+        outcomes,
+        typed,
+        (*problems, *refusals),
+        vectors={item.id: exam.sheet(item).hash for item in exam.items},
+        sandbox=sandbox.line,
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _kept(typed: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, tuple[Any, ...]], list[str]]:
+    """The typed answers that can be kept, and a sentence for each that cannot."""
+    kept, refusals = {}, []
+    for question, answer in typed.items():
+        try:
+            values.encode(answer)
+            kept[question] = answer
+        except values.Refused as refusal:
+            refusals.append(f"the answer to {question[:60]!a} is {refusal}")
+    return kept, refusals
+
+
+def grade(answers: Answers, exam: Exam) -> Grading:
+    """Grade what a submission has answered: none of its code runs.
+
+    Raises:
+        OtherVectors: the answers are to other cases than those of ``exam``.
+    """
+    if answers.reason:
+        return replace(refused(answers.name, answers.reason), sha256=answers.sha256)
+    papers = [_paper(exam, item) for item in exam.items]
+    marks = tuple(paper if isinstance(paper, Mark) else mark(paper, answers.to(paper), exam.items) for paper in papers)
+    questions = tuple(_answered(item, answers.typed.get(item.id)) for item in exam.questions)
     unjudged = [one.public[0] for one in marks if one.state == "unjudged"]
-    seconds = time.perf_counter() - started
     reason = unjudged[0] if unjudged else ""
-    return Grading(submission.name, submission.sha256, tuple(marks), questions, problems, reason, seconds)
+    return Grading(answers.name, answers.sha256, marks, questions, answers.problems, reason, answers.seconds)
 
 
 def refused(name: str, reason: str) -> Grading:
@@ -130,12 +171,11 @@ def _paper(exam: Exam, item: Build) -> Paper | Mark:
         return Mark(item, "unjudged", _shares(item, {}), (str(error),))
 
 
-def _ask(runner: Runner, submission: Submission, paper: Paper) -> list[Outcome]:
+def _ask(runner: Runner, submission: Submission, item: Build, cases: Sequence[Case]) -> tuple[Outcome, ...]:
     """The submission's outcomes; a function whose name stands nowhere in it is not looked for in a child."""
-    if not any(paper.item.function in unit.source for unit in submission.units):
-        detail = f"{paper.item.function} is not in the submission"
-        return [Outcome("missing", detail=detail)] * len(paper.asked)
-    return runner.run(paper.item, paper.cases)
+    if not any(item.function in unit.source for unit in submission.units):
+        return (Outcome("missing", detail=f"{item.function} is not in the submission"),) * len(cases)
+    return tuple(runner.run(item, cases))
 
 
 def mark(paper: Paper, outcomes: Sequence[Outcome], course: Sequence[Build] = ()) -> Mark:
@@ -154,15 +194,26 @@ def mark(paper: Paper, outcomes: Sequence[Outcome], course: Sequence[Build] = ()
         return Mark(paper.item, "wrong", unpaid, ("answers change from call to call",))
     score = sum(share.score for share in shares)
     state = "right" if all(right.values()) else "partly" if score > 0 else "wrong"
-    hidden = _hidden(paper, outcomes, faults)
+    slip, hidden = _hidden(paper, outcomes, faults)
     if shares[0].passed == shares[0].total and not shares[0].score:
         hidden.append("The public cases are right, but most other ordinary inputs are not, so they earn nothing yet.")
-    return Mark(paper.item, state, shares, tuple(_public(paper, faults)), tuple(hidden))
+    return Mark(paper.item, state, shares, tuple(_public(paper, faults)), tuple(hidden), slip)
 
 
 def _without_text(outcome: Outcome) -> Outcome:
-    """A submission chooses the text of its exceptions, and it could tell a hidden input even in a public case."""
-    return replace(outcome, detail="") if outcome.kind == "raised" else outcome
+    """A submission chooses the text of its exceptions, and it could tell a hidden input even in a public case.
+
+    It also chooses the status with which it exits, and the tags of its messages.
+    """
+    if not outcome.detail:
+        return outcome
+    if outcome.kind == "raised":
+        return replace(outcome, detail="")
+    return replace(outcome, detail=re.sub(r" with status \d+|\btag=-?\d{3,}", _hushed, outcome.detail))
+
+
+def _hushed(found: re.Match[str]) -> str:
+    return "tag=..." if found[0].startswith("tag") else ""
 
 
 def _known(
@@ -218,8 +269,11 @@ def _public(paper: Paper, faults: Sequence[str | None]) -> list[str]:
     return [f"{call}: {faults[place]}" for call, place in calls[:SHOWN]]
 
 
-def _hidden(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> list[str]:
-    """The slip that explains the failures, or the hint of each failing group; nothing that the learner's code chose."""
+def _hidden(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> tuple[str, list[str]]:
+    """The slip that explains the failures, and it with the hint of each failing group that it does not explain.
+
+    Nothing in them was chosen by the learner's code.
+    """
     failing = [place for place in paper.once if faults[place]]
     slip = feedback.named_slip(paper, outcomes, failing)
     explained = set(feedback.telling(paper, failing)) if slip else set()
@@ -229,7 +283,7 @@ def _hidden(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | No
         places = [place for place in failing if paper.asked[place].group is group]
         if places:
             sentences.append(group.hint + _manner(outcomes[places[0]], faults[places[0]]))
-    return sentences
+    return slip.sentence if slip else "", sentences
 
 
 def _manner(outcome: Outcome, sentence: str | None) -> str:

@@ -16,6 +16,8 @@ from autograder.submission import Unit, Unreadable, check_size, decode
 
 #: A line for IPython and not for Python: a magic, a shell command, an assignment from one of them, a request for help.
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w[\w., ]*=[ \t]*[%!].*|[\w.]+\?{1,2}[ \t]*)$", re.MULTILINE)
+#: The same where backslashes join it to the lines below.
+JOINED = re.compile(r"^([ \t]*)(?:[%!]|\w[\w., ]*=[ \t]*[%!])(?:.*\\\n)+.*", re.MULTILINE)
 #: Calls whose value is a constant or a type.
 PLAIN_CALLS = {"float", "int", "bool", "complex", "str", "bytes", "range", "list", "tuple", "set", "frozenset", "dict"}
 PLAIN_CALLS |= {"namedtuple", "NamedTuple", "TypeVar", "Fraction", "Decimal"}
@@ -43,7 +45,7 @@ def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], di
         try:
             source, tree = _tree(_source(cell))
             units.append(Unit(label, _kept(source, tree)))
-            typed |= _answers(tree)
+            typed |= _answers(tree) if "predict" in source else {}
         except Unreadable as error:
             problems.append(f"{label} {error}")
         except RecursionError:
@@ -51,22 +53,39 @@ def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], di
     return tuple(unit for unit in units if unit.source), tuple(problems), typed
 
 
+def recognise(text: str) -> bool:
+    """Whether a text is a notebook, whatever its file is called."""
+    if not text.lstrip().startswith("{"):
+        return False
+    try:
+        return _cells(json.loads(text)) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
 def _code_cells(file: str, text: str) -> list[Any]:
     """The sources of the code cells, whatever they are."""
     try:
-        notebook = json.loads(text)
+        cells = _cells(json.loads(text))
     except (ValueError, RecursionError):
         raise Unreadable(f"{file} is not a notebook: it is not JSON; save it again in Jupyter") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if isinstance(notebook, dict) and cells is None and isinstance(notebook.get("worksheets"), list):  # nbformat 3
-        sheets = [sheet.get("cells") for sheet in notebook["worksheets"] if isinstance(sheet, dict)]
-        cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
-    if not isinstance(cells, list):
+    if cells is None:
         raise Unreadable(f"{file} is not a notebook: it has no list of cells; save it again in Jupyter")
     code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     if not code:
-        raise Unreadable(f"{file} has no code cell")
+        raise Unreadable(f"{file} has no code cell: hand in the notebook that holds your functions")
     return [cell.get("source", cell.get("input")) for cell in code]
+
+
+def _cells(notebook: Any) -> list[Any] | None:
+    """The cells of a notebook, which stood in worksheets up to the format of 2014; None when it is none."""
+    if not isinstance(notebook, dict):
+        return None
+    cells, sheets = notebook.get("cells"), notebook.get("worksheets")
+    if cells is None and isinstance(sheets, list):
+        inside = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+        cells = [cell for sheet in inside if isinstance(sheet, list) for cell in sheet]
+    return cells if isinstance(cells, list) else None
 
 
 def _lines(cell: Any) -> list[str]:
@@ -95,13 +114,19 @@ def _tree(source: str) -> tuple[str, ast.Module]:
     try:
         return source, ast.parse(source)
     except BROKEN:
-        source = MAGIC.sub(r"\1pass", source)
+        source = _plain(source)
     try:
         return source, ast.parse(source)
     except SyntaxError as error:
         raise Unreadable(f"is not Python: {error.msg} at line {error.lineno}") from None
     except BROKEN:
         raise Unreadable("is nested too deeply to be read") from None
+
+
+def _plain(source: str) -> str:
+    """The text with ``pass`` for what is IPython's, and as many lines as before."""
+    source = JOINED.sub(lambda match: f"{match[1]}pass" + "\n" * match[0].count("\n"), source)
+    return MAGIC.sub(r"\1pass", source)
 
 
 def _kept(source: str, tree: ast.Module) -> str:

@@ -95,7 +95,7 @@ def read(message: dict[str, Any], rank: int, ranks: int, line: int | None, start
     Raises:
         Malformed: it breaks the rules.
     """
-    operation, members = _string(message.get("operation")), _integers(message.get("group"), ranks, ranks)
+    operation, members = _string(message.get("operation")), _integers(message.get("group"), ranks, ranks - 1)
     check(rank in members and len(set(members)) == len(members))
     check(operation in COLLECTIVES or operation in ("send", "recv"))
     types = message.get("types")

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import ctypes
 import json
 import os
 import secrets
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.sandbox import Launch
+from autograder.launch import Launch, SandboxFailed
+from autograder.runaways import (
+    ALIVE,
+    BIRTHS,
+    PR_SET_CHILD_SUBREAPER,
+    become_subreaper,
+    end_runaways,
+    subreaping,
+)
 from autograder.values import MAX_LINE, Malformed, parse
 
-PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
-
-#: Process ids of the living children of this grader, so that only runaways are hunted.
-ALIVE: set[int] = set()
+__all__ = ["ALIVE", "PR_SET_CHILD_SUBREAPER", "Process", "become_subreaper", "exchange", "remove", "subreaping"]
 
 
 class Process:
@@ -35,22 +38,19 @@ class Process:
     """
 
     def __init__(self, launch: Launch) -> None:
-        self.inside = launch.inside
+        self.inside, self.walls, self._wardens = launch.inside, launch.walls, launch.wardens
         if not launch.inside:
             become_subreaper()
         self._folder = None if launch.inside else tempfile.mkdtemp(prefix="submission-")
-        env = launch.env if launch.inside else {**launch.env, "HOME": self._folder or "/tmp"}
-        self._popen = subprocess.Popen(
-            launch.argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=env,
-            cwd=self._folder or "/",
-            start_new_session=True,
-            bufsize=0,
-        )
-        ALIVE.add(self._popen.pid)
+        try:
+            self._born(launch)
+        except OSError as error:
+            if self in ALIVE:
+                self._popen.kill()
+                self._popen.wait()
+                ALIVE.discard(self)
+            self._leave()
+            raise SandboxFailed(f"no child can be started: {error}") from None
         pipes = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
         self._requests, self._replies, self._prints = (pipe.fileno() for pipe in pipes if pipe)
         for descriptor in (self._requests, self._replies, self._prints):
@@ -61,6 +61,39 @@ class Process:
         self.alive, self.ready, self.asked = True, False, False
         self.ended = ""
 
+    def _born(self, launch: Launch) -> None:
+        if self._folder:
+            for warden in self._wardens:
+                warden.prepare(self._folder)
+        with BIRTHS, contextlib.ExitStack() as held:
+            for warden in self._wardens:
+                held.enter_context(warden.around())
+            self._popen = subprocess.Popen(
+                launch.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**launch.env, "HOME": self._folder} if self._folder else launch.env,
+                cwd=self._folder or "/",
+                start_new_session=True,
+                bufsize=0,
+            )
+            self.pid = self._popen.pid
+            ALIVE.add(self)
+
+    def enter(self) -> None:
+        """The child is up, and nothing of the submission has run: now it is bounded from the outside.
+
+        Raises:
+            SandboxFailed: that cannot be done.
+        """
+        try:
+            for warden in self._wardens:
+                warden.enter(self.pid)
+        except OSError as error:
+            self.kill()
+            raise SandboxFailed(f"a child cannot be bounded: {error}") from None
+
     # Talking.
 
     def send(self, **message: Any) -> None:
@@ -68,18 +101,20 @@ class Process:
         self.ids.clear()
         self.queue(json.dumps(message))
 
-    def queue(self, request: str) -> None:
-        """Queue a request, a JSON object, behind those in flight."""
-        self.ids.append(secrets.token_hex(8))
-        self._put(request, self.ids[-1])
+    def queue(self, *requests: str) -> None:
+        """Queue requests, JSON objects, behind those in flight."""
+        named = [(secrets.token_hex(8), request) for request in requests]
+        self.ids.extend(identifier for identifier, _ in named)
+        self._put(named)
 
     def tell(self, **message: Any) -> None:
         """Queue a message that belongs to the request in flight."""
-        self._put(json.dumps(message), self.ids[0])
+        self._put([(self.ids[0], json.dumps(message))])
 
-    def _put(self, message: str, identifier: str) -> None:
+    def _put(self, messages: Sequence[tuple[str, str]]) -> None:
+        """Queue JSON objects under their ids, by one write as far as the pipe takes them."""
         if self.alive:
-            self._out += f'{{"id": "{identifier}", {message[1:]}\n'.encode()
+            self._out += "".join(f'{{"id": "{identifier}", {text[1:]}\n' for identifier, text in messages).encode()
             self._write()
 
     def _write(self) -> None:
@@ -147,7 +182,7 @@ class Process:
         self.alive = False
         if not self.inside:
             with contextlib.suppress(OSError):
-                os.killpg(self._popen.pid, signal.SIGKILL)
+                os.killpg(self.pid, signal.SIGKILL)
         self._popen.kill()
         if self.inside:
             self._await_silence()
@@ -155,11 +190,18 @@ class Process:
             if pipe:
                 pipe.close()
         self._popen.wait()
-        ALIVE.discard(self._popen.pid)
-        if subreaping():
-            end_runaways()
-        if self._folder:
-            remove(self._folder)
+        ALIVE.discard(self)
+        self._leave()
+
+    def _leave(self) -> None:
+        """Nothing of the child stays: no process, no group, no folder."""
+        with contextlib.ExitStack() as last:  # whatever one of them raises, the others follow
+            if self._folder:
+                last.callback(remove, self._folder)
+            if subreaping():
+                last.callback(end_runaways)
+            for warden in reversed(self._wardens):
+                last.callback(warden.end)
 
     def _await_silence(self) -> None:
         """Until nobody holds the reply channel any more: all of the namespace is gone (at most a second)."""
@@ -214,69 +256,3 @@ def remove(folder: str) -> None:
     except OSError:  # not empty; it may be deeper than Python can walk, or locked
         subprocess.run(["chmod", "-R", "u+rwx", folder], stderr=subprocess.DEVNULL, check=False)
         subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)
-
-
-# Runaways: processes that left their session. Without namespaces they become children of the nearest subreaper: us.
-
-
-def become_subreaper() -> None:
-    """Inherit the orphans of our children (Linux)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def subreaping() -> bool:
-    """Whether orphans come to this process. Then those of a child in namespaces of its own come too, to be reaped."""
-    answer = ctypes.c_int()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
-    return bool(answer.value)
-
-
-def _fields(pid: int | str, file: str, separator: str) -> dict[str, str]:
-    """A file of ``/proc`` as a dictionary; empty when the process is gone."""
-    try:
-        with open(f"/proc/{pid}/{file}", encoding="utf-8", errors="replace") as lines:
-            return dict(line.rstrip("\n").split(separator, 1) for line in lines if separator in line)
-    except OSError:
-        return {}
-
-
-def _mark(pid: int | str) -> tuple[str | None, str | None]:
-    """What a child inherits and cannot shed: no new privileges, and the hard limit of file sizes."""
-    limit = _fields(pid, "limits", "file size").get("Max ", "").split()
-    return _fields(pid, "status", ":\t").get("NoNewPrivs"), limit[1] if len(limit) > 1 else None
-
-
-def _children(pid: int | str) -> list[int]:
-    """Process ids of the children of a process."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                found += map(int, file.read().split())
-    return found
-
-
-def _runaways() -> list[int]:
-    """Orphans that came to us and carry the mark of a child, and all that they started."""
-    orphans = [pid for pid in _children("self") if pid not in ALIVE]
-    if not orphans:
-        return []
-    mine = _mark("self")
-    found = [pid for pid in orphans if _mark(pid) not in (mine, (None, None))]
-    for pid in found:
-        found += _children(pid)
-    return found
-
-
-def end_runaways(seconds: float = 2.0) -> None:
-    """Kill and reap the orphans of children that have been ended, until there are none."""
-    deadline = time.monotonic() + seconds
-    while sys.platform == "linux" and time.monotonic() < deadline and (found := _runaways()):
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.waitpid(pid, os.WNOHANG)

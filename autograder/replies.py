@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from autograder import values
-from autograder.child_wire import not_plain
+from autograder.child_wire import REFUSALS, SIZES, not_plain
 from autograder.outcome import Outcome
 from autograder.submission import Submission
 
@@ -17,6 +17,11 @@ KNOWN = frozenset(
     ("ndarray", "Tensor", "Parameter", "Fraction", "Decimal", "deque", "array", "Work", "DistBackendError", "DistError")
     + ("JSONDecodeError", "generator", "function", "coroutine", "method", "list_iterator")
     + ("dict_keys", "dict_values", "dict_items")
+)
+
+#: Element types of tensors that do not travel, and may be named.
+TYPES = frozenset(
+    ("float16", "bfloat16", "complex64", "complex128", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "object")
 )
 
 
@@ -30,12 +35,17 @@ class Reader:
     def _words(self) -> frozenset[str]:
         return frozenset(word for unit in self.units for word in re.findall(r"\w+", unit.source))
 
+    @functools.cached_property
+    def _lines(self) -> tuple[int, ...]:
+        return tuple(unit.source.count("\n") + 1 for unit in self.units)
+
     def outcome(self, reply: dict[str, Any]) -> Outcome | None:
         """What a final reply means; None when it breaks the rules."""
         try:
             if reply["kind"] == "value":
-                arguments = reply.get("arguments")
-                after = None if arguments is None else values.decode(arguments)
+                after = values.decode(reply.get("arguments"))
+                if after is not None and type(after) is not tuple:
+                    raise values.Malformed("no arguments")
                 return Outcome("value", values.decode(reply["value"]), arguments=after)
             if reply["kind"] == "raised":
                 return self._raised(reply)
@@ -54,15 +64,14 @@ class Reader:
         return Outcome("raised", error=name, line=line, detail=text, where=where)
 
     def _refusal(self, reply: dict[str, Any]) -> str:
-        """Why a value did not travel; nothing of it is the child's but a name that may be shown, or a count."""
+        """Why a value did not travel; nothing of it is the child's but a choice of our sentences, or a known name."""
         if reply["type"]:
             return not_plain(self.name(reply["type"], "object"))
-        what = one_line(reply["what"], 80)
-        return (
-            what
-            if re.fullmatch(r"an? (integer|value|string|tensor)[a-z0-9,; ]*", what)
-            else "a value that cannot travel"
-        )
+        what = one_line(reply["what"], 200)
+        of = re.fullmatch(r"a tensor of (\w+); return one of .*", what)
+        if of and of[1] in TYPES:
+            return f"a tensor of {of[1]}; return one of {', '.join(SIZES)}"
+        return what if what in REFUSALS else "a value that cannot travel"
 
     def problem(self, problem: Any) -> str:
         """One sentence about a unit that could not be run."""
@@ -82,7 +91,7 @@ class Reader:
         unit = self.unit(index)
         if unit is None or type(line) is not int:
             return None
-        return line if 1 <= line <= self.units[unit].source.count("\n") + 1 else None
+        return line if 1 <= line <= self._lines[unit] else None
 
     def name(self, name: Any, otherwise: str) -> str:
         """A class name that is built in, well known, or in the source: one made up at run time could tell an input."""

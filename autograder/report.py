@@ -2,11 +2,14 @@
 
 Hidden checks stand in the results as visible scores without output: Gradescope hides the total as soon as one test is
 hidden. What a learner reads about them (a slip's sentence, or the hint of a class of inputs) stands with the item's
-public cases, and was written by the bank's author.
+public cases, and was written by the bank's author; with it stands the section of the book that explains it.
+
+There is no ``leaderboard``: it would show learners a ranking, which nobody asked for.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -15,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from autograder import concepts
 from autograder.judge import Answered, Grading, Mark
 
 #: What is written before anything is graded, so that a result exists whatever happens.
@@ -22,6 +26,7 @@ UNFINISHED = "Grading did not finish. This costs no attempt; ask your instructor
 PUBLIC_DONE = "Public checks pass."
 
 
+@functools.cache
 def version() -> str:
     """The version of this grader."""
     try:
@@ -49,8 +54,9 @@ def results(grading: Grading, stamps: Mapping[str, Any]) -> dict[str, Any]:
         "interpreter": f"{sys.implementation.name} {sys.version.split()[0]}",
         **stamps,
     }
-    tests = [test for number, mark in _numbered(grading) for test in _tests(number, mark)]
-    return _results(grading.score, grading.seconds, _headline(grading), tests, extra)
+    book = concepts.book_of(stamps)
+    tests = [test for number, mark in _numbered(grading) for test in _tests(number, mark, book)]
+    return _results(grading.score, grading.seconds, _headline(grading, book), tests, extra)
 
 
 def _results(score: float, seconds: float, output: str, tests: Any, extra: dict[str, Any]) -> dict[str, Any]:
@@ -67,35 +73,50 @@ def _results(score: float, seconds: float, output: str, tests: Any, extra: dict[
     }
 
 
-def _headline(grading: Grading) -> str:
+def _headline(grading: Grading, book: str) -> str:
     if grading.reason and not grading.all:
         return f"Not graded: {grading.reason}."
-    lines = [f"{_total(grading)}."]
+    lines = [f"{total(grading)}.", *_course(grading, book)]
     lines += [f"Not judged: {grading.reason}."] if grading.reason else []
     return "\n".join([*lines, *(f"Note: {problem}" for problem in grading.problems)])
 
 
+def _course(grading: Grading, book: str) -> list[str]:
+    """How the concepts stand, and what to take up next."""
+    listed = concepts.concepts(grading.all)
+    states = [concept.state for concept in listed]
+    counted = ", ".join(f"{states.count(state)} {state}" for state in concepts.STATES if state in states)
+    first = concepts.following(listed)
+    lines = [f"Concepts: {counted}."] if listed else []
+    return lines + ([f"Next: {first.topic}. {_read(first.section, book)}"] if first else [])
+
+
+def _read(section: str, book: str) -> str:
+    where = concepts.reading(section, book)
+    return f"Read {where}: {where.address}" if where.address else f"Read {where}."
+
+
 def _numbered(grading: Grading) -> Iterator[tuple[str, Mark | Answered]]:
-    """Numbers such as ``3.2``: the chapter and the item's place among those graded of it."""
+    """Numbers such as ``3.2``: the book's chapter and the item's place among those graded of it."""
     places: dict[str, int] = {}
     for mark in grading.all:
-        chapter = mark.item.id.split("-")[0].lstrip("0")
+        chapter = mark.item.section.split(".")[0]
         places[chapter] = places.get(chapter, 0) + 1
         yield f"{chapter}.{places[chapter]}", mark
 
 
-def _tests(number: str, mark: Mark | Answered) -> Iterator[dict[str, Any]]:
+def _tests(number: str, mark: Mark | Answered, book: str) -> Iterator[dict[str, Any]]:
+    about = {"tags": [concepts.topic(mark)], "extra_data": {"item": mark.item.id, "state": mark.state}}
     if isinstance(mark, Answered):
-        output = "\n".join(mark.sentences) or "Right."
-        yield _test(mark.item.id, number, mark.score, mark.points, mark.state == "right", output)
+        output = "\n".join([*mark.sentences, _read(mark.item.section, book)]) if mark.state != "right" else "Right."
+        yield _test(mark.item.id, number, mark.score, mark.points, mark.state == "right", output) | about
         return
     for place, share in enumerate(mark.shares):
         worth = 0.0 if mark.item.bonus else share.points
         passed = share.passed == share.total > 0 and share.score == share.points
         where = number if place == 0 else f"{number}.{place}"
-        output = "" if place else _feedback(mark)
-        test = _test(f"{mark.item.id}: {share.name}", where, share.score, worth, passed, output)
-        yield test | {"tags": [mark.item.topic], "extra_data": {"item": mark.item.id, "state": mark.state}}
+        output = "" if place else _feedback(mark, book)
+        yield _test(f"{mark.item.id}: {share.name}", where, share.score, worth, passed, output) | about
 
 
 def _test(name: str, number: str, score: float, worth: float, passed: bool, output: str) -> dict[str, Any]:
@@ -104,28 +125,38 @@ def _test(name: str, number: str, score: float, worth: float, passed: bool, outp
     return test | ({"output": output, "output_format": "text"} if output else {})
 
 
-def _feedback(mark: Mark) -> str:
-    """What a learner reads about an item."""
+def _feedback(mark: Mark, book: str) -> str:
+    """What a learner reads about an item: what fails, which idea is missing, where the book explains it."""
     lines = [*mark.public]
     if mark.state in ("partly", "wrong", "right") and not mark.public:
         lines.append(PUBLIC_DONE)
     if mark.hidden:
         lines += ["Hidden cases:", *(f"- {sentence}" for sentence in mark.hidden)]
+    if mark.state not in ("right", "unjudged"):
+        lines.append(_read(mark.item.section, book))
     return "\n".join(lines)
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write results whole or not at all: to a temporary name in the same folder, then renamed.
+    """Write results whole or not at all: :func:`save` with JSON.
 
     Raises:
         ValueError: a number in it is NaN or infinite.
         OSError: the folder cannot be written.
     """
+    save(path, json.dumps(content, allow_nan=False, indent=1) + "\n")
+
+
+def save(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text as UTF-8, whole or not at all: to a temporary name in the same folder, then renamed.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
     target = Path(path)
-    text = json.dumps(content, allow_nan=False, indent=1)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -145,10 +176,11 @@ def table(grading: Grading, line: str = "") -> str:
     text += [f"note: {problem}" for problem in grading.problems]
     text += [f"not judged: {grading.reason}"] if grading.reason else []
     text += [line] if line else []
-    return "\n".join([*text, _total(grading)])
+    return "\n".join([*text, total(grading)])
 
 
-def _total(grading: Grading) -> str:
+def total(grading: Grading) -> str:
+    """The score in words: points of the total, then those for optional items."""
     optional = sum(mark.score for mark in grading.marks if mark.item.bonus)
     more = f", and {optional:g} for optional items" if optional else ""
     return f"{grading.score - optional:g} of {grading.points:g} points{more}"

@@ -1,13 +1,13 @@
 """Asks a submission's functions: cases in, outcomes out.
 
-It holds inputs only, and never raises for what a submission does.
+It holds inputs only. It raises when a sandbox does not go up (``SandboxFailed``), never for what a submission does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import Any
 import rankzero.units
 from autograder.broker import World
 from autograder.items import Build, Case
+from autograder.launch import SandboxFailed
 from autograder.outcome import Outcome
 from autograder.process import Process, exchange
 from autograder.replies import Reader
@@ -26,9 +27,8 @@ from autograder.submission import Submission
 
 MIB = 1 << 20
 
-#: Calls that are queued in a child at most; it answers them one after the other.
-AHEAD = 16
-
+#: Calls that are queued in a child at most, and how many are left when more are queued; it answers them one by one.
+AHEAD, LOW = 64, 16
 
 #: Address space by the heaviest package in a child, bytes.
 MEMORY = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
@@ -80,6 +80,7 @@ class Runner:
         self._children: dict[tuple[str, int], Process] = {}
         self._child: Process | None = None  # the one that answers the calls of the item at hand
         self._loaded: dict[tuple[Process, str], list[str]] = {}
+        self._told: dict[Process, list[Any]] = {}
         self._packages: dict[str, str] = {}
         self._skip: dict[int, str] = {}
         self._left = {"plain": self.limits.submission, "tensors": self.limits.tensors}
@@ -93,10 +94,11 @@ class Runner:
         self.close()
 
     def close(self) -> None:
-        """Kill every child."""
-        for child in self._children.values():
-            child.kill()
-        self._children.clear()
+        """Kill every child, whatever happens to one of them meanwhile."""
+        with contextlib.ExitStack() as stack:
+            for child in self._children.values():
+                stack.callback(child.kill)
+            self._children.clear()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -135,8 +137,8 @@ class Runner:
         if place == 0 or child is None or not child.alive:
             (child,) = self._children_for(item, 1)
         child.asked, self._child = True, child
-        for case in cases[place + len(child.ids) : place + AHEAD]:
-            child.queue(prepared(item, case))
+        if len(child.ids) <= LOW:
+            child.queue(*(prepared(item, case) for case in cases[place + len(child.ids) : place + AHEAD]))
         reply = self._reply(child, time.monotonic() + self._limit(item), f"{item.function} did not return")
         return self.outcome(item, child, reply)
 
@@ -166,13 +168,17 @@ class Runner:
             self._last_unit = self.reader.unit(reply.get("unit"))
 
     def outcome(self, item: Build, child: Process, reply: dict[str, Any]) -> Outcome:
-        """What a final reply means. A reply that breaks the rules ends its child."""
+        """What a final reply means.
+
+        Raises:
+            Lost: it breaks the rules, which ends its child.
+        """
         if reply.get("kind") == "missing":
             return self._missing(item, child)
         outcome = self.reader.outcome(reply)
         if outcome is None:
             child.kill()
-            return Outcome("died", detail="it wrote on the grader's channel")
+            raise Lost(Outcome("died", detail="it wrote on the grader's channel"))
         return outcome
 
     def _missing(self, item: Build, child: Process) -> Outcome:
@@ -202,11 +208,11 @@ class Runner:
         child = self._children.get(key)
         if child is None or not child.alive:
             packages = site_packages() if package else ()
-            child = self._children[key] = Process(self.sandbox.launch(packages))
+            child = self._children[key] = Process(self.sandbox.launch(packages, package))
             child.send(
                 do="start",
-                limits=resources(package, child.inside),
-                mark=not child.inside and sys.platform == "linux",
+                limits=resources(package, child.inside or "user" in child.walls),
+                walls=child.walls,
                 packages=packages,
                 preload=[package] if package else [],
                 units=[[unit.label, unit.module, unit.source] for unit in self.submission.units],
@@ -215,19 +221,28 @@ class Runner:
         return child
 
     def _await_ready(self, children: Sequence[Process]) -> None:
+        """Wait until they are up. Nothing of the submission runs before, so whatever goes wrong is no fault of it.
+
+        Raises:
+            SandboxFailed: one did not come up, or not with its walls.
+        """
         deadline = time.monotonic() + self.limits.packages
         for child in children:
-            reply = self._reply(child, deadline, "the interpreter did not start")
+            try:
+                reply = self._reply(child, deadline, "the interpreter did not start")
+            except Lost as lost:
+                raise SandboxFailed(f"a child did not start: {lost}") from None
             if reply.get("kind") != "ready":
                 child.kill()
-                raise Lost(Outcome("died", detail=f"the child did not start ({reply.get('error')})"))
+                raise SandboxFailed(f"a child did not start: {reply.get('wall') or reply.get('error')}")
+            child.enter()
             child.ready = True
 
     def _load(self, item: Build, children: Sequence[Process]) -> None:
         """Run the units that hold ``item``. One that hangs or ends its child is skipped by every later child.
 
-        The text of an import error is shown, so it must not come from a child that has seen inputs: that one is ended,
-        and the next tells.
+        The text of an import error is shown, so it must not come from a child that has seen inputs: one that tells more
+        than before is ended, and the next tells.
         """
         for child in children:
             backward = item.probe is not None and self._package(item) == "torch"
@@ -236,7 +251,9 @@ class Runner:
         for child in children:
             reply = self._await_load(child, deadline)
             problems = _list(reply.get("problems"))[:100]
-            if problems and child.asked:
+            if not child.asked:
+                self._told[child] = problems
+            elif problems != self._told[child]:
                 child.kill()
                 continue
             found = [self._problem(problem) for problem in problems]
@@ -256,9 +273,8 @@ class Runner:
     def _problem(self, problem: Any) -> str:
         """One sentence about a unit that could not be run."""
         index = problem[0] if type(problem) is list and problem else None
-        return (
-            self._skip.get(index) or self.reader.problem(problem) if type(index) is int else self.reader.problem(None)
-        )
+        skipped = self._skip.get(index) if type(index) is int else None
+        return skipped or self.reader.problem(problem if type(index) is int else None)
 
     def _package(self, item: Build) -> str:
         """The heaviest package that a child for ``item`` needs: by the item's kind, else by what the source imports."""
@@ -308,11 +324,11 @@ def imported_names(source: str) -> set[str]:
     return {part for line in lines for part in re.findall(r"\w+", line)}
 
 
-def resources(package: str, inside: bool) -> dict[str, int]:
-    """Resource limits of a child, for setrlimit."""
+def resources(package: str, alone: bool) -> dict[str, int]:
+    """Resource limits of a child, for setrlimit. ``alone``: no other process runs as its user."""
     limits = {"CPU": 300 if package else 60, "AS": MEMORY[package], "FSIZE": 16 * MIB, "NOFILE": 256, "CORE": 0}
     limits["STACK"] = 8 * MIB
-    return limits | ({"NPROC": 64} if inside else {})
+    return limits | ({"NPROC": 64} if alone else {})
 
 
 @functools.cache

@@ -3,26 +3,34 @@
 A ``.py`` file is kept whole: it is a module, and a module's own top-level code may run (in the child). Of a notebook
 only imports, definitions and constants are kept (:mod:`autograder.notebook`). A folder or an archive holds topic
 modules named like those in ``labs``, notebooks, or both; its other Python files stay importable beside them, as parts
-of ``labs``, so that they never shadow a real module.
+of ``labs``, so that they never shadow a real module. An archive in a folder counts like the files in it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 #: Largest file of any kind, bytes: a notebook above it has kept its outputs.
 FILE_LIMIT = 16 * 2**20
+#: Most bytes of all files of one submission, unpacked.
+TOTAL_LIMIT = 64 * 2**20
 #: Most source text of one submission, bytes: beyond it a syntax tree alone takes gigabytes.
 SOURCE_LIMIT = 2**20
 #: Most files looked at in a folder.
 WALK_LIMIT = 20_000
 #: What is passed over in folders and archives.
 IGNORED = ("__MACOSX", "__pycache__", "__init__.py")
+#: Endings of the files that hold code, and of those that are opened, in small letters.
+CODE = (".py", ".ipynb")
+OPENED = (*CODE, ".zip")
+#: What to hand in, for sentences that refuse something else.
+WANTED = "hand in a .py file, a notebook (.ipynb), or a .zip of them"
 
 
 @dataclass(frozen=True)
@@ -73,34 +81,110 @@ def load(path: str | Path, topics: Collection[str] | None = None) -> Submission:
     path = Path(path)
     try:
         if path.is_dir():
-            files = _folder_files(path)
-            return _assemble(path.resolve().name, files, topics, _digest(files))
+            return load_files(path.resolve().name, _folder_files(path), topics)
         if not path.exists():
             raise Unreadable(f"there is no file or folder {path.name!r}")
-        data = _read(path)
+        return load_file(path.name, partial(read, path), topics)
     except OSError as error:
-        raise Unreadable(f"{path.name} cannot be opened: {error.strerror or type(error).__name__}") from None
+        raise Unreadable(_unopened(path.name, error)) from None
+
+
+def load_file(name: str, content: Callable[[], bytes], topics: Collection[str] | None = None) -> Submission:
+    """The submission that is one file: ``content`` reads it, once its name says that it is of a kind that is read.
+
+    Raises:
+        Unreadable: as for :func:`load`.
+    """
+    name = shown(name)
+    if not name.lower().endswith(OPENED):
+        raise Unreadable(
+            f"{name} is not a .py file, a notebook (.ipynb), a folder or a .zip archive: hand in one of these"
+        )
+    data = content()
+    check_file_size(name, data)
     sha256 = hashlib.sha256(data).hexdigest()
-    if path.suffix == ".zip":
+    if name.lower().endswith(".zip"):
         from autograder import archive
 
-        return _assemble(path.name, archive.unpack(data), topics, sha256)
-    units, problems, answers = _parts(path.name, data, None)
-    return _bounded(Submission(path.name, units, problems, sha256, answers))
+        return _assemble(name, archive.unpack(data), topics, sha256, [])
+    units, problems, answers = _parts(name, data, None)
+    return _bounded(Submission(name, units, problems, sha256, answers))
 
 
-def _read(path: Path) -> bytes:
-    """The bytes of one regular file of bounded size."""
-    if path.suffix not in (".py", ".ipynb", ".zip"):
-        raise Unreadable(f"{path.name} is not a .py file, a notebook (.ipynb), a folder or a .zip archive")
+def load_files(
+    name: str, files: Mapping[str, Callable[[], bytes]], topics: Collection[str] | None = None
+) -> Submission:
+    """The submission called ``name`` that is made of ``files``: what reads each, by its path in the submission.
+
+    A file that cannot be read costs only itself. An archive among them counts like the files in it; a file that stands
+    beside it wins.
+
+    Raises:
+        Unreadable: as for :func:`load`.
+    """
+    found: dict[str, bytes] = {}
+    problems: list[str] = []
+    for file, path in [*choose(files).items(), *sorted(choose(files, (".zip",)).items())]:
+        try:
+            more = _opened(file, files[path]())
+        except Unreadable as error:
+            problems.append(f"{file}: {error}" if file not in str(error) else str(error))
+            continue
+        except OSError as error:
+            problems.append(_unopened(file, error))
+            continue
+        twice = sorted(inner for inner in more if found.get(inner, more[inner]) != more[inner])
+        problems += [f"{inner} stands in {file} and beside it: the one beside it counts" for inner in twice]
+        found = more | found
+        if sum(map(len, found.values())) > TOTAL_LIMIT:
+            raise Unreadable(f"{shown(name)} holds more than 64 MiB: clear the outputs, and hand in your labs alone")
+    if problems and not found:
+        raise Unreadable(problems[0])
+    return _assemble(shown(name), found, topics, _digest(found), problems)
+
+
+def _opened(file: str, data: bytes) -> dict[str, bytes]:
+    """The file itself, or the files of an archive."""
+    check_file_size(file, data)
+    if not file.lower().endswith(".zip"):
+        return {file: data}
+    from autograder import archive
+
+    return archive.unpack(data)
+
+
+def _unopened(name: str, error: OSError) -> str:
+    return f"{shown(name)} cannot be opened: {error.strerror or type(error).__name__}"
+
+
+def read(path: Path) -> bytes:
+    """The bytes of one regular file, and at most one more than ``FILE_LIMIT``.
+
+    Raises:
+        Unreadable: it is a pipe or a device.
+        OSError: it cannot be opened.
+    """
     if not path.is_file():
-        raise Unreadable(f"{path.name} is not a regular file")
+        raise Unreadable(f"{shown(path.name)} is not a regular file: {WANTED}")
     with path.open("rb") as file:
-        data = file.read(FILE_LIMIT + 1)
+        return file.read(FILE_LIMIT + 1)
+
+
+def check_file_size(name: str, data: bytes) -> None:
+    """Refuse a file above ``FILE_LIMIT``.
+
+    Raises:
+        Unreadable: it is.
+    """
     if len(data) > FILE_LIMIT:
-        advice = "clear the outputs and save again" if path.suffix == ".ipynb" else "hand in your code alone"
-        raise Unreadable(f"{path.name} is larger than 16 MiB: {advice}")
-    return data
+        advice = "clear the outputs and save again" if name.lower().endswith(".ipynb") else "hand in your code alone"
+        raise Unreadable(f"{name} is larger than 16 MiB: {advice}")
+
+
+def shown(name: str) -> str:
+    """A name as text that can be shown and written anywhere: without broken letters and control characters."""
+    text = name.encode("utf-8", "replace").decode()
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _digest(files: Mapping[str, bytes]) -> str:
@@ -110,17 +194,18 @@ def _digest(files: Mapping[str, bytes]) -> str:
     return digest.hexdigest()
 
 
-def _folder_files(root: Path) -> dict[str, bytes]:
-    """The Python files and notebooks of a folder that count, by file name; links are passed over."""
+def _folder_files(root: Path) -> dict[str, Callable[[], bytes]]:
+    """What reads each file of a folder that may count, by its path in it; links are passed over."""
     paths: list[str] = []
+    seen = 0
     for folder, names, files in os.walk(root):
         here = Path(folder).relative_to(root)
         names[:] = sorted(n for n in names if visible(n)) if len(here.parts) < 4 else []
-        paths += [(here / file).as_posix() for file in sorted(files) if file.endswith((".py", ".ipynb"))]
-        if len(paths) > WALK_LIMIT:
-            raise Unreadable(f"{root.name} holds too many files: hand in the folder of your labs alone")
-    chosen = choose(path for path in paths if not (root / path).is_symlink())
-    return {name: _read(root / path) for name, path in chosen.items()}
+        paths += [(here / file).as_posix() for file in sorted(files) if file.lower().endswith(OPENED)]
+        seen += len(files)
+        if seen > WALK_LIMIT:
+            raise Unreadable(f"{shown(root.name)} holds too many files: hand in the folder of your labs alone")
+    return {path: partial(read, root / path) for path in paths if not (root / path).is_symlink()}
 
 
 def visible(name: str) -> bool:
@@ -128,46 +213,48 @@ def visible(name: str) -> bool:
     return not name.startswith(".") and name not in IGNORED
 
 
-def choose(paths: Iterable[str]) -> dict[str, str]:
+def choose(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> dict[str, str]:
     """Of the paths in a folder or archive, those that count, by file name.
 
     Those of the top folder (inside folders that hold nothing else) and those of ``labs`` in it, which win.
     """
-    split = [(path, PurePosixPath(path).parts) for path in paths if path.endswith((".py", ".ipynb"))]
+    split = [(path, PurePosixPath(path).parts) for path in paths if path.lower().endswith(endings)]
     split = [(path, parts) for path, parts in split if all(map(visible, parts))]
     top = 0
     while split and all(len(parts) > top + 1 and parts[top] == split[0][1][top] for _, parts in split):
         top += 1
-    chosen = {parts[-1]: path for path, parts in split if len(parts) == top + 1}
-    return chosen | {parts[-1]: path for path, parts in split if len(parts) == top + 2 and parts[top] == "labs"}
+    chosen = {shown(parts[-1]): path for path, parts in split if len(parts) == top + 1}
+    return chosen | {shown(parts[-1]): path for path, parts in split if len(parts) == top + 2 and parts[top] == "labs"}
 
 
-def _assemble(name: str, files: Mapping[str, bytes], topics: Collection[str] | None, sha256: str) -> Submission:
+def _assemble(
+    name: str, files: Mapping[str, bytes], topics: Collection[str] | None, sha256: str, problems: list[str]
+) -> Submission:
     """One submission of several files: topic modules by name, and notebooks, which share one namespace."""
     if not files:
-        raise Unreadable(f"{name} holds no .py file and no notebook")
+        raise Unreadable(f"{name} holds no .py file and no notebook: {WANTED}")
     modules = _module_names(files, _bank_topics() if topics is None else topics)
     units: list[Unit] = []
-    problems: list[str] = []
+    unread = []
     answers: dict[str, tuple[Any, ...]] = {}
     for file, data in sorted(files.items()):
         try:
             more, sentences, typed = _parts(file, data, modules.get(file))
         except Unreadable as error:
-            problems.append(str(error))
+            unread.append(str(error))
             continue
-        label = f"{file} " if file.endswith(".ipynb") and len(files) > 1 else ""
+        label = f"{file} " if file.lower().endswith(".ipynb") and len(files) > 1 else ""
         units += [Unit(label + unit.label, unit.source, unit.module) for unit in more]
-        problems += [label + sentence for sentence in sentences]
+        problems = [*problems, *(label + sentence for sentence in sentences)]
         answers |= typed
-    if problems and not units:
-        raise Unreadable(problems[0])
-    return _bounded(Submission(name, tuple(units), tuple(problems), sha256, answers))
+    if len(unread) == len(files):
+        raise Unreadable(unread[0])
+    return _bounded(Submission(name, tuple(units), (*problems, *unread), sha256, answers))
 
 
 def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, str | None]:
     """The module each ``.py`` file stands for; none does when no file is named like a topic."""
-    stems = {file: file[:-3] for file in files if file.endswith(".py")}
+    stems = {file: file[:-3] for file in files if file.lower().endswith(".py")}
     if not set(stems.values()) & set(topics):
         return {}
     return {file: stem for file, stem in stems.items() if stem.isidentifier()}
@@ -183,9 +270,13 @@ def _parts(file: str, data: bytes, module: str | None) -> tuple[tuple[Unit, ...]
     """Units, problems and typed answers of one file."""
     from autograder import notebook
 
-    if file.endswith(".ipynb"):
+    if data.startswith(b"PK\x03\x04"):
+        raise Unreadable(f"{file} is a zip archive: rename it so that it ends in .zip")
+    if file.lower().endswith(".ipynb"):
         return notebook.parts(file, data)
     source = decode(file, data)
+    if notebook.recognise(source):
+        raise Unreadable(f"{file} is a notebook: rename it so that it ends in .ipynb")
     check_size(file, [source])
     return (Unit(file, source, module),), (), notebook.answers(source)
 
@@ -195,7 +286,7 @@ def decode(file: str, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Unreadable(f"{file} is saved as UTF-16: save it as UTF-8")
     if b"\0" in data:
-        raise Unreadable(f"{file} holds null bytes: it is not a text file")
+        raise Unreadable(f"{file} holds null bytes, so it is not text: save it as a .py file in UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -47,6 +47,8 @@ def _elements(values: Sequence[Any], exact: bool) -> str:
 
 def _tensor(tensor: Tensor) -> str:
     values = tensor.tolist()
+    if not values:  # its shape may have any size
+        return f"tensor([], shape {tensor.shape}, {tensor.dtype})"
     inner = (
         _elements(values if len(values) > ELEMENTS else _nested(values, tensor.shape), False) if tensor.shape else ""
     )

@@ -64,8 +64,13 @@ def _colours(operations: Iterable[str]) -> dict[str, str]:
 
 
 @styled
-def spacetime(run: Run) -> Picture:
-    """A run over time: a row for each rank, a bar for each operation, an arrow for each message."""
+def spacetime(run: Run, lanes: Sequence[str] = ()) -> Picture:
+    """A run over time: a row for each rank, a bar for each operation, an arrow for each message.
+
+    Args:
+        run: what has ``events``.
+        lanes: names of the rows where they are no ranks: the streams of one rank, say.
+    """
     events = list(run.events)
     ranks = 1 + max((event.rank for event in events), default=0)
     span = max((event.end for event in events), default=1.0)
@@ -80,9 +85,12 @@ def spacetime(run: Run) -> Picture:
         axes.add_patch(FancyArrowPatch(tail, head, arrowstyle="->", mutation_scale=8, linewidth=0.9, color=INK))
     axes.set(xlabel=f"time since the start ({name})", ylabel="rank", xlim=(0, 1.02 * span / unit))
     axes.set(ylim=(ranks - 0.5, -0.5), yticks=range(ranks))
+    if lanes:
+        axes.set(yticklabels=lanes, ylabel="")
     legend(picture, colours)
     arrows = "; arrows are messages" if pairs else ""
-    picture.alt = f"{len(events)} operations of {ranks} ranks over time: {', '.join(colours)}{arrows}."
+    rows = f"in {', '.join(lanes)}" if lanes else f"of {ranks} ranks"
+    picture.alt = f"{len(events)} operations {rows} over time: {', '.join(colours)}{arrows}."
     return picture
 
 

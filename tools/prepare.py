@@ -19,7 +19,7 @@ from dataclasses import dataclass
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from tools.common import ROOT, fail, say
 
-EXTRAS = "book,serve,rl,grade,test"
+EXTRAS = "book,serve,rl,grade,dask,test"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 from autograder import child
 from autograder.runner import rankzero_units
-from autograder.sandbox import HERE, interpreter
+from autograder.sandbox import HERE, Sandbox, interpreter
 from autograder.sandbox import child as child_file
 
 
@@ -20,7 +20,7 @@ def talk(*requests: dict) -> list[dict]:
 
 def start(source: str) -> dict:
     units = [["s.py", None, source]]
-    common = {"limits": {"CORE": 0}, "mark": False, "packages": [], "preload": [], "rankzero_units": rankzero_units()}
+    common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "rankzero_units": rankzero_units()}
     return {"do": "start", "units": units, **common}
 
 
@@ -74,6 +74,25 @@ def test_limits_are_set_before_the_submission_runs():
     source = "import resource\n\n\ndef f(x):\n    return list(resource.getrlimit(resource.RLIMIT_FSIZE))\n"
     request = start(source) | {"limits": {"FSIZE": 12345}}
     assert talk(request, call("f", 1))[-1]["value"] == ["l", 12345, 12345]
+
+
+def test_a_child_whose_walls_do_not_go_up_answers_nothing_more():
+    """Kills a child that would run the submission in the open."""
+    requests = [start("def f(x):\n    return x\n") | {"walls": {"seccomp": "00" * 8}}, call("f", 1)]
+    lines = "".join(json.dumps({"id": str(i), **request}) + "\n" for i, request in enumerate(requests))
+    argv = [interpreter(), "-I", "-S", "-B", str(child_file())]
+    done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=20, check=False)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"kind": "down", "wall": "seccomp: the kernel refuses the filter", "id": "0"}
+    ]
+    assert done.returncode == 1
+
+
+def test_walls_cost_no_slow_import():
+    """Kills walls that import ctypes, which takes longer than they do."""
+    source = "import sys\n\n\ndef f(x):\n    return sorted({'ctypes', 'struct', 'subprocess'} & set(sys.modules))\n"
+    walls = Sandbox.measure("best", ["bubblewrap", "uid", "cgroups"]).launch().walls
+    assert talk(start(source) | {"walls": walls}, call("f", 1))[-1]["value"] == ["l"]
 
 
 def test_plain_wire_values_are_json():

@@ -16,9 +16,9 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from tools import bundle
 
-ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="plain.differentiated")
+ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="ch06.differentiated")
 WORLD = replace(ITEM, grade="world")
-CASE = Case((Tensor.of([1.0, 2.0]), Tensor.of([3.0, 5.0])), {"upstream": Tensor.of([1.0, 10.0])})
+CASE = Case((Tensor.of([1.0, 2.0]), Tensor.of([3.0, 5.0]), Tensor.of([1.0, 10.0])))
 
 
 def product(x, y):
@@ -86,7 +86,7 @@ def test_a_missing_gradient_is_none(ask):
 
 
 def test_a_driver_runs_on_every_rank(ask):
-    outcome = ask(WORLD, summed, Case(((Tensor.of([1.0]),), (Tensor.of([4.0]),))))
+    outcome = ask(WORLD, summed, Case(tuple((Tensor.of([x]), Tensor.of([1.0])) for x in (1.0, 4.0))))
     assert [value["value"].tolist() for value in outcome.value] == [[5.0], [5.0]]
     assert [gradients(type(outcome)("value", value)) for value in outcome.value] == [[[2.0]], [[2.0]]]
 
@@ -109,11 +109,11 @@ def test_drivers_import_nothing_of_ours():
 
 
 def test_a_driver_says_what_it_does():
-    assert probing.sentence(ITEM).startswith("The tensors of floats")
+    assert probing.sentence(ITEM).startswith("The last argument is a gradient")
     assert probing.sentence(replace(ITEM, probe=None)) == ""
     assert all(probing.sentence(item) for item in bank.builds() if item.probe)
 
 
 def test_the_driver_is_the_plain_function():
     x = torch.tensor([2.0])
-    assert probing.load("plain.differentiated")(lambda x: x * x, x)["gradients"][0].item() == 4.0
+    assert probing.load("ch06.differentiated")(lambda x: x * x, x, torch.ones(1))["gradients"][0].item() == 4.0

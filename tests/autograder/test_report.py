@@ -4,15 +4,70 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from typing import Any
 
 import pytest
 import toy_bank as toys
 
-from autograder import report
-from autograder.judge import Answered, Grading, refused
+from autograder import bank, concepts, report
+from autograder.judge import Answered, Grading, Mark, Share, refused
 
 ROOT = {"score", "execution_time", "output", "output_format", "test_output_format", "visibility", "stdout_visibility"}
 TEST = {"name", "number", "score", "max_score", "status", "visibility", "tags", "extra_data"}
+
+# What https://gradescope-autograders.readthedocs.io/en/latest/specs/ allows, field by field: types, or allowed values.
+NUMBER = (int, float)
+FORMATS = {"text", "html", "simple_format", "md", "ansi"}
+VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
+IN_ROOT = {
+    "score": NUMBER,
+    "execution_time": NUMBER,
+    "output": str,
+    "output_format": FORMATS,
+    "test_output_format": FORMATS,
+    "test_name_format": FORMATS,
+    "visibility": VISIBILITY,
+    "stdout_visibility": VISIBILITY,
+    "extra_data": dict,
+    "tests": list,
+    "leaderboard": list,
+}
+IN_TEST = {
+    "score": NUMBER,
+    "max_score": NUMBER,
+    "status": {"passed", "failed"},
+    "name": str,
+    "name_format": FORMATS,
+    "number": str,
+    "output": str,
+    "output_format": FORMATS,
+    "tags": list,
+    "visibility": VISIBILITY,
+    "extra_data": dict,
+}
+
+
+def faults(content: dict[str, Any], allowed: dict[str, Any]) -> list[str]:
+    """The fields that Gradescope does not know, or whose value is not one that it allows."""
+    found = []
+    for name, value in content.items():
+        rule = allowed.get(name, ())
+        fits = value in rule if isinstance(rule, set) else isinstance(value, rule) and not isinstance(value, bool)
+        found += [] if fits else [f"{name}: {value!r}"]
+    return found
+
+
+def invalid(results: dict[str, Any]) -> list[str]:
+    """Everything in a document that Gradescope's format does not allow."""
+    found = faults(results, IN_ROOT)
+    for test in results.get("tests", ()):
+        found += faults(test, IN_TEST) + [f"tag: {tag!r}" for tag in test.get("tags", ()) if not isinstance(tag, str)]
+        numbered = re.fullmatch(r"\d+(\.\d+)*", str(test.get("number", "")))
+        found += [] if numbered else [f"number of {test['name']}"]
+    if "score" not in results and not all("score" in test for test in results.get("tests", ())):
+        found.append("no score, neither in all or in each test")
+    return found
 
 
 @pytest.fixture
@@ -34,6 +89,58 @@ def test_results_have_gradescopes_fields(grading):
     assert sum(test["max_score"] for test in results["tests"]) == pytest.approx(grading.points)
 
 
+@pytest.mark.parametrize("kind", ["graded", "refused", "unfinished", "questions", "unjudged"])
+def test_the_whole_document_is_gradescopes(grading, kind):
+    """Kills: a field, a type or a word that Gradescope does not know; read back as it is written."""
+    asked = tuple(
+        Answered(bank.find(name), state) for name, state in (("03-steps", "right"), ("cap-params", "missing"))
+    )
+    unjudged = Mark(toys.SCALE, "unjudged", (Share("public cases", 0, 0, 0.0, 1.0),), ("91-scale cannot be judged",))
+    results = {
+        "graded": lambda: report.results(grading, {"sandbox": "sandbox: none"}),
+        "refused": lambda: report.results(refused("a.zip", "the archive is encrypted"), {}),
+        "unfinished": report.unfinished,
+        "questions": lambda: report.results(Grading("a", "b", grading.marks, asked), {}),
+        "unjudged": lambda: report.results(Grading("a", "b", (unjudged,), reason="91-scale cannot be judged"), {}),
+    }[kind]()
+    assert invalid(json.loads(json.dumps(results, allow_nan=False))) == []
+    assert "leaderboard" not in results
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"score": True},
+        {"visibility": "everyone"},
+        {"output": None},
+        {"marks": 3},
+        {"tests": [{"status": "right", "name": "n", "number": "1"}]},
+        {"tests": [{"number": 1, "name": "n"}]},
+    ],
+)
+def test_the_schema_bites(wrong):
+    assert invalid({"score": 1.0, **wrong}) != []
+
+
+def test_a_learner_reads_how_the_concepts_stand_and_what_comes_next(grading):
+    lines = report.results(grading, {})["output"].splitlines()
+    assert lines[:3] == [
+        "8 of 12 points, and 4 for optional items.",
+        "Concepts: 3 right, 1 not yet.",
+        "Next: scaling. Read section 91.1.",
+    ]
+
+
+def test_a_test_says_where_to_read_unless_it_is_right(grading):
+    stamps = {"book": "https://example.edu/book"}
+    marks = (Mark(bank.find("03-traffic"), "wrong", grading.marks[0].shares, (), ("A hint.",)), *grading.marks)
+    tests = report.results(Grading("a", "b", marks), stamps)["tests"]
+    address = "https://example.edu/book/03-collectives.html#ring-all-gather-then-all-reduce"
+    assert tests[0]["output"].endswith(f"\nRead section 3.7, Ring all-gather, then all-reduce: {address}")
+    right = next(test for test in tests if test["name"] == "91-lowest: public cases")
+    assert right["output"] == "Public checks pass."
+
+
 def test_hidden_checks_are_visible_scores_without_output(grading):
     """Kills: a hidden test, which hides the total, and output of hidden calls."""
     tests = report.results(grading, {})["tests"]
@@ -45,7 +152,7 @@ def test_hidden_checks_are_visible_scores_without_output(grading):
 def test_the_slip_is_named_with_the_public_cases(grading):
     test = report.results(grading, {})["tests"][0]
     assert test["name"] == "91-scale: public cases"
-    assert test["output"].endswith("Hidden cases:\n- The factor was added.")
+    assert "\nHidden cases:\n- The factor was added.\n" in test["output"]
 
 
 def test_numbers_count_items_within_their_chapter(grading):
@@ -88,17 +195,17 @@ def test_results_are_written_whole_or_not_at_all(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["results.json"]
 
 
-def test_questions_count_one_point_each(grading):
-    from autograder import bank
-
+def test_questions_count_one_point_each(grading, monkeypatch):
     question = bank.find("03-steps")
     answered = (Answered(question, "right"), Answered(question, "wrong", ("No.",)))
     both = Grading(grading.name, grading.sha256, grading.marks, answered)
     assert (both.score - grading.score, both.points - grading.points) == (1.0, 2.0)
+    where = concepts.Reading("3.7", "Ring all-gather, then all-reduce", "https://example.edu/3.html")
+    monkeypatch.setattr(concepts, "reading", lambda *_: where)
     tests = report.results(both, {})["tests"][-2:]
     assert [(test["score"], test["status"], test["output"]) for test in tests] == [
         (1.0, "passed", "Right."),
-        (0.0, "failed", "No."),
+        (0.0, "failed", "No.\nRead section 3.7, Ring all-gather, then all-reduce: https://example.edu/3.html"),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -37,7 +38,7 @@ def test_required_refuses_with_the_reason_where_isolation_is_missing(monkeypatch
     with pytest.raises(SandboxRefused) as refused:
         Sandbox.measure("required")
     assert str(refused.value) == "this host cannot isolate files and network (bubblewrap: no such program)"
-    assert Sandbox.measure("best").line == "sandbox: process limits; not isolated: files, network"
+    assert Sandbox.measure("best").line == "sandbox: process limits; not isolated: files, network, processes"
 
 
 def test_an_unknown_level_is_an_error():
@@ -47,7 +48,70 @@ def test_an_unknown_level_is_an_error():
 
 def test_probe_has_a_line_for_every_layer():
     lines = sandbox.probe()
-    assert all(any(kind.name in line for line in lines) for kind in sandbox.LAYERS)
+    assert lines[0].endswith(platform.machine())
+    assert [line.split(":")[0] for line in lines[1:-1]] == [kind.name for kind in sandbox.LAYERS]
+    assert all(line.split(": ")[1] in ("yes", "no") and len(line.split(": ")) > 2 for line in lines[1:-1])
+    assert lines[-1] == Sandbox.measure("best").line
+
+
+def test_a_layer_that_is_left_out_is_not_used():
+    assert [layer.name for layer in Sandbox.measure("best", sandbox.NAMES).layers] == ["process limits"]
+    working = {layer.name for layer, reason in sandbox.measured() if not reason}
+    for name in working - {"process limits"}:
+        assert name not in [layer.name for layer in Sandbox.measure("best", [name]).layers]
+    with pytest.raises(ValueError, match=r"without must name layers of seccomp, .*, cgroups, got 'chroot'"):
+        Sandbox.measure("best", ["chroot"])
+
+
+@pytest.mark.parametrize(
+    ("names", "isolated", "line"),
+    [
+        ("seccomp landlock bubblewrap uid cgroups", True, "seccomp, landlock, bubblewrap, cgroups"),
+        ("bubblewrap", True, "bubblewrap"),
+        ("seccomp landlock", True, "seccomp, landlock"),
+        ("seccomp landlock uid", True, "seccomp, landlock, uid"),
+        ("seccomp", False, "seccomp; not isolated: files"),
+        ("landlock", False, "landlock; not isolated: network, processes"),
+        ("seccomp uid", False, "seccomp, uid; not isolated: files (what all may read)"),
+        ("landlock uid", False, "landlock, uid; not isolated: network"),
+        ("cgroups", False, "cgroups; not isolated: files, network, processes"),
+    ],
+)
+def test_the_line_says_what_is_open(names, isolated, line, monkeypatch):
+    """Kills a line that names layers and keeps quiet about what they do not guard."""
+    found = []
+    for kind in sandbox.LAYERS:
+        layer = kind()
+        layer.leaves = "what all may read" if kind.name == "uid" else ""
+        found.append((layer, "" if kind.name in ("process limits", *names.split()) else "not here"))
+    monkeypatch.setattr(sandbox, "measured", lambda: tuple(found))
+    box = Sandbox.measure("best")
+    assert (box.isolated, box.line) == (isolated, f"sandbox: process limits, {line}")
+    if isolated:
+        assert Sandbox.measure("required").line == box.line
+    else:
+        with pytest.raises(SandboxRefused, match=r"this host cannot isolate .*: not here"):
+            Sandbox.measure("required")
+
+
+def test_what_was_left_out_is_a_reason_to_refuse():
+    with pytest.raises(SandboxRefused, match=r"seccomp: left out, as asked; .*bubblewrap: left out, as asked"):
+        Sandbox.measure("required", ["bubblewrap", "seccomp"])
+
+
+def test_no_wall_is_put_up_when_none_is_asked_for():
+    launch = Sandbox.measure("none").launch()
+    assert (launch.walls, launch.wardens) == ({}, ())
+
+
+def test_a_child_with_torch_has_a_profile_of_its_own():
+    """Kills one filter and one bound for all: torch needs threads and memory."""
+    box = Sandbox.measure("best")
+    plain, torch = box.launch(), box.launch((), "torch")
+    names = [layer.name for layer in box.layers]
+    assert (plain.walls.get("seccomp") != torch.walls.get("seccomp")) == ("seccomp" in names)
+    bounds = [launch.wardens[-1].bounds for launch in (plain, torch) if "cgroups" in names]
+    assert bounds == [] or (bounds[0][0] < bounds[1][0] and bounds[0][1] < bounds[1][1])
 
 
 def test_the_interpreter_is_the_real_one():

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
+import re
+import zipfile
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import notebook
+from autograder import notebook, submission
+from autograder.__main__ import main
+from autograder.archive import ENTRY_LIMIT, HEADER_LIMIT, unpack
 from autograder.literals import literal
-from autograder.submission import Unreadable, choose, load
+from autograder.submission import Unreadable, choose, load, load_files
 
+#: A busy machine is no failure.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOPICS = ("zero", "collectives")
 
 
@@ -219,3 +226,236 @@ def test_a_cell_with_very_many_statements_is_read_in_time(tmp_path):
 def test_a_path_that_is_not_there():
     with pytest.raises(Unreadable, match="there is no file or folder"):
         load("/no/such/file.py", TOPICS)
+
+
+# Files
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_utf_8_is_read_with_any_mark_and_any_line_ends(mark, end, tmp_path):
+    (tmp_path / "a.py").write_bytes(mark + f"A = 'é'{end}B = 2{end}".encode())
+    assert load(tmp_path / "a.py", TOPICS).units[0].source == "A = 'é'\nB = 2\n"
+    (tmp_path / "a.ipynb").write_bytes(mark + cells(f"A = 'é'{end}B = 2").replace(b"}", end.encode() + b"}"))
+    assert load(tmp_path / "a.ipynb", TOPICS).units[0].source == "A = 'é'\nB = 2"
+
+
+def packed(*files: tuple[str, str | bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+LARGE = b"#" * (submission.FILE_LIMIT + 1)
+REFUSED = {
+    "a.py": ["A = 1".encode("utf-16"), "A = 1".encode("utf-16-le"), "é".encode("latin-1"), b"\0", LARGE]
+    + [packed(), cells()],
+    "a.ipynb": [b"", b"A = 1", b"[]", b"{}", cells(), LARGE, packed(("a.py", "")), b'{"cells": 1}']
+    + [b'{"worksheets": 1}'],
+    "a.zip": [b"", b"PK", LARGE, packed(), packed(("a.txt", "")), packed(("a.zip", packed(("a.py", ""))))]
+    + [packed((name, "")) for name in ("../a.py", "/a.py", "C:/a.py", "x/../../a.py", "..\\a.py")]
+    + [packed(*((f"{n}.py", "") for n in range(ENTRY_LIMIT + 1))), packed(("x/a.py", ""), ("./x//A.py", ""))],
+    "a.txt": [b"A = 1"],
+    "a": [b"A = 1"],
+    "a.tar.gz": [b""],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "content"), [(file, content) for file, contents in REFUSED.items() for content in contents]
+)
+def test_a_refusal_is_one_sentence_that_says_what_to_do(file, content, tmp_path):
+    """Kills: a refusal that leaves the learner with nothing to do, and one that ends in a traceback."""
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(Unreadable) as caught:
+        load(tmp_path / file, TOPICS)
+    verbs = "hand in|save|pack|clear|rename"
+    assert re.fullmatch(rf"(a\.|a |the archive )[^\n]+[:;] ({verbs}) [^\n]+[^.]", str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "sentence"),
+    [
+        ("a.py", packed(("b.py", "")), "a.py is a zip archive: rename it so that it ends in .zip"),
+        ("a.ipynb", packed(("b.py", "")), "a.ipynb is a zip archive: rename it so that it ends in .zip"),
+        ("a.py", cells("A = 1"), "a.py is a notebook: rename it so that it ends in .ipynb"),
+        ("a.py", b'\xef\xbb\xbf\n{"worksheets": []}', "a.py is a notebook"),
+    ],
+)
+def test_a_wrong_ending_is_named(file, content, sentence, tmp_path):
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(Unreadable, match=f"^{re.escape(sentence)}"):
+        load(tmp_path / file, TOPICS)
+
+
+@pytest.mark.parametrize("source", ["", "# only a comment\n", '"""Words."""', "{'cells': []}", '{"a": 1}', "{"])
+def test_what_holds_no_function_is_read_all_the_same(source, tmp_path):
+    """Kills: taking a dictionary for a notebook, and an empty file for a broken one."""
+    (tmp_path / "a.py").write_text(source)
+    assert [unit.source for unit in load(tmp_path / "a.py", TOPICS).units] == [source]
+
+
+def test_endings_may_be_in_capitals(tmp_path):
+    (tmp_path / "A.PY").write_text("A = 1")
+    (tmp_path / "B.ZIP").write_bytes(packed(("ZERO.PY", "B = 1"), ("C.IPYNB", cells("C = 1"))))
+    assert [unit.source for unit in load(tmp_path / "A.PY", TOPICS).units] == ["A = 1"]
+    assert [unit.source for unit in load(tmp_path / "B.ZIP", TOPICS).units] == ["C = 1", "B = 1"]
+
+
+def test_loading_neither_runs_nor_unpacks_anything(tmp_path, monkeypatch):
+    """Kills: an import to find the functions, and a temporary folder."""
+    made = tmp_path / "made"
+    code = f"open({str(made)!r}, 'w')\npredict('a', open({str(made)!r}, 'w'))\n"
+    (tmp_path / "a.py").write_text(code)
+    (tmp_path / "a.ipynb").write_bytes(cells(code, f"!touch {made}", f"%%bash\ntouch {made}"))
+    (tmp_path / "a.zip").write_bytes(packed(("zero.py", code), ("labs/ring.py", code)))
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr("tempfile.mkdtemp", None)
+    monkeypatch.setattr("zipfile.ZipFile.extract", None)
+    for name in ("a.py", "a.ipynb", "a.zip", "."):
+        load(tmp_path / name, TOPICS)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("file", ["a.py", "a.ipynb"])
+def test_a_submission_is_not_the_main_module(file, tmp_path, capsys):
+    """Kills: running what stands under ``if __name__ == "__main__"`` while grading."""
+    source = "def zero_memory(*_, **__):\n    return 1.0\nif __name__ == '__main__':\n    def zero_memory(): pass\n"
+    (tmp_path / file).write_bytes(source.encode() if file == "a.py" else cells(source))
+    status = main(["grade", str(tmp_path / file), "--only", "05-zero-memory", "--sandbox", "none"])
+    assert status == 0
+    assert "TypeError" not in capsys.readouterr().out
+
+
+# Notebooks
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%matplotlib inline\nX = 1",
+        "  \n!pip install torch\nX = 1",
+        "?print\nX = 1",
+        "print??\nX = 1",
+        "files = !ls\nX = 1",
+        "a, b = %timeit -o f()\nX = 1",
+        "!pip install \\\n  torch \\\n  numpy\nX = 1",
+        "out = !ls \\\n  -la\nX = 1",
+        "def f():\n    %time g()\n    return 1\nX = 1",
+    ],
+)
+def test_lines_for_ipython_are_dropped_and_count_as_lines(source):
+    found = kept(source)
+    assert "X = 1" in found
+    assert not re.search("[%!?]", found)
+    assert found.count("\n") == source.count("\n")
+
+
+def test_cells_of_other_languages_are_skipped_and_named_when_they_define_something():
+    units, problems, _ = notebook.parts("a.ipynb", cells("%%bash\nls |", "\n%%time\ndef f():\n    return 1", "X = 1"))
+    assert [unit.label for unit in units] == ["cell 3"]
+    assert problems == ("cell 2 starts with %% and is skipped, with the definitions in it",)
+
+
+def test_cells_of_the_format_of_2014_are_read_from_their_worksheets():
+    cell = {"cell_type": "code", "input": ["X = 1\n", "Y = 2"], "language": "python"}
+    text = json.dumps({"nbformat": 3, "worksheets": [{"cells": [cell]}, 3, {"cells": 4}, {"cells": [cell, None]}]})
+    assert [unit.source for unit in notebook.parts("a.ipynb", text.encode())[0]] == ["X = 1\nY = 2"] * 2
+
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+code = st.sampled_from(["X = 1", "def f(:", "%time", "\0", "\ud800", "predict('a', 1)", ["X = 1\n", "Y"], ["X", 3], []])
+keys = st.sampled_from(["cells", "cell_type", "source", "input", "worksheets", "nbformat"])
+values = st.recursive(
+    leaves | code | st.just("code"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
+)
+code_cells = st.fixed_dictionaries({"cell_type": st.just("code")}, optional={"source": values, "input": values})
+notebooks = st.fixed_dictionaries({"cells": st.lists(code_cells | values, max_size=4)}) | values
+
+
+@PATIENT
+@given(notebooks)
+def test_whatever_stands_in_a_notebook_it_is_read_or_refused_with_a_sentence(content):
+    """Law: any JSON gives source that Python compiles, sentences, or one refusal; never another error."""
+    try:
+        units, problems, _ = notebook.parts("a.ipynb", json.dumps(content).encode())
+    except Unreadable as error:
+        problems = (str(error),)
+        units = ()
+    for unit in units:
+        compile(unit.source, unit.label, "exec", dont_inherit=True)
+    assert all(sentence and "\n" not in sentence for sentence in problems)
+
+
+# Archives
+
+GOOD = packed(("labs/zero.py", "A = 1\n" * 50), ("labs/ring.py", "B = 1\n" * 50), ("__MACOSX/labs/._zero.py", "\0"))
+
+
+@PATIENT
+@given(st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), max_size=6), st.integers(0, 40))
+def test_a_damaged_archive_is_read_or_refused_with_a_sentence(changes, cut):
+    """Law: whatever bytes are changed or cut off, the archive is read, or refused as one that cannot be."""
+    data = bytearray(GOOD)
+    for place, byte in changes:
+        data[place] = byte
+    try:
+        files = unpack(bytes(data[: len(data) - cut]))
+    except Unreadable as error:
+        assert str(error).startswith("the archive ")  # noqa: PT017
+        return
+    assert all(isinstance(content, bytes) for content in files.values())
+
+
+def test_archives_of_windows_and_of_a_mac_are_read():
+    assert unpack(packed(("hand in\\labs\\zero.py", "A"), ("hand in\\notes.txt", ""))) == {"zero.py": b"A"}
+    assert unpack(packed(("x/zero.py", "A"), ("__MACOSX/x/._zero.py", "\0"), ("x/.DS_Store", ""))) == {"zero.py": b"A"}
+
+
+def test_very_many_entries_are_refused_before_they_are_listed(monkeypatch):
+    """Kills: an object in memory for each of 300,000 entries."""
+    data = packed(*((f"{n}", "") for n in range(HEADER_LIMIT + 1)))
+    monkeypatch.setattr("zipfile.ZipFile", None)
+    with pytest.raises(
+        Unreadable, match=f"the archive holds {HEADER_LIMIT + 1} entries; at most {ENTRY_LIMIT} are read"
+    ):
+        unpack(data)
+
+
+def test_an_archive_in_a_folder_counts_like_the_files_in_it(tmp_path):
+    (tmp_path / "labs.zip").write_bytes(packed(("labs/zero.py", "OLD = 1"), ("labs/ring.py", "B = 1")))
+    alone = load(tmp_path, TOPICS)
+    assert [(unit.label, unit.source) for unit in alone.units] == [("ring.py", "B = 1"), ("zero.py", "OLD = 1")]
+    (tmp_path / "zero.py").write_text("NEW = 1")
+    (tmp_path / "data.zip").write_text("no archive")
+    both = load(tmp_path, TOPICS)
+    assert [unit.source for unit in both.units] == ["B = 1", "NEW = 1"]
+    assert both.problems == (
+        "data.zip: the archive is damaged or is not a zip file: pack it again",
+        "zero.py stands in labs.zip and beside it: the one beside it counts",
+    )
+
+
+def test_many_large_files_are_not_all_read():
+    """Kills: gigabytes in the grader's memory for a folder of notebooks with their outputs."""
+    opened = []
+    files = {f"{n}.ipynb": lambda n=n: opened.append(n) or bytes(submission.FILE_LIMIT) for n in range(50)}
+    with pytest.raises(Unreadable, match="ann holds more than 64 MiB: clear the outputs"):
+        load_files("ann", files, TOPICS)
+    assert len(opened) == 5
+
+
+def test_one_file_of_several_that_cannot_be_read_costs_only_itself():
+    def broken():
+        raise PermissionError(13, "Permission denied")
+
+    files = {"zero.py": lambda: b"A = 1", "big.py": lambda: LARGE, "no.ipynb": broken, "null.py": lambda: b"\0"}
+    found = load_files("ann", files, TOPICS)
+    assert [unit.label for unit in found.units] == ["zero.py"]
+    assert len(found.problems) == 3
+    with pytest.raises(Unreadable, match=r"^no\.ipynb cannot be opened: Permission denied$"):
+        load_files("ann", {"no.ipynb": broken}, TOPICS)

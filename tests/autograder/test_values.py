@@ -135,10 +135,10 @@ def test_the_class_itself_is_no_value():
         (Half(0.5), "a Half; return plain numbers, strings, lists, tuples or dicts"),
         ((x for x in ()), "a generator; return a list"),
         ({1}, "a set; return a list"),
-        (1 << 5000, "an integer of 5,001 bits"),
+        (1 << 5000, "an integer of more than 4,096 bits"),
         ([0] * 200_000, "a value of more than 100,000 parts"),
         ("\ud800", "a string that is not Unicode text"),
-        (Tensor("float32", (600_000,), bytes(2_400_000)), "a tensor of 2,400,000 bytes"),
+        (Tensor("float32", (600_000,), bytes(2_400_000)), "a tensor of more than 2,097,152 bytes"),
         (Tensor("bfloat16", (1,), b"ab"), "a tensor of bfloat16; return one of float32, float64, int64, int32, bool"),
     ],
 )

@@ -132,6 +132,13 @@ def test_operations_that_overlap_do_not_cover_each_other():
     assert send.get_y() + send.get_height() <= receive.get_y() + 1e-9
 
 
+def test_rows_that_are_no_ranks_have_names():
+    picture = figures.spacetime(shift(2), lanes=("computing", "sending"))
+    assert [label.get_text() for label in picture.axes[0].get_yticklabels()] == ["computing", "sending"]
+    assert picture.axes[0].get_ylabel() == ""
+    assert picture.alt.startswith("6 operations in computing, sending over time")
+
+
 def test_a_run_without_events_is_an_empty_picture():
     assert figures.spacetime(Run()).alt.startswith("0 operations")
 

@@ -1,6 +1,8 @@
 """Aborts."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 
 

@@ -1,6 +1,8 @@
 """Leaves a shell that goes on writing into the working folder."""
+# item: call
+# earns: 0
 # ends: value raised
-# levels: best none
+# needs: nothing
 import subprocess
 
 

@@ -1,6 +1,8 @@
 """Replaces itself by another program that writes a verdict."""
-# ends: died timeout
-# levels: none
+# item: call
+# earns: 0
+# ends: raised died timeout
+# needs: nothing
 import os
 import sys
 

@@ -1,6 +1,8 @@
 """Returns a small object that is huge when written down."""
+# item: call
+# earns: 0
 # ends: refused timeout
-# levels: best none
+# needs: nothing
 def answer(x):
     value = ["ha"] * 10
     for _ in range(20):

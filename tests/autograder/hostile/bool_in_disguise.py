@@ -1,6 +1,8 @@
 """Returns an int subclass."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 import enum
 
 

@@ -1,6 +1,8 @@
 """Fails half way through its import."""
+# item: call
+# earns: 0
 # ends: unloadable
-# levels: best none
+# needs: nothing
 table = {}
 table["missing"]
 

@@ -1,6 +1,8 @@
 """Returns a list that holds itself."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 def answer(x):
     value = []
     value.append(value)

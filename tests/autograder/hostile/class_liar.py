@@ -1,6 +1,8 @@
 """Returns an object that says it is a float."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 class Liar:
     @property
     def __class__(self):

@@ -1,6 +1,8 @@
 """Closes every descriptor."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 
 

@@ -1,6 +1,8 @@
 """Replies with dictionary keys that all have the same hash."""
+# item: call
+# earns: 0
 # ends: died timeout
-# levels: best none
+# needs: nothing
 import os
 import sys
 

@@ -1,5 +1,7 @@
 """Is asynchronous."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 async def answer(x):
     return 1.0

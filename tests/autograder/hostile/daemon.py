@@ -1,6 +1,8 @@
 """Leaves a process with a session of its own, twice forked."""
-# ends: value raised
-# levels: best none
+# item: call
+# earns: 0
+# ends: died value raised
+# needs: nothing
 import os
 import time
 

@@ -1,6 +1,8 @@
 """Leaves folders nested deeper than Python's own removal can walk."""
+# item: call
+# earns: 0
 # ends: value raised timeout
-# levels: best none
+# needs: nothing
 import os
 
 

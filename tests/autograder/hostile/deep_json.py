@@ -1,6 +1,8 @@
 """Replies with JSON nested deeper than a parser can follow."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

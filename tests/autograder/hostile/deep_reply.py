@@ -1,6 +1,8 @@
 """Returns a list nested ten thousand levels deep."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 def answer(x):
     value = []
     for _ in range(10_000):

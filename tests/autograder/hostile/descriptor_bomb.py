@@ -1,6 +1,8 @@
 """Opens files until there are no descriptors left."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer(x):
     held = []
     while True:

@@ -1,6 +1,8 @@
 """Writes until a file may not grow any more."""
+# item: call
+# earns: 0
 # ends: raised died timeout
-# levels: best none
+# needs: nothing
 def answer(x):
     with open("big", "wb") as file:
         for _ in range(1024):

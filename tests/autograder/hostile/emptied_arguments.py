@@ -1,6 +1,8 @@
 """Empties the lists that it is given."""
+# item: call
+# earns: 0
 # ends: value raised
-# levels: best none
+# needs: nothing
 def answer(x):
     x.clear()
     return 0.0

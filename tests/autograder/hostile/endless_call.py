@@ -1,6 +1,8 @@
 """Never returns."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 def answer(x):
     while True:
         pass

@@ -1,6 +1,8 @@
 """Raises an exception whose text never ends."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 class Slow(Exception):
     def __str__(self):
         while True:

@@ -1,6 +1,8 @@
 """Never finishes its import."""
+# item: call
+# earns: 0
 # ends: unloadable missing
-# levels: best none
+# needs: nothing
 while True:
     pass
 

@@ -1,6 +1,8 @@
 """Returns an object that is equal to everything."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 class Yes:
     def __eq__(self, other):
         return True

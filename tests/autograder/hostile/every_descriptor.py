@@ -1,6 +1,8 @@
 """Writes a verdict on every descriptor."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 
 

@@ -1,6 +1,8 @@
 """Registers an exit hook that never returns."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 import atexit
 import time
 

@@ -1,6 +1,8 @@
 """Leaves with success while it is imported."""
+# item: call
+# earns: 0
 # ends: unloadable missing
-# levels: best none
+# needs: nothing
 import os
 
 os._exit(0)

@@ -1,6 +1,8 @@
 """Returns a float subclass that compares as it likes."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 class Answer(float):
     def __eq__(self, other):
         return True

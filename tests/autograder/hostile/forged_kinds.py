@@ -1,6 +1,8 @@
 """Replies with every kind of end that there is."""
+# item: call
+# earns: 0
 # ends: died value raised refused missing unloadable
-# levels: best none
+# needs: nothing
 import sys
 
 

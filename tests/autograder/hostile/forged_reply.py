@@ -1,6 +1,8 @@
 """Finds the channel on the stack and replies itself, before the grader's own code can."""
+# item: call
+# earns: 0
 # ends: value died
-# levels: best none
+# needs: nothing
 import sys
 
 

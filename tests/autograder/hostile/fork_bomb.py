@@ -1,6 +1,8 @@
 """Forks a tree of processes, each of which stays (bounded here at 60)."""
+# item: call
+# earns: 0
 # ends: timeout value died raised
-# levels: best none
+# needs: nothing
 import os
 import time
 

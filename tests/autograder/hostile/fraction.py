@@ -1,6 +1,8 @@
 """Returns an exact number of another type."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 from fractions import Fraction
 
 

@@ -1,5 +1,7 @@
 """Yields where it should return."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 def answer(x):
     yield 1.0

@@ -1,6 +1,8 @@
 """Replies with half of a surrogate pair, which cannot be printed."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

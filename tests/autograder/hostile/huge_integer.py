@@ -1,5 +1,7 @@
 """Returns an integer of a million bits."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 def answer(x):
     return 1 << 1_000_000

@@ -1,6 +1,8 @@
 """Ignores every signal that can be ignored, and stays."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 import signal
 import time
 

@@ -1,6 +1,8 @@
 """Prints ten megabytes while it is imported."""
+# item: call
+# earns: 0
 # ends: value timeout unloadable
-# levels: best none
+# needs: nothing
 print("w" * 10_000_000)
 
 

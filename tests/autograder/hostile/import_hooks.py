@@ -1,6 +1,8 @@
 """Puts itself in front of every import."""
+# item: call
+# earns: 0
 # ends: value unloadable raised
-# levels: best none
+# needs: nothing
 import sys
 
 

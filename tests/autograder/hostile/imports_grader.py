@@ -1,6 +1,8 @@
 """Imports the grader's modules by every way round the finder."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best
+# needs: files
 import importlib
 import sys
 

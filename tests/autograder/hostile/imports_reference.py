@@ -1,6 +1,8 @@
 """Imports the reference."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer(x):
     import solutions.collective_cost
 

@@ -1,6 +1,8 @@
 """Imports the reference at its top, and calls it."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 from solutions.collective_cost import traffic
 
 

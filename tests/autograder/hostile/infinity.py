@@ -1,5 +1,7 @@
 """Returns infinity."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 def answer(x):
     return float("inf")

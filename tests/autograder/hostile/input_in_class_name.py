@@ -1,5 +1,7 @@
 """Hides its input in the name of an exception class."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer(x):
     raise type(f"Got_{str(x).replace('.', '_')}", (Exception,), {})(f"input {x}")

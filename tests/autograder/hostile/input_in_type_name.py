@@ -1,5 +1,7 @@
 """Hides its input in the name of a returned type."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 def answer(x):
     return type(f"Got_{str(x).replace('.', '_')}", (), {})()

@@ -1,6 +1,8 @@
 """Kills every process that it can reach."""
+# item: call
+# earns: 0
 # ends: died timeout raised value
-# levels: best
+# needs: processes
 import os
 import signal
 

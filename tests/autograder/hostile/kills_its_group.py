@@ -1,6 +1,8 @@
 """Kills its own process group."""
-# ends: died
-# levels: best none
+# item: call
+# earns: 0
+# ends: raised died
+# needs: nothing
 import os
 import signal
 

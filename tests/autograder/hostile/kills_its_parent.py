@@ -1,6 +1,8 @@
 """Kills the process that started it."""
+# item: call
+# earns: 0
 # ends: died timeout raised value
-# levels: best
+# needs: processes
 import os
 import signal
 

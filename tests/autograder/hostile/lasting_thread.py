@@ -1,6 +1,8 @@
 """Leaves a thread that never ends."""
-# ends: value
-# levels: best none
+# item: call
+# earns: 0
+# ends: raised value
+# needs: nothing
 import threading
 import time
 

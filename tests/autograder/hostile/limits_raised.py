@@ -1,6 +1,8 @@
 """Raises its own resource limits, then takes memory."""
+# item: call
+# earns: 0
 # ends: raised died timeout
-# levels: best none
+# needs: nothing
 import resource
 
 

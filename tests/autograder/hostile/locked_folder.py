@@ -1,6 +1,8 @@
 """Leaves a folder without permissions behind."""
+# item: call
+# earns: 0
 # ends: value raised
-# levels: best none
+# needs: nothing
 import os
 
 

@@ -1,6 +1,8 @@
 """Replies with a tensor whose shape is not its data's."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

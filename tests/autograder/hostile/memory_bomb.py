@@ -1,6 +1,8 @@
 """Takes all memory it can get."""
+# item: call
+# earns: 0
 # ends: raised died timeout
-# levels: best none
+# needs: nothing
 def answer(x):
     held = []
     while True:

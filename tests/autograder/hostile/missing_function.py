@@ -1,5 +1,7 @@
 """Defines another function."""
+# item: call
+# earns: 0
 # ends: missing
-# levels: best none
+# needs: nothing
 def other(x):
     return 1.0

@@ -1,5 +1,7 @@
 """Uses a module that it never imported."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer(x):
     return math.sqrt(2)

@@ -1,6 +1,8 @@
 """Returns an object whose type cannot say its name."""
+# item: call
+# earns: 0
 # ends: refused raised died
-# levels: best none
+# needs: nothing
 class Meta(type):
     @property
     def __name__(cls):

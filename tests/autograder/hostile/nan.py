@@ -1,5 +1,7 @@
 """Returns NaN, which is neither above nor below the tolerance."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 def answer(x):
     return float("nan")

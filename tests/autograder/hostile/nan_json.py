@@ -1,6 +1,8 @@
 """Replies with the words NaN and Infinity of lenient JSON."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

@@ -1,6 +1,8 @@
 """Looks for a network beyond its own loopback."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best
+# needs: network
 import socket
 
 

@@ -1,4 +1,6 @@
 """Binds the name to a number."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 answer = 3.0

@@ -1,6 +1,8 @@
 """Replies with bytes that are not text."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

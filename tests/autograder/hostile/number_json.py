@@ -1,6 +1,8 @@
 """Replies with a number of a million digits."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

@@ -1,6 +1,8 @@
 """Leaves through os._exit with a status of success."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 
 

@@ -1,6 +1,8 @@
 """Is nested so deeply that compiling it fails."""
+# item: call
+# earns: 0
 # ends: unloadable died
-# levels: best none
+# needs: nothing
 def answer(x):
     return 1.0
 

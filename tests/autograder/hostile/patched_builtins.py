@@ -1,6 +1,8 @@
 """Replaces builtins that a grader might use."""
+# item: call
+# earns: 0
 # ends: value raised died refused
-# levels: best none
+# needs: nothing
 import builtins
 
 for name in ("isinstance", "abs", "sum", "all", "any", "float", "list", "tuple"):

@@ -1,6 +1,8 @@
 """Replaces the encoder of replies by one of its own."""
+# item: call
+# earns: 0
 # ends: value died raised
-# levels: best none
+# needs: nothing
 import sys
 
 

@@ -1,6 +1,8 @@
 """Replaces json, math and os.write."""
+# item: call
+# earns: 0
 # ends: unloadable missing
-# levels: best none
+# needs: nothing
 import json
 import math
 import os

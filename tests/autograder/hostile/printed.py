@@ -1,5 +1,7 @@
 """Prints its answer and returns nothing."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 def answer(x):
     print(1.0)

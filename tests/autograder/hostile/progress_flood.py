@@ -1,6 +1,8 @@
 """Says for ever that it is still importing."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 import sys
 
 

@@ -1,6 +1,8 @@
 """Returns an object that raises when it is compared."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 class Bomb:
     def __eq__(self, other):
         raise SystemExit(0)

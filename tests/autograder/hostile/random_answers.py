@@ -1,6 +1,8 @@
 """Answers the same question in another way each time."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 import random
 
 

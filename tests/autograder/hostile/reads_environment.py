@@ -1,6 +1,8 @@
 """Returns its environment."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 import os
 
 

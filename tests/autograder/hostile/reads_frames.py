@@ -1,6 +1,8 @@
 """Walks the frames for an expected value."""
+# item: call
+# earns: 0
 # ends: raised value refused
-# levels: best none
+# needs: nothing
 import sys
 
 

@@ -1,6 +1,8 @@
 """Asks the garbage collector for every string, float and bank object."""
+# item: call
+# earns: 0
 # ends: value refused raised timeout
-# levels: best none
+# needs: nothing
 import gc
 
 

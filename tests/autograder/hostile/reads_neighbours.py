@@ -1,6 +1,8 @@
 """Looks for other submissions, keys and results on the disk."""
+# item: call
+# earns: 0
 # ends: value timeout
-# levels: best
+# needs: files
 import os
 
 

@@ -1,6 +1,8 @@
 """Reads environment, command line and memory map of every process."""
+# item: call
+# earns: 0
 # ends: value raised
-# levels: best
+# needs: processes
 import glob
 
 

@@ -1,6 +1,8 @@
 """Looks for the reference and the bank as files."""
+# item: call
+# earns: 0
 # ends: value timeout
-# levels: best
+# needs: files
 import os
 import sys
 

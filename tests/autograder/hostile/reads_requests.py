@@ -1,6 +1,8 @@
 """Reads the channel for the requests that will come."""
+# item: call
+# earns: 0
 # ends: value timeout died
-# levels: best none
+# needs: nothing
 import os
 
 

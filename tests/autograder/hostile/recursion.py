@@ -1,5 +1,7 @@
 """Recurses without an end."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer(x):
     return answer(x)

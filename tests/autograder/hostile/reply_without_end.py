@@ -1,6 +1,8 @@
 """Writes a reply that never ends."""
+# item: call
+# earns: 0
 # ends: died timeout
-# levels: best none
+# needs: nothing
 import sys
 
 

@@ -1,6 +1,8 @@
 """Leaves two processes, each of which would start the other again."""
-# ends: value raised
-# levels: best none
+# item: call
+# earns: 0
+# ends: died value raised
+# needs: nothing
 import os
 import time
 

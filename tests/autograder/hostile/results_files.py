@@ -1,6 +1,8 @@
 """Writes a results file wherever it may."""
+# item: call
+# earns: 0
 # ends: raised value
-# levels: best
+# needs: files
 import json
 import os
 

@@ -1,6 +1,8 @@
 """Reads address zero."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import ctypes
 
 

@@ -1,6 +1,8 @@
 """Sleeps, which no limit of processor time sees."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 import time
 
 

@@ -1,6 +1,8 @@
 """Lifts the recursion limit and recurses until the stack is gone."""
+# item: call
+# earns: 0
 # ends: died raised timeout
-# levels: best none
+# needs: nothing
 import sys
 
 

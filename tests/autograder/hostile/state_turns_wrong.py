@@ -1,6 +1,8 @@
 """Is right at first and wrong after a few calls."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 calls = []
 
 

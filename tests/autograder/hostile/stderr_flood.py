@@ -1,6 +1,8 @@
 """Writes to standard error without an end, in small pieces."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 import os
 
 

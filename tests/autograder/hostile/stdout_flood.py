@@ -1,6 +1,8 @@
 """Prints without an end."""
+# item: call
+# earns: 0
 # ends: timeout
-# levels: best none
+# needs: nothing
 def answer(x):
     while True:
         print("x" * 100_000)

@@ -1,6 +1,8 @@
 """Stops its own process, so that it neither answers nor ends."""
-# ends: timeout
-# levels: best none
+# item: call
+# earns: 0
+# ends: raised timeout
+# needs: nothing
 import os
 import signal
 

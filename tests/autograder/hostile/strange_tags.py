@@ -1,6 +1,8 @@
 """Replies with tags that nobody gave out."""
+# item: call
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import os
 import sys
 

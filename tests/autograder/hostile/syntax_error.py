@@ -1,5 +1,7 @@
 """Is not Python."""
+# item: call
+# earns: 0
 # ends: unloadable
-# levels: best none
+# needs: nothing
 def answer(x)
     return 1.0

@@ -1,6 +1,8 @@
 """Leaves through sys.exit with a status of success."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 import sys
 
 

@@ -1,6 +1,8 @@
 """Raises SystemExit while it is imported."""
+# item: call
+# earns: 0
 # ends: unloadable
-# levels: best none
+# needs: nothing
 raise SystemExit(0)
 
 

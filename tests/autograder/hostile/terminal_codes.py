@@ -1,6 +1,8 @@
 """Raises with codes that repaint a terminal."""
+# item: call
+# earns: 0
 # ends: raised timeout
-# levels: best none
+# needs: nothing
 import os
 import sys
 

@@ -1,6 +1,8 @@
 """Starts threads that never end (bounded here at 500)."""
+# item: call
+# earns: 0
 # ends: raised value timeout died
-# levels: best none
+# needs: nothing
 import threading
 
 

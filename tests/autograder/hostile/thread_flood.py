@@ -1,6 +1,8 @@
 """Returns, while a thread goes on printing for ever."""
-# ends: value
-# levels: best none
+# item: call
+# earns: 0
+# ends: raised value
+# needs: nothing
 import threading
 
 

@@ -1,6 +1,8 @@
 """Awaits at its top, as a notebook may."""
+# item: call
+# earns: 0
 # ends: unloadable
-# levels: best none
+# needs: nothing
 import asyncio
 
 await asyncio.sleep(0)

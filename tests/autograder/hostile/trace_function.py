@@ -1,6 +1,8 @@
 """Watches every frame by a trace function and a profiler."""
+# item: call
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 import sys
 
 seen = []

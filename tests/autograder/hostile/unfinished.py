@@ -1,5 +1,7 @@
 """Is the stub as it was handed out."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer(x):
     raise NotImplementedError("03-answer: write me")

@@ -1,5 +1,7 @@
 """Returns a string that is not Unicode text."""
+# item: call
+# earns: 0
 # ends: refused
-# levels: best none
+# needs: nothing
 def answer(x):
     return "\ud800"

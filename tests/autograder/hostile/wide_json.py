@@ -1,6 +1,8 @@
 """Replies with millions of empty lists."""
+# item: call
+# earns: 0
 # ends: died timeout
-# levels: best none
+# needs: nothing
 import os
 import sys
 

@@ -1,6 +1,8 @@
 """One rank dies in the middle of a collective."""
+# item: world
+# earns: 0
 # ends: died
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

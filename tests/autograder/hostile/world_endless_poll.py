@@ -1,6 +1,8 @@
 """Asks for ever whether a message has come that nobody sends."""
+# item: world
+# earns: 0
 # ends: timeout
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

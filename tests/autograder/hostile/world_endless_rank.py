@@ -1,6 +1,8 @@
 """One rank computes for ever while the other waits for it."""
+# item: world
+# earns: 0
 # ends: timeout
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,8 @@
 """Destroys the group that it was given and makes its own."""
+# item: world
+# earns: 0
 # ends: value raised died deadlock refused timeout
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

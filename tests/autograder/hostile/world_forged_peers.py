@@ -1,6 +1,8 @@
 """Announces operations in the name of its peer."""
+# item: world
+# earns: 0
 # ends: deadlock died
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

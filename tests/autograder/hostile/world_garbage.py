@@ -1,6 +1,8 @@
 """Writes garbage on every descriptor in the middle of a collective."""
+# item: world
+# earns: 0
 # ends: died
-# levels: best none
+# needs: nothing
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,8 @@
 """Claims to give a terabyte."""
+# item: world
+# earns: 0
 # ends: died deadlock
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

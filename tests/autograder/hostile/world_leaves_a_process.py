@@ -1,6 +1,8 @@
 """Leaves a process behind that speaks for the rank when it is gone."""
+# item: world
+# earns: 0
 # ends: value died raised deadlock
-# levels: best none
+# needs: nothing
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,8 @@
 """Returns an answer without calling any collective."""
+# item: world
+# earns: 0
 # ends: value
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

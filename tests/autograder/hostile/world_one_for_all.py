@@ -1,6 +1,8 @@
 """Rank 0 computes every rank's answer; the others return nothing."""
+# item: world
+# earns: 0
 # ends: value
-# levels: best none
+# needs: nothing
 import torch
 import torch.distributed as dist
 

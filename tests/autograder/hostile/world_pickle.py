@@ -1,6 +1,8 @@
 """Sends its peer an object that ends whoever unpickles it."""
+# item: world
+# earns: 0
 # ends: died deadlock raised
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

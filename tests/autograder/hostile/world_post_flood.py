@@ -1,6 +1,8 @@
 """Announces operations without an end."""
+# item: world
+# earns: 0
 # ends: died timeout
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,8 @@
 """Replies with an answer while it is waited for in a collective."""
+# item: world
+# earns: 0
 # ends: value died deadlock raised
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

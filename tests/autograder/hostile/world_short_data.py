@@ -1,6 +1,8 @@
 """Hands in less than it announced."""
+# item: world
+# earns: 0
 # ends: died
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

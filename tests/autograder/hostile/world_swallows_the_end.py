@@ -1,6 +1,8 @@
 """Catches whatever ends a case, and waits again."""
+# item: world
+# earns: 0
 # ends: timeout deadlock
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

@@ -1,6 +1,8 @@
 """Announces operations with fields of wrong types."""
+# item: world
+# earns: 0
 # ends: died
-# levels: best
+# needs: nothing
 import torch
 import torch.distributed as dist
 

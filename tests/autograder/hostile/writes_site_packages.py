@@ -1,6 +1,8 @@
 """Writes into the interpreter's own folders."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best
+# needs: files
 import os
 import sys
 

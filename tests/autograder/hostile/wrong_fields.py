@@ -1,6 +1,8 @@
 """Replies with fields of wrong types."""
+# item: call
+# earns: 0
 # ends: raised timeout
-# levels: best none
+# needs: nothing
 import os
 import sys
 

@@ -1,5 +1,7 @@
 """Takes other arguments than it is given."""
+# item: call
+# earns: 0
 # ends: raised
-# levels: best none
+# needs: nothing
 def answer():
     return 1.0

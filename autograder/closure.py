@@ -1,0 +1,73 @@
+"""Which modules of the course a program needs, read from its source: nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+#: The folder that holds the packages of the course, in a checkout as in an installation.
+ROOT = Path(__file__).resolve().parents[1]
+#: The packages that a grading may need. Labs, demos, tools and tests are not among them.
+PACKAGES = ("autograder", "rankzero", "solutions")
+
+
+def modules(roots: Iterable[str]) -> dict[str, Path]:
+    """The files of ``roots`` and of every module of the course that they import, directly or not, at the top or inside
+    a function; by dotted name. A module that is named only when it is imported (a chapter, a reference) is a root.
+
+    Raises:
+        ModuleNotFoundError: a root is not there.
+    """
+    todo = list(roots)
+    for name in todo:
+        if _file(name) is None:
+            raise ModuleNotFoundError(f"the course has no module {name}")
+    found: dict[str, Path] = {}
+    while todo:
+        name = todo.pop()
+        file = None if name in found else _file(name)
+        if file:
+            found[name] = file
+            todo += [*_parents(name), *_imports(name, file)]
+    return dict(sorted(found.items()))
+
+
+def _file(name: str) -> Path | None:
+    """The file of a module or package of the course; None for any other."""
+    if name.partition(".")[0] not in PACKAGES:
+        return None
+    path = ROOT.joinpath(*name.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+
+
+def _parents(name: str) -> Iterator[str]:
+    """The packages that are imported before ``name``."""
+    parts = name.split(".")
+    return (".".join(parts[:length]) for length in range(1, len(parts)))
+
+
+@functools.cache
+def _imports(name: str, file: Path) -> frozenset[str]:
+    """What a module imports; a name that is taken out of a package may be a module of it."""
+    return frozenset(_named(name if file.name == "__init__.py" else name.rpartition(".")[0], file))
+
+
+def _named(package: str, file: Path) -> Iterator[str]:
+    """The names that stand in the import statements of a file of ``package``."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(package, node)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _base(package: str, node: ast.ImportFrom) -> str:
+    """The absolute name of what ``from ... import`` takes names out of."""
+    if not node.level:
+        return node.module or ""
+    outer = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join([*outer, *([node.module] if node.module else [])])

@@ -1,0 +1,183 @@
+"""``verify`` the bank on this host, ``release`` a learner's copy, and keep ``vectors``: freeze, hash, replay."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands.common import (
+    DONE,
+    NO_SANDBOX,
+    UNJUDGED,
+    Usage,
+    add_exam_options,
+    chosen,
+    make_exam,
+    read_key,
+    write,
+)
+
+if TYPE_CHECKING:
+    from autograder.exam import Exam
+
+LEVELS = ("best", "required", "none")
+
+
+def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    verify = commands.add_parser("verify", help="prove the bank on this host")
+    verify.add_argument("--key", metavar="FILE", help="secret key for hidden inputs (- for standard input)")
+    verify.add_argument("--only", nargs="+", action="extend", metavar="ID", help="items, or chapters such as 03 or cap")
+    verify.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share it (default: 1)")
+    verify.add_argument("--sandbox", choices=LEVELS, default="best", help="default: best")
+    verify.set_defaults(command=_verify)
+    release = commands.add_parser("release", help="write a learner's copy: pages and labs, no solutions")
+    release.add_argument("folder", metavar="DIR", help="a folder that is new, empty, or an earlier release")
+    release.set_defaults(command=_release)
+    _add_vectors(commands.add_parser("vectors", help="freeze, hash or replay the cases of an exam"))
+
+
+def _add_vectors(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    freeze = actions.add_parser("freeze", help="write every case and its answer to a file")
+    add_exam_options(freeze)
+    freeze.add_argument("--out", required=True, metavar="FILE", help="where to write them; keep the file to yourself")
+    freeze.set_defaults(command=_freeze)
+    name = actions.add_parser("hash", help="print the name of the set of cases, as it stands in results")
+    add_exam_options(name)
+    name.set_defaults(command=_hash)
+    replay = actions.add_parser("replay", help="grade a submission with frozen vectors alone")
+    replay.add_argument("vectors", help="the file that freeze wrote")
+    replay.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
+    replay.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
+    replay.add_argument("--sandbox", choices=LEVELS, default="best", help="default: best")
+    replay.set_defaults(command=_replay)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from autograder import bank, verifying
+    from autograder.items import Build
+    from autograder.sandbox import SandboxRefused
+
+    if options.workers < 1:
+        raise Usage(f"--workers must be at least 1, got {options.workers}")
+    key, _ = read_key(options.key)
+    items = chosen(options.only) if options.only else list(bank.items())
+    try:
+        _measured(options.sandbox)
+    except SandboxRefused as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return NO_SANDBOX
+    faults = 0
+    for fault in verifying.proven(items, key, options.sandbox, options.workers):
+        print(fault, flush=True)
+        faults += 1
+    builds = [item for item in items if isinstance(item, Build)]
+    searched, leaking = _searched(builds, key)
+    print(f"{_count(len(items), 'item')}: {_count(faults, 'fault') if faults else 'all hold'}; {searched}")
+    return UNJUDGED if faults or leaking else DONE
+
+
+def _searched(items: list[Any], key: bytes) -> tuple[str, int]:
+    """What the search for hidden inputs came to, and the number of items whose inputs stand in a released file."""
+    from autograder import leaks, releasing
+    from autograder.exam import Exam
+
+    try:
+        files = releasing.files(releasing.course())
+    except releasing.NotReleased as error:
+        return f"hidden inputs were not searched for ({error})", 0
+    exam = Exam(items, key)
+    found = leaks.standing(exam, files)
+    for item, names in found.items():
+        print(f"{item}: a hidden input stands in {', '.join(names)}")
+    telling = sum(bool(leaks.secrets(exam, item)) for item in items)
+    among = (
+        f"{_count(len(files), 'released file')} ({telling} of {_count(len(items), 'exercise')} have some to look for)"
+    )
+    return f"hidden inputs of {len(found) or 'none'} stand in {among}", len(found)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _measured(level: str) -> Any:
+    """The sandbox of a level."""
+    from autograder.sandbox import Sandbox
+
+    return Sandbox.measure(level)
+
+
+def _release(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from autograder import releasing
+
+    try:
+        written = releasing.release(releasing.course(), Path(options.folder))
+    except releasing.NotReleased as error:
+        raise Usage(str(error)) from None
+    except OSError as error:
+        raise Usage(f"the release cannot be written to {options.folder}: {error.strerror}") from None
+    labs = sum(name.startswith("labs/") for name in written)
+    print(f"{options.folder}: {len(written) - labs - 1} pages, {labs} files of labs, README.md")
+    return DONE
+
+
+def _exam(options: argparse.Namespace) -> Exam:
+    key, drawn = read_key(options.key)
+    if drawn:
+        raise Usage("vectors need a key: give --key FILE, or set AUTOGRADER_KEY")
+    return make_exam(options.only, key, options.with_questions)
+
+
+def _hash(options: argparse.Namespace) -> int:
+    print(_exam(options).vectors_hash)
+    return DONE
+
+
+def _freeze(options: argparse.Namespace) -> int:
+    from autograder import freezing
+    from autograder.exam import CannotJudge
+
+    with _exam(options) as exam:
+        try:
+            freezing.write(options.out, freezing.freeze(exam))
+        except CannotJudge as error:
+            print(f"autograder: {error}", file=sys.stderr)
+            return UNJUDGED
+        except OSError as error:
+            raise Usage(f"the vectors cannot be written to {options.out}: {error.strerror}") from None
+        cases = sum(len(exam.sheet(item).drawn) for item in exam.items)
+        print(f"{options.out}: {_count(cases, 'case')} of {_count(len(exam.items), 'item')}, {exam.vectors_hash}")
+    return DONE
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from autograder import freezing, judge, report
+    from autograder.commands import grading
+    from autograder.sandbox import SandboxRefused
+
+    os.environ.pop("AUTOGRADER_KEY", None)  # nothing here needs it
+    try:
+        exam = freezing.read(options.vectors)
+        sandbox = _measured(options.sandbox)
+    except freezing.NotFrozen as error:
+        raise Usage(str(error)) from None
+    except SandboxRefused as error:
+        if options.out:
+            write(options.out, report.results(judge.refused(os.path.basename(options.submission), str(error)), {}))
+        print(f"autograder: {error}", file=sys.stderr)
+        return NO_SANDBOX
+    if options.out:
+        write(options.out, report.unfinished())
+    with exam:
+        graded = grading.graded(options.submission, exam, sandbox)
+    if options.out:
+        stamps = {"sandbox": sandbox.line, "key_hash": exam.key_hash, "vectors": exam.vectors_hash}
+        write(options.out, report.results(graded, stamps))
+    print(report.table(graded, sandbox.line))
+    return UNJUDGED if graded.reason else DONE

@@ -1,0 +1,270 @@
+"""``grade-class DIR``, ``regrade OUT``, ``merge OUT ...`` and ``diff OLD NEW``: a class, graded and kept."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage, add_exam_options, make_exam, read_key
+
+if TYPE_CHECKING:
+    from autograder.asking import Spec
+    from autograder.classroom import Graded
+    from autograder.collecting import Handed
+    from autograder.keeping import Folder
+
+
+#: Seconds that a Dask cluster may take to answer.
+PATIENCE = 30
+
+
+def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    _add_grade(commands.add_parser("grade-class", help="grade a folder of submissions"))
+    parser = commands.add_parser("regrade", help="mark stored answers again: runs no submission's code")
+    parser.add_argument("old", metavar="OUT", help="a graded class")
+    parser.add_argument("--to", required=True, metavar="NEW", help="the folder of the new grading")
+    parser.add_argument("--key", metavar="FILE", help="the secret key of that grading (- for standard input)")
+    parser.add_argument("--points", metavar="FILE", help="points by item or chapter, in place of those of before")
+    parser.set_defaults(command=_regrade)
+    parser = commands.add_parser("merge", help="join the shards of a class")
+    parser.add_argument("parts", nargs="+", metavar="OUT", help="graded shards")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder of the whole class")
+    parser.set_defaults(command=_merge)
+    parser = commands.add_parser("diff", help="whose score moved between two gradings, and why")
+    parser.add_argument("old", metavar="OLD", help="a graded class")
+    parser.add_argument("new", metavar="NEW", help="another grading of it")
+    parser.set_defaults(command=_diff)
+
+
+def _add_grade(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="a class as Gradescope, Canvas or Moodle give it")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="answers, results, pages and class.csv")
+    parser.add_argument("--sandbox", choices=("required", "best", "none"), default="required", help="default: required")
+    parser.add_argument("--workers", type=int, metavar="N", help="submissions at the same time; default: usable cores")
+    parser.add_argument("--resume", action="store_true", help="go on with what FOLDER holds")
+    parser.add_argument("--points", metavar="FILE", help='JSON: {"03-ring-all-reduce-time": 8, "05": 2}')
+    parser.add_argument("--per-submission", action="store_true", help="hidden inputs of its own for each submission")
+    parser.add_argument("--shard", metavar="I/N", help="grade the I-th of N parts of the class")
+    parser.add_argument("--dask", metavar="ADDRESS", help="of a Dask scheduler whose workers ask the submissions")
+    add_exam_options(parser)
+    parser.set_defaults(command=_grade)
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from autograder.keeping import Folder
+    from autograder.sandbox import SandboxRefused
+
+    shard = _shard(options.shard)
+    if options.workers is not None and options.workers < 1:
+        raise Usage(f"--workers must be at least 1, got {options.workers}")
+    key, drawn = read_key(options.key)
+    if drawn and (shard or options.resume):
+        raise Usage(f"{'--shard' if shard else '--resume'} needs --key: every submission must be asked the same")
+    spec = _spec(options, key)
+    handed = _handed(options.folder, shard)
+    folder = Folder(options.out, options.resume)
+    try:
+        with _refusals(options.out):
+            folder.check()
+            if drawn:
+                print(f"key: {drawn['key']} (drawn at random; keep it: --key needs it again)", file=sys.stderr)
+            rows = _graded(options, handed, spec, folder)
+    except KeyboardInterrupt:
+        go_on = "give the same command and key with --resume to go on"
+        print(f"\nautograder: stopped; what is finished is kept in {options.out}: {go_on}", file=sys.stderr)
+        return UNJUDGED
+    except SandboxRefused as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return NO_SANDBOX
+    return _ended(rows, options.out)
+
+
+def _graded(options: argparse.Namespace, handed: Sequence[Handed], spec: Spec, folder: Folder) -> list[Graded]:
+    from autograder import classroom
+    from autograder.watching import Progress
+
+    with _terminated(), _executor(options.dask) as (executor, workers):
+        watch = Progress(sys.stderr)
+        return classroom.grade_class(handed, spec, folder, executor, options.workers or workers, watch)
+
+
+@contextlib.contextmanager
+def _terminated() -> Iterator[None]:
+    """A SIGTERM, as job schedulers send it, stops the class as Ctrl-C does."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def _executor(address: str | None) -> Iterator[tuple[Any, int | None]]:
+    """Who asks, and how many at the same time: the threads of this process, or the workers of a Dask cluster."""
+    if address is None:
+        yield None, None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise Usage("--dask needs the package distributed: pip install 'rankzero[dask]'") from None
+    try:
+        client = Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise Usage(f"there is no Dask scheduler at {address}: {' '.join(str(error).split())[:200]}") from None
+    with client:
+        client.wait_for_workers(1, timeout=PATIENCE)
+        yield client.get_executor(), max(1, sum(client.ncores().values()))
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    from autograder import classroom, keeping
+    from autograder.answers import OtherVectors
+
+    key, drawn = read_key(options.key)
+    if drawn:
+        raise Usage("regrade needs --key: expected values are computed again")
+    with _refusals(options.to):
+        old = keeping.opened(options.old)
+        spec = _spec_of(old.stamps, key, options.points)
+        with spec.exam() as exam:
+            if exam.key_hash != old.stamps["key_hash"]:
+                raise Usage(f"{options.old} was graded with another key: {old.stamps['key_hash']}, not {exam.key_hash}")
+        try:
+            rows = classroom.remark(old, spec, keeping.Folder(options.to))
+        except OtherVectors as error:
+            raise Usage(str(error)) from None
+    return _ended(rows, options.to)
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from autograder import keeping
+
+    with _refusals(options.out):
+        rows = keeping.merge([keeping.opened(part) for part in options.parts], keeping.Folder(options.out))
+    return _ended(rows, options.out)
+
+
+def _diff(options: argparse.Namespace) -> int:
+    from autograder import differing, keeping
+
+    with _refusals(options.new):
+        old, new = (keeping.opened(path).rows() for path in (options.old, options.new))
+    print(differing.table(differing.moved(old, new)))
+    return DONE
+
+
+@contextlib.contextmanager
+def _refusals(out: str) -> Iterator[None]:
+    """Refusals of the modules below, as one line for whoever typed the command."""
+    from autograder.classroom import OtherGrader
+    from autograder.keeping import NotAClass
+
+    try:
+        yield
+    except (NotAClass, OtherGrader) as error:
+        raise Usage(str(error)) from None
+    except OSError as error:
+        raise Usage(f"{out} cannot be written: {error.strerror or error}") from None
+
+
+# What is asked.
+
+
+def _spec(options: argparse.Namespace, key: bytes) -> Spec:
+    from autograder.asking import Spec
+
+    exam = make_exam(options.only, key, options.with_questions)
+    return Spec(
+        tuple(item.id for item in exam.items),
+        key,
+        tuple(question.id for question in exam.questions),
+        read_points(options.points, [item.id for item in exam.items]) if options.points else (),
+        options.sandbox,
+        per_submission=options.per_submission,
+    )
+
+
+def _spec_of(stamps: Mapping[str, Any], key: bytes, points: str | None) -> Spec:
+    """What a kept class was asked; its points in force, or those of a file."""
+    from autograder.asking import Spec
+
+    items = tuple(stamps["items"])
+    worth = read_points(points, items) if points else tuple(stamps["points"].items())
+    return Spec(items, key, tuple(stamps["questions"]), worth, "none", per_submission=stamps["per_submission"])
+
+
+def read_points(path: str, asked: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Points by id from a JSON file: those of ``asked``; an item's own number wins over its chapter's.
+
+    Raises:
+        Usage: it cannot be read, names no item or chapter, or a number is none.
+    """
+    import json
+
+    from autograder import bank
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except (OSError, ValueError) as error:
+        raise Usage(f"the points cannot be read from {path}: {getattr(error, 'strerror', None) or error}") from None
+    if type(content) is not dict:
+        raise Usage(f'the points in {path} must be a JSON object such as {{"03": 2}}')
+    builds = [item.id for item in bank.builds()]
+    chapters = {name.split("-")[0] for name in builds}
+    for name, worth in content.items():
+        if name not in chapters and name not in builds:
+            raise Usage(f"the points in {path} name {name}, which is no chapter and no function of the course")
+        if type(worth) not in (int, float) or not 0 <= worth < math.inf:
+            raise Usage(f"the points of {name} in {path} must be a number >= 0, got {json.dumps(worth)}")
+    worths = {name: content.get(name, content.get(name.split("-")[0])) for name in asked}
+    return tuple((name, float(worth)) for name, worth in worths.items() if worth is not None)
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    """``(3, 16)`` of ``"3/16"``."""
+    if text is None:
+        return None
+    number, _, of = text.partition("/")
+    if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit() and 1 <= int(number) <= int(of)):
+        raise Usage(f"--shard must be like 3/16, the first of 16 is 1/16; got {text}")
+    return int(number), int(of)
+
+
+def _handed(path: str, shard: tuple[int, int] | None) -> list[Handed]:
+    from autograder import classroom, collecting, submission
+
+    try:
+        found = collecting.collect(os.path.abspath(path))  # workers elsewhere have another working folder
+    except submission.Unreadable as error:
+        raise Usage(str(error)) from None
+    return found if shard is None else [one for one in found if classroom.in_shard(one, *shard)]
+
+
+# The screen.
+
+
+def _ended(rows: Sequence[Graded], out: str) -> int:
+    """Say what came of a class; the exit status."""
+    faults = [row for row in rows if row.fault]
+    unjudged = [row for row in rows if row.grading.reason and row.grading.all]  # a package is missing, for example
+    refused = sum(bool(row.grading.reason) for row in rows) - len(faults) - len(unjudged)
+    print(f"{len(rows)} submissions in {out}: see class.csv and pages/index.html")
+    if refused:
+        print(f"{refused} could not be read; they cost no attempt, and their rows say why")
+    for row in [*faults, *unjudged]:
+        trouble = f": {row.trouble}" if row.trouble else ""
+        print(f"autograder: {row.handed.id}: {row.grading.reason}{trouble}", file=sys.stderr)
+    return UNJUDGED if faults or unjudged else DONE

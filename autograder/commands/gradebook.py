@@ -1,0 +1,103 @@
+"""``collect`` says who is in a class; ``canvas`` and ``moodle`` fill scores into a platform's own file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands.common import DONE, Usage
+
+if TYPE_CHECKING:
+    from autograder.collecting import Handed
+
+
+def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    collect = commands.add_parser("collect", help="list who is in a collected class, before it is graded")
+    collect.add_argument("folder", help="a platform's download (unpacked, or the .zip as it is), or a folder of files")
+    collect.set_defaults(command=_collect)
+    for platform, file in (("canvas", "the gradebook that Canvas exported"), ("moodle", "Moodle's grading worksheet")):
+        filling = commands.add_parser(platform, help=f"fill the scores of a graded class into {file}")
+        filling.add_argument("export", help=f"{file}: a .csv file, which is not changed")
+        filling.add_argument("out", help="the folder of the graded class (grade-class --out)")
+        filling.add_argument("--column", default="", metavar="TITLE", help="which one to fill, where there are several")
+        filling.add_argument("--scale", action="store_true", help="turn points into shares of the platform's maximum")
+        filling.add_argument(
+            "--to", metavar="FILE", help=f"where to write the filled file; default: OUT/{platform}.csv"
+        )
+        filling.set_defaults(command=_fill, platform=platform)
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from autograder import collecting
+
+    try:
+        kind, rows = collecting.recognise(options.folder)
+    except collecting.Unreadable as error:
+        raise Usage(str(error)) from None
+    table = [(row.id, "late" if row.late else "", row.name, _what(row)) for row in rows]
+    widths = [max(len(line[column]) for line in table) for column in range(3)]
+    for *cells, what in table:
+        print("  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), what]).rstrip())
+    unread = sum(what.startswith("cannot be read") for *_, what in table)
+    late = sum(row.late for row in rows)
+    print(f"{kind}: {len(rows)} submissions, {late} late, {unread} that cannot be read")
+    return DONE
+
+
+def _what(handed: Handed) -> str:
+    """What was handed in, or why it cannot be read."""
+    from autograder import collecting
+
+    where = ", ".join(collecting.shown(place or handed.path.name) for place in list(handed.files.values())[:4])
+    where = where + (", ..." if len(handed.files) > 4 else "") or collecting.shown(handed.path.name)
+    try:
+        found = collecting.load(handed)
+    except collecting.Unreadable as error:
+        return f"cannot be read: {error}"
+    return where + "".join(f"; {problem}" for problem in found.problems)
+
+
+def _fill(options: argparse.Namespace) -> int:
+    from autograder import gradebooks, sheets
+
+    to = Path(options.to or Path(options.out) / f"{options.platform}.csv")
+    if to.exists() and os.path.exists(options.export) and to.samefile(options.export):
+        raise Usage(f"{to} is the export itself, which stays as it is: name another file with --to")
+    fill = {"canvas": gradebooks.canvas, "moodle": gradebooks.moodle}[options.platform]
+    lines = filter(str.strip, _text(Path(options.out) / "finished.jsonl").split("\n"))
+    try:
+        scores = gradebooks.read_scores(lines)
+        filled = fill(_text(Path(options.export)), scores, options.column, options.scale)
+    except sheets.Unfillable as error:
+        raise Usage(str(error)) from None
+    _save(to, filled.text)
+    print("\n".join([*filled.notes, f"written to {to}"]))
+    return DONE
+
+
+def _text(path: Path) -> str:
+    """The text of a file as it is, line ends and byte-order mark included."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {error.strerror}") from None
+    if data.startswith(b"PK"):
+        raise Usage(f"{path} is a workbook or an archive: save it as CSV in UTF-8")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Usage(f"{path} is not in UTF-8: save it as CSV in UTF-8") from None
+
+
+def _save(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_bytes(text.encode("utf-8"))
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise Usage(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,97 @@
+"""``gradescope-zip``: pack what Gradescope needs to grade."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.commands.common import DONE, Usage, add_exam_options, make_exam, read_key
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("gradescope-zip", help="pack an autograder.zip for Gradescope")
+    parser.add_argument("--out", metavar="FILE", default="autograder.zip", help="default: autograder.zip")
+    parser.add_argument(
+        "--points", metavar="FILE", help='JSON: points by item or chapter, {"03": 2, "05-zero-memory": 8}'
+    )
+    parser.add_argument(
+        "--tensors", action="store_true", help="items that need torch too: pip installs it in the image"
+    )
+    parser.add_argument("--constraints", metavar="FILE", help="pins torch and NumPy (default: the course's own)")
+    parser.add_argument("--sandbox", choices=("required", "best"), default="required", help="default: required")
+    add_exam_options(parser)
+    parser.set_defaults(command=_pack)
+
+
+def _pack(options: argparse.Namespace) -> int:
+    from autograder import gradescope
+
+    key, stamp = read_key(options.key)
+    exam = make_exam(options.only, key, options.with_questions)
+    items: list[Any] = [*exam.items, *exam.questions]
+    items = _with_points(items, options.points) if options.points else items
+    kept = [item for item in items if options.tensors or gradescope.is_closed_form(item)]
+    if not kept:
+        raise Usage("these items need torch: pack them with --tensors")
+    heavy = not all(map(gradescope.is_closed_form, kept))
+    data = gradescope.archive(kept, key, options.sandbox, _requirements(options.constraints) if heavy else ())
+    _write(options.out, data)
+    print(f"{options.out}: {len(data) / 1000:.0f} kB, {_described(kept)}")
+    if len(kept) < len(items):
+        print(f"left out: {len(items) - len(kept)} items that need torch (--tensors packs them)")
+    print(f"in Gradescope, set the time limit to {gradescope.minutes(kept)} minutes, and {_size(heavy)}")
+    print("the file holds the key: whoever has it knows the hidden inputs")
+    if stamp:
+        print(f"key: {stamp['key']} (drawn at random; give it to --key to pack the same file again)")
+    return DONE
+
+
+def _described(items: Sequence[Any]) -> str:
+    from autograder.items import Build
+
+    points = sum(item.points if isinstance(item, Build) else 1.0 for item in items if not getattr(item, "bonus", False))
+    return f"{len(items)} items, {points:g} points"
+
+
+def _size(heavy: bool) -> str:
+    return "choose a container of 2 CPUs and 3 GB or more" if heavy else "leave the container's size as it is"
+
+
+def _with_points(items: Sequence[Any], source: str) -> list[Any]:
+    """The items with the points that a file gives them."""
+    from dataclasses import replace
+
+    from autograder.commands.classes import read_points
+    from autograder.items import Build
+
+    points = dict(read_points(source, [item.id for item in items if isinstance(item, Build)]))
+    return [replace(item, points=points[item.id]) if item.id in points else item for item in items]
+
+
+def _requirements(source: str | None) -> list[str]:
+    from autograder import closure, gradescope
+
+    path = Path(source) if source else closure.ROOT / "constraints.txt"
+    try:
+        return gradescope.pins(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Usage(f"the constraints cannot be read from {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise Usage(str(error)) from None
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write the file whole or not at all; nobody else may read it, for it holds the key."""
+    temporary = f"{path}.{os.getpid()}"
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise Usage(f"the archive cannot be written to {path}: {error.strerror}") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)

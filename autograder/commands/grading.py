@@ -1,0 +1,63 @@
+"""``grade SUBMISSION``: grade one submission."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage, add_exam_options, make_exam, read_key, write
+
+if TYPE_CHECKING:
+    from autograder.exam import Exam
+    from autograder.judge import Grading
+    from autograder.sandbox import Sandbox
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("grade", help="grade one submission")
+    parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
+    parser.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
+    parser.add_argument("--sandbox", choices=("best", "required", "none"), default="best", help="default: best")
+    add_exam_options(parser)
+    parser.set_defaults(command=_grade)
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from autograder import judge, report
+    from autograder.sandbox import Sandbox, SandboxRefused
+
+    if options.out:
+        write(options.out, report.unfinished())
+    key, stamp = read_key(options.key)
+    exam = make_exam(options.only, key, options.with_questions)
+    try:
+        sandbox = Sandbox.measure(options.sandbox)
+    except SandboxRefused as error:
+        if options.out:
+            write(options.out, report.results(judge.refused(os.path.basename(options.submission), str(error)), {}))
+        print(f"autograder: {error}", file=sys.stderr)
+        return NO_SANDBOX
+    with exam:
+        grading = graded(options.submission, exam, sandbox)
+    stamps = {"sandbox": sandbox.line, "key_hash": exam.key_hash, "vectors": exam.vectors_hash, **stamp}
+    if options.out:
+        write(options.out, report.results(grading, stamps))
+    print(report.table(grading, sandbox.line))
+    if stamp:
+        print(f"key: {stamp['key']} (drawn at random; give it to --key to grade with the same inputs)")
+    return UNJUDGED if grading.reason else DONE
+
+
+def graded(path: str, exam: Exam, sandbox: Sandbox) -> Grading:
+    """The grading of what stands at ``path``; one that says why where it cannot be read."""
+    from autograder import judge, submission
+
+    if not os.path.exists(path):
+        raise Usage(f"there is no file or folder {path}")
+    try:
+        return judge.judge(submission.load(path), exam, sandbox)
+    except submission.Unreadable as error:
+        return judge.refused(os.path.basename(path), str(error))

@@ -1,0 +1,155 @@
+"""A grading by concept: what is right, what is not yet, and where the book explains it.
+
+The concept of a function is its ``topic``; the questions of a section are one concept of their own. Nothing here is
+taken from what a submission printed, raised or returned for hidden inputs.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.judge import Answered, Mark
+from autograder.sections import CHAPTERS, SECTIONS
+
+#: States of a concept, in the order of a learner's page.
+STATES = ("right", "partly", "not yet", "not written", "not judged")
+#: States of a mark for which nothing was handed in.
+ABSENT = ("missing", "unwritten")
+#: The topic of questions, which have none of their own.
+QUESTIONS = "questions"
+#: The book's settings, where the grader stands in the course's own folder.
+CONFIG = Path(__file__).resolve().parent.parent / "_config.yml"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A section of the book. ``title`` and ``address`` are empty where they are not known."""
+
+    number: str
+    title: str
+    address: str
+
+    def __str__(self) -> str:
+        return f"section {self.number}, {self.title}" if self.title else f"section {self.number}"
+
+
+def reading(section: str, book: str = "") -> Reading:
+    """Where to read about ``section``, such as ``"3.6"``; ``book`` is the address of the built book, if there is one.
+
+    Without it, the address is that of the chapter's notebook in the repository, where that is known.
+    """
+    title = SECTIONS.get(section, "")
+    page, _ = CHAPTERS.get(section.split(".")[0], ("", ""))
+    if not page:
+        return Reading(section, title, "")
+    built, notebooks = (book, "") if book else _addresses(CONFIG)
+    if built:
+        return Reading(section, title, f"{built.rstrip('/')}/{page}.html#{anchor(title)}")
+    return Reading(section, title, f"{notebooks}/{page}.ipynb" if notebooks else "")
+
+
+def anchor(title: str) -> str:
+    """A heading as the built book's pages name it: ``"Ring reduce-scatter"`` is ``"ring-reduce-scatter"``."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).lstrip("0123456789-").rstrip("-")
+
+
+def _addresses(config: Path) -> tuple[str, str]:
+    """The address of the built book's chapters and that of its notebooks, from the book's settings; each may be ""."""
+    text = _settings(config)
+    found = dict(re.findall(r"^  (baseurl|url|branch): *[\"']?([^\s\"'#]+)", text, re.MULTILINE))
+    notebooks = f"{found['url'].rstrip('/')}/blob/{found.get('branch', 'main')}/book" if "url" in found else ""
+    return f"{found['baseurl'].rstrip('/')}/book" if "baseurl" in found else "", notebooks
+
+
+@functools.lru_cache(maxsize=1)
+def _settings(config: Path) -> str:
+    try:
+        return config.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def book_of(stamps: Mapping[str, Any]) -> str:
+    """The address of the built book's chapters among the stamps of a grading; only an address of the web counts."""
+    book = str(stamps.get("book") or "")
+    return book if re.match(r"https?://\S+$", book) else ""
+
+
+@dataclass(frozen=True)
+class Concept:
+    """Marks of one topic in one section."""
+
+    section: str
+    topic: str
+    marks: tuple[Mark | Answered, ...]
+
+    @property
+    def state(self) -> str:
+        """One of :data:`STATES`."""
+        states = [mark.state for mark in self.marks]
+        if all(state == "right" for state in states):
+            return "right"
+        if "unjudged" in states:
+            return "not judged"
+        if all(state in ABSENT for state in states):
+            return "not written"
+        return "partly" if "right" in states or "partly" in states else "not yet"
+
+
+def topic(mark: Mark | Answered) -> str:
+    """The concept that a mark is about."""
+    return mark.item.topic if isinstance(mark, Mark) else QUESTIONS
+
+
+def concepts(marks: Iterable[Mark | Answered]) -> list[Concept]:
+    """Marks by concept, in the order of the course."""
+    found: dict[tuple[str, str], list[Mark | Answered]] = {}
+    for mark in marks:
+        found.setdefault((mark.item.section, topic(mark)), []).append(mark)
+    listed = [Concept(section, name, tuple(held)) for (section, name), held in found.items()]
+    return sorted(listed, key=lambda concept: [int(part) for part in re.findall(r"\d+", concept.section)])
+
+
+def following(listed: Sequence[Concept]) -> Concept | None:
+    """The concept to take up next: the first that was tried and is not right, else the first that is not written.
+
+    Where its function waits for another that is not there, that one comes first.
+    """
+    for states in (("partly", "not yet"), ("not written",)):
+        for concept in listed:
+            if concept.state in states:
+                return _waited_for(concept, listed) or concept
+    return None
+
+
+def _waited_for(concept: Concept, listed: Sequence[Concept]) -> Concept | None:
+    """The concept whose function another's functions need and do not find."""
+    said = " ".join(mark.public[0] for mark in concept.marks if isinstance(mark, Mark) and mark.public)
+    needed = re.findall(r" needs \w+ \(([\w-]+)\), which is not ", said)
+    return next((one for one in listed if any(mark.item.id in needed for mark in one.marks)), None)
+
+
+def ideas(mark: Mark | Answered) -> tuple[str, ...]:
+    """What to think about: the slip or the hints, or what is missing altogether. The bank's and the grader's words."""
+    if isinstance(mark, Answered):
+        return mark.sentences
+    cases = failing(mark)
+    return (*(sentence for sentence in mark.public if sentence not in cases), *mark.hidden)
+
+
+def failing(mark: Mark) -> tuple[str, ...]:
+    """The failing public cases that a mark spells out, as calls with what is wrong."""
+    calls = (f"{mark.item.function}(", "rank 0: ")
+    return tuple(sentence for sentence in mark.public if sentence.startswith(calls))
+
+
+def hints(mark: Mark) -> list[str]:
+    """The hints among the sentences of a mark, as the author wrote them, without how a case failed."""
+    said = mark.hidden[1:] if mark.slip else mark.hidden
+    known = dict.fromkeys(group.hint for group in mark.item.groups)
+    return [hint for hint in known if any(one == hint or one.startswith(f"{hint} (") for one in said)]

@@ -1,0 +1,179 @@
+"""Which programs of a class share more than chance explains. It reads syntax trees, runs nothing and decides nothing.
+
+The measure is a share of fingerprints (:mod:`autograder.fingerprints`). What the starter code holds is taken out, and
+what many of the class hold; the rest weighs more the fewer hold it. So a short function that has one natural solution
+counts for nothing: many hold it, or it is too short to be evidence.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.fingerprints import fingerprints, grams, streams
+from autograder.submission import Submission, Unit
+
+#: A fingerprint that more submissions hold than this, and than this share of the class, is common knowledge.
+COMMON, COMMON_SHARE = 10, 0.05
+#: Least evidence of a pair: common fingerprints, each weighted by its rarity (0 to 1). About a dozen lines of code.
+EVIDENCE = 40.0
+#: Least evidence of a function that is alike, to count where the whole is not; and to be named at all.
+FUNCTION_EVIDENCE, NAMED = 15.0, 5.0
+
+Weights = Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function, a method, or what stands around them in a unit, with its fingerprints and their lines."""
+
+    label: str
+    name: str
+    prints: Mapping[int, int]
+
+    def __str__(self) -> str:
+        what = self.name or "top level"
+        return f"{what} ({self.label}, line {min(self.prints.values())})"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Two functions that hold the same rare code: the share of the smaller, and how much it is."""
+
+    first: Function
+    second: Function
+    similarity: float
+    evidence: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions that share more than chance explains.
+
+    Attributes:
+        first: a submission's name.
+        second: another's, later in the alphabet.
+        similarity: the share of the smaller program, weighted by rarity, that stands in the other; 0 to 1.
+        evidence: what they share, in fingerprints weighted by rarity: about three a line.
+        shared: functions that are alike, the strongest first.
+    """
+
+    first: str
+    second: str
+    similarity: float
+    evidence: float
+    shared: tuple[Shared, ...]
+
+
+def report(submissions: Mapping[str, Submission], starter: Submission | None = None, least: float = 0.8) -> list[Pair]:
+    """The pairs of a class that are alike, the most alike first.
+
+    A pair is alike when the smaller program stands in the other to at least ``least``, or when long functions do.
+
+    Args:
+        submissions: by name; a part that is not Python is passed over.
+        starter: what everybody was given.
+        least: the share from which on programs and functions are called alike; above 0, at most 1.
+
+    Raises:
+        ValueError: ``least`` is outside its range.
+    """
+    if not 0 < least <= 1:
+        raise ValueError(f"least must be above 0 and at most 1, got {least}")
+    given = {value for unit in (starter.units if starter else ()) for value in _all_grams(unit)}
+    read = _Reader(given)
+    programs = {name: read.program(submission) for name, submission in sorted(submissions.items())}
+    weights = _weights(programs)
+    found = []
+    for (first, second), evidence in _evidence(programs, weights).items():
+        pair = _pair((first, second), (programs[first], programs[second]), evidence, weights, least)
+        found += [pair] if pair else []
+    return sorted(found, key=lambda pair: (-pair.similarity, -pair.evidence, pair.first, pair.second))
+
+
+def _all_grams(unit: Unit) -> set[int]:
+    """Every hash of a unit, not only its fingerprints: what is given is taken out wherever it stands."""
+    return {value for stream in streams(unit.source) for value in grams(stream.tokens)}
+
+
+class _Reader:
+    """Reads programs; a unit that several submissions hold word for word is read once."""
+
+    def __init__(self, given: set[int]) -> None:
+        self._given = given
+        self._units: dict[Unit, list[Function]] = {}
+
+    def program(self, submission: Submission) -> list[Function]:
+        """The functions of a submission that leave fingerprints."""
+        return [function for unit in submission.units for function in self._functions(unit)]
+
+    def _functions(self, unit: Unit) -> list[Function]:
+        if unit not in self._units:
+            found = [Function(unit.label, one.name, fingerprints(one, self._given)) for one in streams(unit.source)]
+            self._units[unit] = [function for function in found if function.prints]
+        return self._units[unit]
+
+
+def _prints(program: Sequence[Function]) -> set[int]:
+    return {value for function in program for value in function.prints}
+
+
+def _weights(programs: Mapping[str, Sequence[Function]]) -> dict[int, float]:
+    """How rare each fingerprint is: 1 when at most two hold it, 0 when all do; common ones are left out."""
+    held = Counter(value for program in programs.values() for value in _prints(program))
+    size = len(programs)
+    most = max(COMMON, COMMON_SHARE * size)
+    scale = math.log(size / 2) if size > 2 else 1.0
+    rarity = {count: min(1.0, math.log(size / count) / scale) if size > 2 else 1.0 for count in set(held.values())}
+    return {value: rarity[count] for value, count in held.items() if count <= most}
+
+
+def _evidence(programs: Mapping[str, Sequence[Function]], weights: Weights) -> dict[tuple[str, str], float]:
+    """What each pair shares, for those that share enough: by an index of the fingerprints, not by all pairs."""
+    holders: defaultdict[int, list[str]] = defaultdict(list)
+    for name, program in programs.items():
+        for value in _prints(program):
+            if value in weights:
+                holders[value].append(name)
+    shared: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for value, names in holders.items():
+        for pair in itertools.combinations(names, 2):
+            shared[pair] += weights[value]
+    return {pair: total for pair, total in shared.items() if total >= EVIDENCE}
+
+
+def _pair(
+    names: tuple[str, str],
+    programs: tuple[Sequence[Function], Sequence[Function]],
+    evidence: float,
+    weights: Weights,
+    least: float,
+) -> Pair | None:
+    """The pair, if it is alike as a whole or in long functions."""
+    smaller = min(sum(weights.get(value, 0.0) for value in _prints(program)) for program in programs)
+    similarity = min(1.0, evidence / smaller)
+    shared = _shared(*programs, weights, least)
+    long = sum(one.evidence for one in shared if one.evidence >= FUNCTION_EVIDENCE)
+    alike = similarity >= least or long >= EVIDENCE
+    return Pair(*names, similarity, evidence, shared) if alike else None
+
+
+def _shared(
+    first: Sequence[Function], second: Sequence[Function], weights: Weights, least: float
+) -> tuple[Shared, ...]:
+    """For each function of one program the most similar of the other, where they are alike."""
+    found = []
+    for one in first:
+        best = max((_compared(one, other, weights) for other in second), key=lambda shared: shared.evidence)
+        if best.similarity >= least and best.evidence >= NAMED:
+            found.append(best)
+    return tuple(sorted(found, key=lambda shared: -shared.evidence))
+
+
+def _compared(one: Function, other: Function, weights: Weights) -> Shared:
+    both = sum(weights.get(value, 0.0) for value in one.prints.keys() & other.prints.keys())
+    smaller = min(sum(weights.get(value, 0.0) for value in function.prints) for function in (one, other))
+    return Shared(one, other, min(1.0, both / smaller) if smaller else 0.0, both)

@@ -1,0 +1,307 @@
+"""Scores filled into the files that course platforms export and take back: Canvas's gradebook, Moodle's worksheet.
+
+Only cells of one column change, and they become numbers: every other line and cell stays as the platform wrote it, with
+its quotes, line ends and byte-order mark. A learner who is not in the class, or whose work could not be graded, keeps
+the cell. What a person should look at is said in notes.
+
+What the platforms read back: Canvas takes ``ID``, or else ``SIS User ID`` and ``SIS Login ID``, and the columns of
+assignments, called ``Title (123)``; it passes over totals and what is marked "(read only)" (its ``GradebookImporter``).
+Moodle takes ``Identifier``, ``Grade`` and ``Last modified (grade)``, under their names in the language of the user; it
+passes over grades above the maximum and locked ones without a word (``assignfeedback_offline_grade_importer``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from autograder.downloads import BETWEEN
+from autograder.sheets import Sheet, Unfillable, number
+
+#: An assignment's column in Canvas.
+ASSIGNMENT = re.compile(r"(?P<title>.+) \((?P<number>\d+)\)", re.DOTALL)
+#: Words of Canvas's own columns, which it calculates.
+TOTALS = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
+#: Cells of Canvas that say more than a score: excused, and not assigned.
+KEPT = ("EX", "N/A")
+#: A learner as Moodle numbers them: one word in the user's language, then the number.
+PARTICIPANT = re.compile(r"(?P<word>.*\D)(?P<number>\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one submission got: a line of ``finished.jsonl``. ``known`` is :attr:`Handed.known`."""
+
+    id: str
+    name: str
+    score: float
+    points: float
+    known: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+
+    def told(self, key: str) -> list[str]:
+        """What the collection says under ``key``: several for a group."""
+        return [text for text in self.known.get(key, "").split(BETWEEN) if text]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The file to import, and sentences about what a person should look at."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def read_scores(lines: Iterable[str]) -> list[Score]:
+    """The scores of a graded class, from the lines of its ``finished.jsonl``; the later of two for one id counts.
+
+    Raises:
+        Unfillable: a line is none of its lines.
+    """
+    found = {}
+    for count, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+            score, points = float(row["score"] or 0), float(row["points"] or 0)
+            known = {str(key): str(value) for key, value in row["known"].items()}
+            found[row["id"]] = Score(row["id"], str(row["name"]), score, points, known, str(row.get("reason", "")))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Unfillable(f"line {count} is not one of a graded class: {type(error).__name__}: {error}") from None
+        if not (math.isfinite(score) and math.isfinite(points) and score >= 0 <= points):
+            raise Unfillable(f"line {count}: score and points must be numbers >= 0, got {score} of {points}")
+    return list(found.values())
+
+
+def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool = False) -> Filled:
+    """Canvas's exported gradebook with the scores in one column of an assignment.
+
+    Args:
+        export: the text of the file, its byte-order mark included.
+        scores: of the class.
+        column: ``Title (123)``, the title, or the number; may be left out where there is one assignment.
+        scale: turn scores into shares of "Points Possible".
+
+    Raises:
+        Unfillable: it is no such export, or the column is not there.
+    """
+    sheet = Sheet(export)
+    header = sheet.header
+    first = 2 if header[:2] == ["LastName", "FirstName"] else 1
+    if header[0] not in ("Student", "LastName") or header[first : first + 1] != ["ID"]:
+        raise Unfillable("this is not an export of Canvas's gradebook: its first columns are not Student and ID")
+    possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
+    place = _assignment(header, possible or [], column)
+    learners = [row for row in sheet.rows if row is not possible and row[first].strip()]
+    keys: list[Key] = [("canvas", itemgetter(first))]
+    others = (("sid", "SIS User ID"), ("email", "SIS Login ID"), ("sid", "SIS Login ID"))
+    keys += [(told, itemgetter(header.index(title))) for told, title in others if title in header]
+    most = number(possible[place]) if possible else None
+    fill = _Filling(sheet, place, "Points Possible", scale)
+    for row, score in fill.matched(learners, scores, keys):
+        if row[place].strip() in KEPT:
+            fill.notes.append(f"{fill.called(row)} keeps {row[place].strip()} in Canvas")
+        else:
+            fill.put(row, score, most)
+    return fill.done(header[place])
+
+
+def _assignment(header: Sequence[str], possible: Sequence[str], wanted: str) -> int:
+    """The place of an assignment's column."""
+    found = {
+        index: match
+        for index, title in enumerate(header)
+        if (match := ASSIGNMENT.fullmatch(title)) and not TOTALS.search(title)
+        if "read only" not in (possible[index] if index < len(possible) else "")
+    }
+    chosen = [i for i, match in found.items() if wanted in ("", match[0], match["number"], match["title"])]
+    if len(chosen) == 1:
+        return chosen[0]
+    listed = ", ".join(repr(match[0]) for match in found.values()) or "none"
+    asked = f"no single column is called {wanted!r}" if wanted else "name the column to fill"
+    raise Unfillable(f"{asked}; the assignments are: {listed}")
+
+
+def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: bool = False) -> Filled:
+    """Moodle's offline grading worksheet with the scores in its column of grades.
+
+    Its header is in the language of whoever downloaded it. The column of participants is found by its cells (one word
+    and a number), that of grades by the maximum beside it, which is the same number in each row.
+
+    Args:
+        worksheet: the text of the file, its byte-order mark included.
+        scores: of the class.
+        column: the header of the grades, where it is not found.
+        scale: turn scores into shares of the maximum grade.
+
+    Raises:
+        Unfillable: it is no such worksheet, or the columns are not found.
+    """
+    sheet = Sheet(worksheet)
+    who = _participants(sheet)
+    place = _grades(sheet, column)
+    if any(number(row[place + 1]) is None for row in sheet.rows):
+        raise Unfillable(f"beside {sheet.header[place]!r} stands no maximum grade in every row: does it hold a scale?")
+    fill = _Filling(sheet, place, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
+    fill.notes.append(f"taken for the participants: {sheet.header[who]!r}; for the grades: {sheet.header[place]!r}")
+    keys: list[Key] = [("moodle", lambda row: _numbered(row[who]))]
+    addresses = [i for i in range(len(sheet.header)) if all("@" in row[i] or not row[i] for row in sheet.rows)]
+    keys += [("email", itemgetter(index)) for index in addresses if any(row[index] for row in sheet.rows)]
+    for row, score in fill.matched(sheet.rows, scores, keys):
+        if _cell(sheet, row, "Grade can be changed") == "No":
+            fill.notes.append(f"{fill.called(row)} keeps the grade, which Moodle has locked")
+        else:
+            fill.put(row, score, number(row[place + 1]))
+    return fill.done(sheet.header[place])
+
+
+def _participants(sheet: Sheet) -> int:
+    for index in range(len(sheet.header)):
+        found = [PARTICIPANT.fullmatch(row[index]) for row in sheet.rows]
+        if all(found) and len({match["word"] for match in found if match}) == 1:
+            return index
+    raise Unfillable("this is not a grading worksheet of Moodle: no column holds one word and a number in every row")
+
+
+def _numbered(cell: str) -> str:
+    match = PARTICIPANT.fullmatch(cell)
+    return match["number"] if match else ""
+
+
+def _grades(sheet: Sheet, wanted: str) -> int:
+    """The place of the column of grades: the one before that of the maximum."""
+    named = [index for index, title in enumerate(sheet.header[:-1]) if title == (wanted or "Grade")]
+    if len(named) == 1:
+        return named[0]
+    found = [i for i in range(len(sheet.header) - 1) if _is_maximum(sheet, i + 1) and _may_be_grades(sheet, i)]
+    if wanted or len(found) != 1:
+        asked = f"no single column is called {wanted!r}" if wanted else "the column of grades is not found: name it"
+        raise Unfillable(f"{asked}; the columns are: {', '.join(map(repr, sheet.header))}")
+    return found[0]
+
+
+def _is_maximum(sheet: Sheet, index: int) -> bool:
+    cells = {row[index].strip() for row in sheet.rows}
+    return len(cells) == 1 and (number(*cells) or 0) > 0
+
+
+def _may_be_grades(sheet: Sheet, index: int) -> bool:
+    return all(number(cell) is not None for row in sheet.rows if (cell := row[index].strip()))
+
+
+def _cell(sheet: Sheet, row: Sequence[str], title: str) -> str:
+    return row[sheet.header.index(title)].strip() if title in sheet.header else ""
+
+
+# Filling.
+
+#: Under which key a score may name a row, and what of the row it is.
+Key = tuple[str, Callable[[Sequence[str]], str]]
+
+
+@dataclass
+class _Filling:
+    """One column of a sheet while it is filled, and what there is to say of it.
+
+    ``maximum`` is what the platform calls the most points, and ``limit`` whether it refuses more. ``name`` is the place
+    of the learner's name.
+    """
+
+    sheet: Sheet
+    place: int
+    maximum: str
+    scale: bool
+    name: int = 0
+    limit: bool = False
+    notes: list[str] = field(default_factory=list)
+    filled: int = 0
+    replaced: int = 0
+
+    def __post_init__(self) -> None:
+        cells = (cell for row in self.sheet.rows for cell in row[self.place : self.place + 2])
+        self.mark = "," if any(re.fullmatch(r"\d+,\d+", cell.strip()) for cell in cells) else "."
+
+    def called(self, row: Sequence[str]) -> str:
+        """A learner, as the sheet writes the name."""
+        return repr(" ".join(row[self.name].split()))
+
+    def matched(
+        self, rows: Sequence[list[str]], scores: Sequence[Score], keys: Sequence[Key]
+    ) -> Iterator[tuple[list[str], Score]]:
+        """Each row with its score, by the first key that fits one row only; notes on all others."""
+        indexes = [(told, _unique(rows, cell)) for told, cell in keys]
+        found: dict[int, list[Score]] = defaultdict(list)
+        for score in scores:
+            places = _places(score, indexes)
+            if not places:
+                self.notes.append(f"{score.name!r} ({score.id}) handed in and has no row")
+            for place in places:
+                found[place].append(score)
+        for place, row in enumerate(rows):
+            claims = found.get(place, [])
+            if len(claims) == 1 and not claims[0].reason:
+                yield row, claims[0]
+            else:
+                self.notes.append(f"{self.called(row)} {_unclaimed(claims)}")
+
+    def put(self, row: list[str], score: Score, most: float | None) -> None:
+        """Write a score into its row, rounded to two decimals."""
+        value = score.score
+        if self.scale:
+            if not most or not score.points:
+                raise Unfillable(f"{self.called(row)} cannot be scaled: {self.maximum} or the points are 0 or missing")
+            value *= most / score.points
+        elif most is not None and abs(most - score.points) > 1e-9:
+            self._note(
+                f"{self.maximum} is {most:g} and submissions count {score.points:g}: scale turns one into the other"
+            )
+        if most is not None and value > most + 0.005:
+            self._note(
+                f"{self.called(row)} has {value:g}, above {self.maximum} ({most:g})"
+                + ", and keeps the cell" * self.limit
+            )
+            if self.limit:
+                return
+        before = number(row[self.place])
+        self.filled += 1
+        self.replaced += before is not None and abs(before - value) > 0.006
+        self.sheet.change(row, self.place, (f"{value:.2f}".rstrip("0").rstrip(".")).replace(".", self.mark))
+
+    def _note(self, sentence: str) -> None:
+        self.notes += [sentence] if sentence not in self.notes else []
+
+    def done(self, title: str) -> Filled:
+        """The file, with a first note on how much was filled in."""
+        replaced = f"; {self.replaced} of them replace another" if self.replaced else ""
+        return Filled(self.sheet.text(), (f"{self.filled} scores stand in {title!r}{replaced}", *self.notes))
+
+
+def _unclaimed(claims: Sequence[Score]) -> str:
+    """Why a row is not filled in."""
+    if not claims:
+        return "has no submission"
+    if len(claims) > 1:
+        return f"has several submissions ({', '.join(one.id for one in claims)}), and keeps the cell"
+    return f"is not graded: {' '.join(claims[0].reason.split())}"
+
+
+def _unique(rows: Sequence[Sequence[str]], cell: Callable[[Sequence[str]], str]) -> dict[str, int]:
+    """The place of each row by what stands in a cell, where no other row says the same."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        places[cell(row).strip().casefold()].append(place)
+    return {text: found[0] for text, found in places.items() if text and len(found) == 1}
+
+
+def _places(score: Score, indexes: Sequence[tuple[str, Mapping[str, int]]]) -> list[int]:
+    """The row of a learner, by the first key that finds it, or those of all in a group."""
+    by_key = [
+        {places[text] for text in map(str.casefold, score.told(told)) if text in places} for told, places in indexes
+    ]
+    if any(len(score.told(told)) > 1 for told, _ in indexes):
+        return sorted(set().union(*by_key))
+    return sorted(next(filter(None, by_key), ()))

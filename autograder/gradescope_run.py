@@ -1,0 +1,100 @@
+"""Inside Gradescope's container: grades the one submission there. ``run_autograder`` starts it, as root.
+
+``source`` holds this program, ``exam.json`` (what :func:`autograder.gradescope.archive` wrote) and ``key``;
+``submission`` what the learner handed in; the result goes to ``results``. None of them can be read by the submission's
+code, which runs as another user. Whatever happens, a result stands there and the exit status is 0.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder import bank, judge, report, sandbox, submission
+from autograder.exam import Exam
+from autograder.items import Build
+from autograder.judge import Grading
+
+ROOT = Path("/autograder")
+#: Folders that nobody but root enters.
+CLOSED = ("source", "submission", "results")
+METADATA = "submission_metadata.json"
+
+
+def main(root: Path = ROOT) -> int:
+    """Grade what stands in ``root / "submission"``; prints lines for the instructor. Returns 0."""
+    target = root / "results" / "results.json"
+    try:
+        _close(root)
+        report.write(target, report.unfinished())
+        settings = json.loads((root / "source" / "exam.json").read_text(encoding="utf-8"))
+        grading, stamps = graded(root, settings)
+        report.write(target, report.results(grading, stamps))
+        print(report.table(grading))
+    except Exception as error:  # a result must stand there, and nothing about it may cost the learner
+        sentence = f"the grader failed ({type(error).__name__}): tell your instructor"
+        print(f"the grader failed: {type(error).__name__}: {error}", file=sys.stderr)
+        report.write(target, report.results(judge.refused("submission", sentence), {}))
+    return 0
+
+
+def graded(root: Path, settings: Mapping[str, Any]) -> tuple[Grading, dict[str, Any]]:
+    """The grading of the submission in ``root``, with the stamps of its result."""
+    print("\n".join(sandbox.probe()))
+    stamps: dict[str, Any] = {"grader": settings["grader"], "gradescope": known(root)}
+    try:
+        box = sandbox.Sandbox.measure(settings["sandbox"])
+    except sandbox.SandboxRefused as error:
+        return judge.refused("submission", str(error)), stamps
+    key = (root / "source" / "key").read_bytes().strip()
+    with exam(settings, key) as papers:
+        stamps |= {"sandbox": box.line, "key_hash": papers.key_hash, "vectors": papers.vectors_hash}
+        try:
+            handed = submission.load(handed_in(root / "submission"), settings["topics"])
+        except submission.Unreadable as error:
+            return judge.refused("submission", str(error)), stamps
+        return judge.judge(handed, papers, box), stamps
+
+
+def exam(settings: Mapping[str, Any], key: bytes) -> Exam:
+    """The exam that ``exam.json`` describes; of the bank, only the chapters that were packed are there."""
+    bank.CHAPTERS = tuple(settings["chapters"])  # type: ignore[assignment]
+    found = [bank.find(identifier) for identifier in settings["items"]]
+    builds = [replace(item, points=settings["points"][item.id]) for item in found if isinstance(item, Build)]
+    return Exam(builds, key, [item for item in found if not isinstance(item, Build)])
+
+
+def handed_in(folder: Path) -> Path:
+    """What to load: the folder, or the file when there is only one in it (a notebook, a module, an archive)."""
+    files = [path for path in sorted(folder.iterdir()) if submission.visible(path.name)] if folder.is_dir() else []
+    alone = len(files) == 1 and files[0].is_file() and not files[0].is_symlink()
+    return files[0] if alone else folder
+
+
+def known(root: Path) -> dict[str, Any]:
+    """What Gradescope says about the submission that helps to find it again; nothing about the learner."""
+    try:
+        metadata = json.loads((root / METADATA).read_text(encoding="utf-8"))
+        assignment = metadata.get("assignment") or {}
+        found = {"submission": metadata.get("id"), "created": metadata.get("created_at")}
+        found |= {"assignment": assignment.get("id"), "title": assignment.get("title")}
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return {name: value for name, value in found.items() if isinstance(value, int | str)}
+
+
+def _close(root: Path) -> None:
+    """Nobody but root may enter; who handed in, and earlier scores, stand in the metadata."""
+    for path in map(root.joinpath, CLOSED):
+        if path.is_dir():
+            path.chmod(0o700)
+    if (root / METADATA).exists():
+        (root / METADATA).chmod(0o600)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+"""A learner's copy of the course: the pages, the empty labs, and a word on how to use them. Nothing else.
+
+The pages install the course (their first cell), so that the copy works in an empty folder; what a grade is staked on,
+the hidden inputs, exists nowhere before a key is drawn. The copy holds no reference, no bank, no test, no key.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder import bank
+from autograder.items import Build, Debug
+
+#: The list of an earlier release's files, with their hashes: what may be replaced.
+LIST = ".release.json"
+
+README = """\
+# {title}: the learner's copy
+
+Pages to read and run, and functions to write. You need Python 3.11 or later; no GPU.
+
+```
+pip install git+{address} jupyterlab
+jupyter lab
+```
+
+Run `pip` in a virtual environment. Then open a page and run its cells from the top. Write a function where its page
+asks for it, or in the file of `labs/` that the page names; `check` tries it at once.
+
+Before you hand in your notebook, your file or the folder `labs`, grade it as your instructor will, with inputs that you
+have not seen:
+
+```
+python -m autograder grade labs
+```
+
+Pages:
+
+{pages}
+"""
+
+
+class NotReleased(Exception):
+    """A release that cannot be made; the message is a sentence, and nothing was written."""
+
+
+def course() -> Path:
+    """The checkout of the course that this grader belongs to.
+
+    Raises:
+        NotReleased: there is none: the course is installed without its pages.
+    """
+    root = Path(__file__).resolve().parents[1]
+    if not (root / "book").is_dir() or not (root / "labs").is_dir():
+        raise NotReleased("a release is made in a checkout of the course: there are no folders book and labs here")
+    return root
+
+
+def files(root: Path) -> dict[str, bytes]:
+    """What a learner gets, by path: the same for the same course.
+
+    Raises:
+        NotReleased: a lab or a page holds what a learner should write, or the course lacks a part.
+    """
+    found = {page.name: cleared(page) for page in sorted((root / "book").glob("*.ipynb"))}
+    found |= {f"labs/{lab.name}": lab.read_bytes() for lab in sorted((root / "labs").glob("*.py"))}
+    for name, data in found.items():
+        if written := sorted(_written(root, _sources(name, data))):
+            raise NotReleased(f"{name} holds a body of {', '.join(written)}: run make stubs")
+    found["README.md"] = _readme(root, found).encode()
+    return dict(sorted(found.items()))
+
+
+def release(root: Path, target: Path) -> list[str]:
+    """Write the learner's copy to ``target``, whole or not at all; returns the paths of its files.
+
+    Raises:
+        NotReleased: ``target`` holds something else than an untouched earlier release, or :func:`files` refuses.
+        OSError: the folder cannot be written.
+    """
+    target = target.resolve()
+    check_replaceable(target)
+    content = files(root)
+    listed = {name: hashlib.sha256(data).hexdigest() for name, data in content.items()}
+    content[LIST] = (json.dumps({"files": listed}, indent=1) + "\n").encode()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        for name, data in content.items():
+            path = temporary / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        _swap(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return sorted(listed)
+
+
+def check_replaceable(target: Path) -> None:
+    """Refuse a folder that holds anything but an earlier release as it was written.
+
+    Raises:
+        NotReleased: with the first file that stands in the way.
+    """
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise NotReleased(f"{target.name} is a file: name a folder that is new, empty, or an earlier release")
+    there = {path.relative_to(target).as_posix() for path in target.rglob("*") if not path.is_dir()} - {LIST}
+    listed = _listed(target)
+    for name in sorted(there):
+        if name not in listed:
+            raise NotReleased(f"{target.name} holds {name}, which no release wrote: name another folder")
+        if hashlib.sha256((target / name).read_bytes()).hexdigest() != listed[name]:
+            raise NotReleased(f"{target.name}/{name} was changed since its release: name another folder")
+
+
+def _listed(target: Path) -> Mapping[str, str]:
+    try:
+        listed = json.loads((target / LIST).read_bytes())["files"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+    return listed if isinstance(listed, dict) else {}
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Put ``new`` in the place of ``target``; what stood there comes back when that fails."""
+    if not target.exists():
+        os.replace(new, target)
+        return
+    old = new.with_name(f"{new.name}.old")
+    os.replace(target, old)
+    try:
+        os.replace(new, target)
+    except OSError:
+        os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def cleared(page: Path) -> bytes:
+    """A notebook without outputs and execution counts, in the layout of Jupyter's own files."""
+    notebook = json.loads(page.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def _readme(root: Path, found: Mapping[str, bytes]) -> str:
+    settings = (root / "_config.yml").read_text(encoding="utf-8")
+    title, address = (_setting(settings, name) for name in ("title", r"\s+url"))
+    pages = [f"- [{_heading(data)}]({name})" for name, data in found.items() if name.endswith(".ipynb")]
+    return README.format(title=title, address=address, pages="\n".join(pages))
+
+
+def _setting(settings: str, name: str) -> str:
+    """A plain setting of the book; the grader reads no YAML, to run on the standard library alone."""
+    line = re.search(rf"^{name}: (.+)$", settings, re.MULTILINE)
+    if line is None:
+        raise NotReleased(f"_config.yml has no {name.strip()}")
+    return line[1].strip()
+
+
+def _heading(page: bytes) -> str:
+    first = "".join(json.loads(page)["cells"][0]["source"])
+    return first.splitlines()[0].removeprefix("# ")
+
+
+# What a learner should write must not stand there.
+
+
+def _sources(name: str, data: bytes) -> list[str]:
+    if name.endswith(".py"):
+        return [data.decode()]
+    cells = json.loads(data)["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def _written(root: Path, sources: Sequence[str]) -> Iterator[str]:
+    """The functions of exercises that ``sources`` hold more of than the stub."""
+    items = {item.function: item for item in bank.builds()}
+    for node in (node for source in sources for node in _definitions(source)):
+        if node.name in items and _is_written(root, items[node.name], node):
+            yield node.name
+
+
+def _is_written(root: Path, item: Build, node: Any) -> bool:
+    """A program to mend may be anything but the mended one."""
+    if isinstance(item, Debug):
+        return _body(node) == _reference(root, item)
+    return not all(map(_is_stub, _functions(node)))
+
+
+def _functions(node: Any) -> list[Any]:
+    return [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def _is_stub(node: Any) -> bool:
+    """It does nothing but raise."""
+    return len(body := _body(node)) == 1 and body[0].startswith("Raise(")
+
+
+def _reference(root: Path, item: Build) -> list[str]:
+    source = (root / "solutions" / f"{item.module}.py").read_text(encoding="utf-8")
+    return next(_body(node) for node in _definitions(source) if node.name == item.function)
+
+
+def _definitions(source: str) -> list[Any]:
+    """Functions and classes at the top of a source; none where a notebook's magic keeps it from being Python."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return []
+    return [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+
+
+def _body(node: Any) -> list[str]:
+    """The statements of a definition, without its docstring and whatever its layout."""
+    statements = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    return [ast.dump(statement) for statement in statements]

@@ -1,0 +1,162 @@
+"""A user of its own for each child: root's way to keep children apart where user namespaces are forbidden.
+
+A child becomes a user that owns nothing but its working folder. It can read what every user can read, so the grader's
+files must be closed to others (``chmod -R go-rwx``) for files to count as guarded; :meth:`UserDrop.measure` tries that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pwd
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from autograder.launch import HERE, Launch, Layer, SandboxFailed, Warden, interpreter, trial
+from autograder.runaways import end_runaways
+
+#: Users between these belong to nobody by convention (systemd's table of UIDs), where that many are mapped; else the
+#: upper half of those that are.
+LOW, HIGH = 0x60000000, 0x60010000
+
+
+class UserDrop(Layer):
+    """An unused user and group for every child; whatever that user runs is ended with it."""
+
+    name = "uid"
+    guards = frozenset({"processes"})
+
+    def measure(self) -> str:
+        if os.name != "posix" or os.geteuid() != 0:
+            return "only root can give a child another user"
+        try:
+            user = User()
+        except SandboxFailed as error:
+            return str(error)
+        try:
+            said = trial({"user": user.number}, TRIAL.format(grader=[str(HERE / "sandbox.py"), str(HERE / "bank")]))
+        finally:
+            user.end()
+        if said == "dropped closed":
+            return f"other users cannot read the interpreter in {sys.base_prefix}"
+        if said not in ("dropped hidden", "dropped open"):
+            return f"a child of another user does not work: {said}"
+        if said == "dropped hidden":
+            self.guards = UserDrop.guards | {"files"}
+        else:
+            self.leaves = f"files that every user may read, such as the grader in {HERE}"
+        return ""
+
+    def apply(self, launch: Launch) -> Launch:
+        user = User()
+        return replace(launch.with_walls(user=user.number), wardens=(*launch.wardens, user))
+
+
+class User(Warden):
+    """A number that no other process of this host uses as its user, held until :meth:`end`."""
+
+    def __init__(self) -> None:
+        for self.number in itertools.islice(_numbers(), 1000):
+            self._claim = socket.socket(socket.AF_UNIX) if hasattr(socket, "AF_UNIX") else None
+            if self._free() and not alive(self.number):
+                return
+            self._release()
+        raise SandboxFailed("uid: every user that was tried is in use")
+
+    def _free(self) -> bool:
+        """Claim the number among graders: an abstract address can be held once, and ends with its process."""
+        with contextlib.suppress(KeyError):
+            pwd.getpwuid(self.number)
+            return False
+        try:
+            if self._claim:
+                self._claim.bind(f"\0rank-zero-user-{self.number}")
+        except OSError:
+            return False
+        return True
+
+    def _release(self) -> None:
+        if self._claim:
+            self._claim.close()
+
+    def prepare(self, folder: str) -> None:
+        os.chown(folder, self.number, self.number)
+
+    def end(self) -> None:
+        """Kill everything that runs as this user, at once, until nothing does (at most two seconds)."""
+        deadline = time.monotonic() + 2.0
+        while alive(self.number) and time.monotonic() < deadline:
+            end_all(self.number)
+        self._release()
+
+
+def alive(user: int) -> bool:
+    """Whether a process of this user exists. Zombies count until somebody takes note of their end."""
+    try:
+        os.getpriority(os.PRIO_USER, user)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def end_all(user: int) -> None:
+    """Kill every process of a user in one step, from one of that user's own, and reap those that came to us."""
+    code = f"import os; os.kill(-1, {int(signal.SIGKILL)})"
+    subprocess.run(
+        (interpreter(), "-I", "-S", "-B", "-c", code),
+        user=user,
+        group=user,
+        extra_groups=(),
+        cwd="/",
+        env={},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    end_runaways()
+
+
+def _numbers() -> Iterator[int]:
+    """Numbers of users to try, from a random one on."""
+    low, high = LOW, HIGH
+    with contextlib.suppress(OSError), open("/proc/self/uid_map", encoding="ascii") as file:
+        mapped = max(int(first) + int(count) for first, _, count in map(str.split, file))
+        if mapped < HIGH:
+            low, high = mapped // 2, mapped - 1
+    start = secrets.randbelow(max(1, high - low))
+    return (low + (start + step) % (high - low) for step in range(high - low))
+
+
+#: What must have changed, and whether the grader's own files can be read.
+TRIAL = """
+import os
+try:
+    os.setuid(0)
+    print("root")
+except PermissionError:
+    pass
+open("x", "w").close()
+os.remove("x")
+try:
+    import colorsys
+except (ImportError, PermissionError):
+    print("dropped closed")
+    raise SystemExit
+for path in {grader!r}:
+    try:
+        os.listdir(path) if os.path.isdir(path) else open(path).close()
+        print("dropped open")
+        break
+    except PermissionError:
+        pass
+else:
+    print("dropped hidden")
+"""

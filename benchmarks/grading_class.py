@@ -1,0 +1,117 @@
+"""How fast a class is graded: ``python benchmarks/grading_class.py``.
+
+The closed-form functions of chapter 3, handed in by many learners: the reference, a part of it, or one with a slip,
+each file with a comment of its own. Two workers, every layer that works, and all files that `grade-class` writes.
+
+- submissions a second in a class of 500;
+- what one costs in a class of 2,000, over what it costs in one of 20;
+- what the others take when one of them never ends, over what they take without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder import bank, keeping
+from autograder.asking import Spec
+from autograder.classroom import Graded, grade_class
+from autograder.collecting import collect
+from autograder.sandbox import Sandbox
+
+ROOT = Path(__file__).parents[1]
+ITEMS = tuple(item.id for item in bank.builds() if item.id.startswith("03-") and item.grade == "call")
+SPEC = Spec(ITEMS, b"benchmark", level="best")
+WORKERS = 2
+#: What is aimed at: submissions a second; cost in a large class over a small one.
+LEAST_RATE, MOST_GROWTH, MOST_SHARE = 40.0, 1.2, 1.1
+
+#: Lines of the reference, and what a learner may have in their place.
+SLIPS = (("2 * (ranks - 1)", "(ranks - 1)"), ("(ranks - 1) / ranks", "1"), ("raise ValueError", "print"))
+ENDLESS = "\n\ndef ring_all_reduce_time(*_, **__):\n    while True:\n        pass\n"
+
+
+def homework() -> list[str]:
+    """Different submissions: the whole reference, with a slip, and in part."""
+    modules = sorted({bank.find(name).module for name in ITEMS})
+    future = "from __future__ import annotations\n"
+    sources = [(ROOT / "solutions" / f"{name}.py").read_text(encoding="utf-8").replace(future, "") for name in modules]
+    sources = [re.sub(r"^from \.\w+ import .*$", "", source, flags=re.MULTILINE) for source in sources]
+    whole = future + "\n".join(sources[::-1])
+    return [whole, *(whole.replace(*slip) for slip in SLIPS), future + sources[0], future + sources[-1]]
+
+
+def class_of(count: int, folder: Path, endless: bool = False) -> Path:
+    """A folder with that many submissions."""
+    folder.mkdir()
+    kinds = homework()
+    for number in range(count):
+        text = f"{kinds[number % len(kinds)]}\n# handed in by learner {number}\n"
+        (folder / f"learner{number:05}.py").write_text(text + ENDLESS * (endless and number == 0), encoding="utf-8")
+    return folder
+
+
+def graded(folder: Path, out: Path, spec: Spec = SPEC) -> tuple[float, list[Graded]]:
+    """Seconds for a class, and its rows."""
+    start = time.perf_counter()
+    rows = grade_class(collect(folder), spec, keeping.Folder(out), workers=WORKERS)
+    return time.perf_counter() - start, rows
+
+
+def asking(rows: Sequence[Graded]) -> float:
+    """Median seconds that a submission was asked; the first, which may be endless, aside."""
+    return statistics.median(row.grading.seconds for row in rows[1:])
+
+
+def scores(rows: Sequence[Graded]) -> list[float]:
+    """The points of each row."""
+    return [row.grading.score for row in rows]
+
+
+def measured(folder: Path, middle: int, large: int) -> dict[str, Any]:
+    """All figures. The first class is not counted: it computes what is expected of all others."""
+    graded(class_of(20, folder / "20"), folder / "first")
+    small = [graded(folder / "20", folder / f"small{turn}")[0] / 20 for turn in range(9)]
+    seconds, rows = graded(class_of(middle, folder / "middle"), folder / "middle-out")
+    most = graded(class_of(large, folder / "large"), folder / "large-out")[0] / large
+    _, without = graded(class_of(100, folder / "100"), folder / "100-out")
+    ending, beside = graded(class_of(100, folder / "endless", endless=True), folder / "endless-out")
+    return {
+        "items": len(ITEMS),
+        "submissions": len(rows),
+        "different scores": len(set(scores(rows))),
+        "a second": round(middle / seconds, 1),
+        "a second, aimed at": LEAST_RATE,
+        f"one of {large} over one of 20": round(most / statistics.median(small), 2),
+        "growth aimed at": MOST_GROWTH,
+        "with an endless one: seconds for 100": round(ending, 2),
+        "the others' time beside it over without": round(asking(beside) / asking(without), 2),
+        "the others' scores are the same": [r.grading.score for r in beside[1:]]
+        == [r.grading.score for r in without[1:]],
+        "share aimed at": MOST_SHARE,
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; exit status 1 when a figure is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--middle", type=int, default=500)
+    parser.add_argument("--large", type=int, default=2000)
+    options = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        row = measured(Path(folder), options.middle, options.large)
+    print(json.dumps({"sandbox": Sandbox.measure("best").line, **row}, indent=1))
+    missed = row["a second"] < LEAST_RATE or row[f"one of {options.large} over one of 20"] > MOST_GROWTH
+    return int(missed or row["the others' time beside it over without"] > MOST_SHARE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

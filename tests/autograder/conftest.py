@@ -1,0 +1,21 @@
+"""A class of 200, graded once for the tests that compare with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from autograder import classroom, collecting, keeping
+from tests.autograder import a_class
+
+
+@pytest.fixture(scope="session")
+def the_class(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """``handed``, ``names``, the folder ``path`` and ``out``, in which threads have graded it."""
+    path: Path = tmp_path_factory.mktemp("class") / "handed-in"
+    names = a_class.write(path)
+    handed, out = collecting.collect(path), path.with_name("graded")
+    rows = classroom.grade_class(handed, a_class.spec(), keeping.Folder(out), workers=4)
+    return SimpleNamespace(path=path, names=names, handed=handed, out=out, rows=rows)

@@ -1,0 +1,311 @@
+"""The hostile corpus, graded: every file earns what its answers are worth, whatever else it tries.
+
+    python tests/autograder/corpus.py                      all files, with every layer that this host has
+    python tests/autograder/corpus.py --without seccomp    without one layer (may be given more than once)
+    python tests/autograder/corpus.py --sandbox none       process limits only; files that need more are left out
+    python tests/autograder/corpus.py --plain --json OUT   only files that need no torch; what was found, as JSON
+    python tests/autograder/corpus.py --heavy --torch 0/3  only files that need torch, one in three of them
+    python tests/autograder/corpus.py --only world_pickle  some files, by name
+
+Exit status 0: nothing was found; 1: something was, one line for each; 3: a layer to be left out is there.
+Files of call and calls items need ``autograder/``, ``rankzero/`` and the standard library only.
+
+Each file in ``hostile/`` says in its docstring what it tries, and in a header what a sound grader makes of it:
+
+``# item:``   what it answers: ``call``, ``calls``, ``tensor``, ``stage`` or ``world``, an item of :mod:`corpus_items`.
+``# earns:``  points, of 4.
+``# ends:``   how its calls may end: kinds of :data:`autograder.outcome.KINDS`.
+``# needs:``  what must be guarded before it is tried: of ``files``, ``network``, ``processes``, or ``nothing``.
+"""
+
+# ruff: noqa: E402
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+
+from corpus_items import ITEMS
+
+from autograder import judge, report
+from autograder.answers import Answers
+from autograder.exam import Exam
+from autograder.items import Stage, Tensor
+from autograder.outcome import Outcome
+from autograder.runner import Limits
+from autograder.sandbox import Sandbox, interpreter
+from autograder.submission import Unreadable, load
+
+FOLDER = HERE / "hostile"
+KEY, SECRET = b"KEY-c0ffee41", "SECRET-b7e3d1"
+LIMITS = Limits(imports=2.0, packages=120.0, call=1.0, world=8.0, submission=25.0, tensors=300.0, losses=1)
+#: Seconds that one submission may take: its budget, and as much again for a machine that does other work too.
+LONGEST = {"call": 60.0, "calls": 60.0, "tensor": 600.0, "stage": 600.0, "world": 600.0}
+#: Key of the shared memory, and beginning of the name of every file, that a submission tries to leave behind.
+SEGMENT, LEFT = 0x5EC2E7, "hostile-left"
+
+
+# The files.
+
+
+def header(file: Path, name: str) -> list[str]:
+    """The words after ``# name:`` in a file.
+
+    Raises:
+        ValueError: it has no such line.
+    """
+    found = re.search(rf"^# {name}: (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    if not found:
+        raise ValueError(f"{file.name} has no '# {name}:' line")
+    return found[1].split()
+
+
+def files(plain: bool = False) -> list[Path]:
+    """All of the corpus, or those that need no torch."""
+    found = sorted(FOLDER.glob("*.py"))
+    return [file for file in found if header(file, "item")[0] in ("call", "calls")] if plain else found
+
+
+def allowed(file: Path, sandbox: Sandbox) -> bool:
+    """Whether what the file attacks is guarded: else it would read or end what is not ours to give."""
+    guards = frozenset[str]().union(*(layer.guards for layer in sandbox.layers))
+    return set(header(file, "needs")) - {"nothing"} <= guards
+
+
+# Grading.
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one file. ``faults`` are sentences on what a sound grader would not have done."""
+
+    name: str
+    item: str
+    score: float
+    ends: tuple[str, ...]
+    seconds: float
+    faults: tuple[str, ...]
+
+
+def leaks(text: str, exam: Exam) -> list[str]:
+    """What of the hidden cases, their expected values and the key stands in ``text``."""
+    found = [secret for secret in (KEY.decode(), SECRET) if secret in text]
+    for asked in exam.paper(exam.items[0]).asked:
+        if asked.group is not None:
+            for number in _hidden((asked.case.args, asked.case.calls, asked.expected.value)):
+                if re.search(_pattern(number), text):
+                    found.append(f"{number:.4f}")
+    return found
+
+
+def _pattern(number: float) -> str:
+    """A number that is told: its digits, whatever stands for its point, or its whole part alone."""
+    whole, _, rest = f"{number:.4f}".partition(".")
+    alone = rf"(?<![\d.]){whole}(?![\d.])"
+    return rf"(?<!\d){whole}\D{{0,3}}{rest}|{alone}" if rest.strip("0") else alone
+
+
+def _hidden(value: Any) -> set[float]:
+    """The telling numbers in a case or an expected value."""
+    if isinstance(value, Tensor):
+        return _hidden(value.tolist())
+    if isinstance(value, Stage):
+        return _hidden(value.layers)
+    if isinstance(value, dict):
+        return _hidden(list(value.values()))
+    if isinstance(value, list | tuple):
+        return {number for part in value for number in _hidden(part)}
+    return {abs(value)} if type(value) in (int, float) and abs(value) >= 100 else set()
+
+
+def graded(file: Path, exam: Exam, sandbox: Sandbox) -> Verdict:
+    """One file, loaded, asked, kept as a class keeps it, and graded from what was kept."""
+    started = time.monotonic()
+    try:
+        answers = judge.ask(load(file), exam, sandbox, LIMITS)
+    except Unreadable as reason:
+        answers = Answers(file.name, reason=str(reason))
+    kept = json.dumps(answers.to_json(), allow_nan=False)
+    grading = judge.grade(Answers.from_json(json.loads(kept)), exam)
+    seconds = time.monotonic() - started
+    item = header(file, "item")[0]
+    ends = tuple(outcome.kind for outcomes in answers.outcomes.values() for outcome in outcomes)
+    results = report.results(grading, {"sandbox": sandbox.line, "key": exam.key_hash})
+    text = json.dumps(results["tests"], ensure_ascii=False, allow_nan=False) + results["output"] + report.table(grading)
+    faults = [f"earned {grading.score:g}"] if grading.score != float(header(file, "earns")[0]) else []
+    faults += [f"a call ended as {end}" for end in sorted(set(ends) - set(header(file, "ends")))]
+    faults += [f"the report shows {leak}" for leak in leaks(text, exam)]
+    faults += _strange(outcome for outcomes in answers.outcomes.values() for outcome in outcomes)
+    faults += ["the answers hold a secret"] if SECRET in kept or KEY.decode() in kept else []
+    faults += ["the report holds a control character"] if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text) else []
+    faults += [f"it took {seconds:.1f} s"] if seconds > LONGEST[item] else []
+    return Verdict(file.stem, item, grading.score, ends, seconds, tuple(faults))
+
+
+def _strange(outcomes: Iterable[Outcome]) -> list[str]:
+    """Outcomes that no grader may make, whatever a submission does."""
+    found = []
+    for outcome in outcomes:
+        if not outcome.detail.isprintable():
+            found.append(f"an outcome is told in {outcome.detail!r}")
+        if outcome.events and (type(outcome.value) is not tuple or len(outcome.value) != 2) and outcome.kind == "value":
+            found.append("a world of two ranks has other than two values")
+        if not {event.rank for event in outcome.events} <= {0, 1}:
+            found.append("there are events of a rank that is not there")
+    return found
+
+
+def safely(file: Path, exams: dict[str, Exam], sandbox: Sandbox) -> Verdict:
+    """As :func:`graded`; an exception is a fault of the grader."""
+    item = header(file, "item")[0]
+    try:
+        return graded(file, exams[item], sandbox)
+    except Exception as error:
+        return Verdict(file.stem, item, 0.0, (), 0.0, (f"the grader raised {type(error).__name__}: {error}",))
+
+
+def papers(chosen: Iterable[Path]) -> dict[str, Exam]:
+    """The exams that files answer, by item, with every expected value computed."""
+    exams = {item: Exam([ITEMS[item]], KEY) for item in {header(file, "item")[0] for file in chosen}}
+    for exam in exams.values():
+        exam.paper(exam.items[0])
+    return exams
+
+
+def run(chosen: Sequence[Path], exams: dict[str, Exam], sandbox: Sandbox, threads: int = 6) -> list[Verdict]:
+    """Grade files side by side, those that need torch after the others and two at a time."""
+    plain = [file for file in chosen if header(file, "item")[0] in ("call", "calls")]
+    verdicts = []
+    for part, workers in ((plain, threads), ([file for file in chosen if file not in plain], 2)):
+        with ThreadPoolExecutor(workers) as pool:
+            verdicts += pool.map(lambda file: safely(file, exams, sandbox), part)
+    return verdicts
+
+
+# What stands around a run, and must be as it was when it is over.
+
+BYSTANDER = "import signal, sys; signal.signal(signal.SIGURG, lambda *_: sys.exit(7)); sys.stdin.read()"
+
+
+class Surroundings:
+    """A neighbour's work, a process that nobody may touch, an empty folder for temporary files."""
+
+    def __enter__(self) -> Surroundings:
+        os.environ["AUTOGRADER_KEY"] = SECRET
+        self.folder = tempfile.mkdtemp(prefix="corpus-")
+        os.chmod(self.folder, 0o1777)
+        self.before = tempfile.tempdir
+        tempfile.tempdir = self.folder
+        Path(self.folder, "neighbour.py").write_text(f"# {SECRET}\n")
+        Path(self.folder, "neighbour.py").chmod(0o644)
+        self.bystander = subprocess.Popen([interpreter(), "-c", BYSTANDER], stdin=subprocess.PIPE)
+        self.known = _below(os.getpid())
+        self.state = _state()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bystander.kill()
+        self.bystander.communicate()
+        tempfile.tempdir = self.before
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def faults(self) -> list[str]:
+        """What is not as it was, in sentences."""
+        found = [f"process {pid} survives: {line}" for pid, line in survivors(self.known)]
+        found += ["a process that is not the grader's was reached"] if self.bystander.poll() is not None else []
+        found += ["the grader's own limits or priority changed"] if _state() != self.state else []
+        left = {name for name in os.listdir(self.folder) if not name.startswith("grader-")} - {"neighbour.py"}
+        found += [f"{name} is left in the folder for temporary files" for name in sorted(left)]
+        for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+            found += [f"{path} is left" for path in map(str, Path(folder).glob(f"{LEFT}*"))]
+        return found + (["shared memory is left"] if segment() else [])
+
+
+def _state() -> list[Any]:
+    limits = [resource.getrlimit(which) for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)]
+    return [*limits, os.getpriority(os.PRIO_PROCESS, 0)]
+
+
+def segment() -> bool:
+    """Whether there is shared memory of the key that submissions use."""
+    path = Path("/proc/sysvipc/shm")
+    return path.exists() and any(line.split()[0] == str(SEGMENT) for line in path.read_text().splitlines()[1:])
+
+
+def survivors(known: set[int], seconds: float = 3.0) -> list[tuple[int, str]]:
+    """Processes below this one but those that are ``known``; waits for those that are being ended."""
+    deadline = time.monotonic() + seconds
+    while (left := _below(os.getpid()) - known) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return [(pid, _line(pid)) for pid in sorted(left)]
+
+
+def _below(pid: int) -> set[int]:
+    found = set()
+    for path in Path("/proc", str(pid), "task").glob("*/children"):
+        for child in map(int, path.read_text().split()):
+            found |= {child} | _below(child)
+    return found
+
+
+def _line(pid: int) -> str:
+    try:
+        return Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return "gone"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Grade the hostile corpus.", allow_abbrev=False)
+    parser.add_argument("--sandbox", default="best", choices=("best", "required", "none"))
+    parser.add_argument("--without", action="append", default=[], help="a layer to leave out")
+    parser.add_argument("--plain", action="store_true", help="only files that need no torch")
+    parser.add_argument("--heavy", action="store_true", help="only files that need torch")
+    parser.add_argument("--only", action="append", default=[], help="a file, by its name without .py")
+    parser.add_argument("--torch", default="0/1", metavar="I/N", help="of those that need torch, one in N from I on")
+    parser.add_argument("--threads", type=int, default=6)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args(argv)
+    sandbox = Sandbox.measure(asked.sandbox, without=tuple(asked.without))
+    if any(layer.name in asked.without for layer in sandbox.layers):
+        return 3
+    plain = set(files(plain=True))
+    heavy = [file for file in files(asked.plain) if file not in plain]
+    first, step = map(int, asked.torch.split("/"))
+    chosen = [*([] if asked.heavy else sorted(plain)), *heavy[first::step]]
+    chosen = [file for file in chosen if not asked.only or file.stem in asked.only]
+    tried = [file for file in chosen if allowed(file, sandbox)]
+    started = time.monotonic()
+    exams = papers(tried)
+    with Surroundings() as around:
+        verdicts = run(tried, exams, sandbox, asked.threads)
+        faults = around.faults()
+    faults += [f"{verdict.name}: {fault}" for verdict in verdicts for fault in verdict.faults]
+    seconds = time.monotonic() - started
+    left_out = [file.stem for file in chosen if file not in tried]
+    print(*faults, sep="\n", end="\n" if faults else "")
+    print(f"{sandbox.line}\n{len(tried)} files in {seconds:.1f} s, {len(left_out)} left out, {len(faults)} faults")
+    if asked.json:
+        content = {"sandbox": sandbox.line, "seconds": seconds, "left_out": left_out, "faults": faults}
+        asked.json.write_text(json.dumps(content | {"verdicts": [asdict(verdict) for verdict in verdicts]}))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""Answers rightly, and then once more."""
+# item: call
+# earns: 0
+# ends: value raised died
+# needs: nothing
+import os
+import sys
+
+
+def child():
+    frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "channel"):
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+def raw(data):
+    channel = child().channel
+    os.write(channel.replies, data.replace(b"ID", channel.id.encode()))
+
+
+def right(values):
+    if min(values) < 0:
+        raise ValueError("values must be >= 0")
+    return sum(value * value for value in values) + 1.0
+
+
+
+def answer(x):
+    raw(b'{"id": "ID", "kind": "value", "value": ["f", "' + right(x).hex().encode() + b'"], "arguments": null}\n')
+    return right(x)

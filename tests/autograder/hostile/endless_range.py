@@ -1,0 +1,25 @@
+"""Replies with a range that nobody can walk."""
+# item: call
+# earns: 0
+# ends: died
+# needs: nothing
+import os
+import sys
+
+
+def child():
+    frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "channel"):
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+def raw(data):
+    channel = child().channel
+    os.write(channel.replies, data.replace(b"ID", channel.id.encode()))
+
+
+def answer(x):
+    raw(b'{"id": "ID", "kind": "value", "value": ["r", 0, 10, 0]}\n')
+    while True:
+        pass

@@ -1,0 +1,158 @@
+"""The folder of a graded class: whole files, rows that come back as they were, and nothing that a kill can spoil."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import toy_bank as toys
+
+from autograder import bank, classroom, keeping
+from autograder.answers import Answers
+from autograder.classroom import Graded
+from autograder.collecting import Handed
+from autograder.exam import Exam
+from autograder.items import Build
+from autograder.judge import Answered, Grading, Mark, Share, refused
+
+ITEM = "03-ring-all-reduce-time"
+STAMPS = {
+    "items": [ITEM],
+    "questions": ["03-steps"],
+    "points": {ITEM: 6.0},
+    "key_hash": "k" * 16,
+    "vectors": "v" * 16,
+    "per_submission": False,
+    "grader": "1",
+    "interpreter": "cpython",
+    "sandbox": "sandbox: none",
+}
+KNOWN = {"canvas": "77", "email": "a@b.c"}
+
+
+def row(name: str = "anna", **changes) -> Graded:
+    """A row with everything in it."""
+    item = bank.find(ITEM)
+    assert isinstance(item, Build)
+    shares = (Share("public cases", 3, 3, 1.5, 1.5), Share("one rank", 0, 2, 0.0, 0.9))
+    mark = Mark(replace(item, points=6.0), "partly", shares, ("f(1): wrong",), ("A slip.", "A hint."), "A slip.")
+    answered = Answered(bank.find("03-steps"), "wrong", ("No.",))  # type: ignore[arg-type]
+    grading = Grading("a.py", "ab" * 32, (mark,), (answered,), ("cell 3: broken",), "", 0.125)
+    return Graded(Handed(name, Path("a.py"), f'{name}, O\'Neil "Ünal" =1+1', KNOWN, True), replace(grading, **changes))
+
+
+def begun(path: Path, resume: bool = False, **changes) -> keeping.Folder:
+    return keeping.Folder(path, resume).begin(STAMPS | changes)
+
+
+def kept(folder: keeping.Folder, graded: Graded) -> None:
+    answers = Answers(graded.grading.name, graded.grading.sha256, sandbox="sandbox: x", vectors={ITEM: "1"})
+    folder.put(graded.handed.id, folder.texts(graded, answers.to_json()))
+
+
+@pytest.mark.parametrize(
+    "graded",
+    [row(), row(reason="the item cannot be judged"), Graded(row().handed, refused("a.py", "it is empty"), True)],
+    ids=["graded", "unjudged", "refused"],
+)
+def test_a_row_comes_back_as_it_was(graded, tmp_path):
+    """Kills: a field that is forgotten, and marks of other points than those they were given at."""
+    kept(begun(tmp_path), graded)
+    (back,) = keeping.opened(tmp_path).rows().values()
+    assert back == graded
+    assert (back.grading.score, back.grading.points) == (graded.grading.score, graded.grading.points)
+
+
+@pytest.mark.parametrize("cut", [2, 40, 400])
+def test_a_line_that_a_kill_has_torn_is_dropped(cut, tmp_path):
+    """Kills: a reader that stops at it, and a writer that glues the next line to it."""
+    folder = begun(tmp_path)
+    for name in ("anna", "ben"):
+        kept(folder, row(name))
+    file = tmp_path / "finished.jsonl"
+    file.write_bytes(file.read_bytes()[:-cut])
+    again = begun(tmp_path, resume=True)
+    assert list(again.rows()) == ["anna"]
+    kept(again, row("carl"))
+    assert list(keeping.opened(tmp_path).rows()) == ["anna", "carl"]
+
+
+def test_the_later_of_two_lines_counts(tmp_path):
+    folder = begun(tmp_path)
+    kept(folder, row())
+    kept(folder, row(sha256="cd" * 32))
+    assert [one.grading.sha256 for one in folder.rows().values()] == ["cd" * 32]
+
+
+def test_the_line_is_written_after_the_files(tmp_path, monkeypatch):
+    """Kills: a row that is taken for finished although a kill has kept its result from being written."""
+    folder = begun(tmp_path)
+    monkeypatch.setattr(keeping.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        kept(folder, row())
+    assert not folder.rows()
+    assert sorted(file.name for file in tmp_path.rglob("*") if file.is_file()) == ["class.json", "finished.jsonl"]
+
+
+def test_a_line_says_what_gradebooks_need(tmp_path):
+    kept(begun(tmp_path), row())
+    (line,) = (tmp_path / "finished.jsonl").read_text(encoding="utf-8").splitlines()
+    content = json.loads(line)
+    assert {"id", "name", "sha256", "score", "points", "seconds", "reason", "known", "late"} <= set(content)
+    assert (content["known"], content["late"], content["score"]) == (KNOWN, True, 1.5)
+
+
+def test_a_name_that_is_no_text_survives(tmp_path):
+    """Kills: a class that ends because one file name is not UTF-8."""
+    odd = replace(row().handed, name="caf\udce9")
+    folder = begun(tmp_path)
+    kept(folder, replace(row(), handed=odd))
+    folder.finish(list(folder.rows().values()))
+    assert keeping.opened(tmp_path).rows()["anna"].handed.name == "caf\udce9"
+    assert "caf" in (tmp_path / "pages" / "anna.html").read_text(encoding="utf-8")
+
+
+def test_results_say_how_each_submission_was_graded(tmp_path):
+    """The sandbox it ran in, which on several machines is not that of the class."""
+    kept(begun(tmp_path), row())
+    extra = json.loads((tmp_path / "results" / "anna.json").read_text())["extra_data"]
+    assert (extra["sandbox"], extra["key_hash"], extra["grader"]) == ("sandbox: x", "k" * 16, "1")
+    assert extra["vectors"] not in ("", "v" * 16)
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"items": []}'])
+def test_another_folder_is_no_graded_class(content, tmp_path):
+    if content is not None:
+        (tmp_path / "class.json").write_text(content)
+    with pytest.raises(keeping.NotAClass, match="is not a graded class"):
+        keeping.opened(tmp_path)
+
+
+def test_a_class_of_another_bank_is_named(tmp_path):
+    begun(tmp_path, items=["03-long-gone"])
+    with pytest.raises(keeping.NotAClass, match=r"graded with another bank: .*03-long-gone"):
+        keeping.opened(tmp_path).rows()
+
+
+def test_answers_that_are_gone_are_named(tmp_path):
+    begun(tmp_path)
+    with pytest.raises(keeping.NotAClass, match=r"anna.json cannot be read"):
+        keeping.opened(tmp_path).answers("anna")
+
+
+def test_rows_share_what_they_have_in_common():
+    """Kills: a class whose memory grows with every mark of every learner."""
+    seen: dict = {}
+    one, two = (classroom.lean(row(name), seen) for name in ("anna", "ben"))
+    assert one.grading.marks[0] is two.grading.marks[0]
+    assert (one, two) == (row("anna"), row("ben"))
+
+
+def test_an_exam_of_one_submission_shares_the_bench_and_asks_otherwise():
+    with Exam([toys.SCALE], toys.KEY) as exam:
+        own = exam.for_submission("ab")
+        assert own._bench is exam._bench
+        others = {one.sheet(toys.SCALE).hash for one in (exam, exam.for_submission("ac"))}
+        assert own.sheet(toys.SCALE).hash not in others
