@@ -1,4 +1,4 @@
-"""Leaves folders nested deeper than Python's own removal can walk."""
+"""Leaves folders nested deeper, call after call, than Python's own removal can walk."""
 # item: call
 # earns: 0
 # ends: value raised timeout
@@ -7,7 +7,7 @@ import os
 
 
 def answer(x):
-    for _ in range(1500):
+    for _ in range(150):
         os.mkdir("d")
         os.chdir("d")
     return 0.0

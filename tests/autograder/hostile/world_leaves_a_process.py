@@ -1,4 +1,4 @@
-"""Leaves a process behind that speaks for the rank when it is gone."""
+"""Leaves a process behind that speaks for the rank when it has answered."""
 # item: world
 # earns: 0
 # ends: value died raised deadlock
@@ -19,5 +19,4 @@ def answer(x):
                 dist.all_reduce(torch.ones(1))
             except BaseException:
                 pass
-    dist.all_reduce(x)
     return x
