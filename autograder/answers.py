@@ -7,13 +7,12 @@ belong to the instructor.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder import values
 from autograder.exam import Paper
 from autograder.outcome import Outcome
-from rankzero.events import Event
 
 
 class OtherVectors(Exception):
@@ -61,7 +60,7 @@ class Answers:
         return {
             "name": self.name,
             "sha256": self.sha256,
-            "outcomes": {item: [_plain(outcome) for outcome in outcomes] for item, outcomes in self.outcomes.items()},
+            "outcomes": {item: [outcome.plain for outcome in outcomes] for item, outcomes in self.outcomes.items()},
             "typed": {question: values.encode(typed) for question, typed in self.typed.items()},
             "problems": list(self.problems),
             "reason": self.reason,
@@ -77,53 +76,7 @@ class Answers:
         Raises:
             KeyError, TypeError, ValueError, Malformed: it did not write this.
         """
-        outcomes = {item: tuple(map(_outcome, kept)) for item, kept in content["outcomes"].items()}
+        outcomes = {item: tuple(map(Outcome.from_plain, kept)) for item, kept in content["outcomes"].items()}
         typed = {question: values.decode(wire) for question, wire in content["typed"].items()}
         rest = {name: content[name] for name in ("name", "sha256", "reason", "vectors", "sandbox", "seconds")}
         return cls(outcomes=outcomes, typed=typed, problems=tuple(content["problems"]), **rest)
-
-
-#: Fields of an outcome that are kept as they are, when they are not empty.
-_PLAIN = ("error", "line", "detail", "where")
-#: Types of values that are small, however many ranks give one.
-_SMALL = {type(None), bool, int, float}
-
-
-def _plain(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as plain data; what is empty is left out: a class has many thousands of them."""
-    kept: dict[str, Any] = {"kind": outcome.kind}
-    if outcome.value is not None:
-        kept["value"] = _encoded(outcome.value)
-    if outcome.arguments is not None:
-        kept["arguments"] = _encoded(outcome.arguments)
-    for name in _PLAIN:
-        if value := getattr(outcome, name):
-            kept[name] = value
-    if outcome.events:
-        kept["events"] = [asdict(event) for event in outcome.events]
-    return kept
-
-
-def _outcome(kept: Mapping[str, Any]) -> Outcome:
-    parts = dict(kept)
-    for name in ("value", "arguments"):
-        if name in parts:
-            parts[name] = _decoded(parts[name])
-    if "events" in parts:
-        parts["events"] = tuple(Event(**{**event, "peers": tuple(event["peers"])}) for event in parts["events"])
-    return Outcome(**parts)
-
-
-def _encoded(value: Any) -> Any:
-    """The wire form; part by part of a list of large values, since that of a world holds those of all ranks."""
-    kind = type(value)
-    if kind in (list, tuple) and not set(map(type, value)) <= _SMALL:
-        return {kind.__name__: [values.encode(part) for part in value]}
-    return values.encode(value)
-
-
-def _decoded(kept: Any) -> Any:
-    if type(kept) is not dict:
-        return values.decode(kept)
-    ((kind, parts),) = kept.items()
-    return {"list": list, "tuple": tuple}[kind](map(values.decode, parts))

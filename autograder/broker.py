@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder import routes
 from autograder.items import Build
+from autograder.messages import Message
 from autograder.outcome import Outcome
 from autograder.posts import ANYONE, COLLECTIVES, Post, blocks_of, check, read
 from autograder.process import Process, exchange
@@ -48,7 +49,7 @@ class World:
         self.open: list[list[Post]] = [[] for _ in ranks]  # those of them that are not carried out yet
         self.waits: list[tuple[str, Post] | None] = [None for _ in ranks]
         self.left: list[str] = ["" for _ in ranks]  # "finished" or "raised" once the function has ended
-        self.replies: list[dict[str, Any] | None] = [None for _ in ranks]
+        self.replies: list[Message | None] = [None for _ in ranks]
         self.events: list[Event] = []
         self.traffic = 0
 
@@ -93,7 +94,7 @@ class World:
         who = f"rank {running[0]}" if len(running) == 1 else f"ranks {' and '.join(map(str, running))}"
         return Outcome("timeout", detail=f"{who} did not end within {self.deadline - self.began:.0f} s")
 
-    def _hear(self, rank: int, message: dict[str, Any] | None) -> None:
+    def _hear(self, rank: int, message: Message | None) -> None:
         """One message of a rank that was running."""
         if message is None:
             raise Ended(Outcome("died", detail=f"rank {rank}: {self.children[rank].ended}"))
@@ -111,7 +112,7 @@ class World:
             self.children[rank].kill()
             raise Ended(Outcome("died", detail=f"rank {rank} broke the rules of its channel")) from None
 
-    def _post(self, rank: int, message: dict[str, Any]) -> None:
+    def _post(self, rank: int, message: Message) -> None:
         line = self.runner.reader.line(message.get("unit"), message.get("line"))
         post = read(message, rank, len(self.children), line, time.monotonic() - self.began)
         check(post.handle == len(self.posts[rank]) < MAX_POSTS and max(post.members) < len(self.children))
@@ -264,7 +265,7 @@ class World:
             for child, message in got:
                 self._last_words(self.children.index(child), message)
 
-    def _last_words(self, rank: int, message: dict[str, Any] | None) -> None:
+    def _last_words(self, rank: int, message: Message | None) -> None:
         kind = message.get("kind") if message else None
         if kind in ("wait", "poll"):
             self.children[rank].tell(do="abort")

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from autograder import bank, values
-from autograder.answers import _outcome, _plain
 from autograder.exam import Asked, Exam, Paper, Sheet, in_trust
 from autograder.items import Build, Case, Choice, Group, Order, Question
 from autograder.outcome import Outcome
@@ -119,7 +118,7 @@ class FrozenExam(Exam):
         return Sheet(item, tuple(_drawn(item, one) for one in kept["drawn"]), tuple(kept["again"]))
 
     def _answer(self, sheet: Sheet) -> Paper:
-        expected = [_outcome(one["expected"]) for one in self._frozen[sheet.item.id]["drawn"]]
+        expected = [Outcome.from_plain(one["expected"]) for one in self._frozen[sheet.item.id]["drawn"]]
         asked = [Asked(case, group, right) for (group, case), right in zip(sheet.drawn, expected, strict=True)]
         pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
         run_slip = self._bench.run if sheet.item.grade in ("tensor", "world") else in_trust
@@ -139,7 +138,7 @@ def _frozen(sheet: Sheet, paper: Paper) -> dict[str, Any]:
 def _row(item: Build, group: Group | None, case: Case, expected: Outcome) -> dict[str, Any]:
     """One case: its group's name, or its place on the page when it is public."""
     name = group.name if group else _place(item.cases, case)
-    return {"group": name, "case": _wire(case), "expected": _plain(expected)}
+    return {"group": name, "case": _wire(case), "expected": expected.plain}
 
 
 def _place(cases: Sequence[Case], case: Case) -> int:

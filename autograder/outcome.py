@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from autograder import values
 from rankzero.events import Event
 
 #: The ways a call can end. ``value`` and ``raised`` are answers; the others are failures of the program itself.
 KINDS = ("value", "raised", "refused", "timeout", "died", "deadlock", "missing", "unloadable")
+
+#: Fields of an outcome that are kept as they are, when they are not empty.
+_PLAIN = ("error", "line", "detail", "where")
+#: Types of values that are small, however many ranks give one.
+_SMALL = {type(None), bool, int, float}
 
 
 @dataclass(frozen=True)
@@ -40,3 +48,48 @@ class Outcome:
     arguments: Any = None
     events: tuple[Event, ...] = ()
     where: str = ""
+
+    @functools.cached_property
+    def plain(self) -> dict[str, Any]:
+        """It as plain data, not to be changed; what is empty is left out: a class has many thousands of them."""
+        kept: dict[str, Any] = {"kind": self.kind}
+        if self.value is not None:
+            kept["value"] = _encoded(self.value)
+        if self.arguments is not None:
+            kept["arguments"] = _encoded(self.arguments)
+        for name in _PLAIN:
+            if value := getattr(self, name):
+                kept[name] = value
+        if self.events:
+            kept["events"] = [asdict(event) for event in self.events]
+        return kept
+
+    @classmethod
+    def from_plain(cls, kept: Mapping[str, Any]) -> Outcome:
+        """The outcome whose :attr:`plain` this is.
+
+        Raises:
+            KeyError, TypeError, ValueError, Malformed: it is none's.
+        """
+        parts = dict(kept)
+        for name in ("value", "arguments"):
+            if name in parts:
+                parts[name] = _decoded(parts[name])
+        if "events" in parts:
+            parts["events"] = tuple(Event(**{**event, "peers": tuple(event["peers"])}) for event in parts["events"])
+        return cls(**parts)
+
+
+def _encoded(value: Any) -> Any:
+    """The wire form; part by part of a list of large values, since that of a world holds those of all ranks."""
+    kind = type(value)
+    if kind in (list, tuple) and not set(map(type, value)) <= _SMALL:
+        return {kind.__name__: [values.encode(part) for part in value]}
+    return values.encode(value)
+
+
+def _decoded(kept: Any) -> Any:
+    if type(kept) is not dict:
+        return values.decode(kept)
+    ((kind, parts),) = kept.items()
+    return {"list": list, "tuple": tuple}[kind](map(values.decode, parts))

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autograder.launch import Launch, SandboxFailed
+from autograder.messages import Message, heard
 from autograder.runaways import (
     ALIVE,
     BIRTHS,
@@ -24,7 +25,7 @@ from autograder.runaways import (
     end_runaways,
     subreaping,
 )
-from autograder.values import MAX_LINE, Malformed, parse
+from autograder.values import MAX_LINE, Malformed
 
 __all__ = ["ALIVE", "PR_SET_CHILD_SUBREAPER", "Process", "become_subreaper", "exchange", "remove", "subreaping"]
 
@@ -130,8 +131,8 @@ class Process:
                     self._printing = False
                     return
 
-    def _read(self) -> dict[str, Any] | None:
-        """A whole reply; ``{}`` when more must come, None when the child has ended or broke the rules."""
+    def _read(self) -> Message | None:
+        """A whole reply; an empty one when more must come, None when the child has ended or broke the rules."""
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._replies, 1 << 18)
             if not data:
@@ -140,23 +141,22 @@ class Process:
             self._in += data
         return self._next()
 
-    def _next(self) -> dict[str, Any] | None:
+    def _next(self) -> Message | None:
         end = self._in.find(b"\n")
         if end < 0:
             if len(self._in) <= MAX_LINE:
-                return {}
+                return Message()
             self._end("it flooded the grader's channel")
             return None
         line = bytes(self._in[:end])
         del self._in[: end + 1]
         try:
-            message = parse(line)
+            message = heard(line, self.ids[0]) if self.ids else None
         except Malformed:
             self._end("it wrote on the grader's channel")
             return None
-        if not self.ids or message.get("id") != self.ids[0]:
+        if message is None:
             self._end("it answered what was not asked")
-            return None
         return message
 
     def _end(self, reason: str) -> None:
@@ -213,7 +213,7 @@ class Process:
                 pass
 
 
-def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Process, dict[str, Any] | None]]:
+def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Process, Message | None]]:
     """Write what is queued and read until at least one process has replied or ended, or until ``deadline``.
 
     A process that ended comes with None, and is dead. An empty list means that the deadline has passed.

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder import values
 from autograder.child_wire import REFUSALS, SIZES, not_plain
+from autograder.messages import Message
 from autograder.outcome import Outcome
 from autograder.submission import Submission
 
@@ -39,14 +40,11 @@ class Reader:
     def _lines(self) -> tuple[int, ...]:
         return tuple(unit.source.count("\n") + 1 for unit in self.units)
 
-    def outcome(self, reply: dict[str, Any]) -> Outcome | None:
+    def outcome(self, reply: Message) -> Outcome | None:
         """What a final reply means; None when it breaks the rules."""
         try:
             if reply["kind"] == "value":
-                after = values.decode(reply.get("arguments"))
-                if after is not None and type(after) is not tuple:
-                    raise values.Malformed("no arguments")
-                return Outcome("value", values.decode(reply["value"]), arguments=after)
+                return reply.outcome
             if reply["kind"] == "raised":
                 return self._raised(reply)
             if reply["kind"] == "refused":

@@ -18,6 +18,7 @@ import rankzero.units
 from autograder.broker import World
 from autograder.items import Build, Case
 from autograder.launch import SandboxFailed
+from autograder.messages import Message
 from autograder.outcome import Outcome
 from autograder.process import Process, exchange
 from autograder.replies import Reader
@@ -147,7 +148,7 @@ class Runner:
         most = self.limits.world if item.grade == "world" else self.limits.call
         return max(0.1, min(most, self._left[budget_of(item)]))
 
-    def _reply(self, child: Process, deadline: float, what: str) -> dict[str, Any]:
+    def _reply(self, child: Process, deadline: float, what: str) -> Message:
         """The reply of ``child`` before ``deadline``; units that start running meanwhile are noted.
 
         Raises:
@@ -167,7 +168,7 @@ class Runner:
                 return reply
             self._last_unit = self.reader.unit(reply.get("unit"))
 
-    def outcome(self, item: Build, child: Process, reply: dict[str, Any]) -> Outcome:
+    def outcome(self, item: Build, child: Process, reply: Message) -> Outcome:
         """What a final reply means.
 
         Raises:
@@ -260,7 +261,7 @@ class Runner:
             self._loaded[child, item.module] = found
             self._problems.update(dict.fromkeys(found))
 
-    def _await_load(self, child: Process, deadline: float) -> dict[str, Any]:
+    def _await_load(self, child: Process, deadline: float) -> Message:
         self._last_unit = None
         try:
             return self._reply(child, deadline, "importing did not end")

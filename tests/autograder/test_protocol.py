@@ -23,6 +23,7 @@ from autograder import child, child_wire, compare, judge, values
 from autograder.answers import Answers
 from autograder.exam import Asked, Paper
 from autograder.items import Case, Iterator, Stage, Tensor
+from autograder.messages import Message, heard
 from autograder.outcome import KINDS, Outcome
 from autograder.process import Process
 from autograder.replies import Reader
@@ -186,7 +187,7 @@ def sound(outcome: Outcome) -> None:
 @given(replies)
 def test_a_reply_is_an_outcome_or_breaks_the_rules(reply):
     """Kills: a reader that raises, and one that shows what a child chose to say."""
-    outcome = Reader(SUBMISSION).outcome(reply)
+    outcome = Reader(SUBMISSION).outcome(Message(reply))
     if outcome is not None:
         sound(outcome)
         assert outcome.kind in ("value", "raised", "refused")
@@ -206,7 +207,7 @@ EXPECTED = {
 @given(reply=replies, tell=st.booleans())
 def test_a_strange_answer_is_wrong_and_crashes_nothing(name, reply, tell):
     """Kills: a comparison that raises for a value of another kind, or takes one for right."""
-    item, outcome = ITEMS[name], Reader(SUBMISSION).outcome(reply)
+    item, outcome = ITEMS[name], Reader(SUBMISSION).outcome(Message(reply))
     if outcome is None:
         return
     if name == "world":
@@ -229,7 +230,7 @@ def _number(value: Any) -> float:
 @given(st.lists(replies, max_size=3))
 def test_what_was_answered_is_kept_whole(said):
     """Kills: a file of answers that cannot be written, or read back, for what a child has said."""
-    outcomes = tuple(outcome for reply in said if (outcome := Reader(SUBMISSION).outcome(reply)))
+    outcomes = tuple(outcome for reply in said if (outcome := Reader(SUBMISSION).outcome(Message(reply))))
     answers = Answers("a.py", outcomes={"91-answer": outcomes}, typed={"q": (1, "a")})
     back = Answers.from_json(json.loads(json.dumps(answers.to_json(), allow_nan=False)))
     assert repr(back) == repr(answers)
@@ -441,3 +442,24 @@ def test_a_group_with_a_rank_that_is_not_there_ends_the_case(group):
     with Rehearsal(rank(script, [["AAAAAA=="]], True), rank([], [], True)) as runner:
         (outcome,) = runner.run(ITEMS["world"], list(ITEMS["world"].cases))
     assert outcome.kind == "died"
+
+
+def test_equal_lines_are_one_message_and_others_are_not():
+    """Kills: a memory of replies that takes an answer to another request, or another answer, for the same."""
+    line = b'{"kind":"value","value":["f","0x1p+1"],"id":"%s"}'
+    first, second = heard(line % b"aa", "aa"), heard(line % b"bb", "bb")
+    assert first is second
+    assert first.outcome is second.outcome
+    assert first.outcome.value == 2.0
+    assert heard(line % b"aa", "bb") is None
+    assert heard(b'{"kind":"value","value":3,"id":"aa"}', "aa") != first
+    assert heard(b'{"id":"aa","kind":"value","value":3}', "aa")["value"] == 3
+    long = b'{"kind":"value","value":"%s","id":"aa"}' % (b"x" * 600)
+    assert heard(long, "aa") is not heard(long, "aa")
+
+
+@pytest.mark.parametrize("line", [b'{,"id":"aa"}', b',"id":"aa"}', b'{"kind":"value",,"id":"aa"}'])
+def test_a_broken_line_with_the_right_end_is_malformed(line):
+    """Kills: a reader that looks at the end of a line alone."""
+    with pytest.raises(Malformed):
+        heard(line, "aa")

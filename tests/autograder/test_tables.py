@@ -66,7 +66,7 @@ def test_no_cell_begins_as_a_formula(name):
 
 
 def test_a_name_that_is_not_unicode_is_written_all_the_same():
-    tables.class_csv([row("lone \udcff")]).encode("utf-8")
+    assert b"lone" in tables.class_csv([row("lone \udcff")]).encode("utf-8")
 
 
 def test_one_row_for_each_submission_and_one_column_for_each_item():
