@@ -27,10 +27,35 @@ def cards(page, kind: str) -> list:
 
 
 def answer(card, values) -> None:
-    """Type the numbers and press the button."""
+    """Type the numbers and press the button, as a reader does."""
     for field, value in zip(card.locator(".rz-part input").all(), values, strict=True):
         field.fill("" if value is None else repr(value))
     card.locator("button[type=submit]").click()
+
+
+#: Answers many cards in one go: ``[id, texts]`` of each try, and what the card shows after it.
+TRY = """(tries) => {
+  const all = [...document.querySelectorAll("section.rz-card[data-card]")];
+  const cards = Object.fromEntries(all.map((card) => [JSON.parse(card.dataset.card).id, card]));
+  return tries.map(([id, texts]) => {
+    const card = cards[id];
+    card.querySelectorAll(".rz-part input").forEach((field, place) => {
+      field.value = texts[place];
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    card.querySelector("button[type=submit]").click();
+    return {
+      state: card.dataset.state,
+      open: card.querySelector("details.rz-derivation").open,
+      marks: [...card.querySelectorAll(".rz-mark")].map((mark) => mark.textContent.trim()),
+    };
+  });
+}"""
+
+
+def tried(page, tries) -> list[dict]:
+    """What cards show after each of ``(data, numbers)``."""
+    return page.evaluate(TRY, [[data["id"], list(map(repr, numbers))] for data, numbers in tries])
 
 
 def far_from(part) -> float:
@@ -43,75 +68,86 @@ def far_from(part) -> float:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("way", WAYS)
-class TestEveryCard:
-    def test_right(self, addresses, visit, way, chapter):
-        """Kills a card that refuses its own answer: every question of the page, answered with its answer, is right."""
-        watch = visit(f"{addresses[way]}/{chapter}")
-        asked = cards(watch.page, "question")
-        assert asked
-        for card, data in asked:
-            answer(card, [part["answer"] for part in data["parts"]])
-            assert card.get_attribute("data-state") == "right", data["id"]
-            assert card.locator("details.rz-derivation").get_attribute("open") is not None
-        assert watch.problems == []
+def test_right(addresses, visit, way, chapter):
+    """Kills a card that refuses its own answer: every question of the page, answered with its answer, is right."""
+    watch = visit(f"{addresses[way]}/{chapter}")
+    asked = [data for _, data in cards(watch.page, "question")]
+    assert asked
+    shown = tried(watch.page, [(data, [part["answer"] for part in data["parts"]]) for data in asked])
+    assert [data["id"] for data, one in zip(asked, shown, strict=True) if one["state"] != "right"] == []
+    assert all(one["open"] for one in shown)
+    assert watch.problems == []
 
-    def test_wrong(self, addresses, visit, way, chapter):
-        """Kills a card that is content with anything, or that shows the answer to who got it wrong."""
-        watch = visit(f"{addresses[way]}/{chapter}")
-        for card, data in cards(watch.page, "question"):
-            answer(card, [far_from(part) for part in data["parts"]])
-            assert card.get_attribute("data-state") == "wrong", data["id"]
-            assert card.locator("details.rz-derivation").get_attribute("open") is None
-            for part, mark in zip(data["parts"], card.locator(".rz-mark").all(), strict=True):
-                assert mark.inner_text().strip()
-                assert part["shown"] not in mark.inner_text() or len(part["shown"]) < 2
-        assert watch.problems == []
 
-    def test_slips_are_named(self, addresses, visit, way, chapter):
-        """Each wrong number that the bank knows is met with its own sentence."""
-        watch = visit(f"{addresses[way]}/{chapter}")
-        named = 0
-        for card, data in cards(watch.page, "question"):
-            for index, part in enumerate(data["parts"]):
-                for slip in part["slips"]:
-                    values = [other["answer"] for other in data["parts"]]
-                    values[index] = slip["value"]
-                    answer(card, values)
-                    said = card.locator(".rz-mark").nth(index)
-                    assert card.get_attribute("data-state") == "wrong", (data["id"], slip)
-                    assert said.evaluate("node => node.textContent.trim().length") > len("✗ not yet"), slip
-                    named += 1
-        assert named
-        assert watch.problems == []
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_wrong(site, visit, chapter):
+    """Kills a card that is content with anything, or that shows the answer to who got it wrong."""
+    watch = visit(f"{site}/{chapter}")
+    asked = [data for _, data in cards(watch.page, "question")]
+    shown = tried(watch.page, [(data, map(far_from, data["parts"])) for data in asked])
+    for data, one in zip(asked, shown, strict=True):
+        assert (one["state"], one["open"]) == ("wrong", False), data["id"]
+        for part, mark in zip(data["parts"], one["marks"], strict=True):
+            assert mark
+            assert part["shown"] not in mark or len(part["shown"]) < 2
+    assert watch.problems == []
 
-    def test_blank(self, addresses, visit, way, chapter):
-        """An empty form is met with a request, counts as nothing, and the field is in focus."""
-        watch = visit(f"{addresses[way]}/{chapter}")
-        card, _ = cards(watch.page, "question")[0]
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_slips_are_named(site, visit, chapter):
+    """Each wrong number that the bank knows is met with its own sentence."""
+    watch = visit(f"{site}/{chapter}")
+    tries, places = [], []
+    for _, data in cards(watch.page, "question"):
+        for index, part in enumerate(data["parts"]):
+            for slip in part["slips"]:
+                answers = [other["answer"] for other in data["parts"]]
+                tries.append((data, [*answers[:index], slip["value"], *answers[index + 1 :]]))
+                places.append((data["id"], index, slip))
+    assert tries
+    for (identifier, index, slip), one in zip(places, tried(watch.page, tries), strict=True):
+        assert one["state"] == "wrong", (identifier, slip)
+        assert len(one["marks"][index]) > len("✗ not yet"), (identifier, slip)
+    assert watch.problems == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_typed_by_hand(site, visit, chapter):
+    """An empty form is met with a request, counts as nothing, and the field is in focus; then a wrong number, then the
+    right one, key by key.
+    """
+    watch = visit(f"{site}/{chapter}")
+    card, data = cards(watch.page, "question")[0]
+    card.locator("button[type=submit]").click()
+    assert card.locator(".rz-feedback").inner_text().strip()
+    assert card.get_attribute("data-state") is None
+    assert card.locator(".rz-part input").first.evaluate("node => node === document.activeElement")
+    answer(card, list(map(far_from, data["parts"])))
+    assert card.get_attribute("data-state") == "wrong"
+    answer(card, [part["answer"] for part in data["parts"]])
+    assert card.get_attribute("data-state") == "right"
+    assert watch.problems == []
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_choice_and_order(site, visit, chapter):
+    """One letter, and the letters in order: wrong first, then right, by keyboard and by button."""
+    watch = visit(f"{site}/{chapter}")
+    for card, data in cards(watch.page, "choice"):
+        options = card.locator("input[type=radio]")
+        for option in options.all():
+            option.check()
+            card.locator("button[type=submit]").press("Enter")
+            right = option.get_attribute("value") == data["correct"]
+            assert card.get_attribute("data-state") == ("right" if right else "wrong"), data["id"]
+    for card, data in cards(watch.page, "order"):
+        for place, letter in enumerate(data["correct"]):
+            step = card.locator(f"[data-letter={letter}]")
+            while step.evaluate("node => [...node.parentElement.children].indexOf(node)") > place:
+                step.get_by_label("move up").click()
         card.locator("button[type=submit]").click()
-        assert card.locator(".rz-feedback").inner_text().strip()
-        assert card.get_attribute("data-state") is None
-        assert card.locator(".rz-part input").first.evaluate("node => node === document.activeElement")
-        assert watch.problems == []
-
-    def test_choice_and_order(self, addresses, visit, way, chapter):
-        """One letter, and the letters in order: wrong first, then right, by keyboard and by button."""
-        watch = visit(f"{addresses[way]}/{chapter}")
-        for card, data in cards(watch.page, "choice"):
-            options = card.locator("input[type=radio]")
-            for option in options.all():
-                option.check()
-                card.locator("button[type=submit]").press("Enter")
-                right = option.get_attribute("value") == data["correct"]
-                assert card.get_attribute("data-state") == ("right" if right else "wrong"), data["id"]
-        for card, data in cards(watch.page, "order"):
-            for place, letter in enumerate(data["correct"]):
-                step = card.locator(f"[data-letter={letter}]")
-                while step.evaluate("node => [...node.parentElement.children].indexOf(node)") > place:
-                    step.get_by_label("move up").click()
-            card.locator("button[type=submit]").click()
-            assert card.get_attribute("data-state") == "right", data["id"]
-        assert watch.problems == []
+        assert card.get_attribute("data-state") == "right", data["id"]
+    assert watch.problems == []
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
