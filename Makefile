@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 RUN := .venv/bin/python
 
-.PHONY: help ready python book test unit lint format types stubs serve bench text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test unit lint format types stubs serve bench corpus text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,9 @@ serve: book ## build the book and serve it on this machine, with live explorers
 
 bench: ready ## the benchmarks, as ratios within one run
 	@for b in benchmarks/*.py; do echo "$$b"; $(RUN) "$$b" || exit 1; done
+
+corpus: ready ## the hostile corpus, every file in every configuration (hours)
+	@$(RUN) tests/autograder/corpus_runs.py
 
 text: ready ## NOTEBOOK=book/03-collectives.ipynb: write it as text to edit
 	@$(RUN) -m tools.edit text "$(NOTEBOOK)"

@@ -8,33 +8,26 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import corpus
 import corpus_items
+import corpus_runs
 import psutil
 import pytest
+from corpus_runs import HANGS, LAYERS, without
 
 from autograder import compare, judge
 from autograder.process import PR_SET_CHILD_SUBREAPER, become_subreaper, subreaping
 from autograder.replies import Reader
 from autograder.sandbox import Sandbox
 
-ROOT = Path(__file__).resolve().parents[2]
-LAYERS = ("seccomp", "landlock", "bubblewrap", "uid", "cgroups")
-CONFIGURATIONS = {"every layer": ["--plain"], "no sandbox": ["--sandbox", "none", "--torch", "5/12"]}
+CONFIGURATIONS = {"every layer": ["--plain"], "no sandbox": ["--sandbox", "none", "--torch", "5/20"]}
 CONFIGURATIONS |= {f"every layer, torch {part}": ["--heavy", "--torch", f"{part}/3"] for part in range(3)}
-CONFIGURATIONS |= {f"without {name}": ["--without", name, "--torch", f"{n}/12"] for n, name in enumerate(LAYERS)}
-CONFIGURATIONS["without uid"] += ["--without", "bubblewrap"]  # beside bubblewrap it is not in use
-#: Seconds after which a run of the corpus hangs.
-HANGS = 900
-#: A user that owns nothing here.
-NOBODY = 64321
+CONFIGURATIONS |= {f"without {name}": [*without(name), "--torch", f"{n}/20"] for n, name in enumerate(LAYERS)}
 
 
 @pytest.fixture
@@ -49,21 +42,12 @@ def orphans() -> Iterator[None]:
     assert [process.cmdline() for process in left if process.status() != psutil.STATUS_ZOMBIE] == []
 
 
-def found(done: subprocess.CompletedProcess[str], out: Path) -> dict:
-    """What a run wrote, when it found nothing."""
-    assert done.returncode == 0, done.stdout + done.stderr
-    report = json.loads(out.read_text())
-    assert report["faults"] == []
-    return report
-
-
 @pytest.mark.timeout(HANGS + 60)
 @pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_every_file_earns_what_it_honestly_earns(name, tmp_path, orphans):
+def test_every_file_earns_what_it_honestly_earns(name, orphans):
     """Kills: a false score, a leak, a survivor, a file left, a crash or a hang, whichever layer is missing."""
-    argv = [sys.executable, str(ROOT / "tests/autograder/corpus.py"), "--json", str(tmp_path / "out.json")]
-    done = subprocess.run([*argv, *CONFIGURATIONS[name]], capture_output=True, text=True, timeout=HANGS, check=False)
-    report = found(done, tmp_path / "out.json")
+    report = corpus_runs.here(CONFIGURATIONS[name])
+    assert report["faults"] == []
     left_out = {"no sandbox": 60}.get(name, 40 if "not isolated" in report["sandbox"] else 0)
     assert len(report["left_out"]) <= left_out
     assert len(report["verdicts"]) >= (12 if "torch" in name else 180)
@@ -76,45 +60,25 @@ def test_without_a_layer_it_is_not_there():
         assert name not in [layer.name for layer in Sandbox.measure("best", without=(name,)).layers]
 
 
-def readable_python() -> str | None:
-    """A Python of 3.11 or later that any user can start."""
-    for path in ("/usr/bin/python3", "/usr/local/bin/python3"):
-        code = "import sys, ctypes; sys.exit(sys.version_info < (3, 11))"
-        if os.path.exists(path) and subprocess.run([path, "-c", code], user=NOBODY, check=False).returncode == 0:
-            return path
-    return None
-
-
-@pytest.fixture
-def copy() -> Iterator[Path]:
-    """The grader and the corpus in a folder that any user can read, and ``out``, which any can write."""
-    folder = Path(tempfile.mkdtemp(prefix="corpus-copy-"))
-    ignore = shutil.ignore_patterns("__pycache__")
-    for part in ("autograder", "rankzero", "tests/autograder/hostile"):
-        shutil.copytree(ROOT / part, folder / part, ignore=ignore)
-    for part in ("corpus.py", "corpus_items.py"):
-        shutil.copy(ROOT / "tests/autograder" / part, folder / "tests/autograder")
-    (folder / "out").mkdir()
-    subprocess.run(["chmod", "-R", "go+rX", str(folder)], check=True)
-    (folder / "out").chmod(0o777)
-    yield folder
-    shutil.rmtree(folder)
-
-
 @pytest.mark.timeout(HANGS + 60)
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="this is an ordinary user already")
-def test_the_same_for_an_ordinary_user(copy, orphans):
+@pytest.mark.parametrize("options", [["--plain"], ["--plain", *without("seccomp")]], ids=["all", "without seccomp"])
+def test_the_same_for_an_ordinary_user(options, orphans):
     """Kills: a grader that is safe only as root, and one that cannot run as anybody else."""
-    python = readable_python()
-    if python is None:
+    if corpus_runs.readable_python() is None:
         pytest.skip("no Python >= 3.11 that another user can start")
-    argv = [python, "-B", str(copy / "tests/autograder/corpus.py"), "--plain", "--json", str(copy / "out/out.json")]
-    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-    env = {"PATH": os.defpath, "HOME": str(copy / "out")}
-    done = subprocess.run(argv, cwd=copy, env=env, capture_output=True, text=True, timeout=HANGS, check=False, **who)
-    report = found(done, copy / "out/out.json")
+    report = corpus_runs.as_nobody(options)
+    assert report["faults"] == []
     assert len(report["verdicts"]) >= 150
     assert "uid" not in report["sandbox"].split(", ")
+
+
+def test_all_configurations_can_be_run_by_name():
+    """Kills: a list of configurations that leaves out a layer, a user or a kind of file."""
+    names = corpus_runs.everything()
+    for word in (*LAYERS, "none", "every layer", "plain", "torch"):
+        assert any(word in name for name in names), word
+    assert len(names) == len({json.dumps((run.__name__, options)) for run, options in names.values()})
 
 
 # The corpus itself.

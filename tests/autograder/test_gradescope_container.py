@@ -8,8 +8,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import shlex
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -17,7 +15,9 @@ import textwrap
 from pathlib import Path
 
 import container
+import corpus_runs
 import pytest
+from corpus_runs import HANGS
 from gradescope_image import Graded, Image
 
 from autograder import bank, gradescope
@@ -208,23 +208,13 @@ def test_the_files_are_closed_however_they_were_unpacked(tmp_path):
 
 def corpus(image: Image, folder: Path, *options: str) -> list[str]:
     """What the hostile corpus gets past the image's own copy of the grader, as sentences."""
-    here = folder / "autograder"
-    shutil.copytree(image.folder, here)
-    beside = here / "source" / "tests" / "autograder"
-    shutil.copytree(Path(__file__).parent / "hostile", beside / "hostile")
-    for file in Path(__file__).parent.glob("corpus*.py"):
-        shutil.copy(file, beside)
-    script = "chmod 0700 source && exec /usr/bin/python3 -B source/tests/autograder/corpus.py --json found.json"
-    command = f"cd /autograder && {script} {shlex.join(options)}"
-    done = image.inside("sh", "-c", command, folder=here, seconds=280)
-    assert (here / "found.json").exists(), done.stdout + done.stderr
-    found = json.loads((here / "found.json").read_text())
+    found = corpus_runs.in_container(image, folder, options)
     assert found["left_out"] == []
     assert found["sandbox"] == LINE
     return found["faults"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(HANGS)
 def test_the_whole_corpus_is_graded_soundly_in_the_container(image, tmp_path):
     """A busy machine may be late with an answer that is then called a time-out: those files are graded again, alone."""
     faults = corpus(image, tmp_path / "all", "--plain")
@@ -233,6 +223,15 @@ def test_the_whole_corpus_is_graded_soundly_in_the_container(image, tmp_path):
     if late:
         names = [option for fault in late for option in ("--only", fault.partition(":")[0])]
         assert corpus(image, tmp_path / "late", "--plain", "--threads", "1", *names) == []
+
+
+@pytest.mark.timeout(HANGS)
+@pytest.mark.skipif(not corpus_runs.same_python(), reason="the container's Python is another version than this one")
+def test_files_that_need_torch_are_graded_soundly_in_the_container(tmp_path):
+    """Kills: a profile without the calls that torch makes there. ``corpus_runs.py`` runs the other files."""
+    size = container.Size(processors=2.0, memory=8 * 10**9)
+    image = corpus_runs.image_with_torch(tmp_path / "built", size)
+    assert corpus(image, tmp_path, "--heavy", "--torch", "3/10") == []
 
 
 # When the grader cannot
