@@ -12,7 +12,7 @@ import pytest
 from autograder import bank
 from tools.common import BOOK, ROOT
 from tools.edit import to_notebook, to_text
-from tools.install_cells import TEMPLATE, address, renewed
+from tools.install_cells import address, install_cell, renewed
 
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
 TAGS = {"install", "hide-input", "exercise", "predict", "nbval-ignore-output", "raises-exception", "gpu"}
@@ -132,14 +132,14 @@ def test_first_code_cell_installs(path):
     """It is generated from the address in _config.yml, and there is one."""
     code = cells(path, "code")
     assert [i for i, cell in enumerate(code) if "install" in cell.metadata.get("tags", ())] == [0]
-    assert code[0].source == TEMPLATE.format(address=address())
+    assert code[0].source == install_cell(address(), path.stem)
 
 
 def test_address_can_move(path):
     """Kills an address typed elsewhere: with another one in _config.yml no page keeps the old one."""
-    moved = renewed(path.read_text(encoding="utf-8"), "https://example.org/someone/course")
+    moved = renewed(path.read_text(encoding="utf-8"), "https://example.org/someone/course", path.stem)
     assert address() not in moved
-    assert renewed(moved, address()) == path.read_text(encoding="utf-8")
+    assert renewed(moved, address(), path.stem) == path.read_text(encoding="utf-8")
 
 
 def test_text_and_back(path):

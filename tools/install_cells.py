@@ -7,6 +7,7 @@ into the repository on the same page follow: the old install cell says which add
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
@@ -20,9 +21,11 @@ TEMPLATE = """\
 # In Colab, and wherever the course is missing, this installs it; elsewhere it does nothing.
 import importlib.util
 
-if importlib.util.find_spec("rankzero") is None:
-    %pip install --quiet git+{address}"""
-_ADDRESS = re.compile(r"git\+(\S+)")
+if {condition}:
+    %pip install --quiet {requirement}"""
+#: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules that are there with it.
+EXTRAS = {"08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn"))}
+_ADDRESS = re.compile(r"git\+([^\s\"]+)")
 
 
 def address(root: Path = ROOT) -> str:
@@ -30,8 +33,18 @@ def address(root: Path = ROOT) -> str:
     return yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
 
 
-def renewed(text: str, url: str) -> str:
-    """The notebook ``text`` with install cells and links written for ``url``."""
+def install_cell(url: str, page: str = "") -> str:
+    """The source of the install cell of a page, which is called as its file is, without ``.ipynb``."""
+    if page not in EXTRAS:
+        condition = 'importlib.util.find_spec("rankzero") is None'
+        return TEMPLATE.format(condition=condition, requirement=f"git+{url}")
+    extra, modules = EXTRAS[page]
+    condition = f"None in map(importlib.util.find_spec, [{', '.join(map(json.dumps, modules))}])"
+    return TEMPLATE.format(condition=condition, requirement=f'"rankzero[{extra}] @ git+{url}"')
+
+
+def renewed(text: str, url: str, page: str = "") -> str:
+    """The notebook ``text`` with install cells and links written for ``url``; ``page`` is the file's name."""
     notebook = nbformat.reads(text, as_version=4)
     cells = [cell for cell in notebook.cells if "install" in cell.metadata.get("tags", ())]
     old = {found.group(1) for cell in cells if (found := _ADDRESS.search(cell.source))}
@@ -39,13 +52,13 @@ def renewed(text: str, url: str) -> str:
         for former in old - {url}:
             cell.source = cell.source.replace(former, url)
     for cell in cells:
-        cell.source = TEMPLATE.format(address=url)
+        cell.source = install_cell(url, page)
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
 def stale(paths: list[Path], url: str) -> dict[Path, str]:
     """The notebooks that differ from what they should be, with what they should be."""
-    wanted = {path: renewed(path.read_text(encoding="utf-8"), url) for path in paths}
+    wanted = {path: renewed(path.read_text(encoding="utf-8"), url, path.stem) for path in paths}
     return {path: text for path, text in wanted.items() if path.read_text(encoding="utf-8") != text}
 
 
