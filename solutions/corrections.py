@@ -14,6 +14,10 @@ from . import (
     corrections_05,
     corrections_06,
     corrections_07,
+    corrections_08,
+    corrections_09,
+    corrections_10,
+    corrections_11,
     corrections_cap,
 )
 from .correction import Correction
@@ -26,6 +30,10 @@ CORRECTIONS: tuple[Correction, ...] = (
     *corrections_05.CORRECTIONS,
     *corrections_06.CORRECTIONS,
     *corrections_07.CORRECTIONS,
+    *corrections_08.CORRECTIONS,
+    *corrections_09.CORRECTIONS,
+    *corrections_10.CORRECTIONS,
+    *corrections_11.CORRECTIONS,
     *corrections_cap.CORRECTIONS,
 )
 

@@ -15,6 +15,10 @@ CHAPTERS = (
     "ch05_data_parallel",
     "ch06_tensor_parallel",
     "ch07_pipeline_expert",
+    "ch08_server",
+    "ch09_kv_cache",
+    "ch10_scheduling",
+    "ch11_decoding",
     "capstone",
 )
 

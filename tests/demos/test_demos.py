@@ -63,6 +63,15 @@ WITH_PICTURE = (
     "moe_train",
     "expert_parallel",
     "advisor",
+    "paged_memory",
+    "prefix_sharing",
+    "radix_live",
+    "kv_quantization",
+    "dispatch_overhead",
+    "graph_sizes",
+    "overlap",
+    "token_budget",
+    "preemption",
 )
 
 #: What a learner must have written for ``--code labs``; the others run nothing of hers.
@@ -123,11 +132,42 @@ NEEDS = {
     "moe_train": "07-expert-capacity",
     "expert_parallel": "07-expert-parallel-forward",
     "advisor": "07-choose-layout",
+    "prefill_decode": "08-prefill-time",
+    "continuous_batching": "08-continuous-batching",
+    "littles_law": "08-replicas-needed",
+    "serving_cost": "08-prefill-time",
+    "server": "09-block-manager",
+    "openai_client": "09-block-manager",
+    "load": "09-block-manager",
+    "kv_calculator": "09-kv-bytes-per-token",
+    "kv_equivalence": "09-cached-attention",
+    "paged_memory": "09-block-manager",
+    "prefix_sharing": "09-radix-cache",
+    "radix_live": "09-radix-cache",
+    "kv_quantization": "09-quantize-kv",
+    "cuda_graph": "10-graph-runner",
+    "graph_pitfalls": "10-graph-runner",
+    "graph_sizes": "10-capture-size",
+    "overlap": "10-token-budget-scheduler",
+    "token_budget": "10-token-budget-scheduler",
+    "preemption": "10-token-budget-scheduler",
+    "speculative": "11-speculative-step",
+    "speculative_model": "11-speculative-speedup",
+    "constrained": "11-schema-to-regex",
+    "mask_explorer": "11-token-index",
+    "combined": "11-schema-to-regex",
 }
 
 
 def test_all_demos_are_there():
-    assert set(NAMES) == {*NEEDS, "broken_contract", "check_setup", "threads_or_processes", "mismatch"}
+    assert set(NAMES) == {
+        *NEEDS,
+        "broken_contract",
+        "check_setup",
+        "threads_or_processes",
+        "mismatch",
+        "dispatch_overhead",
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

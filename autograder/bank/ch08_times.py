@@ -1,0 +1,359 @@
+"""Chapter 08: the roofline of prefill and decode."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch08_words import A100, H100, LLAMA, UNCHECKED, machine, model
+from autograder.items import Build, Case, Group, Slip, invalid
+
+# --- prefill_time
+
+
+def slip_full_square(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(prompt_tokens, layers, hidden) < 0:
+        raise ValueError("out of range")
+    operations = 2 * parameters * prompt_tokens + 4 * layers * hidden * prompt_tokens**2
+    return max(operations / peak, weight_bytes / bandwidth)
+
+
+def slip_attention_per_token(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(prompt_tokens, layers, hidden) < 0:
+        raise ValueError("out of range")
+    operations = 2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens
+    return max(operations / peak, weight_bytes / bandwidth)
+
+
+def slip_one_token(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(prompt_tokens, layers, hidden) < 0:
+        raise ValueError("out of range")
+    return max((2 * parameters + 2 * layers * hidden * prompt_tokens) / peak, weight_bytes / bandwidth)
+
+
+def slip_no_weights(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(prompt_tokens, layers, hidden) < 0:
+        raise ValueError("out of range")
+    return (2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2) / peak
+
+
+def slip_prefill_sum(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(prompt_tokens, layers, hidden) < 0:
+        raise ValueError("out of range")
+    operations = 2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2
+    return operations / peak + weight_bytes / bandwidth
+
+
+def slip_weights_per_token(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(prompt_tokens, layers, hidden) < 0:
+        raise ValueError("out of range")
+    operations = 2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2
+    return max(operations / peak, weight_bytes * max(1, prompt_tokens) / bandwidth)
+
+
+def slip_any_prefill(parameters, weight_bytes, prompt_tokens, peak, bandwidth, layers=0, hidden=0):
+    operations = 2 * parameters * prompt_tokens + 2 * layers * hidden * prompt_tokens**2
+    return max(operations / (peak or 1), weight_bytes / (bandwidth or 1))
+
+
+def _prefill(rng: Random, least: int, most: int, attention: bool = True) -> Case:
+    shape = (rng.randint(16, 128), rng.choice((1024, 4096, 8192, 18_432))) if attention else ()
+    return Case((*model(rng, 8, 11.8), rng.randint(least, most), *machine(rng), *shape))
+
+
+def _bad_prefill(rng: Random) -> list[Case]:
+    good = [*model(rng), rng.randint(1, 4096), *machine(rng), 32, 4096]
+    zeros = [(place, 0) for place in (0, 1, 3, 4)]
+    bad = zeros + [(place, -abs(good[place])) for place in range(7)]
+    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+
+
+PREFILL = Build(
+    id="08-prefill-time",
+    module="serving",
+    function="prefill_time",
+    grade="call",
+    section="8.4",
+    topic="roofline of prefill",
+    cases=(
+        Case((*LLAMA[:2], 2048, *H100, 32, 4096)),
+        Case((*LLAMA[:2], 16, *H100, 32, 4096)),
+        Case((*LLAMA[:2], 131_072, *H100, 32, 4096)),
+        Case((8.03e9, 16.06e9, 1024, *H100)),
+        Case((70_553_706_496, 141_107_412_992, 4096, 8 * H100[0], 8 * H100[1], 80, 8192)),
+        Case((*LLAMA[:2], 0, *A100)),
+        invalid(*LLAMA[:2], -1, *H100),
+    ),
+    groups=(
+        Group(
+            "prompts",
+            lambda rng: _prefill(rng, 4096, 32_000),
+            5,
+            "2 N s for the matrices, 2 L d s^2 for causal attention.",
+        ),
+        Group(
+            "short prompts",
+            lambda rng: _prefill(rng, 1, 90),
+            4,
+            "However short the prompt, all weights are read once.",
+            lambda rng: [Case((*model(rng), 0, *machine(rng), 32, 4096))],
+        ),
+        Group(
+            "very long prompts", lambda rng: _prefill(rng, 60_000, 200_000), 3, "Attention grows with the square of s."
+        ),
+        Group(
+            "without attention",
+            lambda rng: _prefill(rng, 1, 8192, False),
+            3,
+            "Without layers, attention costs nothing.",
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_prefill(rng)),
+            5,
+            "Bad input must raise ValueError: sizes and rates are positive, counts not negative.",
+            lambda rng: rng.sample(_bad_prefill(rng), 5),
+        ),
+    ),
+    slips=(
+        Slip("You also computed the masked half: causal attention forms half of the scores.", slip_full_square),
+        Slip("Attention grows with the square of the prompt.", slip_attention_per_token),
+        Slip(
+            "That is per token, not per prompt: every one of s tokens passes through all N parameters.", slip_one_token
+        ),
+        Slip("A short prompt still reads all weights: take the maximum with W / BW.", slip_no_weights),
+        Slip("Reading and computing overlap: the slower one counts, not their sum.", slip_prefill_sum),
+        Slip("All tokens of the prompt share one reading of the weights.", slip_weights_per_token),
+        Slip(UNCHECKED.format("negative sizes or rates"), slip_any_prefill),
+    ),
+)
+
+# --- decode_step_time
+
+
+def slip_weights_alone(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    return weight_bytes / bandwidth if contexts else 0.0
+
+
+def slip_no_cache(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    return max(2 * parameters * len(contexts) / peak, weight_bytes / bandwidth) if contexts else 0.0
+
+
+def slip_one_cache(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    if not contexts:
+        return 0.0
+    read = weight_bytes + kv_bytes_per_token * sum(contexts) / len(contexts)
+    return max(2 * parameters * len(contexts) / peak, read / bandwidth)
+
+
+def slip_decode_sum(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    if not contexts:
+        return 0.0
+    read = weight_bytes + kv_bytes_per_token * sum(contexts)
+    return 2 * parameters * len(contexts) / peak + read / bandwidth
+
+
+def slip_padded_cache(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    if not contexts:
+        return 0.0
+    read = weight_bytes + kv_bytes_per_token * max(contexts) * len(contexts)
+    return max(2 * parameters * len(contexts) / peak, read / bandwidth)
+
+
+def slip_compute_of_one(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    read = weight_bytes + kv_bytes_per_token * sum(contexts)
+    return max(2 * parameters / peak, read / bandwidth) if contexts else 0.0
+
+
+def slip_empty_step(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    read = weight_bytes + kv_bytes_per_token * sum(contexts)
+    return max(2 * parameters * len(contexts) / peak, read / bandwidth)
+
+
+def slip_any_decode(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    read = weight_bytes + kv_bytes_per_token * sum(contexts)
+    return max(2 * parameters * len(contexts) / (peak or 1), read / (bandwidth or 1)) if contexts else 0.0
+
+
+def _decode(rng: Random, contexts: list[int], kv: float | None = None) -> Case:
+    kv = rng.choice((32_768, 131_072, 524_288, 5_000_000)) if kv is None else kv
+    return Case((*model(rng), kv, contexts, *machine(rng)))
+
+
+def _mixed(rng: Random) -> Case:
+    return _decode(rng, [rng.randint(100, 131_072) for _ in range(rng.randint(3, 30))])
+
+
+def _many(rng: Random) -> Case:
+    return _decode(rng, [rng.randint(0, 8)] * rng.randint(500, 600), rng.choice((0, 0, 1000)))
+
+
+def _no_step(rng: Random) -> list[Case]:
+    return [_decode(rng, []), _decode(rng, [], 0), _decode(rng, [0]), _decode(rng, [0] * rng.randint(2, 9))]
+
+
+def _bad_decode(rng: Random) -> list[Case]:
+    good = [*model(rng), 131_072, [rng.randint(1, 4096) for _ in range(3)], *machine(rng)]
+    bad = [(0, 0), (1, 0), (4, 0), (5, 0), (0, -1.0), (2, -131_072), (3, [5, -3, 100]), (3, [-1])]
+    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+
+
+DECODE = Build(
+    id="08-decode-step-time",
+    module="serving",
+    function="decode_step_time",
+    grade="call",
+    section="8.4",
+    topic="roofline of decode",
+    cases=(
+        Case((*LLAMA, [2048], *H100)),
+        Case((*LLAMA, [0], *H100)),
+        Case((*LLAMA, [2048] * 32, *H100)),
+        Case((*LLAMA, [2048] * 256, *H100)),
+        Case((*LLAMA, [100, 5000, 32_000], *H100)),
+        Case((*LLAMA, [128] * 512, *H100)),
+        Case((*LLAMA, [], *H100)),
+        invalid(*LLAMA, [10, -1], *H100),
+    ),
+    groups=(
+        Group("mixed contexts", _mixed, 5, "Every sequence brings its own keys and values; the weights are read once."),
+        Group("large batches", _many, 4, "With short contexts a large batch computes longer than it reads."),
+        Group("nothing cached, nobody there", lambda rng: _no_step(rng)[0], 4, "No sequence, no step.", _no_step),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_decode(rng)),
+            5,
+            "Bad input must raise ValueError, a negative context too.",
+            lambda rng: [_bad_decode(rng)[6], *rng.sample(_bad_decode(rng), 4)],
+        ),
+    ),
+    slips=(
+        Slip(
+            "Reading the weights is the floor of a step; each sequence adds cache, and its compute.", slip_weights_alone
+        ),
+        Slip("The cached keys and values are read too, in every step.", slip_no_cache),
+        Slip("Every sequence reads its own cache: only the weights are shared.", slip_one_cache),
+        Slip("Reading and computing overlap: the slower one counts, not their sum.", slip_decode_sum),
+        Slip("That reads padding: each sequence has a context of its own length.", slip_padded_cache),
+        Slip("Every sequence computes: 2 N for each.", slip_compute_of_one),
+        Slip("Without a sequence there is no step, and nothing is read.", slip_empty_step),
+        Slip(UNCHECKED.format("negative sizes, rates or contexts"), slip_any_decode),
+    ),
+)
+
+# --- critical_batch_size
+
+
+def slip_negative_batch(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(kv_bytes_per_token, context) < 0:
+        raise ValueError("out of range")
+    return weight_bytes / bandwidth / (2 * parameters / peak - kv_bytes_per_token * context / bandwidth)
+
+
+def slip_ridge(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(kv_bytes_per_token, context) < 0:
+        raise ValueError("out of range")
+    from math import inf
+
+    share = kv_bytes_per_token * context * peak / (2 * parameters * bandwidth)
+    return peak / bandwidth / (1 - share) if share < 1 else inf
+
+
+def slip_cache_helps(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(kv_bytes_per_token, context) < 0:
+        raise ValueError("out of range")
+    return weight_bytes / bandwidth / (2 * parameters / peak + kv_bytes_per_token * context / bandwidth)
+
+
+def slip_no_context(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(kv_bytes_per_token, context) < 0:
+        raise ValueError("out of range")
+    return weight_bytes / bandwidth / (2 * parameters / peak)
+
+
+def slip_no_two(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(kv_bytes_per_token, context) < 0:
+        raise ValueError("out of range")
+    from math import inf
+
+    gain = parameters / peak - kv_bytes_per_token * context / bandwidth
+    return weight_bytes / bandwidth / gain if gain > 0 else inf
+
+
+def slip_any_ridge(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    from math import inf
+
+    gain = 2 * parameters / (peak or 1) - kv_bytes_per_token * context / (bandwidth or 1)
+    return weight_bytes / (bandwidth or 1) / gain if gain > 0 else inf
+
+
+def _ridge(rng: Random, least: float, most: float) -> Case:
+    """A context that takes ``least`` to ``most`` of what lets reading win."""
+    (parameters, weights), (peak, bandwidth) = model(rng), machine(rng)
+    kv = rng.choice((32_768, 131_072, 524_288))
+    context = rng.uniform(least, most) * 2 * parameters / peak * bandwidth / kv
+    return Case((parameters, weights, float(kv), context, peak, bandwidth))
+
+
+def _bad_ridge(rng: Random) -> list[Case]:
+    good = [*model(rng), 131_072, 100, *machine(rng)]
+    bad = [(0, 0), (1, 0), (4, 0), (5, 0), (0, -1e9), (2, -131_072), (3, -rng.randint(1, 99)), (5, -1e12)]
+    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+
+
+CRITICAL = Build(
+    id="08-critical-batch-size",
+    module="serving",
+    function="critical_batch_size",
+    grade="call",
+    section="8.4",
+    topic="roofline of decode",
+    cases=(
+        Case((*LLAMA, 0, *H100)),
+        Case((*LLAMA, 128, *H100)),
+        Case((*LLAMA, 400, *H100)),
+        Case((*LLAMA, 2048, *H100)),
+        Case((*LLAMA, 0, *A100)),
+        invalid(*LLAMA, -1, *H100),
+    ),
+    groups=(
+        Group(
+            "short contexts",
+            lambda rng: _ridge(rng, 0.05, 0.9),
+            6,
+            "At this batch both terms of the decode step are equal.",
+        ),
+        Group("long contexts", lambda rng: _ridge(rng, 1.05, 20), 4, "Where reading always wins, the answer is inf."),
+        Group("no context", lambda rng: _ridge(rng, 0, 0), 3, "Without a cache, bytes of a parameter still matter."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_ridge(rng)),
+            5,
+            "Bad input must raise ValueError.",
+            lambda rng: [_bad_ridge(rng)[6], *rng.sample(_bad_ridge(rng), 4)],
+        ),
+    ),
+    slips=(
+        Slip("A negative batch means that reading wins at every batch: return inf.", slip_negative_batch),
+        Slip("F / BW is the ridge for weights of two bytes; use the bytes that there are.", slip_ridge),
+        Slip("More cache to read makes computing catch up later, not earlier.", slip_cache_helps),
+        Slip("Every sequence brings its own cache to read.", slip_no_context),
+        Slip("A parameter takes two operations: multiply and add.", slip_no_two),
+        Slip(UNCHECKED.format("negative sizes, rates or contexts"), slip_any_ridge),
+    ),
+)
+
+ITEMS: tuple[Build, ...] = (PREFILL, DECODE, CRITICAL)

@@ -1,0 +1,225 @@
+"""Chapter 09: bytes of keys and values for each token, of heads and of a latent."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+#: For a program that checks nothing; filled in with what it let pass.
+UNCHECKED = "Impossible arguments were accepted: {}."
+
+WIDTHS = (64, 80, 96, 128, 192, 256)
+
+# --- kv_bytes_per_token
+
+
+def slip_one_tensor(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
+    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
+        raise ValueError("tensor_parallel")
+    return layers * max(1, kv_heads // tensor_parallel) * head_dim * bytes_per_element
+
+
+def slip_part_of_a_head(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
+    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
+        raise ValueError("tensor_parallel")
+    return 2 * layers * kv_heads * head_dim * bytes_per_element / tensor_parallel
+
+
+def slip_whole_on_each_rank(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
+    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
+        raise ValueError("tensor_parallel")
+    return 2.0 * layers * kv_heads * head_dim * bytes_per_element
+
+
+def slip_always_two_bytes(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
+    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
+        raise ValueError("tensor_parallel")
+    return 2.0 * layers * max(1, kv_heads // tensor_parallel) * head_dim * 2
+
+
+def slip_rank_zero_alone(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
+    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
+        raise ValueError("tensor_parallel")
+    return 2.0 * layers * (kv_heads // tensor_parallel) * head_dim * bytes_per_element
+
+
+def slip_any_bytes(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
+    return 2.0 * layers * max(1, kv_heads // max(1, tensor_parallel)) * head_dim * bytes_per_element
+
+
+def _split(rng: Random, kv_heads: int, ranks: int) -> Case:
+    return Case((rng.randint(1, 160), kv_heads, rng.choice(WIDTHS), rng.choice((2, 1, 0.5)), ranks))
+
+
+def _any_model(rng: Random) -> Case:
+    heads = 2 ** rng.randint(0, 7)
+    return _split(rng, heads, 2 ** rng.randint(0, min(4, heads.bit_length() - 1)))
+
+
+def _models(rng: Random) -> list[Case]:
+    """One rank, several ranks, and heads that are no power of two."""
+    return [
+        Case((rng.randint(12, 126), rng.choice((8, 32, 64)), 128)),
+        Case((rng.randint(12, 126), rng.choice((8, 32, 64)), 128, 1)),
+        Case((rng.randint(12, 126), rng.choice((10, 12, 20, 40)), rng.choice(WIDTHS), 0.5)),
+        _split(rng, 8, 4),
+        _split(rng, 40, 8),
+        _split(rng, 64, 8),
+    ]
+
+
+def _more_ranks(rng: Random) -> Case:
+    heads = 2 ** rng.randint(0, 3)
+    return _split(rng, heads, heads * 2 ** rng.randint(1, 3))
+
+
+def _bad_bytes(rng: Random) -> list[Case]:
+    layers = rng.randint(2, 100)
+    return [
+        invalid(0, 8, 128),
+        invalid(layers, 0, 128),
+        invalid(layers, 8, -64),
+        invalid(layers, 8, 128, 0),
+        invalid(layers, 8, 128, 2.0, 0),
+        invalid(layers, 8, 128, 2.0, rng.choice((3, 6, 12))),
+    ]
+
+
+KV_BYTES = Build(
+    id="09-kv-bytes-per-token",
+    module="kv_cache",
+    function="kv_bytes_per_token",
+    grade="call",
+    section="9.3",
+    topic="bytes of a cached token",
+    cases=(
+        Case((80, 8, 128)),  # Llama 3 70B
+        Case((40, 40, 128)),  # OPT-13B: 800 KB in Kwon et al. (2023)
+        Case((80, 64, 128)),
+        Case((80, 8, 128, 1)),
+        Case((80, 8, 128, 2, 8)),
+        Case((80, 8, 128, 2, 16)),
+        Case((12, 12, 64)),
+        invalid(80, 8, 128, 2, 3),
+    ),
+    groups=(
+        Group("models", _any_model, 9, "Keys and values of all layers, heads and elements that a rank has.", _models),
+        Group("more ranks than heads", _more_ranks, 4, "No rank has less than one head: beyond that they are copied."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_bytes(rng)),
+            6,
+            "Sizes below 1, no bytes, and ranks that neither divide the heads nor are a multiple raise ValueError.",
+            _bad_bytes,
+        ),
+    ),
+    slips=(
+        Slip("Keys and values are both kept: the factor 2 is missing.", slip_one_tensor),
+        Slip("A rank has no part of a head: with more ranks than heads they are copied.", slip_part_of_a_head),
+        Slip("Tensor parallelism splits the heads: a rank has its share of them.", slip_whole_on_each_rank),
+        Slip("An element takes bytes_per_element; the 2 of the formula counts keys and values.", slip_always_two_bytes),
+        Slip("With more ranks than heads that is 0: each rank has one head.", slip_rank_zero_alone),
+        Slip(UNCHECKED.format("no layers, ranks that do not fit the heads"), slip_any_bytes),
+    ),
+)
+
+# --- mla_bytes_per_token
+
+
+def slip_keys_and_values(layers, latent_dim, rope_dim, bytes_per_element=2.0):
+    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    return 2.0 * layers * (latent_dim + rope_dim) * bytes_per_element
+
+
+def slip_two_latents(layers, latent_dim, rope_dim, bytes_per_element=2.0):
+    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    return layers * (2.0 * latent_dim + rope_dim) * bytes_per_element
+
+
+def slip_no_rope(layers, latent_dim, rope_dim, bytes_per_element=2.0):
+    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    return float(layers * latent_dim * bytes_per_element)
+
+
+def slip_latent_of_two_bytes(layers, latent_dim, rope_dim, bytes_per_element=2.0):
+    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
+        raise ValueError("out of range")
+    return layers * (latent_dim + rope_dim) * 2.0
+
+
+def slip_any_latent(layers, latent_dim, rope_dim, bytes_per_element=2.0):
+    return float(layers * (latent_dim + rope_dim) * bytes_per_element)
+
+
+def _latent(rng: Random) -> Case:
+    return Case((rng.randint(2, 160), 64 * rng.randint(1, 16), 16 * rng.randint(1, 8), rng.choice((2, 1, 0.5))))
+
+
+def _latents(rng: Random) -> list[Case]:
+    return [
+        Case((rng.randint(2, 80), 512, 64)),
+        Case((rng.randint(2, 80), 512, 64, 1)),
+        Case((rng.randint(2, 80), 256, 32, 0.5)),
+    ]
+
+
+def _bad_latents(rng: Random) -> list[Case]:
+    layers = rng.randint(2, 100)
+    return [
+        invalid(0, 512, 64),
+        invalid(layers, 0, 64),
+        invalid(layers, 512, -1),
+        invalid(layers, 512, 64, 0),
+    ]
+
+
+MLA_BYTES = Build(
+    id="09-mla-bytes-per-token",
+    module="kv_cache",
+    function="mla_bytes_per_token",
+    grade="call",
+    section="9.3",
+    topic="bytes of a cached token",
+    cases=(
+        Case((61, 512, 64)),  # DeepSeek-V3
+        Case((60, 512, 64)),  # DeepSeek-V2
+        Case((27, 512, 64)),
+        Case((61, 512, 64, 1)),
+        Case((1, 1, 0)),
+        invalid(61, 0, 64),
+    ),
+    groups=(
+        Group("latents", _latent, 7, "In each layer one latent and one rotary key, for all heads together.", _latents),
+        Group("no rotary key", lambda rng: Case((rng.randint(1, 80), rng.randint(1, 900), 0)), 2, "rope_dim may be 0."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_latents(rng)),
+            4,
+            "Sizes out of range and elements of no bytes must raise ValueError.",
+            _bad_latents,
+        ),
+    ),
+    slips=(
+        Slip("One latent stands for keys and values: there is no factor 2.", slip_keys_and_values),
+        Slip("The latent is kept once: keys and values are both computed from it.", slip_two_latents),
+        Slip("The rotary key is kept beside the latent.", slip_no_rope),
+        Slip("An element takes bytes_per_element, which need not be 2.", slip_latent_of_two_bytes),
+        Slip(UNCHECKED.format("no layers, an empty latent"), slip_any_latent),
+    ),
+)
+
+ITEMS = (KV_BYTES, MLA_BYTES)

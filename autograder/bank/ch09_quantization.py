@@ -1,0 +1,200 @@
+"""Chapter 09: keys and values in fewer bits, there and back."""
+
+# The wrong programs carry no types: they are code as learners write it.
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, Tensor, invalid
+
+# --- quantize_kv
+
+
+def slip_one_scale(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    scale = (x.abs().max() / (2 ** (bits - 1) - 1)).expand(*x.shape[:-1], 1)
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return (x / scale).round().to(torch.int8), scale
+
+
+def slip_power_of_two(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    top = 2 ** (bits - 1)
+    scale = x.abs().amax(-1, keepdim=True) / top
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return (x / scale).round().clamp(-top, top - 1).to(torch.int8), scale
+
+
+def slip_truncated(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return (x / scale * (1 + 1e-6)).to(torch.int8), scale
+
+
+def slip_zero_scale(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    return (x / scale.clamp(min=1e-30)).round().to(torch.int8), scale
+
+
+def slip_largest_not_magnitude(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    top = 2 ** (bits - 1) - 1
+    scale = x.amax(-1, keepdim=True) / top
+    scale = torch.where(scale <= 0, torch.ones_like(scale), scale)
+    return (x / scale).round().clamp(-top, top).to(torch.int8), scale
+
+
+def slip_wide(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return (x / scale).round(), scale
+
+
+def slip_any_bits(x, bits=8):
+    import torch
+
+    top = 2 ** (min(max(int(bits), 2), 8) - 1) - 1
+    scale = x.abs().amax(-1, keepdim=True) / top
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return (x / scale).round().to(torch.int8), scale
+
+
+def _vector(rng: Random, width: int, top: int) -> list[float]:
+    """Multiples of a scale, each off by less than 0.4 of it: far from ties. The largest magnitude is negative."""
+    scale = 10 ** rng.uniform(-2, 1)
+    offs = [rng.choice((-1, 1)) * rng.uniform(0.1, 0.4) for _ in range(width - 1)]
+    values = [scale * (rng.randint(-top // 2, top // 2) + off) for off in offs]
+    values.insert(rng.randrange(width), -scale * top)
+    return values
+
+
+def _vectors(rng: Random, shape: tuple[int, ...], bits: int, dtype: str = "float32") -> Case:
+    width, top = shape[-1], 2 ** (bits - 1) - 1
+    rows = [_vector(rng, width, top) for _ in range(math.prod(shape[:-1]))]
+    return Case((Tensor.of([value for row in rows for value in row], dtype, shape), bits))
+
+
+def _any_shape(rng: Random) -> Case:
+    shape = tuple(rng.randint(2, 4) for _ in range(rng.randint(1, 3)))
+    return _vectors(rng, (*shape, rng.choice((4, 8, 16))), rng.choice((8, 4)), rng.choice(("float32", "float64")))
+
+
+def _shapes(rng: Random) -> list[Case]:
+    return [_vectors(rng, (3, 8), 8), _vectors(rng, (2, 3, 6), 4), _vectors(rng, (4, 8), rng.choice((3, 5, 6)))]
+
+
+def _zeros(rng: Random) -> list[Case]:
+    live = _vector(rng, 4, 127)
+    return [
+        Case((Tensor.of([0.0] * 8, shape=(2, 4)),)),
+        Case((Tensor.of([*live, *[0.0] * 4], shape=(2, 4)), 8)),
+        _vectors(rng, (6,), 8),
+    ]
+
+
+def _bad_bits(rng: Random) -> list[Case]:
+    x = Tensor.of(_vector(rng, 4, 127))
+    return [invalid(x, 1), invalid(x, 16), invalid(x, 0)]
+
+
+QUANTIZE = Build(
+    id="09-quantize-kv",
+    module="cached_attention",
+    function="quantize_kv",
+    grade="tensor",
+    probe="ch09.quantized",
+    section="9.9",
+    topic="fewer bits",
+    tolerance=1e-5,
+    cases=(
+        Case((Tensor.of([1, -2, 0.25, 0]),)),
+        Case((Tensor.of([0.9, -2, 0.25, 0]), 4)),
+        Case((Tensor.of([0.0] * 3 + [0.5, -0.3, 0.1], shape=(2, 3)), 8)),
+        invalid(Tensor.of([1.0, 2.0]), 1),
+    ),
+    groups=(
+        Group("vectors", _any_shape, 7, "Each vector has a scale of its own: its largest magnitude.", _shapes),
+        Group("zeros", lambda rng: rng.choice(_zeros(rng)), 3, "A vector of zeros has the scale 1.", _zeros),
+        Group("bad bits", lambda rng: rng.choice(_bad_bits(rng)), 3, "Bits must be from 2 to 8.", _bad_bits),
+    ),
+    slips=(
+        Slip("One scale serves the whole tensor: each vector along the last dimension has its own.", slip_one_scale),
+        Slip("The largest magnitude becomes 2**(bits - 1) - 1: the range is symmetric.", slip_power_of_two),
+        Slip("The quotients were cut off: round them to the nearest integer.", slip_truncated),
+        Slip("A vector of zeros has the scale 1.", slip_zero_scale),
+        Slip("The largest element is not the largest magnitude: some are negative.", slip_largest_not_magnitude),
+        Slip("The integers are still floats: give them the type int8.", slip_wide),
+        Slip("Impossible arguments were accepted: 1 bit, 16 bits.", slip_any_bits),
+    ),
+)
+
+# --- dequantize_kv
+
+
+def slip_in_int8(q, scale):
+    return (q * scale.to(q.dtype)).to(scale.dtype)
+
+
+def slip_divided(q, scale):
+    return q.to(scale.dtype) / scale
+
+
+def slip_share_of_127(q, scale):
+    return q.to(scale.dtype) / 127 * scale
+
+
+def _stored(rng: Random, dtype: str = "float32") -> Case:
+    shape = (rng.randint(1, 3), rng.randint(2, 4), rng.choice((4, 8)))
+    q = [rng.choice((-1, 1)) * rng.randint(3, 127) for _ in range(math.prod(shape))]
+    scales = [rng.uniform(0.01, 0.2) for _ in range(shape[0] * shape[1])]
+    return Case((Tensor.of(q, "int64", shape), Tensor.of(scales, dtype, (*shape[:-1], 1))))
+
+
+DEQUANTIZE = Build(
+    id="09-dequantize-kv",
+    module="cached_attention",
+    function="dequantize_kv",
+    grade="tensor",
+    probe="ch09.dequantized",
+    section="9.9",
+    topic="fewer bits",
+    tolerance=1e-5,
+    cases=(
+        Case((Tensor.of([64, -127, 16, 0], "int64"), Tensor.of([2 / 127]))),
+        Case((Tensor.of([3, -7, 1, 0], "int64"), Tensor.of([2 / 7]))),
+    ),
+    groups=(
+        Group("vectors", _stored, 4, "Each integer times the scale of its vector."),
+        Group("double", lambda rng: _stored(rng, "float64"), 2, "The result has the type of the scales."),
+    ),
+    slips=(
+        Slip("In int8 the scale became 0: take the integers to the type of the scale.", slip_in_int8),
+        Slip("An integer counts scales: multiply.", slip_divided),
+        Slip("The scale is already that of one step: there is no 127 left to divide by.", slip_share_of_127),
+    ),
+)
+
+ITEMS = (QUANTIZE, DEQUANTIZE)

@@ -1,0 +1,238 @@
+"""Chapter 09: the questions about reservation, blocks, and prefixes that requests share."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from autograder.items import Choice, Part, Question, Slip, lazily
+from rankzero.units import MB
+
+kv = lazily("solutions.kv_cache")
+
+#: Bytes of a token of Llama 3 70B.
+TOKEN = 327_680
+
+
+def _hit_share(cached: str = "everything") -> float:
+    """Five turns: a system prompt of 200, then 50 of the user and 150 of the answer in each; what is found cached."""
+    hits = total = before = 0
+    for turn in range(5):
+        prompt = 200 + 200 * turn + 50
+        hits, total = hits + before, total + prompt
+        before = {"everything": prompt + 150, "prompts": prompt, "earlier turns": prompt - 50}[cached]
+    return hits / total
+
+
+def _saved_of_three(copies: int = 2) -> float:
+    """Of prompts of 100, 120 and 90 tokens that share 7, the share that is saved."""
+    return copies * 7 / (100 + 120 + 90)
+
+
+BLOCKS = (
+    Question(
+        id="09-reservation",
+        kind="derive",
+        title="Reserved and not used",
+        section="9.5",
+        parts=(
+            Part(
+                "wasted share",
+                "",
+                lambda: 1 - (1024 + 2048 + 1024) / (3 * 32_768),
+                tolerance=0.005,
+                slips=(
+                    Slip("Each of the three reserves its own 32,768.", value=1 - 4 / 32),
+                    Slip("That is the share that is used.", value=lambda: (1024 + 2048 + 1024) / (3 * 32_768)),
+                ),
+            ),
+        ),
+        derivation="One minus used over reserved: $1{,}024 + 2{,}048 + 1{,}024$ of $3 \\cdot 32{,}768$.",
+    ),
+    Question(
+        id="09-four-fleets",
+        kind="derive",
+        title="Four fleets without paging",
+        section="9.5",
+        parts=tuple(
+            Part(
+                f"mean {mean:,}, longest {longest:,}",
+                "",
+                partial(float.__truediv__, float(mean), float(longest)),
+                slips=(
+                    Slip("One number for all fleets is no measurement: divide the mean by the longest.", value=0.5),
+                    Slip("That is the share that is wasted.", value=1 - mean / longest),
+                ),
+            )
+            for mean, longest in ((512, 8192), (2048, 8192), (4096, 32_768), (8192, 131_072))
+        ),
+        derivation="Each request reserves the longest length and uses the mean: the used share is mean over longest.",
+    ),
+    Question(
+        id="09-block-256",
+        kind="derive",
+        title="Blocks of 256",
+        section="9.5",
+        parts=(
+            Part(
+                "mean waste of a sequence",
+                "tokens",
+                lambda: kv.paged_waste(range(1, 257), 256)[0] / 256,
+                tolerance=0.001,
+                slips=(
+                    Slip("That is the most that a sequence wastes.", value=255),
+                    Slip("The waste is 0, 1, ... 255: its mean is half of 255.", value=128),
+                ),
+            ),
+        ),
+        derivation="A sequence leaves 0, 1, ..., $b - 1$ places empty, each as often: the mean is $(b - 1)/2$.",
+    ),
+)
+
+SHARING = (
+    Question(
+        id="09-sharing-3",
+        kind="derive",
+        title="Three prompts share seven tokens",
+        section="9.7",
+        parts=(
+            Part(
+                "saved share",
+                "",
+                _saved_of_three,
+                slips=(
+                    Slip("One copy stays: two of the three are saved.", value=lambda: _saved_of_three(3)),
+                    Slip("Two copies are saved, not one.", value=lambda: _saved_of_three(1)),
+                ),
+            ),
+            Part(
+                "saved memory",
+                "MB",
+                lambda: 2 * 7 * TOKEN / MB,
+                slips=(
+                    Slip("One copy stays: two of the three are saved.", value=lambda: 3 * 7 * TOKEN / MB),
+                    Slip("Two copies are saved, not one.", value=lambda: 7 * TOKEN / MB),
+                ),
+            ),
+        ),
+        derivation="Of three copies of 7 tokens, one stays. The share is of all tokens of the three prompts.",
+    ),
+    Question(
+        id="09-sharing-limit",
+        kind="derive",
+        title="More and more requests",
+        section="9.7",
+        parts=(
+            Part(
+                "100 requests",
+                "",
+                lambda: kv.prefix_sharing_saving(100, 500, 100),
+                tolerance=0.005,
+                slips=(
+                    Slip("One copy of the prefix stays.", value=500 / 600),
+                    Slip("The 100 tokens of each request are its own.", value=0.99),
+                ),
+            ),
+            Part(
+                "in the limit",
+                "",
+                lambda: 500 / 600,
+                tolerance=0.005,
+                slips=(Slip("The unique part stays, however many requests come.", value=1.0),),
+            ),
+        ),
+        derivation="$(r - 1) p / (r (p + u))$ with $p = 500$ and $u = 100$; for large $r$ it tends to $p / (p + u)$.",
+    ),
+    Question(
+        id="09-few-shot",
+        kind="derive",
+        title="Five examples in front",
+        section="9.7",
+        parts=(
+            Part(
+                "saved share",
+                "",
+                lambda: kv.prefix_sharing_saving(100, 1000, 50),
+                tolerance=0.005,
+                slips=(
+                    Slip("The 50 tokens of each request are its own.", value=0.99),
+                    Slip("One copy of the examples stays.", value=1000 / 1050),
+                ),
+            ),
+        ),
+        derivation="$(r - 1) p / (r (p + u))$ with $p = 5 \\cdot 200$, $u = 50$ and $r = 100$.",
+    ),
+    Question(
+        id="09-chat-hits",
+        kind="derive",
+        title="A chat of five turns",
+        section="9.7",
+        parts=(
+            Part(
+                "share of prompt tokens found cached",
+                "",
+                _hit_share,
+                tolerance=0.005,
+                slips=(
+                    Slip(
+                        "The answers are cached, too: they were computed token by token.",
+                        value=partial(_hit_share, "prompts"),
+                    ),
+                    Slip("The previous turn is cached as well.", value=partial(_hit_share, "earlier turns")),
+                ),
+            ),
+        ),
+        derivation="The prompts have 250, 450, 650, 850 and 1,050 tokens. All but the newest 50 of each are there, "
+        "from the second on: 0, 400, 600, 800, 1,000.",
+    ),
+    Choice(
+        id="09-which-evicted",
+        kind="trace",
+        title="Two evictions",
+        section="9.7",
+        options=("B, then C", "A, then B", "C, then B", "B, then A"),
+        correct=0,
+        derivation="A match refreshes what it touches. After it, B was touched longest ago, then C, then A; all three "
+        "are leaves.",
+        slips={
+            1: "A is the oldest insert, but the match has refreshed it.",
+            2: "C was touched after B: the least recently used goes first.",
+            3: "The match has refreshed A: it is the last to go.",
+        },
+    ),
+    Choice(
+        id="09-prefix-order",
+        kind="trace",
+        title="What comes first in a prompt",
+        section="9.7",
+        options=("the document, then the question", "the question, then the document", "it makes no difference"),
+        correct=0,
+        derivation="Only equal beginnings are shared. With the document in front, its tokens are the beginning of all; "
+        "with the question in front, prompts part at their first token.",
+        slips={
+            1: "Different questions part the prompts at once: no document is shared.",
+            2: "Keys and values of a token depend on all tokens before it: order counts.",
+        },
+    ),
+    Choice(
+        id="09-adapter",
+        kind="design",
+        title="Two adapters, one prompt",
+        section="9.7",
+        options=(
+            "no: the adapter's id (or a tenant's salt) belongs in the key of the cache",
+            "yes: the tokens are the same",
+            "yes, when the base model is the same",
+            "no: a server with adapters has to turn the prefix cache off",
+        ),
+        correct=0,
+        derivation="An adapter changes weights, and so the keys and values of the same tokens. What tells two caches "
+        "apart has to be in the key: tokens, adapter, and a salt where tenants must not see each other's hits.",
+        slips={
+            1: "The same tokens get other keys and values from other weights.",
+            2: "The adapter changes what the base model computes, keys and values included.",
+            3: "Within one adapter prefixes are shared as ever: it has to stand in the key.",
+        },
+    ),
+)
+
+ITEMS = (*BLOCKS, *SHARING)

@@ -1,0 +1,355 @@
+"""Chapter 10: kernels one by one, kernels as a graph, and steps that overlap."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.bank.ch10_words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+from rankzero.units import ms, us
+
+# --- eager_time
+
+
+def slip_costs_add(kernel_times, launch_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
+        raise ValueError("out of range")
+    return len(kernel_times) * launch_time + sum(kernel_times)
+
+
+def slip_first_launch_is_free(kernel_times, launch_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
+        raise ValueError("out of range")
+    return max(len(kernel_times) * launch_time, sum(kernel_times))
+
+
+def slip_launched_once(kernel_times, launch_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
+        raise ValueError("out of range")
+    return launch_time + sum(kernel_times) if kernel_times else 0.0
+
+
+def slip_launch_waits(kernel_times, launch_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
+        raise ValueError("out of range")
+    return sum(max(kernel, launch_time) for kernel in kernel_times)
+
+
+def slip_uniform(kernel_times, launch_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
+        raise ValueError("out of range")
+    n, total = len(kernel_times), sum(kernel_times)
+    return max(n * launch_time + total / n, launch_time + total) if n else 0.0
+
+
+def slip_any_times(kernel_times, launch_time):
+    end = 0.0
+    for place, kernel in enumerate(kernel_times):
+        end = max(end, (place + 1) * launch_time) + kernel
+    return end
+
+
+def _kernels(rng: Random, low: float, high: float, most: int = 400) -> list[float]:
+    return [rng.uniform(low, high) * us for _ in range(rng.randint(2, rng.choice((6, 40, most))))]
+
+
+def _even(rng: Random) -> Case:
+    return Case(([rng.uniform(1, 500) * us] * rng.randint(2, 400), rng.uniform(1, 20) * us))
+
+
+def _even_corners(rng: Random) -> list[Case]:
+    """Kernels that are shorter than a launch, as long, and longer."""
+    launch, count = rng.randint(2, 12) * us, rng.randint(20, 300)
+    return [Case(([launch * share] * count, launch)) for share in (0.25, 0.5, 1.0, 3.0)]
+
+
+def _mixed(rng: Random) -> Case:
+    """Short kernels, a long one somewhere, short ones again: who is late changes on the way."""
+    short = [rng.uniform(0.1, 4) * us for _ in range(rng.randint(4, 60))]
+    short[rng.randrange(len(short))] = rng.uniform(50, 500) * us
+    return Case((short, rng.uniform(4, 10) * us))
+
+
+def _few(rng: Random) -> Case:
+    return Case((_kernels(rng, 0, 500, 3)[: rng.randint(0, 1)], rng.uniform(1, 20) * us))
+
+
+def _few_corners(rng: Random) -> list[Case]:
+    launch = rng.uniform(1, 20) * us
+    return [Case(([], launch)), Case(([rng.uniform(1, 9) * us], launch)), Case(([0.0] * 7, launch))]
+
+
+def _bad_times(rng: Random) -> list[Case]:
+    kernels, launch = _kernels(rng, 1, 9, 6), rng.uniform(1, 9) * us
+    place = rng.randrange(len(kernels))
+    wrong = [invalid(kernels, value) for value in (-launch, nan, inf)]
+    return wrong + [invalid([*kernels[:place], value, *kernels[place:]], launch) for value in (-1 * us, nan, inf)]
+
+
+EAGER = Build(
+    id="10-eager-time",
+    module="scheduling",
+    function="eager_time",
+    grade="call",
+    section="10.1",
+    topic="launches",
+    cases=(
+        Case(([100 * us] * 5, 50 * us)),
+        Case(([2 * us] * 500, 5 * us)),
+        Case(([10 * us] * 500, 5 * us)),
+        Case(([1 * us, 50 * us, 1 * us, 1 * us], 5 * us)),
+        Case(([7 * us], 5 * us)),
+        Case(([3 * us] * 1000, 6 * us)),
+        Case(([], 5 * us)),
+        invalid([1 * us, -1 * us], 5 * us),
+    ),
+    groups=(
+        Group(
+            "equal kernels",
+            _even,
+            8,
+            "The slower side sets the pace: work out three kernels by hand.",
+            _even_corners,
+        ),
+        Group("short and long kernels", _mixed, 6, "A long kernel gives the CPU time to run ahead: follow both rows."),
+        Group(
+            "none, one, or free ones", _few, 5, "One kernel waits for its own launch; none takes no time.", _few_corners
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_times(rng)),
+            6,
+            "Bad input must raise ValueError: times that are negative or not finite.",
+            _bad_times,
+        ),
+    ),
+    slips=(
+        Slip("Launches do not wait for kernels: the two rows overlap, and the slower one counts.", slip_costs_add),
+        Slip(
+            "The first kernel cannot start before its launch: something of the faster row is left over.",
+            slip_first_launch_is_free,
+        ),
+        Slip("Every kernel has a launch of its own; one for all of them is a graph.", slip_launched_once),
+        Slip(
+            "A launch does not wait for the kernel before it: the CPU runs ahead during a long kernel.",
+            slip_launch_waits,
+        ),
+        Slip("That is right for equal kernels alone: with a mean in place of each, the order is lost.", slip_uniform),
+        Slip(UNCHECKED.format("a negative or infinite time"), slip_any_times),
+    ),
+)
+
+# --- graph_time
+
+
+def slip_replay_per_kernel(kernel_times, replay_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
+        raise ValueError("out of range")
+    return len(kernel_times) * replay_time + sum(kernel_times)
+
+
+def slip_kernels_forgotten(kernel_times, replay_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
+        raise ValueError("out of range")
+    return replay_time if kernel_times else 0.0
+
+
+def slip_launch_hidden(kernel_times, replay_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
+        raise ValueError("out of range")
+    return max(replay_time, sum(kernel_times)) if kernel_times else 0.0
+
+
+def slip_empty_replay(kernel_times, replay_time):
+    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
+        raise ValueError("out of range")
+    return replay_time + sum(kernel_times)
+
+
+def slip_any_graph(kernel_times, replay_time):
+    return replay_time + sum(kernel_times) if kernel_times else 0.0
+
+
+def _recorded(rng: Random) -> Case:
+    return Case((_kernels(rng, 0, 500), rng.uniform(1, 50) * us))
+
+
+def _nothing_recorded(rng: Random) -> Case:
+    return Case(([], rng.uniform(1, 50) * us))
+
+
+GRAPH = Build(
+    id="10-graph-time",
+    module="scheduling",
+    function="graph_time",
+    grade="call",
+    section="10.2",
+    topic="graphs",
+    cases=(
+        Case(([2 * us] * 500, 10 * us)),
+        Case(([10 * us] * 500, 10 * us)),
+        Case(([100 * us] * 5, 10 * us)),
+        Case(([], 10 * us)),
+        invalid([1 * us], -1 * us),
+    ),
+    groups=(
+        Group("graphs", _recorded, 8, "One launch for all kernels, and then kernel after kernel."),
+        Group("no kernels", _nothing_recorded, 3, "Without kernels there is nothing to launch."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_times(rng)),
+            6,
+            "Bad input must raise ValueError: times that are negative or not finite.",
+            _bad_times,
+        ),
+    ),
+    slips=(
+        Slip("The graph is launched once, not once for each kernel.", slip_replay_per_kernel),
+        Slip("A graph takes the launches away, not the kernels: they still run.", slip_kernels_forgotten),
+        Slip("The first kernel waits for the launch of the graph: the two add up.", slip_launch_hidden),
+        Slip("Without kernels there is no graph to launch.", slip_empty_replay),
+        Slip(UNCHECKED.format("a negative or infinite time"), slip_any_graph),
+    ),
+)
+
+# --- overlap_time
+
+
+def slip_post_serial(steps, schedule, compute, post, overlap=True):
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError("steps")
+    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
+        raise ValueError("out of range")
+    if not overlap:
+        return steps * (schedule + compute + post)
+    return schedule + (steps - 1) * max(schedule, compute) + compute + steps * post if steps else 0.0
+
+
+def slip_three_cores(steps, schedule, compute, post, overlap=True):
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError("steps")
+    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
+        raise ValueError("out of range")
+    if not overlap:
+        return steps * (schedule + compute + post)
+    return schedule + compute + post + (steps - 1) * max(schedule, compute, post) if steps else 0.0
+
+
+def slip_no_fill_and_drain(steps, schedule, compute, post, overlap=True):
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError("steps")
+    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
+        raise ValueError("out of range")
+    if not overlap:
+        return steps * (schedule + compute + post)
+    return steps * max(compute, schedule + post)
+
+
+def slip_always_sequential(steps, schedule, compute, post, overlap=True):
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError("steps")
+    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
+        raise ValueError("out of range")
+    return steps * (schedule + compute + post)
+
+
+def slip_any_steps(steps, schedule, compute, post, overlap=True):
+    if not overlap:
+        return steps * (schedule + compute + post)
+    cpu = device = 0.0
+    for step in range(int(steps)):
+        cpu += schedule
+        previous, device = device, max(cpu, device) + compute
+        if step:
+            cpu = max(cpu, previous) + post
+    return max(cpu, device) + post if steps else 0.0
+
+
+def _longer_compute(rng: Random) -> Case:
+    schedule, post = rng.uniform(0.5, 5) * ms, rng.uniform(0.5, 5) * ms
+    return Case((rng.randint(3, 60), schedule, (schedule + post) * rng.uniform(1.1, 4), post))
+
+
+def _longer_cpu(rng: Random) -> Case:
+    schedule, post = rng.uniform(1, 9) * ms, rng.uniform(1, 9) * ms
+    return Case((rng.randint(3, 60), schedule, (schedule + post) * rng.uniform(0.3, 0.9), post))
+
+
+def _few_steps(rng: Random) -> Case:
+    return Case((rng.randint(0, 3), *(rng.uniform(0.1, 9) * ms for _ in range(3))))
+
+
+def _few_steps_corners(rng: Random) -> list[Case]:
+    times = [rng.uniform(0.1, 9) * ms for _ in range(3)]
+    return [Case((steps, *times)) for steps in (0, 1, 2)] + [Case((rng.randint(2, 20), 0.0, times[0], 0.0))]
+
+
+def _in_turn(rng: Random) -> Case:
+    return Case((rng.randint(1, 60), *(rng.uniform(0, 9) * ms for _ in range(3))), {"overlap": False})
+
+
+def _bad_steps(rng: Random) -> list[Case]:
+    steps, times = rng.randint(1, 9), [rng.uniform(0.1, 9) * ms for _ in range(3)]
+    bad = [invalid(value, *times) for value in (-1, steps + 0.5, True)]
+    for place in range(3):
+        bad += [
+            invalid(steps, *times[:place], value, *times[place + 1 :]) for value in (-1 * ms, rng.choice((nan, inf)))
+        ]
+    return bad
+
+
+OVERLAP = Build(
+    id="10-overlap-time",
+    module="scheduling",
+    function="overlap_time",
+    grade="call",
+    section="10.5",
+    topic="overlap scheduling",
+    cases=(
+        Case((20, 2 * ms, 10 * ms, 1 * ms)),
+        Case((20, 2 * ms, 10 * ms, 1 * ms), {"overlap": False}),
+        Case((1, 2 * ms, 10 * ms, 1 * ms)),
+        Case((2, 2 * ms, 10 * ms, 1 * ms)),
+        Case((20, 6 * ms, 5 * ms, 1 * ms)),
+        Case((20, 6 * ms, 6 * ms, 2 * ms)),
+        Case((100, 2 * ms, 5 * ms, 1 * ms)),
+        Case((0, 2 * ms, 10 * ms, 1 * ms)),
+        invalid(-1, 2 * ms, 10 * ms, 1 * ms),
+    ),
+    groups=(
+        Group(
+            "the device is the slower one",
+            _longer_compute,
+            6,
+            "The CPU's work hides behind the device's, but for the ends.",
+        ),
+        Group(
+            "the CPU is the slower one",
+            _longer_cpu,
+            6,
+            "One CPU does both: it schedules a step and processes the one before.",
+        ),
+        Group("few steps", _few_steps, 6, "Draw the two rows for one step and for two.", _few_steps_corners),
+        Group("in turn", _in_turn, 3, "Without overlap the three times of a step add up."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_steps(rng)),
+            9,
+            "Bad input must raise ValueError: steps that are no count, times that are negative or not finite.",
+            _bad_steps,
+        ),
+    ),
+    slips=(
+        Slip("Processing overlaps too: step N's results are read while step N+1 runs.", slip_post_serial),
+        Slip("Scheduling and processing share one CPU: a step takes it the sum of both.", slip_three_cores),
+        Slip("The first schedule and the last processing have nothing to hide behind.", slip_no_fill_and_drain),
+        Slip(
+            "That is one after the other: the CPU processes the step *before* while the device computes.",
+            slip_always_sequential,
+        ),
+        Slip(UNCHECKED.format("half a step, a negative time"), slip_any_steps),
+    ),
+)
+
+ITEMS = (EAGER, GRAPH, OVERLAP)

@@ -1,0 +1,456 @@
+"""Chapter 11: what speculation gives: tokens per pass, speed-up, and the best draft length."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.items import Build, Case, Group, Slip, invalid
+
+#: For a program that checks nothing; filled in with what it let pass.
+UNCHECKED = "Impossible arguments were accepted: {}."
+
+BAD_COUNTS = (-1, 1.5, True)
+BAD_SHARES = (-0.1, 1.25, float("nan"))
+BAD_COSTS = (-0.2, float("inf"), float("nan"))
+
+
+def _share(rng: Random, low: float = 0.2, high: float = 0.95) -> float:
+    return round(rng.uniform(low, high), 3)
+
+
+# --- expected_tokens
+
+
+def slip_no_bonus(acceptance, draft_length):
+    if not 0 <= acceptance <= 1:
+        raise ValueError("acceptance")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    return sum(acceptance**i for i in range(draft_length)) or 1.0
+
+
+def slip_all_judged(acceptance, draft_length):
+    if not 0 <= acceptance <= 1:
+        raise ValueError("acceptance")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    return acceptance * draft_length + 1
+
+
+def slip_share_of_all(acceptance, draft_length):
+    if not 0 <= acceptance <= 1:
+        raise ValueError("acceptance")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    return (draft_length + 1) * acceptance if draft_length else 1.0
+
+
+def slip_drafts_alone(acceptance, draft_length):
+    if not 0 <= acceptance <= 1:
+        raise ValueError("acceptance")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    return sum(acceptance**i for i in range(1, draft_length + 1))
+
+
+def slip_divides_by_zero(acceptance, draft_length):
+    if not 0 <= acceptance <= 1:
+        raise ValueError("acceptance")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    return (1 - acceptance ** (draft_length + 1)) / (1 - acceptance)
+
+
+def slip_any_tokens(acceptance, draft_length):
+    return float(sum(acceptance**i for i in range(int(draft_length) + 1)))
+
+
+def _round(rng: Random) -> Case:
+    return Case((_share(rng), rng.randint(2, 16)))
+
+
+def _near_one(rng: Random) -> list[Case]:
+    near = [Case((1 - rng.uniform(1, 9) * 10.0**-power, rng.randint(3, 30))) for power in (11, 12, 13)]
+    return [Case((1, rng.randint(2, 9))), Case((1.0, rng.randint(10, 30))), *near]
+
+
+def _ends(rng: Random) -> list[Case]:
+    return [Case((_share(rng), 0)), Case((0, rng.randint(1, 9))), Case((_share(rng), 1))]
+
+
+def _bad_tokens(rng: Random) -> list[Case]:
+    good = (_share(rng), rng.randint(1, 8))
+    return [*(invalid(bad, good[1]) for bad in BAD_SHARES), *(invalid(good[0], bad) for bad in BAD_COUNTS)]
+
+
+EXPECTED_TOKENS = Build(
+    id="11-expected-tokens",
+    module="speculative",
+    function="expected_tokens",
+    grade="call",
+    section="11.4",
+    topic="tokens per pass",
+    cases=(
+        Case((0.8, 5)),  # Leviathan et al., equation 1
+        Case((0.9, 8)),
+        Case((0.75, 4)),
+        Case((1, 5)),
+        Case((0, 5)),
+        Case((0.8, 0)),
+        invalid(1.2, 5),
+        invalid(0.8, -1),
+    ),
+    groups=(
+        Group("rounds", _round, 7, "1 + alpha + alpha^2 + ... + alpha^k."),
+        Group(
+            "acceptance at and near 1",
+            lambda rng: rng.choice(_near_one(rng)),
+            5,
+            "At acceptance 1 all k drafts are accepted, and one more token comes.",
+            _near_one,
+        ),
+        Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "A pass gives one token whatever was drafted.", _ends),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_tokens(rng)),
+            6,
+            "A share is from 0 to 1, a length a whole number >= 0; anything else must raise ValueError.",
+            _bad_tokens,
+        ),
+    ),
+    slips=(
+        Slip("The exponent is k: the token that the target adds after k accepted ones is missing.", slip_no_bonus),
+        Slip("A draft after a rejected one is never judged: acceptances do not simply add up.", slip_all_judged),
+        Slip("That takes a share alpha of k + 1 tokens; a rejection drops all that follow.", slip_share_of_all),
+        Slip("Those are the accepted drafts: the target adds one token of its own.", slip_drafts_alone),
+        Slip("At acceptance 1 the formula is 0/0; the answer there is k + 1.", slip_divides_by_zero),
+        Slip(UNCHECKED.format("an acceptance above 1, half a draft"), slip_any_tokens),
+    ),
+)
+
+# --- speculative_speedup
+
+
+def slip_one_draft_pass(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf and 0 <= verify_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    if draft_length * draft_cost + verify_cost <= 0:
+        raise ValueError("cost")
+    once = draft_cost if draft_length else 0.0
+    return sum(acceptance**i for i in range(draft_length + 1)) / (once + verify_cost)
+
+
+def slip_inverted_cost(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf and 0 <= verify_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    if draft_length * draft_cost + verify_cost <= 0:
+        raise ValueError("cost")
+    inverted = 1 / draft_cost if draft_cost else 0.0
+    return sum(acceptance**i for i in range(draft_length + 1)) / (draft_length * inverted + verify_cost)
+
+
+def slip_verified_one_by_one(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf and 0 <= verify_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    if draft_length * draft_cost + verify_cost <= 0:
+        raise ValueError("cost")
+    tokens = sum(acceptance**i for i in range(draft_length + 1))
+    return tokens / (draft_length * draft_cost + (draft_length + 1) * verify_cost)
+
+
+def slip_free_draft(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf and 0 <= verify_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    if draft_length * draft_cost + verify_cost <= 0:
+        raise ValueError("cost")
+    return sum(acceptance**i for i in range(draft_length + 1)) / (verify_cost or 1.0)
+
+
+def slip_verification_is_free(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf and 0 <= verify_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    if draft_length * draft_cost + verify_cost <= 0:
+        raise ValueError("cost")
+    return sum(acceptance**i for i in range(draft_length + 1)) / (draft_length * draft_cost + 1)
+
+
+def slip_speedup_without_bonus(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf and 0 <= verify_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(draft_length, int) or isinstance(draft_length, bool) or draft_length < 0:
+        raise ValueError("draft_length")
+    if draft_length * draft_cost + verify_cost <= 0:
+        raise ValueError("cost")
+    tokens = sum(acceptance**i for i in range(draft_length)) if draft_length else 1.0
+    return tokens / (draft_length * draft_cost + verify_cost)
+
+
+def slip_any_speedup(acceptance, draft_length, draft_cost, verify_cost=1.0):
+    tokens = sum(acceptance**i for i in range(int(draft_length) + 1))
+    return float(tokens / ((draft_length * draft_cost + verify_cost) or 1.0))
+
+
+def _priced(rng: Random) -> Case:
+    return Case((_share(rng), rng.randint(2, 12), round(rng.uniform(0.02, 0.4), 3)))
+
+
+def _verified(rng: Random) -> Case:
+    return Case((*_priced(rng).args, round(rng.uniform(1.2, 6), 2)))
+
+
+def _price_ends(rng: Random) -> list[Case]:
+    length, cost = rng.randint(2, 9), round(rng.uniform(0.05, 0.5), 3)
+    return [Case((_share(rng), 0, cost)), Case((1, length, cost)), Case((_share(rng), length, 0.0))]
+
+
+def _bad_prices(rng: Random) -> list[Case]:
+    good = (_share(rng), rng.randint(1, 8), 0.1)
+    cases = [invalid(bad, *good[1:]) for bad in BAD_SHARES]
+    cases += [invalid(good[0], bad, good[2]) for bad in BAD_COUNTS]
+    cases += [invalid(*good[:2], bad) for bad in BAD_COSTS]
+    cases += [invalid(*good, bad) for bad in BAD_COSTS]
+    return [*cases, invalid(good[0], 0, 0.3, 0), invalid(*good[:2], 0, 0.0)]
+
+
+SPEEDUP = Build(
+    id="11-speculative-speedup",
+    module="speculative",
+    function="speculative_speedup",
+    grade="call",
+    section="11.4",
+    topic="speed-up of speculation",
+    cases=(
+        Case((0.8, 5, 0.05)),
+        Case((0.7, 3, 0.2)),
+        Case((0.5, 1, 0.2)),  # Leviathan et al., corollary 3.9: (1 + alpha)/(1 + c)
+        Case((1, 8, 0.2)),
+        Case((0.7, 5, 1)),
+        Case((0.8, 4, 0.05, 4.25)),
+        invalid(0.8, 5, -0.05),
+        invalid(0.8, 0, 0.05, 0.0),
+    ),
+    groups=(
+        Group("drafts", _priced, 6, "A round costs k draft passes and one target pass."),
+        Group("dear verification", _verified, 4, "The target's pass over k + 1 positions costs v."),
+        Group(
+            "ends", lambda rng: rng.choice(_price_ends(rng)), 3, "No draft, a perfect draft, a free one.", _price_ends
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_prices(rng)),
+            14,
+            "Shares from 0 to 1, whole lengths >= 0, finite costs >= 0 that are not all 0; else ValueError.",
+            _bad_prices,
+        ),
+    ),
+    slips=(
+        Slip("The draft model is charged once per round: it runs once for each drafted token.", slip_one_draft_pass),
+        Slip("c is draft over target, a small number; that is target over draft.", slip_inverted_cost),
+        Slip("Verification is one pass over all k + 1 positions: v is charged once.", slip_verified_one_by_one),
+        Slip("The draft passes cost nothing there: add k c.", slip_free_draft),
+        Slip("The cost of verification, v, is left out.", slip_verification_is_free),
+        Slip("The token that the target adds after k accepted ones is missing.", slip_speedup_without_bonus),
+        Slip(UNCHECKED.format("negative costs, a round that costs nothing"), slip_any_speedup),
+    ),
+)
+
+# --- optimal_draft_length
+
+
+def slip_most_tokens(acceptance, draft_cost, max_length=64):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(max_length, int) or isinstance(max_length, bool) or max_length < 0:
+        raise ValueError("max_length")
+    return max_length if acceptance > 0 else 0
+
+
+def slip_never_none(acceptance, draft_cost, max_length=64):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(max_length, int) or isinstance(max_length, bool) or max_length < 0:
+        raise ValueError("max_length")
+
+    def speed(k):
+        return sum(acceptance**i for i in range(k + 1)) / (k * draft_cost + 1)
+
+    return max(range(1, max_length + 1), key=speed, default=0)
+
+
+def slip_short_range(acceptance, draft_cost, max_length=64):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(max_length, int) or isinstance(max_length, bool) or max_length < 0:
+        raise ValueError("max_length")
+
+    def speed(k):
+        return sum(acceptance**i for i in range(k + 1)) / (k * draft_cost + 1)
+
+    return max(range(max_length), key=speed, default=0)
+
+
+def slip_no_limit(acceptance, draft_cost, max_length=64):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(max_length, int) or isinstance(max_length, bool) or max_length < 0:
+        raise ValueError("max_length")
+
+    def speed(k):
+        return sum(acceptance**i for i in range(k + 1)) / (k * draft_cost + 1)
+
+    return max(range(65), key=speed)
+
+
+def slip_best_without_bonus(acceptance, draft_cost, max_length=64):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(max_length, int) or isinstance(max_length, bool) or max_length < 0:
+        raise ValueError("max_length")
+
+    def speed(k):
+        return sum(acceptance**i for i in range(k)) / (k * draft_cost + 1) if k else 1.0
+
+    return max(range(max_length + 1), key=speed)
+
+
+def slip_more_than_half(acceptance, draft_cost, max_length=64):
+    from math import inf
+
+    if not (0 <= acceptance <= 1 and 0 <= draft_cost < inf):
+        raise ValueError("out of range")
+    if not isinstance(max_length, int) or isinstance(max_length, bool) or max_length < 0:
+        raise ValueError("max_length")
+    if acceptance <= 0.5:
+        return 0
+
+    def speed(k):
+        return sum(acceptance**i for i in range(k + 1)) / (k * draft_cost + 1)
+
+    return max(range(max_length + 1), key=speed)
+
+
+def slip_any_length(acceptance, draft_cost, max_length=64):
+    def speed(k):
+        return sum(acceptance**i for i in range(k + 1)) / (abs(k * draft_cost) + 1)
+
+    return max(range(max(int(max_length), 0) + 1), key=speed)
+
+
+def _worth(rng: Random) -> Case:
+    """Both alpha > 0.55 and alpha well above c."""
+    return Case((_share(rng, 0.55, 0.93), round(rng.uniform(0.03, 0.3), 3)))
+
+
+def _poor(rng: Random) -> Case:
+    """Alpha below a half and above c."""
+    cost = round(rng.uniform(0.02, 0.15), 3)
+    return Case((round(cost + rng.uniform(0.1, 0.3), 3), cost))
+
+
+def _worthless(rng: Random) -> list[Case]:
+    cost = round(rng.uniform(0.4, 0.8), 3)
+    return [
+        Case((round(cost - rng.uniform(0.05, 0.3), 3), cost)),
+        Case((0, 0.1)),
+        Case((0.9, 1.5)),
+        Case((0.9, 0.1, 0)),
+    ]
+
+
+def _bounded(rng: Random) -> list[Case]:
+    """The best length is the longest that is allowed."""
+    most = rng.randint(2, 5)
+    return [Case((_share(rng, 0.88, 0.95), 0.02, most)), Case((1, 0.3, most + 4)), Case((0.9, 0.0, most))]
+
+
+def _bad_lengths(rng: Random) -> list[Case]:
+    share = _share(rng)
+    cases = [invalid(bad, 0.1) for bad in BAD_SHARES] + [invalid(share, bad) for bad in BAD_COSTS]
+    return [*cases, *(invalid(share, 0.1, bad) for bad in BAD_COUNTS)]
+
+
+OPTIMAL = Build(
+    id="11-optimal-draft-length",
+    module="speculative",
+    function="optimal_draft_length",
+    grade="call",
+    section="11.4",
+    topic="draft length",
+    cases=(
+        Case((0.7, 0.2)),
+        Case((0.8, 0.05)),
+        Case((0.95, 0.02)),
+        Case((0.5, 0.2)),
+        Case((0.3, 0.5)),
+        Case((0.9, 0.05, 4)),
+        invalid(0.8, -1),
+    ),
+    groups=(
+        Group("good drafts", _worth, 6, "Compare the speed-ups of all lengths, not the tokens per pass."),
+        Group("poor drafts", _poor, 4, "What counts is that alpha is above c, not above a half."),
+        Group(
+            "no draft pays",
+            lambda rng: rng.choice(_worthless(rng)),
+            4,
+            "Where no length beats plain decoding the answer is 0.",
+            _worthless,
+        ),
+        Group(
+            "bounded",
+            lambda rng: rng.choice(_bounded(rng)),
+            3,
+            "max_length itself may be the answer, and nothing above it.",
+            _bounded,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_lengths(rng)),
+            9,
+            "Shares from 0 to 1, finite costs >= 0, whole lengths >= 0; else ValueError.",
+            _bad_lengths,
+        ),
+    ),
+    slips=(
+        Slip("That maximises tokens per pass: drafts cost time.", slip_most_tokens),
+        Slip("Not to speculate, length 0, is an answer: it has speed-up 1.", slip_never_none),
+        Slip("max_length itself may be the best.", slip_short_range),
+        Slip("max_length bounds the search.", slip_no_limit),
+        Slip("The token that the target adds after k accepted ones is missing.", slip_best_without_bonus),
+        Slip("Acceptance need not exceed a half: it must exceed the draft's cost.", slip_more_than_half),
+        Slip(UNCHECKED.format("an acceptance above 1, a negative cost"), slip_any_length),
+    ),
+)
+
+ITEMS = (EXPECTED_TOKENS, SPEEDUP, OPTIMAL)

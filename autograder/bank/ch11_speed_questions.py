@@ -1,0 +1,293 @@
+"""Chapter 11: the questions about the speed of speculation, alone and in a batch."""
+
+from __future__ import annotations
+
+from autograder.items import Choice, Item, Part, Question, Slip, lazily
+from rankzero.hardware import H100_SXM
+
+speculative = lazily("solutions.speculative")
+costs = lazily("solutions.speculation_costs")
+
+#: Sequences at which an H100 in bf16 computes as long as it reads weights, keys and values left aside (chapter 8).
+RIDGE = H100_SXM.peak_bf16 / H100_SXM.memory_bandwidth
+
+TOKENS = "Tokens per pass: $(1 - \\alpha^{k+1})/(1 - \\alpha)$."
+
+
+def _tokens(alpha: float, k: int) -> float:
+    return speculative.expected_tokens(alpha, k)
+
+
+def _speed(alpha: float, k: int, c: float, v: float = 1.0) -> float:
+    return speculative.speculative_speedup(alpha, k, c, v)
+
+
+SPEED: tuple[Item, ...] = (
+    Question(
+        id="11-tokens-8-5",
+        kind="derive",
+        title="Tokens of a target pass",
+        section="11.4",
+        parts=(
+            Part(
+                "tokens",
+                "tokens",
+                lambda: _tokens(0.8, 5),
+                tolerance=0.005,
+                slips=(
+                    Slip(
+                        "The token that the target adds is missing: the exponent is k + 1.",
+                        value=lambda: _tokens(0.8, 4),
+                    ),
+                    Slip("That is alpha times k: what follows a rejected draft is dropped.", value=4.0),
+                ),
+            ),
+        ),
+        derivation=TOKENS + " With $\\alpha = 0.8$ and $k = 5$.",
+    ),
+    Question(
+        id="11-speedup-75",
+        kind="derive",
+        title="Four drafts at five percent",
+        section="11.4",
+        parts=(
+            Part(
+                "tokens",
+                "tokens per pass",
+                lambda: _tokens(0.75, 4),
+                tolerance=0.005,
+                slips=(
+                    Slip("The token that the target adds is missing.", value=lambda: _tokens(0.75, 3)),
+                    Slip("That is 1 + alpha k: what follows a rejected draft is dropped.", value=4.0),
+                ),
+            ),
+            Part(
+                "speed-up",
+                "times",
+                lambda: _speed(0.75, 4, 0.05),
+                tolerance=0.005,
+                slips=(
+                    Slip("The draft is free there.", value=lambda: _tokens(0.75, 4)),
+                    Slip("Four draft passes in a round, not one.", value=lambda: _tokens(0.75, 4) / 1.05),
+                ),
+            ),
+        ),
+        derivation=TOKENS + " They cost $4 \\cdot 0.05 + 1$ target passes of time.",
+    ),
+    Question(
+        id="11-all-five",
+        kind="derive",
+        title="Seventy percent, five drafts",
+        section="11.4",
+        parts=(
+            Part(
+                "all accepted",
+                "probability",
+                lambda: 0.7**5,
+                tolerance=0.005,
+                slips=(Slip("That is one draft.", value=0.7),),
+            ),
+            Part(
+                "accepted drafts",
+                "mean",
+                lambda: _tokens(0.7, 5) - 1,
+                tolerance=0.005,
+                slips=(
+                    Slip("That is alpha k: what follows a rejected draft is dropped.", value=3.5),
+                    Slip("That counts the target's own token.", value=lambda: _tokens(0.7, 5)),
+                ),
+            ),
+            Part(
+                "tokens per round",
+                "mean",
+                lambda: _tokens(0.7, 5),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is 1 + alpha k: what follows a rejected draft is dropped.", value=4.5),
+                    Slip("The target's own token is missing.", value=lambda: _tokens(0.7, 5) - 1),
+                ),
+            ),
+        ),
+        derivation="All five: $0.7^5$. " + TOKENS + " One of them is the target's own.",
+    ),
+    Choice(
+        id="11-grow-k",
+        kind="trace",
+        title="Longer drafts",
+        section="11.4",
+        options=("rises and levels off", "rises linearly", "levels off and falls", "stays as it is"),
+        correct=0,
+        derivation="The k-th draft counts only if all before it were accepted: it adds $\\alpha^k$. The sum approaches "
+        "$\\alpha/(1-\\alpha)$.",
+        slips={
+            1: "The k-th draft counts only if all before it were accepted.",
+            2: "That is the speed-up, in which drafts cost time. One more draft takes no accepted one away.",
+            3: "One more draft may be accepted, too.",
+        },
+    ),
+    Question(
+        id="11-best-k",
+        kind="derive",
+        title="The best draft length",
+        section="11.4",
+        parts=(
+            Part(
+                "best k",
+                "drafts",
+                lambda: speculative.optimal_draft_length(0.7, 10 / 50, 8),
+                tolerance=0,
+                slips=(
+                    Slip("That gives the most tokens per pass: drafts cost time.", value=8),
+                    Slip("Close, but a little slower than the best.", value=4),
+                ),
+            ),
+            Part(
+                "speed-up",
+                "times",
+                lambda: _speed(0.7, 3, 10 / 50),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is k = 4.", value=lambda: _speed(0.7, 4, 10 / 50)),
+                    Slip("That is k = 8.", value=lambda: _speed(0.7, 8, 10 / 50)),
+                    Slip("The draft is charged once per round there.", value=lambda: _tokens(0.7, 3) / 1.2),
+                ),
+            ),
+        ),
+        derivation=TOKENS + " Divide by $k \\cdot 10/50 + 1$ and compare $k = 0, \\dots, 8$.",
+    ),
+    Question(
+        id="11-perfect-draft",
+        kind="derive",
+        title="A draft that is never wrong",
+        section="11.4",
+        parts=(
+            Part(
+                "speed-up",
+                "times",
+                lambda: _speed(1, 8, 10 / 50),
+                tolerance=0.005,
+                slips=(
+                    Slip("The ninth token, the target's own, is missing.", value=lambda: 8 / (8 * 10 / 50 + 1)),
+                    Slip("The draft is free there.", value=9),
+                ),
+            ),
+        ),
+        derivation="Nine tokens in a round: eight drafts and one more. It takes eight draft passes of 10 ms and a "
+        "target pass of 50 ms.",
+    ),
+    Question(
+        id="11-below-half",
+        kind="derive",
+        title="Half of the drafts rejected",
+        section="11.4",
+        parts=(
+            Part(
+                "shortest best k",
+                "drafts",
+                lambda: speculative.optimal_draft_length(0.5, 0.2),
+                tolerance=0,
+                slips=(Slip("It helps: alpha must exceed c, not a half.", value=0),),
+            ),
+            Part(
+                "speed-up",
+                "times",
+                lambda: _speed(0.5, 1, 0.2),
+                tolerance=0.005,
+                slips=(
+                    Slip("It helps: alpha must exceed c, not a half.", value=1),
+                    Slip("That is k = 3.", value=lambda: _speed(0.5, 3, 0.2)),
+                    Slip("The draft is free there.", value=1.5),
+                ),
+            ),
+        ),
+        derivation="With one draft the speed-up is $(1 + \\alpha)/(1 + c)$, above 1 whenever $\\alpha > c$. A second "
+        "draft adds $\\alpha^2$ tokens and costs $c$ more.",
+    ),
+)
+
+BATCH: tuple[Item, ...] = (
+    Question(
+        id="11-batch-256",
+        kind="derive",
+        title="A batch of 256",
+        section="11.6",
+        parts=(
+            Part(
+                "speed-up",
+                "times",
+                lambda: costs.batched_speedup(0.8, 4, 0.05, 256, RIDGE),
+                slips=(
+                    Slip(
+                        "The batch is ignored: 1,280 positions are far above the ridge.",
+                        value=lambda: _speed(0.8, 4, 0.05),
+                    ),
+                    Slip(
+                        "Verification is charged as five passes: below the ridge a pass costs less than its products.",
+                        value=lambda: _speed(0.8, 4, 0.05, 5),
+                    ),
+                ),
+            ),
+        ),
+        derivation="A plain pass is below the ridge and costs 1. Verification has $256 \\cdot 5$ positions and costs "
+        "their ratio to the ridge. " + TOKENS + " Divide by $4 \\cdot 0.05 + v$.",
+    ),
+    Question(
+        id="11-break-even",
+        kind="derive",
+        title="Where speculation breaks even",
+        section="11.6",
+        parts=(
+            Part(
+                "batch",
+                "sequences",
+                lambda: costs.break_even_batch(0.8, 4, 0.05, RIDGE),
+                slips=(
+                    Slip("There verification begins to cost more; it still pays for a while.", value=lambda: RIDGE / 5),
+                    Slip("That is the ridge itself: verification reaches it five times earlier.", value=lambda: RIDGE),
+                    Slip(
+                        "The draft's cost is missing.",
+                        value=lambda: _tokens(0.8, 4) * RIDGE / 5,
+                    ),
+                ),
+            ),
+        ),
+        derivation="The speed-up is 1 when $k c + v$ equals the tokens of a pass. There $v = B (k+1)/B^*$.",
+    ),
+    Question(
+        id="11-design-serve",
+        kind="design",
+        title="A service with a batch of 128",
+        section="11.6",
+        parts=(
+            Part(
+                "best k",
+                "drafts",
+                lambda: costs.best_batched(0.8, 0.05, 128, RIDGE)[0],
+                tolerance=0,
+                slips=(
+                    Slip("The batch is ignored: that is best for few sequences.", value=8),
+                    Slip("That is best at a batch of 64.", value=4),
+                    Slip("Speculation still helps at this batch.", value=0),
+                ),
+            ),
+            Part(
+                "speed-up",
+                "times",
+                lambda: costs.best_batched(0.8, 0.05, 128, RIDGE)[1],
+                slips=(
+                    Slip(
+                        "The batch is ignored: verification costs more than a plain pass.",
+                        value=lambda: _speed(0.8, 8, 0.05),
+                    ),
+                    Slip(
+                        "That is k = 4: verification costs more than it needs to.",
+                        value=lambda: costs.batched_speedup(0.8, 4, 0.05, 128, RIDGE),
+                    ),
+                ),
+            ),
+        ),
+        derivation=TOKENS + " Divide by $k c + \\max(1, 128 (k+1)/B^*)$ and compare $k = 0, \\dots, 8$.",
+    ),
+)
+
+ITEMS = (*SPEED, *BATCH)

@@ -1,0 +1,16 @@
+"""Drivers of chapter 9: keys and values in fewer bits."""
+
+# mypy: no-check-untyped-defs
+
+import torch
+
+
+def quantized(program, x, bits=8):
+    """One call; the answer holds the integers, their type and the scales."""
+    q, scale = program(x, bits)
+    return {"q": q.long(), "type of q": str(q.dtype).removeprefix("torch."), "scale": scale}
+
+
+def dequantized(program, q, scale):
+    """One call, with the integers as int8."""
+    return program(q.to(torch.int8), scale)

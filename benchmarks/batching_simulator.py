@@ -1,0 +1,87 @@
+"""What the simulator of batches costs: ``python benchmarks/batching_simulator.py``.
+
+It must cost by the request and not by the token: answers ten times as long take the same time. And it must be near the
+work that no simulator can avoid, one sort of as many numbers. All figures are ratios of processor times measured in one
+run, taking turns, so that a busy machine meets all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from random import Random
+
+from rankzero.sim.batching import POLICIES, Run, poisson_arrivals
+
+#: What is aimed at: growth with answers ten times as long, and time over one sort of as many floats.
+MOST_GROWTH, MOST_RATIO = 1.3, 50.0
+REQUESTS, SLOTS, LOAD = 100_000, 64, 0.9
+
+
+def medians(repeats: int, *actions: Callable[[], object]) -> list[float]:
+    """Median processor time of each action, seconds. They take turns; as in timeit, nothing is collected meanwhile."""
+    times: list[list[float]] = [[] for _ in actions]
+    gc.disable()
+    for _ in range(repeats):
+        for action, laps in zip(actions, times, strict=True):
+            start = time.process_time()
+            action()
+            laps.append(time.process_time() - start)
+            gc.collect()
+    gc.enable()
+    return [statistics.median(laps) for laps in times]
+
+
+def workload(requests: int, longer: int) -> tuple[list[int], list[float]]:
+    """Lengths around 60 tokens, ``longer`` times as long, and arrivals that keep the slots as busy."""
+    rng = Random(0)
+    lengths = [longer * min(512, max(1, round(rng.lognormvariate(math.log(60), 0.9)))) for _ in range(requests)]
+    return lengths, poisson_arrivals(LOAD * SLOTS / statistics.fmean(lengths), requests, rng)
+
+
+def simulation(policy: Callable[..., Run], requests: int, longer: int) -> Callable[[], object]:
+    """Simulates a workload that is made beforehand."""
+    lengths, arrivals = workload(requests, longer)
+    return lambda: policy(lengths, SLOTS, arrivals)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; exit status 1 when a figure is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--requests", type=int, default=REQUESTS)
+    parser.add_argument("--repeats", type=int, default=7)
+    options = parser.parse_args(argv)
+    rng = Random(1)
+    floats = [rng.random() for _ in range(options.requests)]
+    missed = False
+    for name, policy in POLICIES.items():
+        short, long, ordered = medians(
+            options.repeats,
+            simulation(policy, options.requests, 1),
+            simulation(policy, options.requests, 10),
+            lambda: sorted(floats),
+        )
+        row = {
+            "policy": name,
+            "requests": options.requests,
+            "simulation, ms": round(1e3 * short, 1),
+            "one sort of as many floats, ms": round(1e3 * ordered, 1),
+            "ratio": round(short / ordered, 1),
+            "ratio aimed at": MOST_RATIO,
+            "tokens": sum(workload(options.requests, 1)[0]),
+            "growth with answers ten times as long": round(long / short, 2),
+            "growth aimed at": MOST_GROWTH,
+        }
+        print(json.dumps(row, indent=1))
+        missed |= short > MOST_RATIO * ordered or long > MOST_GROWTH * short
+    return int(missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+# Generated from solutions/serving_repairs.py by make stubs. Write the bodies; names and signatures stay.
+"""Four small parts of a toy server that came with a mistake each. Standard library only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterable
+
+
+def debug_token_id(word: str, vocabulary: int = 1000) -> int:
+    """The number of a word in a toy tokenizer: the same in every process, from 0 to ``vocabulary - 1``.
+
+    Args:
+        word: any text.
+        vocabulary: how many numbers there are; at least 1.
+
+    Raises:
+        ValueError: ``vocabulary`` is below 1.
+    """
+    if vocabulary < 1:
+        raise ValueError(f"vocabulary must be >= 1, got {vocabulary!r}")
+    return hash(word) % vocabulary
+
+
+def debug_kv_room(gpu_gb: float, billions: float, bytes_per_parameter: float = 2) -> float:
+    """Memory that is left for the KV cache beside the weights, in GB (1e9 bytes).
+
+    Args:
+        gpu_gb: memory of the GPU, GB; positive.
+        billions: parameters of the model, in billions; positive.
+        bytes_per_parameter: positive.
+
+    Raises:
+        ValueError: an argument is not positive, or the weights do not fit.
+    """
+    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
+        raise ValueError(f"all arguments must be > 0, got {gpu_gb!r}, {billions!r}, {bytes_per_parameter!r}")
+    return gpu_gb - billions * bytes_per_parameter / 1e9
+
+
+def debug_max_tokens(prefill_token: int, decoded: Iterable[int], max_tokens: int, eos: int) -> list[int]:
+    """The tokens of one answer: the one that prefill gives, then those of the decode steps, as far as they are wanted.
+
+    Args:
+        prefill_token: sampled from the prompt's last logits.
+        decoded: what decode steps give, one after another; it ends when the context is full.
+        max_tokens: at most so many tokens; at least 1.
+        eos: ends the answer; it is not part of it.
+
+    Raises:
+        ValueError: ``max_tokens`` is below 1.
+    """
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be >= 1, got {max_tokens!r}")
+    answer = [prefill_token]
+    for token in decoded:
+        if token == eos:
+            break
+        answer.append(token)
+        if len(answer) >= max_tokens:
+            break
+    return answer
+
+
+def debug_sleep(latency_ms: float) -> Awaitable[None]:
+    """A stand-in for one step of a model in a test of the server's front: nothing happens for a while.
+
+    Other requests go on meanwhile: the caller awaits what this returns.
+
+    Args:
+        latency_ms: how long, in milliseconds; not negative.
+
+    Raises:
+        ValueError: ``latency_ms`` is negative.
+    """
+    if latency_ms < 0:
+        raise ValueError(f"latency_ms must be >= 0, got {latency_ms!r}")
+    return asyncio.sleep(latency_ms)

@@ -1,0 +1,98 @@
+"""The middle of a step: room in memory, one forward pass for all requests together, one sampled token each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from rankzero.server.memory import Memory
+from rankzero.server.parts import Parts
+from rankzero.server.pool import Piece, Pool, forward
+from rankzero.server.request import Request
+from rankzero.tiny import GPT
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What a step brought.
+
+    Attributes:
+        tokens: that went through the model.
+        reused: tokens whose keys and values were cached.
+        sampled: requests that got their next token, with it.
+    """
+
+    tokens: int
+    reused: int
+    sampled: list[tuple[Request, int]]
+
+
+class Runner:
+    """A model with memory for the keys and values of many requests.
+
+    Args:
+        model: the whole model.
+        parts: with the block manager, the radix cache and the distribution of the next token.
+        blocks: of keys and values.
+        block_size: tokens in a block.
+        prefix_cache: whether keys and values of whole blocks are kept for other requests.
+    """
+
+    def __init__(self, model: GPT, parts: Parts, blocks: int, block_size: int, prefix_cache: bool) -> None:
+        self.pool = Pool(model, blocks, block_size)
+        self.memory = Memory(parts, self.pool, blocks, prefix_cache)
+        self._model, self._probabilities = model, parts.probabilities
+
+    def run(self, scheduled: Sequence[tuple[Request, int]]) -> Computed:
+        """Compute so many tokens of each request; those that then miss none get their next token."""
+        pieces: list[Piece] = []
+        owners: list[Request] = []
+        prefilled = [request for request, _ in scheduled if not request.decodes]
+        reused = 0
+        for request, tokens in scheduled:
+            goal = request.computed + tokens
+            begin = self._make_room(request, goal)
+            reused += begin - request.computed
+            request.computed = goal
+            if begin < goal:
+                pieces.append(Piece(request.tokens[begin:goal], begin, self.memory.table(request.name)))
+                owners.append(request)
+        sampled = self._forward(pieces, owners)
+        for request in prefilled:
+            self.keep(request)
+        return Computed(sum(len(piece.tokens) for piece in pieces), reused, sampled)
+
+    def keep(self, request: Request) -> None:
+        """Put what a request has computed into the prefix cache."""
+        self.memory.remember(request.name, request.tokens[: request.computed])
+
+    def drop(self, request: Request) -> None:
+        """Take the memory from a request; what it has computed stays in the prefix cache while there is room."""
+        self.keep(request)
+        self.memory.release(request.name)
+        request.computed = 0
+
+    def _make_room(self, request: Request, goal: int) -> int:
+        """Blocks for ``goal`` tokens of a request; how many of them need no computing.
+
+        The last token of all is always computed: its logits give the next one.
+        """
+        usable = min(goal, len(request.tokens) - 1)
+        begin = max(request.computed, self.memory.reuse(request.name, request.tokens[:usable]))
+        self.memory.grow(request.name, goal)
+        if not request.preemptions:
+            request.cached_tokens += begin - request.computed
+        return begin
+
+    def _forward(self, pieces: Sequence[Piece], owners: Sequence[Request]) -> list[tuple[Request, int]]:
+        if not pieces:
+            return []
+        logits = forward(self._model, self.pool, pieces)  # [pieces, V]
+        whole = [(request, row) for row, request in enumerate(owners) if request.missing == 0]
+        return [(request, self._sample(request, logits[row])) for request, row in whole]
+
+    def _sample(self, request: Request, logits: torch.Tensor) -> int:
+        how = request.sampling
+        return request.sample(self._probabilities(logits, how.temperature, how.top_k, how.top_p))

@@ -1,0 +1,217 @@
+"""A pool of equal blocks for keys and values, and a table of blocks for each sequence: paged memory.
+
+Standard library only. Numbers of blocks are all that happens here; whoever owns the tensors makes the copies that
+``append`` reports.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Hashable, Mapping, Sequence
+
+
+class OutOfBlocks(RuntimeError):
+    """The pool holds too few free blocks; nothing was changed."""
+
+
+def _check_count(name: str, value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+
+
+class BlockManager:
+    """Which blocks of a pool hold which sequence, how many sequences share a block, and which blocks are free.
+
+    Free blocks wait in a queue, at first 0, 1, 2, ...: blocks are taken from its head and come back to its tail. A
+    sequence of ``length`` tokens has a table of ``ceil(length / block_size)`` blocks, in the order of its tokens. The
+    number of tables that hold a block is its reference count; a block is free when that is 0. A call that raises
+    changes nothing.
+
+    Args:
+        blocks: in the pool; an integer >= 1.
+        block_size: tokens that a block holds; an integer >= 1.
+
+    Raises:
+        ValueError: an argument is outside its range, here or in a method; the message names it and its value.
+
+    Source: Kwon et al. (2023), arXiv:2309.06180, sections 4.2 to 4.4; the order of the queue is that of vLLM's
+    ``FreeKVCacheBlockQueue``.
+    """
+
+    OutOfBlocks = OutOfBlocks
+
+    def __init__(self, blocks: int, block_size: int) -> None:
+        _check_count("blocks", blocks, 1)
+        _check_count("block_size", block_size, 1)
+        self._block_size = block_size
+        self._free = collections.deque(range(blocks))
+        self._counts = [0] * blocks
+        self._tables: dict[Hashable, list[int]] = {}
+        self._lengths: dict[Hashable, int] = {}
+
+    def can_allocate(self, tokens: int) -> bool:
+        """Whether the free blocks could hold a new sequence of ``tokens`` tokens (not negative)."""
+        _check_count("tokens", tokens, 0)
+        return self._blocks(tokens) <= len(self._free)
+
+    def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
+        """Give a new sequence the blocks for ``tokens`` tokens (not negative), and return its table.
+
+        Raises:
+            OutOfBlocks: too few are free: "need 4 blocks, 2 free".
+            ValueError: the sequence is known, or ``tokens`` is negative.
+        """
+        self._check_new(sequence)
+        _check_count("tokens", tokens, 0)
+        self._check_free(self._blocks(tokens))
+        self._lengths[sequence], self._tables[sequence] = tokens, self._take(self._blocks(tokens))
+        return self.table(sequence)
+
+    def append(self, sequence: Hashable, tokens: int = 1) -> list[tuple[int, int]]:
+        """Make room for ``tokens`` more tokens (not negative) at the end of a sequence.
+
+        Blocks are taken only where the last one does not suffice. A last block that is partly filled and shared must
+        not be written: then the first block that is taken replaces it in this table, and its tokens are to be copied.
+
+        Returns:
+            ``[(source, destination)]``, the block to copy before the tokens are written, or ``[]``.
+
+        Raises:
+            KeyError: the sequence is unknown.
+            OutOfBlocks: too few blocks are free.
+        """
+        table, length = self._tables[sequence], self._lengths[sequence]
+        _check_count("tokens", tokens, 0)
+        copied = tokens > 0 and length % self._block_size > 0 and self._counts[table[-1]] > 1
+        more = self._blocks(length + tokens) - len(table)
+        self._check_free(copied + more)
+        copies = [self._replace_last(table)] if copied else []
+        table += self._take(more)
+        self._lengths[sequence] = length + tokens
+        return copies
+
+    def fork(self, parent: Hashable, child: Hashable, tokens: int | None = None) -> list[int]:
+        """Make a new sequence of the first ``tokens`` tokens of ``parent``, which share their blocks.
+
+        Args:
+            parent: a known sequence.
+            child: a new one.
+            tokens: from 0 to the parent's length; None takes them all.
+
+        Returns:
+            The child's table.
+
+        Raises:
+            KeyError: the parent is unknown.
+            ValueError: the child is known, or ``tokens`` is outside its range.
+        """
+        table, length = self._tables[parent], self._lengths[parent]
+        self._check_new(child)
+        tokens = length if tokens is None else tokens
+        _check_count("tokens", tokens, 0)
+        if tokens > length:
+            raise ValueError(f"tokens must be at most the parent's length {length}, got {tokens}")
+        shared = table[: self._blocks(tokens)]
+        for block in shared:
+            self._counts[block] += 1
+        self._lengths[child], self._tables[child] = tokens, shared
+        return list(shared)
+
+    def free(self, sequence: Hashable) -> None:
+        """Forget a sequence: its blocks lose one reference each, from the last to the first.
+
+        A block that is left with none joins the tail of the queue at once. So the head of a sequence, which others are
+        most likely to share, is taken again last.
+
+        Raises:
+            KeyError: the sequence is unknown.
+        """
+        table = self._tables.pop(sequence)
+        del self._lengths[sequence]
+        for block in reversed(table):
+            self._counts[block] -= 1
+            if self._counts[block] == 0:
+                self._free.append(block)
+
+    def table(self, sequence: Hashable) -> list[int]:
+        """The blocks of a sequence, in the order of its tokens; KeyError when it is unknown."""
+        return list(self._tables[sequence])
+
+    def length(self, sequence: Hashable) -> int:
+        """The tokens of a sequence; KeyError when it is unknown."""
+        return self._lengths[sequence]
+
+    def free_queue(self) -> list[int]:
+        """The free blocks, the one that is taken next first."""
+        return list(self._free)
+
+    def references(self, block: int) -> int:
+        """How many tables hold a block; ValueError when the pool has no such block."""
+        _check_count("block", block, 0)
+        if block >= len(self._counts):
+            raise ValueError(f"block must be less than {len(self._counts)}, got {block}")
+        return self._counts[block]
+
+    def check(self) -> None:
+        """Count everything again.
+
+        Raises:
+            AssertionError: a count is not the number of tables that hold the block, a block is both free and held or
+                neither, or a table has not the blocks that its length needs. The message says which.
+        """
+        held = [0] * len(self._counts)
+        for sequence, table in self._tables.items():
+            if len(table) != self._blocks(self._lengths[sequence]) or len(set(table)) != len(table):
+                raise AssertionError(f"sequence {sequence!r} of {self._lengths[sequence]} tokens has blocks {table}")
+            for block in table:
+                held[block] += 1
+        for block, count in enumerate(held):
+            if self._counts[block] != count:
+                raise AssertionError(f"block {block} is in {count} tables, and its count is {self._counts[block]}")
+        if sorted(self._free) != [block for block, count in enumerate(held) if count == 0]:
+            raise AssertionError(f"free blocks are {sorted(self._free)}, and the tables hold {held}")
+
+    def _blocks(self, tokens: int) -> int:
+        return -(-tokens // self._block_size)
+
+    def _check_new(self, sequence: Hashable) -> None:
+        if sequence in self._tables:
+            raise ValueError(f"sequence {sequence!r} has a table already")
+
+    def _check_free(self, need: int) -> None:
+        if need > len(self._free):
+            raise OutOfBlocks(f"need {need} blocks, {len(self._free)} free")
+
+    def _take(self, count: int) -> list[int]:
+        taken = [self._free.popleft() for _ in range(count)]
+        for block in taken:
+            self._counts[block] = 1
+        return taken
+
+    def _replace_last(self, table: list[int]) -> tuple[int, int]:
+        """Put a block of its own in place of the shared last one; ``(shared, own)``."""
+        (own,) = self._take(1)
+        shared, table[-1] = table[-1], own
+        self._counts[shared] -= 1
+        return shared, own
+
+
+def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finished: Sequence[str]) -> list[int]:
+    """The queue of free blocks after some sequences are forgotten, one after another.
+
+    The blocks of a sequence lose one reference each, from the last to the first, and a block that is left with none
+    joins the tail of the queue.
+
+    Args:
+        tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
+        queue: the free blocks, the one that is taken next first.
+        finished: the sequences to forget, in this order; each has a table and stands here once.
+    """
+    counts = collections.Counter(block for table in tables.values() for block in table)
+    free = list(queue)
+    for sequence in finished:
+        for block in reversed(tables[sequence]):
+            counts[block] -= 1
+            if counts[block] == 0:
+                free.append(block)
+    return free

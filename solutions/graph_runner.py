@@ -1,0 +1,104 @@
+"""A model behind graphs of a few batch sizes: pad, copy in, replay, copy out.
+
+A batch is padded to the next size that has a graph; a larger one runs without. :mod:`rankzero.cpu_graph` has graphs for
+the CPU and for CUDA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .scheduling import capture_size
+
+
+class GraphRunner:
+    """Runs ``model`` on batches of any size, in graphs of the given sizes; a drop-in for ``model(x)``.
+
+    The first batch that needs a size captures its graph. A graph reads and writes static buffers: rows are copied into
+    its input, the rest of which is zero, and what comes back is a copy, which later calls leave alone. A batch larger
+    than every size runs eagerly.
+
+    Args:
+        model: from a tensor [b, width] to a tensor of b rows, each row from the row of the input alone; the same
+            operations for every batch of one size.
+        sizes: batch sizes to capture, in any order; each at least 1.
+        width: elements of a row; at least 1.
+        graph: class of the graphs, with ``record(program)``, which runs a function of no arguments, writes it down and
+            returns its result, and ``replay()``, which fills that result anew. None takes ``CpuGraph`` of
+            ``rankzero.cpu_graph``; ``CudaGraph`` is the other.
+
+    Attributes:
+        captures: graphs that have been captured.
+
+    Raises:
+        ValueError: there are no sizes, or a number is no integer >= 1.
+
+    Source: PyTorch documentation, "CUDA Graphs"; vLLM, ``vllm/v1/worker/gpu_model_runner.py``.
+    """
+
+    def __init__(
+        self,
+        model: Callable[[torch.Tensor], torch.Tensor],
+        sizes: Sequence[int],
+        width: int,
+        graph: Callable[[], Any] | None = None,
+    ) -> None:
+        if not sizes:
+            raise ValueError("sizes must not be empty")
+        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+            raise ValueError(f"width must be an integer >= 1, got {width!r}")
+        capture_size(1, sizes)
+        if graph is None:
+            from rankzero.cpu_graph import CpuGraph
+
+            graph = CpuGraph
+        self.captures = 0
+        self._model, self._sizes, self._width, self._graph = model, tuple(sizes), width, graph
+        self._held: dict[int, tuple[Any, torch.Tensor, torch.Tensor]] = {}  # graph, its input, its output
+
+    def run(self, x: torch.Tensor) -> torch.Tensor:
+        """What the model gives for ``x`` [b, width], without gradients; at least one row.
+
+        All batches have the element type and the device of the first.
+
+        Raises:
+            ValueError: ``x`` is not [b, width] with b >= 1.
+        """
+        if x.dim() != 2 or x.shape[1] != self._width or not len(x):
+            raise ValueError(f"x must have the shape [b, {self._width}] with b >= 1, got {list(x.shape)}")
+        size = capture_size(len(x), self._sizes)
+        if size is None:
+            with torch.no_grad():
+                return self._model(x)
+        if size not in self._held:
+            self._held[size] = self._captured(x.new_zeros(size, self._width))
+        graph, static_input, static_output = self._held[size]
+        static_input.zero_()
+        static_input[: len(x)].copy_(x)
+        graph.replay()
+        return static_output[: len(x)].clone()
+
+    def _captured(self, static_input: torch.Tensor) -> tuple[Any, torch.Tensor, torch.Tensor]:
+        self.captures += 1
+        graph = self._graph()
+        return graph, static_input, graph.record(lambda: self._model(static_input))
+
+
+def debug_graph(graph: Any, x: torch.Tensor, y: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+    """What a recorded program gives for a new input.
+
+    Callers get the same answer a thousand times, and all their answers change together. Mend it: each call must give
+    what the program gives for ``new``, in a tensor that later calls leave alone.
+
+    Args:
+        graph: recorded; ``replay()`` computes y from what x holds.
+        x: static input of the graph.
+        y: static output of the graph.
+        new: in the shape of x.
+    """
+    x.copy_(new)
+    graph.replay()
+    return y.clone()

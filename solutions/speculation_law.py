@@ -1,0 +1,106 @@
+"""The law of a sampler, exactly: every draft and every verdict, with its probability. Standard library only.
+
+>>> from .speculative import speculative_step  # doctest: +SKIP
+>>> law_of(speculative_step, draft, target, draft_length=2, tokens=3)  # doctest: +SKIP
+
+A step is deterministic when its uniforms are given, and constant between the thresholds that it compares them with. So
+one call for each cell between neighbouring thresholds, weighted with the cell's size, adds up to its whole law.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise, product
+
+#: Probabilities of the next token after these tokens.
+Rows = Callable[[tuple[int, ...]], Sequence[float]]
+
+#: Tokens, draft rows, target rows, uniforms: what the round emits.
+Step = Callable[[Sequence[int], Sequence[Sequence[float]], Sequence[Sequence[float]], Sequence[float]], list[int]]
+
+Law = dict[tuple[int, ...], float]
+
+#: Cuts this close are one cut, rounded in two ways.
+ROUNDING = 1e-15
+
+
+def law_of(step: Step, draft: Rows, target: Rows, draft_length: int, tokens: int) -> Law:
+    """The probability of every sequence of ``tokens`` tokens that rounds of ``step`` write, from an empty context.
+
+    Args:
+        step: as ``speculative_step``. Its verdicts compare a uniform with p/q, q/p or nothing; its draws go through
+            cumulative sums of a target row or of a residual, in the order of the ids.
+        draft, target: their next-token laws.
+        draft_length: k of every round.
+        tokens: how many of the written tokens count.
+    """
+    law: Counter[tuple[int, ...]] = Counter()
+    waiting: Law = {(): 1.0}
+    while waiting:
+        longer: Counter[tuple[int, ...]] = Counter()
+        for written, chance in waiting.items():
+            for emitted, share in _round(step, draft, target, draft_length, written):
+                whole = (*written, *emitted)
+                (law if len(whole) >= tokens else longer)[whole[:tokens]] += chance * share
+        waiting = dict(longer)
+    return dict(law)
+
+
+def plain_law(target: Rows, tokens: int) -> Law:
+    """The same for plain sampling from ``target``, token by token."""
+    law: Law = {(): 1.0}
+    for _ in range(tokens):
+        law = {
+            (*written, token): chance * p
+            for written, chance in law.items()
+            for token, p in enumerate(target(written))
+            if p > 0
+        }
+    return law
+
+
+def total_variation(one: Mapping[tuple[int, ...], float], other: Mapping[tuple[int, ...], float]) -> float:
+    """Half the summed difference of two laws: the largest difference in the probability of any event."""
+    return sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in {*one, *other}) / 2
+
+
+def _round(step: Step, draft: Rows, target: Rows, length: int, written: tuple[int, ...]) -> Iterator[tuple]:
+    """What a round can emit after ``written``, with probabilities."""
+    for tokens, chance in _drafts(draft, written, length):
+        contexts = [(*written, *tokens[:i]) for i in range(length + 1)]
+        rows, checks = [draft(context) for context in contexts[:-1]], [target(context) for context in contexts]
+        verdicts = [_cells(_ratios(rows[i][token], checks[i][token])) for i, token in enumerate(tokens)]
+        for cells in product(*verdicts):
+            share, uniforms = chance, list[float]()
+            for uniform, size in cells:
+                share, uniforms = share * size, [*uniforms, uniform]
+            last = len(step(tokens, rows, checks, [*uniforms, 0.5])) - 1
+            for uniform, size in _cells(_sums(rows, checks, last)):
+                yield step(tokens, rows, checks, [*uniforms, uniform]), share * size
+
+
+def _drafts(draft: Rows, written: tuple[int, ...], length: int) -> Iterator[tuple[tuple[int, ...], float]]:
+    yield from plain_law(lambda tokens: draft((*written, *tokens)), length).items()
+
+
+def _ratios(q: float, p: float) -> list[float]:
+    return [p / q, q / p] if p else [p / q]
+
+
+def _sums(rows: Sequence[Sequence[float]], checks: Sequence[Sequence[float]], last: int) -> list[float]:
+    """Every cumulative sum that the draw of token ``last`` may go through, in the rows about it."""
+    found: list[float] = []
+    for place in {max(0, last - 1), last, min(last + 1, len(checks) - 1)}:
+        found += accumulate(checks[place])
+        if place < len(rows):
+            missing = [max(0.0, p - q) for p, q in zip(checks[place], rows[place], strict=True)]
+            found += accumulate(part / (sum(missing) or 1.0) for part in missing)
+            found += accumulate(rows[place])
+    return found
+
+
+def _cells(cuts: Iterable[float]) -> list[tuple[float, float]]:
+    """The middle and the size of every interval between neighbouring cuts of [0, 1]."""
+    ends = [0.0, *sorted(cut for cut in set(cuts) if 0 < cut < 1), 1.0]
+    return [((low + high) / 2, high - low) for low, high in pairwise(ends) if high - low > ROUNDING]

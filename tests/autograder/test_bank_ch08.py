@@ -1,0 +1,215 @@
+"""Chapter 08's bank: answers as worked out by hand, what options say, and probes that allow every right program."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import time
+from random import Random
+
+import pytest
+
+from autograder import compare, trusted
+from autograder.bank import ch08_server as bank
+from autograder.items import Build, Choice, Debug, Order, Question
+from autograder.probes import ch08
+from rankzero.tiny import GPT, GPTConfig
+from solutions import serving_repairs, tiny_serving
+
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {  # computed by hand
+    "08-kv-exercise": (0,),
+    "08-decode-steps": (49,),
+    "08-prefill-8b": (0.0343556,),
+    "08-attention-crossover": (61_266,),
+    "08-floor-70b": (0.0208955,),
+    "08-ridge": (295.343,),
+    "08-never-compute-bound": (414.9,),
+    "08-batch-cost": (5.192,),
+    "08-e2e": (5.275,),
+    "08-little-inflight": (522.4, 9),
+    "08-little-rate": (40,),
+    "08-static-vs-continuous": (12, 8),
+    "08-waste": (0.246771,),
+    "08-handoff": (1.34218, 0.0268435),
+    "08-design-slo": (324, 218, 15.2815),
+}
+
+
+def test_every_item_of_the_page_is_there():
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {"08-itl-p99", "08-latency-changes", "08-split-emoji"}
+    (order,) = [item for item in bank.ITEMS if isinstance(item, Order)]
+    assert order.steps[:3] == ("API adapter", "tokenizer", "scheduler")
+    assert {name for name, item in EXERCISES.items() if isinstance(item, Debug)} == {
+        "debug_kv_room",
+        "debug_token_id",
+        "debug_sleep",
+        "debug_max_tokens",
+    }
+    assert len(EXERCISES) == 10 + 4
+    assert not any(item.bonus for item in EXERCISES.values())
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers(identifier):
+    found = [part.answer() for part in QUESTIONS[identifier].parts]
+    assert found == pytest.approx(ANSWERS[identifier], rel=1e-4)
+
+
+def test_what_the_right_options_say():
+    right = {name: item.options[item.correct] for name, item in CHOICES.items()}
+    assert right["08-split-emoji"] == "nothing"
+    assert "99th percentile" in right["08-itl-p99"]
+    assert right["08-latency-changes"].startswith("yes, it falls")
+
+
+# The detokenizer.
+
+
+class BufferedBytes:
+    """A right program of another kind: all bytes again at each token, and everything that stop strings allow."""
+
+    def __init__(self, vocabulary, stop=()):
+        if any(not one for one in stop):
+            raise ValueError("empty")
+        self.vocabulary, self.stop = vocabulary, stop
+        self.data, self.text, self.finished, self.stopped_by = b"", "", False, None
+
+    def known(self, final):
+        import codecs
+
+        return codecs.getincrementaldecoder("utf-8")("replace").decode(self.data, final)
+
+    def look(self, final):
+        known = self.known(final)
+        ends = [(known.find(one) + len(one), known.find(one), one) for one in self.stop if one in known]
+        if ends:
+            _, start, self.stopped_by = min(ends)
+            self.finished, known = True, known[:start]
+        else:
+            tails = [n for one in self.stop for n in range(1, len(one)) if known.endswith(one[:n])]
+            known = known[: len(known) - (0 if final else max(tails, default=0))]
+        sent, self.text = known[len(self.text) :], known
+        return sent
+
+    def push(self, token):
+        if self.finished:
+            raise RuntimeError("finished")
+        self.data += self.vocabulary[token]
+        return self.look(False)
+
+    def finish(self):
+        if self.finished:
+            return ""
+        sent = self.look(True)
+        self.finished = True
+        return sent
+
+
+def test_another_right_detokenizer_passes():
+    item = EXERCISES["StreamingDetokenizer"]
+    for key in range(30):
+        cases = [*item.cases, *(case for _, cases in item.hidden(Random(key)) for case in cases)]
+        expected = trusted.run(item, item.solution(), cases)
+        for case, right, mine in zip(cases, expected, trusted.run(item, BufferedBytes, cases), strict=True):
+            assert compare.fault(item, case, right, mine) is None, case
+
+
+def test_a_vocabulary_is_written_as_in_a_bytes_literal():
+    seen = []
+
+    class Keeps(BufferedBytes):
+        def __init__(self, vocabulary, stop=()):
+            seen.extend(vocabulary)
+            super().__init__(vocabulary, stop)
+
+    ch08.streamed(Keeps, ["a", r"\xf0\x9f", " ", r"\x5c"], [], [0])
+    assert seen == [b"a", b"\xf0\x9f", b" ", b"\\"]
+
+
+# Batches.
+
+
+def test_the_small_model_has_the_interface_of_the_tiny_gpt():
+    """A program that runs on one runs on the other."""
+    prompts = [[1, 2, 3], [4], [5, 6, 7, 8, 9]]
+    answer = ch08.batched(tiny_serving.generate_batch, 8, prompts, 6)
+    assert answer["at most one pass per new token"]
+    assert answer["no token is computed twice"]
+    tiny = GPT(GPTConfig(vocab=11, layers=2, heads=2, head_dim=8, context=24)).double()
+    assert [len(row) for row in tiny_serving.generate_batch(tiny, prompts, 6)] == [6, 6, 6]
+
+
+def right_padded(model, prompts, max_new_tokens, eos=None):
+    """A right program of another kind: padding on the right, logits read at each row's own last token."""
+    import torch
+
+    if not all(prompts) or max_new_tokens < 1:
+        raise ValueError("empty")
+    if not prompts:
+        return []
+    longest, cache = max(map(len, prompts)), tiny_serving.GrowingCache()
+    lengths = torch.tensor([len(prompt) for prompt in prompts])
+    tokens = torch.tensor([prompt + [0] * (longest - len(prompt)) for prompt in prompts])
+    rows: list[list[int]] = [[] for _ in prompts]
+    over: set[int] = set()
+    last = lengths - 1
+    for step in range(max_new_tokens):
+        columns = torch.arange(cache.length + tokens.shape[1])
+        real = (columns < lengths[:, None]) | (columns >= longest)
+        mask = real[:, None] & (columns <= columns[cache.length :, None])
+        positions = lengths[:, None] + step - 1 if step else columns.expand(len(prompts), -1)
+        logits = model(tokens, positions, cache, mask)
+        tokens = logits[torch.arange(len(prompts)), last].argmax(-1, keepdim=True)
+        last = torch.zeros_like(last)
+        for row, token in enumerate(tokens[:, 0].tolist()):
+            over |= {row} if token == eos else set()
+            rows[row] += [] if row in over else [token]
+    return rows
+
+
+def test_padding_on_the_right_passes():
+    item = EXERCISES["generate_batch"]
+    for key in range(5):
+        for case in [*item.cases, *(case for _, cases in item.hidden(Random(key)) for case in cases)]:
+            if case.raises is None:
+                right = ch08.batched(tiny_serving.generate_batch, *case.args)
+                assert ch08.batched(right_padded, *case.args) == right
+
+
+# Repairs.
+
+
+def test_any_stable_number_of_a_word_passes():
+    """Kills a rule that wants one digest: a table of primes will do, and so does CRC-32."""
+    import zlib
+
+    words = [f"word {number}" for number in range(40)]
+    right = ch08.two_processes(serving_repairs.debug_token_id, words, 1000)
+    assert all(right.values())
+    assert ch08.two_processes(lambda word, vocabulary: zlib.crc32(word.encode()) % vocabulary, words, 1000) == right
+    real = builtins.hash
+    assert not ch08.two_processes(lambda word, vocabulary: hash(word) % vocabulary, words, 1000)["the same in both"]
+    assert builtins.hash is real
+
+
+def test_waiting_blocks_nobody():
+    real = asyncio.sleep, time.sleep
+    assert ch08.on_a_clock(serving_repairs.debug_sleep, [10, 30, 20]) == pytest.approx([0.01, 0.03, 0.02])
+    blocking = next(slip.program for slip in EXERCISES["debug_sleep"].slips if "time.sleep" in slip.sentence)
+    assert ch08.on_a_clock(blocking, [10, 30, 20]) == pytest.approx([0.06, 0.06, 0.06])
+    assert (asyncio.sleep, time.sleep) == real
+
+
+async def two_naps(latency_ms):
+    """A right program of another kind."""
+    await asyncio.sleep(latency_ms / 2000)
+    await asyncio.sleep(latency_ms / 2000)
+
+
+def test_a_coroutine_may_sleep_twice():
+    assert ch08.on_a_clock(two_naps, [10, 30]) == pytest.approx([0.01, 0.03])

@@ -1,0 +1,105 @@
+"""Chapter 11's bank, speculation: the list, answers as the page prints them, and what its options say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+
+from autograder.bank import ch11_decoding as bank
+from autograder.bank import ch11_speculation_law as law_items
+from autograder.bank import wrong_rounds
+from autograder.items import Build, Choice, Debug, Question
+from solutions.speculation_law import law_of, plain_law, total_variation
+from solutions.speculative import speculative_step
+
+ITEMS: Mapping[str, object] = {item.id: item for item in bank.ITEMS}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {  # the table of the page
+    "11-three-of-five": (4, 5, 1),
+    "11-alpha": (0.7, 5 / 6, 1 / 6),
+    "11-wrong-residual": (0.40, 0.34, 0.26, 0.1),
+    "11-tokens-8-5": (3.68928,),
+    "11-speedup-75": (3.05078, 2.54232),
+    "11-all-five": (0.16807, 1.94117, 2.94117),
+    "11-best-k": (3, 1.58312),
+    "11-perfect-draft": (3.46154,),
+    "11-below-half": (1, 1.25),
+    "11-batch-256": (0.741430,),
+    "11-break-even": (186.751,),
+    "11-design-serve": (2, 1.74263),
+}
+
+
+def test_every_item_of_the_first_half_is_there():
+    assert set(ANSWERS) <= set(QUESTIONS)
+    assert {"11-why-fast", "11-grow-k", "11-temperature-0", "11-tokenizer"} <= set(CHOICES)
+    exercises = {item.function for item in bank.ITEMS if isinstance(item, Build) and item.module == "speculative"}
+    assert exercises == {
+        "acceptance_probability",
+        "debug_accept",
+        "expected_tokens",
+        "optimal_draft_length",
+        "residual_distribution",
+        "speculative_speedup",
+        "speculative_step",
+    }
+    assert isinstance(ITEMS["11-debug-accept"], Debug)
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    parts = QUESTIONS[identifier].parts
+    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-5)
+
+
+def test_two_lengths_are_equally_good_at_a_half():
+    """Why the question asks for the shortest."""
+    from solutions.speculative import speculative_speedup
+
+    assert speculative_speedup(0.5, 1, 0.2) == pytest.approx(speculative_speedup(0.5, 2, 0.2), rel=1e-12)
+
+
+# The wrong rounds, by their laws.
+
+
+def rows(name: str):
+    def row(context):
+        rng = Random(f"{name} {context}")
+        weights = [rng.random() + 0.05 for _ in range(3)]
+        return [weight / sum(weights) for weight in weights]
+
+    return row
+
+
+TARGET, DRAFT = rows("p"), rows("q")
+NEARLY_RIGHT = {"slip_no_addition", "slip_nothing_checked"}
+
+
+@pytest.mark.parametrize("slip", wrong_rounds.ROUNDS, ids=lambda slip: slip.program.__name__)
+def test_wrong_rounds_have_wrong_laws(slip):
+    """But for the one that wastes a token and the one that checks nothing, every slip is wrong in law as well."""
+    found = law_of(slip.program, DRAFT, TARGET, 2, 3)
+    off = total_variation(found, plain_law(TARGET, 3))
+    assert (off < 1e-12) == (slip.program.__name__ in NEARLY_RIGHT)
+
+
+def test_the_given_program_has_a_wrong_law():
+    def step(tokens, draft, target, uniforms):
+        return [wrong_rounds.wrong_accept(tokens[0], draft[0], target[0], (uniforms[0], uniforms[-1]))]
+
+    assert total_variation(law_of(step, DRAFT, TARGET, 1, 1), plain_law(TARGET, 1)) > 0.01
+
+
+@pytest.mark.parametrize("key", range(5))
+def test_ordinary_rounds_end_at_every_place(key):
+    """Kills a hidden group without rejections: the first, a middle and the last draft are rejected, and none."""
+    cases = law_items._ordinary(Random(key))
+    ends = [len(speculative_step(*case.args)) - 1 for case in cases]
+    drafted = [len(case.args[0]) for case in cases]
+    assert ends[0] == 0
+    assert any(0 < end < length for end, length in zip(ends, drafted, strict=True))
+    assert any(end == length for end, length in zip(ends, drafted, strict=True))

@@ -1,0 +1,162 @@
+"""Chapter 11's bank, masks and budgets: answers as the page prints them, probes that allow every right program."""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+
+import pytest
+
+from autograder import compare, trusted, values
+from autograder.bank import ch11_budgets, ch11_masks, ch11_meaning, ch11_tokens
+from autograder.items import Build, Case, Choice, Debug, Question
+from autograder.probes import ch11_constraints as probes
+from solutions.constrained import ConstraintState, grammars, schema_to_regex, token_index
+
+ITEMS = (*ch11_masks.MASKS, *ch11_budgets.BUDGETS, *ch11_meaning.MEANING, *ch11_meaning.TOGETHER)
+EXERCISES = {item.function: item for item in ITEMS if isinstance(item, Build)}
+QUESTIONS = {item.id: item for item in ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {"11-distance": (4, 2), "11-mask-not-condition": (0.9, 0.0909091)}  # by hand
+
+
+def outcomes(item: Build, program) -> list[str | None]:
+    """What is wrong with each public case."""
+    right = trusted.run(item, item.solution(), item.cases)
+    given = trusted.run(item, program, item.cases)
+    return [compare.fault(item, *row) for row in zip(item.cases, right, given, strict=True)]
+
+
+# The list.
+
+
+def test_every_item_of_the_page_is_there():
+    assert set(QUESTIONS) == set(ANSWERS)
+    assert set(CHOICES) == {"11-eos-when", "11-nan", "11-which-fit", "11-order-combined"}
+    assert {name for name, item in EXERCISES.items() if isinstance(item, Debug)} == {"debug_token", "debug_limit"}
+    assert set(EXERCISES) == {
+        "mask_logits",
+        "token_index",
+        "debug_token",
+        "schema_to_regex",
+        "grammars",
+        "ConstraintState",
+        "debug_limit",
+    }
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_answers_are_those_worked_out_by_hand(identifier):
+    got = [part.answer() for part in QUESTIONS[identifier].parts]
+    assert got == pytest.approx(ANSWERS[identifier], rel=1e-6)
+
+
+def test_the_right_options():
+    right = {name: item.options[item.correct] for name, item in CHOICES.items()}
+    assert right["11-nan"] == "NaN"
+    assert right["11-eos-when"].startswith("Exactly in states in which the text is complete")
+    assert right["11-which-fit"].startswith("All but")
+    assert "rolled back" in right["11-order-combined"]
+
+
+# Other right programs pass.
+
+
+def test_a_pattern_is_judged_by_what_it_matches():
+    """Another way to write the same language."""
+
+    def otherwise(schema):
+        return (
+            f"(?:{schema_to_regex(schema).replace('[0-9]', '[0123456789]').replace('(true|false)', '(?:false|true)')})"
+        )
+
+    assert set(outcomes(EXERCISES["schema_to_regex"], otherwise)) == {None}
+
+
+def test_forms_by_other_patterns():
+    def otherwise():
+        return grammars() | {"phone": "([0-9][0-9][0-9]-){2}[0-9]{4}"}
+
+    otherwise.__name__ = "grammars"
+    assert set(outcomes(EXERCISES["grammars"], otherwise)) == {None}
+
+
+def test_an_index_by_a_tree_of_the_vocabulary():
+    """Another way to the same index: tokens sorted, and their common beginnings walked once."""
+
+    def otherwise(dfa, vocabulary, eos):
+        whole = token_index(dfa, vocabulary, eos)
+        return {state: dict(sorted(row.items(), reverse=True)) for state, row in sorted(whole.items(), reverse=True)}
+
+    assert set(outcomes(EXERCISES["token_index"], otherwise)) == {None}
+
+
+@pytest.mark.parametrize(
+    "answer", [None, 3, "(", [], {"phone": 3}, {"phone": "(", "signature": "(", "email": "("}, {"phone": ""}]
+)
+def test_a_strange_answer_is_a_wrong_answer(answer):
+    """Kills a probe that fails itself: an answer that is no pattern is told as one."""
+    forms = outcomes(EXERCISES["grammars"], lambda: answer)
+    assert None not in forms
+    schema = outcomes(EXERCISES["schema_to_regex"], lambda schema: answer)
+    assert any(schema)
+
+
+# What the probes hand in.
+
+
+def test_vocabularies_are_written_as_inside_a_bytes_literal():
+    tokens = [b"", b"a", b"\xc3", "漢".encode(), b"\\", b'"', b"'", b"\n"]
+    assert probes.as_bytes(ch11_tokens.written(tokens)) == tokens
+
+
+def test_the_state_of_the_probe_is_that_of_the_course():
+    """The loop to be mended is given a state; it must do what ``ConstraintState`` does."""
+    rng = Random(5)
+    for _ in range(40):
+        made = ch11_budgets._index(rng)
+        mine, theirs = ConstraintState(*made), probes.State(*made)
+        for _ in range(12):
+            for left in (None, 0, 1, 2, 5):
+                assert mine.allowed(left) == theirs.allowed(left)
+            assert (mine.distance(), mine.finished) == (theirs.distance(), theirs.finished)
+            if mine.finished:
+                break
+            token = rng.choice(mine.allowed())
+            mine.advance(token)
+            theirs.advance(token)
+
+
+def test_texts_that_are_called_right_are_json():
+    """The texts that the reference matches are read by ``json.loads``; every case has some of both kinds."""
+    for key in range(5):
+        for group, cases in EXERCISES["schema_to_regex"].hidden(Random(key)):
+            for case in cases:
+                if case.raises:
+                    continue
+                schema, texts = case.args
+                matches = [re.fullmatch(schema_to_regex(schema), text) is not None for text in texts]
+                assert any(matches), group.name
+                assert not all(matches), group.name
+                for text, match in zip(texts, matches, strict=True):
+                    if match:
+                        json.loads(text)
+
+
+def test_two_hundred_texts_for_each_form():
+    for name in ("phone", "signature", "email"):
+        cases = [case for _, drawn in EXERCISES["grammars"].hidden(Random(1)) for case in drawn if case.args[0] == name]
+        texts = [text for case in cases for text in case.args[1]]
+        found = [re.fullmatch(grammars()[name], text) is not None for text in texts]
+        assert len(texts) >= 200
+        assert min(found.count(True), found.count(False)) >= 60
+
+
+def test_cases_travel():
+    """Every argument fits on the wire to a sandbox."""
+    for item in EXERCISES.values():
+        for case in [*item.cases, *(case for _, cases in item.hidden(Random(2)) for case in cases)]:
+            assert isinstance(case, Case)
+            values.encode([list(case.args), dict(case.kwargs), [list(call) for call in case.calls]])

@@ -1,0 +1,122 @@
+"""The demos of chapter 10: what each shows must hold, and a wrong part must be status 1."""
+
+from __future__ import annotations
+
+import pytest
+from demo_runs import run, table
+
+from demos import common, graph_sizes, overlap, preemption, token_budget
+
+
+def wrong(module, monkeypatch, name, program):
+    """The demo gets ``program`` for the part of this name."""
+    right = common.part
+    monkeypatch.setattr(module, "part", lambda code, place, own: program if own == name else right(code, place, own))
+
+
+def test_the_published_list_and_the_powers(tmp_path):
+    traffic = tmp_path / "traffic.txt"
+    traffic.write_text("\n".join(str(batch) for batch in range(1, 257)), encoding="utf-8")
+    rows = table(tmp_path, "graph_sizes", "--traffic", str(traffic))
+    assert [row["graphs"] for row in rows] == ["9", "35", "256"]
+    assert [float(row["padded rows (%)"]) for row in rows] == pytest.approx([24.7076, 2.59098, 0], abs=1e-3)
+
+
+def test_what_has_no_graph_is_counted_apart(tmp_path):
+    traffic = tmp_path / "traffic.txt"
+    traffic.write_text("65\n3\n64\n100\n", encoding="utf-8")
+    (row,) = table(tmp_path, "graph_sizes", "--traffic", str(traffic), "--sizes", "pow2", "--most", "64")
+    assert (row["graphs"], row["batches without a graph"]) == ("7", "2")
+    assert float(row["padded rows (%)"]) == pytest.approx(100 / 68)
+
+
+def test_a_waste_of_useful_rows_is_status_1(monkeypatch, capsys):
+    right = common.part("solutions", "scheduling", "padding_waste")
+    wrong(graph_sizes, monkeypatch, "padding_waste", lambda batches, sizes: 1 - right(batches, sizes))
+    assert run("graph_sizes", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_an_early_end_wastes_a_token(tmp_path):
+    turn, side = table(tmp_path, "overlap", "--steps", "12", "--eos", "t")
+    assert (turn["mode"], side["mode"]) == ("in turn", "overlapped")
+    assert turn["tokens wasted"] == "0"
+    assert side["tokens wasted"] == side["ended early"] != "0"
+
+
+def test_one_mode_alone(tmp_path):
+    (row,) = table(tmp_path, "overlap", "--steps", "4", "--streams", "2", "--mode", "overlap")
+    assert row["steps"] == "4"
+
+
+def test_slots_that_are_mixed_up_are_status_1(monkeypatch, capsys):
+    class Mixed(common.part("solutions", "future_map", "FutureMap")):
+        def resolve(self, tokens):
+            return [token if token >= 0 else 32 for token in tokens]
+
+    wrong(overlap, monkeypatch, "FutureMap", Mixed)
+    assert run("overlap", "--steps", "12", "--streams", "4") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_a_budget_bounds_the_step(tmp_path):
+    rows = table(tmp_path, "token_budget", "--budget", "24,0", "--long", "100", "--streams", "4")
+    assert [row["steps of the prompt"] for row in rows] == ["5", "1"]
+    assert [row["tokens of the largest step"] for row in rows] == ["24", "104"]
+
+
+def test_prompts_first_is_status_1(monkeypatch, capsys):
+    """Kills a check that any scheduler passes: one that lets a chunk be larger than what the streams leave."""
+
+    class Greedy(common.part("solutions", "token_budget", "TokenBudgetScheduler")):
+        def __init__(self, max_tokens, *more):
+            super().__init__(2 * max_tokens, *more)
+
+    wrong(token_budget, monkeypatch, "TokenBudgetScheduler", Greedy)
+    assert run("token_budget", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_only_small_pools_preempt(tmp_path):
+    rows = table(tmp_path, "preemption", "--blocks", "24..240", "--pools", "3")
+    preempted = [int(row["preemptions"]) for row in rows]
+    assert preempted[0] > preempted[1] > preempted[2] == 0
+    assert [int(row["tokens computed twice"]) > 0 for row in rows] == [True, True, False]
+    speeds = [float(row["tokens of a step"]) for row in rows]
+    assert speeds == sorted(speeds)
+
+
+def test_a_scheduler_that_uses_more_than_the_pool_is_stopped(monkeypatch):
+    class Careless(common.part("solutions", "token_budget", "TokenBudgetScheduler")):
+        def __init__(self, max_tokens, max_sequences, blocks, *more):
+            super().__init__(max_tokens, max_sequences, 2 * blocks, *more)
+
+    wrong(preemption, monkeypatch, "TokenBudgetScheduler", Careless)
+    with pytest.raises(RuntimeError):
+        run("preemption", "--quick")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("dispatch_overhead", ["--sizes", "100"]),
+        ("dispatch_overhead", ["--sizes", "1,x"]),
+        ("cuda_graph", ["--batch", "0"]),
+        ("cuda_graph", ["--save", "picture.png"]),
+        ("graph_pitfalls", ["--device", "cpu"]),
+        ("graph_sizes", ["--sizes", "fibonacci"]),
+        ("graph_sizes", ["--traffic", "nowhere/at/all.txt"]),
+        ("graph_sizes", ["--most", "100"]),
+        ("overlap", ["--mode", "threads"]),
+        ("overlap", ["--eos", "end"]),
+        ("token_budget", ["--budget", "7"]),
+        ("token_budget", ["--budget", "-1"]),
+        ("preemption", ["--blocks", "400..40"]),
+        ("preemption", ["--blocks", "4..40"]),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err

@@ -1,0 +1,139 @@
+"""The demos of the server: a process that drains when it is interrupted, and clients that tell a wrong server."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from demo_runs import run, table
+
+from demos import server
+from tools.common import ROOT
+
+
+@contextmanager
+def started(*arguments):
+    """A server in a process of its own, and its address."""
+    command = [sys.executable, "-m", "demos.server", "--model", "random", *arguments]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+LONG = {"model": "tiny", "prompt": "A", "max_tokens": 200, "temperature": 0, "stream": True, "ignore_eos": True}
+
+
+def stream(url):
+    """A long answer that has begun."""
+    asked = urllib.request.Request(f"{url}/v1/completions", json.dumps(LONG).encode())
+    answer = urllib.request.urlopen(asked, timeout=60)
+    assert answer.readline().startswith(b"data: ")
+    return answer
+
+
+def test_an_interrupt_drains(tmp_path):
+    """The answer that has begun comes to its end; then the process ends well, with every block free and a trace."""
+    trace = tmp_path / "events.jsonl"
+    with started("--slots", "2", "--trace", str(trace)) as (process, url):
+        answer = stream(url)
+        process.send_signal(signal.SIGINT)
+        body = answer.read().decode()
+        out, error = process.communicate(timeout=60)
+    assert body.rstrip().endswith("data: [DONE]")
+    assert '"finish_reason": "length"' in body
+    assert (process.returncode, error) == (0, "")
+    assert "every block is free: yes" in out
+    names = {json.loads(line)["name"] for line in trace.read_text(encoding="utf-8").splitlines()}
+    assert {"api", "runner", "stream"} <= names
+
+
+def test_a_second_interrupt_does_not_wait():
+    with started() as (process, url):
+        answer = stream(url)
+        process.send_signal(signal.SIGINT)
+        answer.readline()
+        process.send_signal(signal.SIGINT)
+        answer.close()
+        process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_the_server_shows_reuse(tmp_path):
+    rows = {row["metric"]: int(row["value"]) for row in table(tmp_path, "server", "--quick")}
+    assert rows["cached_tokens"] == 16
+    assert rows["blocks_free"] == rows["blocks"]
+
+
+def test_a_taken_port_is_one_sentence(capsys):
+    with server.start("solutions") as running, pytest.raises(SystemExit) as end:
+        run("server", "--quick", "--port", running.url.rsplit(":")[-1])
+    assert end.value.code == 2
+    assert "in use" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["openai_client", "load"])
+def test_clients_of_a_running_server(name, tmp_path):
+    with server.start("solutions", slots=2) as running:
+        more = ["--stream"] if name == "openai_client" else ["--rate", "50"]
+        rows = table(tmp_path, name, "--requests", "5", "--url", running.url, *more)
+        assert running.metrics()["requests"] >= 5
+    assert len(rows) == 5 if name == "openai_client" else rows[0] == {"what": "answers", "value": "5"}
+
+
+def test_a_client_without_a_server_says_so(capsys):
+    with pytest.raises(SystemExit) as end:
+        run("openai_client", "--quick", "--url", "http://127.0.0.1:9")
+    assert end.value.code == 2
+    assert "Connection error" in capsys.readouterr().err
+
+
+class Cut(BaseHTTPRequestHandler):
+    """Answers 200, and stops in the middle."""
+
+    def do_POST(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_server_that_cuts_streams_is_status_1(capsys):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Cut) as cutting:
+        threading.Thread(target=cutting.serve_forever, daemon=True).start()
+        assert run("load", "--quick", "--url", f"http://127.0.0.1:{cutting.server_port}") == 1
+        cutting.shutdown()
+    assert "NO" in capsys.readouterr().out
+
+
+PLACES = ("detokenizer", "tiny_serving", "block_manager", "radix_cache", "token_budget")
+
+
+def test_a_learners_own_parts_serve(monkeypatch):
+    """The parts are loaded by name, from the package that is asked for."""
+    for name in PLACES:
+        monkeypatch.setitem(sys.modules, f"labs.{name}", importlib.import_module(f"solutions.{name}"))
+    assert run("server", "--quick", "--code", "labs") == 0
+
+
+@pytest.mark.parametrize("name", ["server", "openai_client", "load"])
+def test_a_part_that_is_missing_when_it_is_needed_is_one_sentence(name, monkeypatch, capsys):
+    """The server starts, for only a stub's call raises; the demo ends in the stub's sentence all the same."""
+    for place in PLACES:
+        if place != "tiny_serving":
+            monkeypatch.setitem(sys.modules, f"labs.{place}", importlib.import_module(f"solutions.{place}"))
+    assert run(name, "--quick", "--code", "labs") == 1
+    error = capsys.readouterr().err
+    assert "08-next-token-probabilities" in error
+    assert "Traceback" not in error

@@ -1,0 +1,77 @@
+"""What the tests of the server share: small models, the parts of the course, and parts that misbehave."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from rankzero.server import Engine, Parts
+from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
+from solutions.block_manager import BlockManager
+from solutions.detokenizer import StreamingDetokenizer
+from solutions.radix_cache import RadixCache
+from solutions.tiny_serving import generate_batch, next_token_probabilities
+from solutions.token_budget import TokenBudgetScheduler
+
+PARTS = Parts(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, TokenBudgetScheduler)
+TOKENIZER = ByteTokenizer()
+EOS = TOKENIZER.eos
+
+
+@functools.cache
+def model(context: int = 96) -> GPT:
+    """Untrained, in double precision: what is most probable does not depend on the batch."""
+    return GPT(GPTConfig(vocab=257, layers=2, heads=4, kv_heads=2, head_dim=8, context=context)).double()
+
+
+def engine(parts: Parts = PARTS, context: int = 96, **options: Any) -> Engine:
+    """An engine with the small model."""
+    return Engine(model(context), TOKENIZER, parts, **options)
+
+
+def alone(prompt: Sequence[int], tokens: int, context: int = 96) -> list[int]:
+    """The greedy answer of a loop that knows nothing of engines."""
+    return generate_batch(model(context), [list(prompt)], tokens)[0]
+
+
+def saying(text: str | Sequence[int]) -> Parts:
+    """Parts with which every answer is ``text``, over and over; each request counts its own tokens.
+
+    For one request at a time.
+    """
+    tokens = TOKENIZER.encode(text) if isinstance(text, str) else list(text)
+    said = iter(tokens * 100)
+
+    def probabilities(logits: torch.Tensor, *how: float) -> torch.Tensor:
+        return torch.nn.functional.one_hot(torch.tensor(next(said)), len(logits)).double()
+
+    return replace(PARTS, probabilities=probabilities)
+
+
+class Gate:
+    """Parts whose tokens, after the first few, wait until the gate is open; ``reached`` is set when one waits."""
+
+    def __init__(self, free: int = 0) -> None:
+        self.open, self.reached = threading.Event(), threading.Event()
+        self.parts = replace(PARTS, probabilities=self._probabilities)
+        self._free = free
+
+    def _probabilities(self, logits: torch.Tensor, *how: float) -> torch.Tensor:
+        if self._free == 0:
+            self.reached.set()
+            assert self.open.wait(30)
+        self._free = max(0, self._free - 1)
+        return next_token_probabilities(logits, *how)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Look again and again, for at most half a minute."""
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline
