@@ -68,8 +68,8 @@ def _graphs() -> tuple[Correction, ...]:
         Correction(
             "10",
             "Prefill cannot use graphs, and a batch without a graph of its exact size runs eagerly.",
-            f"A batch is padded to the next captured size: {len(longer)} sizes waste {waste[1]:.3g} % on uniform batches "
-            f"up to 256, {len(powers)} powers of two {waste[0]:.3g} %.",
+            f"A batch is padded to the next captured size: {len(longer)} sizes waste {waste[1]:.3g} % on uniform "
+            f"batches up to 256, {len(powers)} powers of two {waste[0]:.3g} %.",
             "Prefills run in piecewise graphs that leave attention out, or eagerly.",
             _VLLM,
         ),
