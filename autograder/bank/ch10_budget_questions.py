@@ -149,13 +149,13 @@ ITEMS: tuple[Item, ...] = (
         kind="trace",
         title="Who is preempted",
         section="10.8",
-        options=("c", "b", "a", "nobody: a waits"),
+        options=("z", "y", "x", "nobody: x waits"),
         correct=0,
         derivation="The request that was admitted last. Those before it have been computed for longer, and would "
         "be the more expensive ones to compute again.",
         slips={
-            1: "c came after b.",
-            2: "a was admitted first and has the most to lose.",
+            1: "z came after y.",
+            2: "x was admitted first and has the most to lose.",
             3: "If those who need blocks waited for others, and these for blocks too, nobody would ever go on.",
         },
     ),

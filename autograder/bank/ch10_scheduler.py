@@ -33,7 +33,7 @@ def _served(rng: Random, settings: tuple[Any, ...], requests: list[tuple[str, in
     calls = _adds(*first)
     for request in requests[len(first) :]:
         calls += STEP * rng.randint(1, 5) + _adds(request)
-    return Case(settings, calls=calls + _steps(rng.randint(8, 30)))
+    return Case(settings, calls=calls + _steps(rng.randint(8, 18)))
 
 
 def _ample(rng: Random) -> Case:
@@ -72,7 +72,7 @@ def _tight(rng: Random, least: int = 2) -> Case:
     requests = [(name, prompts[i], new[i]) for i, name in enumerate(_names(count))]
     settings = (rng.randint(sum(prompts), sum(prompts) + 20), 8, room, size)
     calls = _adds(*requests) + STEP * 2 + _adds(("z", 1, rng.randint(1, 3)))
-    return Case(settings, calls=calls + _steps(rng.randint(20, 40)))
+    return Case(settings, calls=calls + _steps(rng.randint(16, 26)))
 
 
 def _tight_chunks(rng: Random) -> Case:
@@ -81,7 +81,7 @@ def _tight_chunks(rng: Random) -> Case:
     long, short = size * rng.randint(6, 9), size * rng.randint(2, 3)
     settings = (rng.randint(4, 2 * size + 4), 8, (long + short) // size + 1, size)
     requests = [("a", short, 3 * size), ("L", long, rng.randint(2, size + 1)), ("b", rng.randint(1, size), 3)]
-    return Case(settings, calls=_adds(*requests) + _steps(rng.randint(20, 36)))
+    return Case(settings, calls=_adds(*requests) + _steps(rng.randint(16, 24)))
 
 
 def _exact(rng: Random) -> Case:
@@ -91,7 +91,7 @@ def _exact(rng: Random) -> Case:
     for name in _names(2):
         new = rng.randint(1, 5)
         requests.append((name, size * blocks - new + 1, new))
-    return Case((rng.randint(8, 64), 4, blocks, size), calls=_adds(*requests) + _steps(24))
+    return Case((rng.randint(8, 64), 4, blocks, size), calls=_adds(*requests) + _steps(16))
 
 
 def _seats(rng: Random) -> Case:
@@ -172,31 +172,31 @@ SCHEDULER = Build(
         Group(
             "a long prompt beside streams",
             _ample,
-            5,
+            3,
             "Running requests first, one token each; a prompt gets what is left.",
         ),
-        Group("chunks of a given size", _capped, 4, "`max_chunk` bounds what one request gets in one step."),
+        Group("chunks of a given size", _capped, 3, "`max_chunk` bounds what one request gets in one step."),
         Group(
-            "whole prompts", _whole, 4, "Without chunks a prompt runs whole or waits, and all behind it wait with it."
+            "whole prompts", _whole, 3, "Without chunks a prompt runs whole or waits, and all behind it wait with it."
         ),
         Group(
             "a pool that runs full",
             _tight,
-            6,
+            4,
             "Who leaves, where does it go, and what must it compute when it comes back?",
         ),
         Group(
             "chunks in a small pool",
             _tight_chunks,
-            4,
+            3,
             "A chunk takes blocks for its own tokens; in a step that preempts nobody is admitted.",
         ),
-        Group("the last block", _exact, 3, "A request that fills the pool runs: its last token needs no KV."),
-        Group("few seats", _seats, 3, "At most `max_sequences` requests run."),
-        Group("everything mixed", _anything, 6, "All rules at once, and requests that can never be served."),
-        Group("requests that end early", _ended, 3, "`finish` frees the blocks at once, wherever the request stands."),
+        Group("the last block", _exact, 2, "A request that fills the pool runs: its last token needs no KV."),
+        Group("few seats", _seats, 2, "At most `max_sequences` requests run."),
+        Group("everything mixed", _anything, 4, "All rules at once, and requests that can never be served."),
+        Group("requests that end early", _ended, 2, "`finish` frees the blocks at once, wherever the request stands."),
         Group("out of turn", _out_of_turn, 2, "`schedule` and `update` take turns."),
-        Group("requests that are refused", _refused, 3, "`add` refuses what can never be served."),
+        Group("requests that are refused", _refused, 2, "`add` refuses what can never be served."),
         Group(
             "bad settings",
             lambda rng: rng.choice(_bad_settings(rng)),

@@ -50,17 +50,17 @@ def slip_any_times(kernel_times, launch_time):
     return end
 
 
-def _kernels(rng: Random, low: float, high: float, most: int = 400) -> list[float]:
-    return [rng.uniform(low, high) * us for _ in range(rng.randint(2, rng.choice((6, 40, most))))]
+def _kernels(rng: Random, low: float, high: float, most: int = 60) -> list[float]:
+    return [rng.uniform(low, high) * us for _ in range(rng.randint(2, rng.choice((6, 20, most))))]
 
 
 def _even(rng: Random) -> Case:
-    return Case(([rng.uniform(1, 500) * us] * rng.randint(2, 400), rng.uniform(1, 20) * us))
+    return Case(([rng.uniform(1, 500) * us] * rng.randint(2, 90), rng.uniform(1, 20) * us))
 
 
 def _even_corners(rng: Random) -> list[Case]:
     """Kernels that are shorter than a launch, as long, and longer."""
-    launch, count = rng.randint(2, 12) * us, rng.randint(20, 300)
+    launch, count = rng.randint(2, 12) * us, rng.randint(20, 90)
     return [Case(([launch * share] * count, launch)) for share in (0.25, 0.5, 1.0, 3.0)]
 
 
@@ -100,7 +100,6 @@ EAGER = Build(
         Case(([10 * us] * 500, 5 * us)),
         Case(([1 * us, 50 * us, 1 * us, 1 * us], 5 * us)),
         Case(([7 * us], 5 * us)),
-        Case(([3 * us] * 1000, 6 * us)),
         Case(([], 5 * us)),
         invalid([1 * us, -1 * us], 5 * us),
     ),

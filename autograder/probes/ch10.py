@@ -12,7 +12,7 @@ def beside(program, steps):
     doze, slept = time.sleep, []
 
     class Polling(selectors.SelectSelector):
-        """It waits a millisecond at most: nothing wakes it up when a thread has ended."""
+        """It waits a millisecond at most, for nothing but time."""
 
         def select(self, timeout=None):
             if timeout is None or timeout > 0:
@@ -30,6 +30,19 @@ def beside(program, steps):
 
         def _write_to_self(self):
             pass
+
+        def run_in_executor(self, executor, func, *args):
+            """In place of a thread, which graded code may not start: the function runs as a turn of its own."""
+            future = self.create_future()
+
+            def turn():
+                try:
+                    future.set_result(func(*args))
+                except Exception as error:
+                    future.set_exception(error)
+
+            self.call_soon(turn)
+            return future
 
     turns, left, ended, together = [0], [steps], [], [False]
 

@@ -129,12 +129,12 @@ def test_the_third_step_of_three_prompts():
 
 def test_who_is_preempted():
     scheduler = TokenBudgetScheduler(16, 4, 3, 4)
-    for name in "abc":
+    for name in "xyz":
         scheduler.add(name, 4, 3)
     scheduler.schedule()
     scheduler.update()
     scheduler.schedule()
-    assert scheduler.preempted[0] == answer("10-victim") == "c"
+    assert scheduler.preempted[0] == answer("10-victim") == "z"
 
 
 # Cases.

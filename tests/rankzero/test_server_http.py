@@ -338,7 +338,7 @@ def test_a_client_that_leaves_frees_its_slot():
     assert server.engine.memory.free == server.engine.blocks
 
 
-def test_clients_that_leave_before_any_text():
+def test_clients_that_leave_before_any_text(capfd):
     """One waits for its whole answer, one stands in the queue; both leave while the engine is held."""
     gate = Gate()
     with serve(model(), TOKENIZER, gate.parts, slots=1) as server:
@@ -354,6 +354,7 @@ def test_clients_that_leave_before_any_text():
         gate.open.set()
         assert complete(server, max_tokens=3).usage.completion_tokens == 3
         assert server.metrics()["finished_abort"] == 2
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_client_that_sends_half_a_request_harms_nobody(server):

@@ -6,7 +6,7 @@ import asyncio
 import math
 import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from served import PARTS, TOKENIZER, model
@@ -21,11 +21,12 @@ def replying(reply: bytes):
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def talk():
-            for _ in range(2):
-                spoken, _ = listening.accept()
-                with spoken:
-                    spoken.recv(65536)
-                    spoken.sendall(reply)
+            with suppress(OSError):  # closed, when nobody comes any more
+                for _ in range(2):
+                    spoken, _ = listening.accept()
+                    with spoken:
+                        spoken.recv(65536)
+                        spoken.sendall(reply)
 
         threading.Thread(target=talk, daemon=True).start()
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
