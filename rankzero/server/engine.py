@@ -113,7 +113,7 @@ class Engine:
         return self._runner.pool
 
     @property
-    def error(self) -> Exception | None:
+    def error(self) -> BaseException | None:
         """What ended the engine, if something did."""
         return self._inbox.error
 
@@ -227,7 +227,7 @@ class Engine:
         self._measure()
         return self._busy
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """End every request with ``error``; later ones are refused. For the thread whose :meth:`step` raised."""
         self._inbox.fail(error)
         arrived, _ = self._inbox.take()

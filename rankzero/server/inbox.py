@@ -27,7 +27,7 @@ class Inbox:
         self._arrived: list[Request] = []
         self._cancelled: list[Request] = []
         self.waiting = self.received = self.refused = 0
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
 
     def put(self, request: Request) -> None:
         """Leave a request.
@@ -70,7 +70,7 @@ class Inbox:
         with self._changed:
             self.waiting += more
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """Accept nothing any more."""
         with self._changed:
             self.error, self.waiting = error, 0

@@ -144,7 +144,7 @@ class Server:
     def _step(self) -> None:
         try:
             self.engine.step()
-        except Exception as error:  # whatever a part raises ends the requests, not the server
+        except BaseException as error:  # whatever a part raises ends the requests, not the server
             self.engine.fail(error)
 
     def _close(self) -> None:

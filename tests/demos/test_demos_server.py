@@ -58,17 +58,6 @@ def test_an_interrupt_drains(tmp_path):
     assert {"api", "runner", "stream"} <= names
 
 
-def test_a_second_interrupt_does_not_wait():
-    with started() as (process, url):
-        answer = stream(url)
-        process.send_signal(signal.SIGINT)
-        answer.readline()
-        process.send_signal(signal.SIGINT)
-        answer.close()
-        process.communicate(timeout=60)
-    assert process.returncode == 0
-
-
 def test_the_server_shows_reuse(tmp_path):
     rows = {row["metric"]: int(row["value"]) for row in table(tmp_path, "server", "--quick")}
     assert rows["cached_tokens"] == 16
