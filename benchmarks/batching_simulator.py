@@ -8,34 +8,20 @@ run, taking turns, so that a busy machine meets all of them.
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import math
 import statistics
 import sys
-import time
 from collections.abc import Callable, Sequence
 from random import Random
+
+from _timing import medians
 
 from rankzero.sim.batching import POLICIES, Run, poisson_arrivals
 
 #: What is aimed at: growth with answers ten times as long, and time over one sort of as many floats.
 MOST_GROWTH, MOST_RATIO = 1.3, 50.0
 REQUESTS, SLOTS, LOAD = 100_000, 64, 0.9
-
-
-def medians(repeats: int, *actions: Callable[[], object]) -> list[float]:
-    """Median processor time of each action, seconds. They take turns; as in timeit, nothing is collected meanwhile."""
-    times: list[list[float]] = [[] for _ in actions]
-    gc.disable()
-    for _ in range(repeats):
-        for action, laps in zip(actions, times, strict=True):
-            start = time.process_time()
-            action()
-            laps.append(time.process_time() - start)
-            gc.collect()
-    gc.enable()
-    return [statistics.median(laps) for laps in times]
 
 
 def workload(requests: int, longer: int) -> tuple[list[int], list[float]]:

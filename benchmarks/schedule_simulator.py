@@ -7,12 +7,11 @@ figures are ratios of processor times measured in one run, taking turns, so that
 from __future__ import annotations
 
 import argparse
-import gc
 import json
-import statistics
 import sys
-import time
 from collections.abc import Callable, Sequence
+
+from _timing import medians
 
 from solutions.pipeline import pipeline_schedule, simulate_schedule
 
@@ -20,20 +19,6 @@ from solutions.pipeline import pipeline_schedule, simulate_schedule
 MOST_GROWTH, MOST_RATIO = 2.3, 100.0
 STAGES, MICROBATCHES = 64, 1024
 DURATIONS = {"F": 1.0, "B": 2.0}
-
-
-def medians(repeats: int, *actions: Callable[[], object]) -> list[float]:
-    """Median processor time of each action, seconds. They take turns; as in timeit, nothing is collected meanwhile."""
-    times: list[list[float]] = [[] for _ in actions]
-    gc.disable()
-    for _ in range(repeats):
-        for action, laps in zip(actions, times, strict=True):
-            start = time.process_time()
-            action()
-            laps.append(time.process_time() - start)
-            gc.collect()
-    gc.enable()
-    return [statistics.median(laps) for laps in times]
 
 
 def simulation(stages: int, microbatches: int) -> Callable[[], object]:

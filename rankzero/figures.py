@@ -53,7 +53,7 @@ def messages(events: Iterable[Event]) -> list[tuple[Event, Event]]:
     return [pair for pairs, sent in sends.items() for pair in zip(sent, receives[pairs], strict=False)]
 
 
-def _time_unit(span: float) -> tuple[float, str]:
+def time_unit(span: float) -> tuple[float, str]:
     """The unit in which ``span`` seconds read well, as its size and its name."""
     return next(((size, name) for size, name in ((1.0, "s"), (1e-3, "ms")) if span >= size), (1e-6, "µs"))
 
@@ -74,7 +74,7 @@ def spacetime(run: Run, lanes: Sequence[str] = ()) -> Picture:
     events = list(run.events)
     ranks = 1 + max((event.rank for event in events), default=0)
     span = max((event.end for event in events), default=1.0)
-    unit, name = _time_unit(span)
+    unit, name = time_unit(span)
     picture, (axes,) = panels(1, 1, (7.0, 1.1 + 0.55 * ranks))
     colours = _colours(event.operation for event in events)
     for rank in range(ranks):

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from rankzero.decoding_figures import automaton, bars_p_q
+from rankzero.figures import time_unit
 from rankzero.marks import COLOURS, group_colour, ink_on
 from rankzero.memory_figures import Piece, block_tables, memory_map, pieces, radix_tree
 from rankzero.picture import INK, QUIET, Picture, counted, legend, panels, styled
@@ -44,11 +45,6 @@ Spans = Sequence[tuple[str, float, float]]
 def field(thing: Any, name: str) -> Any:
     """A field of an object, or of a mapping such as a line of JSON."""
     return thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
-
-
-def time_unit(span: float) -> tuple[float, str]:
-    """The unit in which ``span`` seconds read well, as its size and its name."""
-    return next(((size, name) for size, name in ((1.0, "s"), (1e-3, "ms")) if span >= size), (1e-6, "µs"))
 
 
 def _bar(axes: Axes, start: float, end: float, row: float, colour: str, height: float = 0.7, **more: Any) -> None:
