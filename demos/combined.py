@@ -22,9 +22,12 @@ from solutions.constrained_runs import CONTEXT, SCHEMA, Constraint, constraint_f
 def read(options: ArgumentParser, path: Path | None) -> dict[str, Any]:
     """The schema of a file; a file that has none ends the demo with one line."""
     try:
-        return json.loads(path.read_text(encoding="utf-8")) if path else SCHEMA
+        schema = json.loads(path.read_text(encoding="utf-8")) if path else SCHEMA
     except (OSError, ValueError) as error:
         options.error(f"--schema: {path} holds no JSON: {error}")
+    if not isinstance(schema, dict):
+        options.error(f"--schema: {path} must hold a JSON object")
+    return schema
 
 
 def compiled(options: ArgumentParser, schema: dict[str, Any], code: str, limit: int) -> Constraint:

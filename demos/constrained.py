@@ -30,6 +30,8 @@ def compiled(options: Any, asked: Any) -> tuple[runs.Constraint, dict[str, Any] 
     index, make, regex = (part(asked.code, "constrained", name) for name in names)
     try:
         schema = json.loads(asked.schema.read_text(encoding="utf-8")) if asked.schema else runs.SCHEMA
+        if not isinstance(schema, dict):
+            options.error(f"--schema: {asked.schema} must hold a JSON object")
         form = runs.constraint_for(asked.regex or schema, index=index, make=make, regex=regex)
     except (OSError, ValueError) as error:
         options.error(str(error))

@@ -71,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{shape.name}: {weights / GB:.4g} GB of bf16 weights; GPUs: {asked.gpus} of {memory / GB:g} GB, 90 % usable")
     if not any(row[3] for row in rows):
         print(f"does not fit: the weights alone need --gpus {int(weights // (memory * USABLE)) + 1} or more")
+    print("the last columns: requests that fit on all replicas together, by their tokens")
     header = ("TP", "replicas", "B a token and GPU", "tokens of a replica", *(f"x {c:,}" for c in asked.contexts))
     show(asked, Table(header, rows))
     return verdict(right, "what is counted fits into what the weights leave")

@@ -5,6 +5,7 @@ python -m demos.load --requests 40 --rate 20 --max-tokens 32
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import random
 import sys
@@ -31,11 +32,14 @@ def queries(count: int, prompt: int, tokens: int, seed: int) -> list[Query]:
     return [Query(text[place : place + size], draws.randint(1, tokens)) for place, size in places]
 
 
-def seconds(text: str) -> float:
+def positive(text: str) -> float:
     """A type for argparse: positive and finite."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < float("inf"):
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"must be a number > 0, got {text}")
     return value
 
 
@@ -45,13 +49,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--url", help="of a server; without it one is started here")
     options.add_argument("--requests", type=whole(1, 100_000), default=40)
     options.add_argument("--concurrency", type=whole(1, 1000), default=8, help="clients; without effect with --rate")
-    options.add_argument("--rate", type=seconds, help="arrivals per second, at random")
+    options.add_argument("--rate", type=positive, help="arrivals per second, at random")
     options.add_argument("--prompt", type=whole(1, 1000), default=100, help="the longest prompt, bytes")
     options.add_argument("--max-tokens", type=whole(1, 1000), default=32, help="the longest answer")
     options.add_argument("--slots", type=whole(1, 64), default=8, help="of the server that is started here")
     options.add_argument("--queue", type=whole(0, 100_000), default=64, help="requests that may wait there")
-    options.add_argument("--ttft", type=seconds, default=0.2, help="target, s")
-    options.add_argument("--itl", type=seconds, default=0.05, help="target, s")
+    options.add_argument("--ttft", type=positive, default=0.2, help="target, s")
+    options.add_argument("--itl", type=positive, default=0.05, help="target, s")
     options.add_argument("--seed", type=whole(0, 10**9), default=0)
     asked = options.parse_args(argv)
     count, tokens = (6, 6) if asked.quick else (asked.requests, asked.max_tokens)

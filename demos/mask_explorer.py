@@ -27,9 +27,7 @@ def listed(tokens: list[bytes]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
     options.add_argument("--regex", default="20[0-9]{2}-(0[1-9]|1[0-2])", metavar="R")
-    options.add_argument(
-        "--longest", type=whole(1, 100), help="only tokens of at most so many bytes, and of at least two"
-    )
+    options.add_argument("--longest", type=whole(2, 100), help="only tokens of 2 to so many bytes: dead ends appear")
     asked = options.parse_args(argv)
     index = part(asked.code, "constrained", "token_index")
     tokenizer = ByteTokenizer() if asked.quick else BpeTokenizer()

@@ -51,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--requests", type=whole(1, 1000), default=8)
     options.add_argument("--concurrency", type=whole(1, 256), default=8)
     options.add_argument("--tokens", type=whole(1, 10_000), default=32, help="the most of an answer")
-    options.add_argument("--stream", action="store_true", help="take the answers piece by piece")
+    options.add_argument(
+        "--stream", action="store_true", help="piece by piece; without it the first token comes with the last"
+    )
     asked = options.parse_args(argv)
     count, tokens = (3, 6) if asked.quick else (asked.requests, asked.tokens)
     prompts = [f"Tell me about number {i}." for i in range(count)]

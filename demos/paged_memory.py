@@ -45,7 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return memory_map({title: [Piece(*strip) for strip in strips] for title, strips in fullest.items()})
 
     tokens = sum(job.prompt + job.output for job in trace)
-    print(f"{len(trace)} requests, {tokens:,} tokens; shares of the memory (%), over the steps in which one waits\n")
+    over = "over the steps in which one waits (over all, if none ever does)"
+    print(f"{len(trace)} requests, {tokens:,} tokens; shares of the memory (%), {over}\n")
     show(asked, Table(("memory", "steps", "most at once", "preempted", *PARTS), rows), picture)
     manager.check()
     given = {name: memories[name].slots for name in runs}

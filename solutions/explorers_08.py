@@ -85,10 +85,10 @@ def batching(slots: int = 8, sigma: float = 0.9, seed: int = 8, rate: float = 0.
         slots: 1 to 32.
         sigma: standard deviation of the logarithm of the lengths, 0 to 1.5; the median is 60 tokens.
         seed: of lengths and arrivals.
-        rate: arrivals in 100 steps; 0 lets all requests wait from the start.
+        rate: arrivals in 100 steps; below 0.01 all requests wait from the start.
     """
     lengths = workload(REQUESTS, sigma=sigma, seed=seed)
-    arrivals = poisson_arrivals(rate / 100, REQUESTS, Random(seed)) if rate else None
+    arrivals = poisson_arrivals(rate / 100, REQUESTS, Random(seed)) if rate >= 0.01 else None
     runs = {"static": static(lengths, slots, arrivals), "continuous": continuous(lengths, slots, arrivals)}
     said = {name: _said(run) for name, run in runs.items()}
     views = below(*(_slots(run, f"{name}: {said[name]}") for name, run in runs.items()))

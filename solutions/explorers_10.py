@@ -70,8 +70,9 @@ def _traffic(kind: str, mean: float, count: int = 2000) -> list[int]:
     """Batches of many steps, 1 to 256."""
     rng = Random(10)
     if kind == "uniform":
-        return [rng.randint(1, 256) for _ in range(count)]
-    drawn = (rng.lognormvariate(math.log(mean), 0.7) for _ in range(count))
+        return list(range(1, 257))
+    spread = 0.7
+    drawn = (rng.lognormvariate(math.log(mean) - spread**2 / 2, spread) for _ in range(count))
     return [min(256, max(1, round(value))) for value in drawn]
 
 
@@ -80,8 +81,8 @@ def captured(sizes: str = "powers of two", traffic: str = "uniform", mean: float
 
     Args:
         sizes: a key of ``LISTS``.
-        traffic: ``uniform`` over 1 to 256, or ``log-normal`` around ``mean``.
-        mean: median batch of the log-normal traffic.
+        traffic: ``uniform``, each batch from 1 to 256 once, or ``log-normal`` around ``mean``.
+        mean: batch of the log-normal traffic, before it is cut at 256.
     """
     chosen = LISTS[sizes]
     rows = []

@@ -181,7 +181,7 @@ def static_batching(lengths: Sequence[int], slots: int) -> list[tuple[int, int]]
     """Start and finish step of every request when batches start and end as a whole.
 
     Consecutive groups of ``slots`` requests start together; all of a group are released when its longest ends, and then
-    the next group starts.
+    the next group starts. The first starts at step 0; what starts at step t and takes n steps ends at t + n.
 
     Args:
         lengths: steps that each request needs, in the order of arrival; at least 1 each.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from random import Random
 
 from autograder.items import Build, Case, Debug, Group, Iterator, Slip, invalid
@@ -280,6 +279,8 @@ MAX_TOKENS = Debug(
 
 
 def wrong_sleep(latency_ms):
+    import asyncio
+
     if latency_ms < 0:
         raise ValueError(f"latency_ms must be >= 0, got {latency_ms!r}")
     return asyncio.sleep(latency_ms)
@@ -309,6 +310,14 @@ def slip_twice(latency_ms):
     if latency_ms < 0:
         raise ValueError("out of range")
     return asyncio.sleep(latency_ms * 1000)
+
+
+def slip_nobody_waits(latency_ms):
+    import asyncio
+
+    if latency_ms < 0:
+        raise ValueError("out of range")
+    return asyncio.sleep(0)
 
 
 def slip_any_wait(latency_ms):
@@ -343,6 +352,7 @@ SLEEP = Debug(
         Slip("`time.sleep` blocks the event loop, and with it every other request.", slip_blocks),
         Slip("A second has 1,000 milliseconds, not a million.", slip_microseconds),
         Slip("Milliseconds to seconds: divide.", slip_twice),
+        Slip("Nobody waited: return what `asyncio.sleep` gives, or await it.", slip_nobody_waits),
         Slip("A negative time was accepted.", slip_any_wait),
     ),
     wrong=wrong_sleep,

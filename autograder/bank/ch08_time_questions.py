@@ -61,7 +61,7 @@ STAGES: tuple[Question | Choice | Order, ...] = (
                 0.0,
                 (
                     Slip("The weights take their memory first.", value=lambda: 80 * GB // _whole_requests()[0]),
-                    Slip("What is left does not hold a whole request; do not round up.", value=1),
+                    Slip("Not even one: keys and values are two, of two bytes a number; do not round up.", value=1),
                 ),
             ),
         ),
@@ -117,6 +117,11 @@ ROOFLINE: tuple[Question, ...] = (
                         value=lambda: 2 * _prefill() - _prefill(layers=0),
                     ),
                     Slip("That leaves attention out.", value=lambda: _prefill(layers=0)),
+                    Slip("Reading the weights is the faster of the two jobs here.", value=lambda: _prefill(0)),
+                    Slip(
+                        "Computing and reading overlap: the slower one counts, not their sum.",
+                        value=lambda: _prefill() + _prefill(0),
+                    ),
                 ),
             ),
         ),
@@ -154,7 +159,10 @@ ROOFLINE: tuple[Question, ...] = (
                     Slip(
                         "One H100 cannot hold 140 GB, and two read side by side.", value=lambda: 140 * GB / (3.35 * TB)
                     ),
-                    Slip("That is four GPUs.", value=lambda: 140 * GB / (4 * 3.35 * TB)),
+                    Slip(
+                        "That is half: four GPUs, or one byte for each parameter.",
+                        value=lambda: 140 * GB / (4 * 3.35 * TB),
+                    ),
                 ),
             ),
         ),
@@ -200,6 +208,7 @@ ROOFLINE: tuple[Question, ...] = (
                         value=lambda: _limit(4 * KV_8B) / 1.0,
                     ),
                     Slip("That is the ridge, a batch; a context is asked for.", value=_ridge),
+                    Slip("A parameter takes two operations per token.", value=lambda: _limit(KV_8B) / 2),
                 ),
             ),
         ),
@@ -240,9 +249,9 @@ def _step_70b(gpus: int, requests: int) -> float:
     return serving.decode_step_time(n, 2 * n, KV_70B, [4096] * requests, gpus * PEAK, gpus * BANDWIDTH)
 
 
-def _fitting(gpus: int, share: float = 1.0) -> int:
-    """Requests of 4,096 tokens beside ``share`` of the weights, with 90 % of 80 GB per GPU."""
-    room = 0.9 * 80 * GB * gpus - share * 2 * models.LLAMA3_70B.parameters
+def _fitting(gpus: int, share: float = 1.0, usable: float = 0.9) -> int:
+    """Requests of 4,096 tokens beside ``share`` of the weights, with the ``usable`` part of 80 GB per GPU."""
+    room = usable * 80 * GB * gpus - share * 2 * models.LLAMA3_70B.parameters
     return int(room // (4096 * KV_70B))
 
 
@@ -288,7 +297,7 @@ DESIGN: tuple[Question, ...] = (
                 (
                     Slip(
                         "Only 90 % of the memory is usable.",
-                        value=lambda: _fitting(8) + int(0.1 * 640 * GB // (4096 * KV_70B)),
+                        value=lambda: _fitting(8, usable=1.0),
                     ),
                 ),
             ),
@@ -299,6 +308,7 @@ DESIGN: tuple[Question, ...] = (
                 0.0,
                 (
                     Slip("Each replica stores all weights again.", value=lambda: 2 * _fitting(4, 0.5)),
+                    Slip("Only 90 % of the memory is usable.", value=lambda: 2 * _fitting(4, usable=1.0)),
                     Slip("That is one replica of the two.", value=lambda: _fitting(4)),
                 ),
             ),

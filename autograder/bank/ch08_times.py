@@ -176,6 +176,20 @@ def slip_compute_of_one(parameters, weight_bytes, kv_bytes_per_token, contexts, 
     return max(2 * parameters / peak, read / bandwidth) if contexts else 0.0
 
 
+def slip_contexts_computed(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    read = weight_bytes + kv_bytes_per_token * sum(contexts)
+    return max(2 * parameters * sum(contexts) / peak, read / bandwidth) if contexts else 0.0
+
+
+def slip_weights_for_each(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
+        raise ValueError("out of range")
+    read = weight_bytes * len(contexts) + kv_bytes_per_token * sum(contexts)
+    return max(2 * parameters * len(contexts) / peak, read / bandwidth)
+
+
 def slip_empty_step(parameters, weight_bytes, kv_bytes_per_token, contexts, peak, bandwidth):
     if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min([kv_bytes_per_token, *contexts]) < 0:
         raise ValueError("out of range")
@@ -249,6 +263,8 @@ DECODE = Build(
         Slip("Reading and computing overlap: the slower one counts, not their sum.", slip_decode_sum),
         Slip("That reads padding: each sequence has a context of its own length.", slip_padded_cache),
         Slip("Every sequence computes: 2 N for each.", slip_compute_of_one),
+        Slip("Cached tokens are not computed again: a step computes one token of each.", slip_contexts_computed),
+        Slip("All sequences share one reading of the weights.", slip_weights_for_each),
         Slip("Without a sequence there is no step, and nothing is read.", slip_empty_step),
         Slip(UNCHECKED.format("negative sizes, rates or contexts"), slip_any_decode),
     ),
@@ -291,6 +307,15 @@ def slip_no_two(parameters, weight_bytes, kv_bytes_per_token, context, peak, ban
 
     gain = parameters / peak - kv_bytes_per_token * context / bandwidth
     return weight_bytes / bandwidth / gain if gain > 0 else inf
+
+
+def slip_rounded(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
+    if not min(parameters, weight_bytes, peak, bandwidth) > 0 or min(kv_bytes_per_token, context) < 0:
+        raise ValueError("out of range")
+    from math import ceil, inf
+
+    gain = 2 * parameters / peak - kv_bytes_per_token * context / bandwidth
+    return ceil(weight_bytes / bandwidth / gain) if gain > 0 else inf
 
 
 def slip_any_ridge(parameters, weight_bytes, kv_bytes_per_token, context, peak, bandwidth):
@@ -352,6 +377,7 @@ CRITICAL = Build(
         Slip("More cache to read makes computing catch up later, not earlier.", slip_cache_helps),
         Slip("Every sequence brings its own cache to read.", slip_no_context),
         Slip("A parameter takes two operations: multiply and add.", slip_no_two),
+        Slip("The batch is not rounded here.", slip_rounded),
         Slip(UNCHECKED.format("negative sizes, rates or contexts"), slip_any_ridge),
     ),
 )

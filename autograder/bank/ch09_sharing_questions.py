@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.units import MB
+from rankzero.units import MB, MiB
 
 kv = lazily("solutions.kv_cache")
 
@@ -102,6 +102,7 @@ SHARING = (
                 slips=(
                     Slip("One copy stays: two of the three are saved.", value=lambda: _saved_of_three(3)),
                     Slip("Two copies are saved, not one.", value=lambda: _saved_of_three(1)),
+                    Slip("The share is of the tokens without sharing.", value=14 / (310 - 14)),
                 ),
             ),
             Part(
@@ -111,6 +112,7 @@ SHARING = (
                 slips=(
                     Slip("One copy stays: two of the three are saved.", value=lambda: 3 * 7 * TOKEN / MB),
                     Slip("Two copies are saved, not one.", value=lambda: 7 * TOKEN / MB),
+                    Slip("That is in MiB: a MB is 1e6 bytes.", value=lambda: 2 * 7 * TOKEN / MiB),
                 ),
             ),
         ),
@@ -178,6 +180,7 @@ SHARING = (
                         value=partial(_hit_share, "prompts"),
                     ),
                     Slip("The previous turn is cached as well.", value=partial(_hit_share, "earlier turns")),
+                    Slip("The first request finds an empty cache.", value=(200 + 400 + 600 + 800 + 1000) / 3250),
                 ),
             ),
         ),

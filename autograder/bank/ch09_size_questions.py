@@ -24,9 +24,9 @@ def per_token_of_queries(model: Model) -> float:
     return kv.kv_bytes_per_token(model.layers, model.heads, model.head_dim)
 
 
-def _served(model: Model) -> int:
+def _served(model: Model, usable: float = 0.9, weights: int = 2) -> int:
     """Requests of 8,192 tokens beside the bf16 weights of a model on one GPU of 80 GB, blocks of 16."""
-    tokens = kv.kv_capacity_tokens(80 * GB, 1, 2 * model.parameters, per_token(model))
+    tokens = kv.kv_capacity_tokens(80 * GB, 1, weights * model.parameters, per_token(model), usable)
     return kv.max_concurrent_requests(tokens, 8192, 16)
 
 
@@ -38,6 +38,18 @@ def _in_480_gb(context: int, width: float = 2.0) -> int:
 def _in_mixed_units(context: int) -> int:
     """The same with a token of 320 "KB" and a context in thousands."""
     return int(480e9 // (320e3 * 1000 * (context // 1024)))
+
+
+def _one_too_many(context: int) -> int:
+    return _in_480_gb(context) + 1
+
+
+def _mixed_units(context: int) -> tuple[Slip, ...]:
+    """The slip of mixed units, where it shows: at 128K it rounds to the right number."""
+    if context == CONTEXTS["128K"]:
+        return ()
+    said = f"That mixes units: 320 KiB and {context:,} tokens are not 320,000 B and {context // 1024},000 tokens."
+    return (Slip(said, value=partial(_in_mixed_units, context)),)
 
 
 WORK = (
@@ -55,6 +67,7 @@ WORK = (
                 slips=(
                     Slip("Not every step has the full length: step i runs 100 + i tokens.", value=7500),
                     Slip("That is with a cache: without one each step runs all tokens again.", value=149),
+                    Slip("The first step runs the prompt alone: steps count from 0.", value=6275),
                 ),
             ),
             Part(
@@ -124,7 +137,8 @@ SIZES = (
                 lambda: per_token(LLAMA3_70B) * 32_768 / GB,
                 tolerance=0.005,
                 slips=(
-                    Slip("320 KiB times 32 thousand mixes three systems of units.", value=10.24),
+                    Slip("320 KiB times 32K tokens is 10,240 MiB, and a MiB is not a MB.", value=10.24),
+                    Slip("That is in GiB: a GB is 1e9 bytes.", value=lambda: per_token(LLAMA3_70B) * 32_768 / GiB),
                     Slip(
                         "Query heads were counted: 8 key-value heads serve all 64.",
                         value=lambda: per_token_of_queries(LLAMA3_70B) * 32_768 / GB,
@@ -138,7 +152,7 @@ SIZES = (
                 tolerance=0.005,
                 slips=(
                     Slip("That is in GB: a GiB has 1.0737e9 bytes.", value=lambda: per_token(LLAMA3_70B) * 32_768 / GB),
-                    Slip("320 KiB times 32 thousand mixes three systems of units.", value=10.24),
+                    Slip("320 KiB times 32K tokens is 10,240 MiB: a GiB has 1,024 of them.", value=10.24),
                 ),
             ),
         ),
@@ -213,6 +227,9 @@ CAPACITY = (
                         "That is Llama 2 7B, where every query head has keys and values of its own.",
                         value=lambda: _served(LLAMA2_7B),
                     ),
+                    Slip("Of the 80 GB the server may take 90 %.", value=lambda: _served(LLAMA3_8B, usable=1.0)),
+                    Slip("The weights take their part first.", value=lambda: _served(LLAMA3_8B, weights=0)),
+                    Slip("A request is 1 GiB, not 1 GB: divide bytes by bytes.", value=lambda: int(72 - 16.06)),
                 ),
             ),
         ),
@@ -231,13 +248,9 @@ CAPACITY = (
                 partial(_in_480_gb, context),
                 tolerance=0,
                 slips=(
-                    Slip(
-                        "That mixes units: 320 KiB and 4,096 tokens are not 320,000 B and 4,000 tokens.",
-                        value=partial(_in_mixed_units, context),
-                    ),
-                )
-                if name != "128K"
-                else (Slip("The last request does not fit: round down.", value=12),),
+                    Slip("The last request does not fit: round down.", value=partial(_one_too_many, context)),
+                    *_mixed_units(context),
+                ),
             )
             for name, context in CONTEXTS.items()
         ),

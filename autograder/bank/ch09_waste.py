@@ -143,6 +143,14 @@ def slip_partial_block_shared(requests, prefix, unique, block_size=1):
     return (requests - 1) * shared / (requests * whole) if whole else 0.0
 
 
+def slip_whole_prefix_shared(requests, prefix, unique, block_size=1):
+    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
+        raise ValueError("out of range")
+    alone = requests * -(-(prefix + unique) // block_size) * block_size
+    left = prefix + requests * -(-unique // block_size) * block_size
+    return (alone - left) / alone if alone else 0.0
+
+
 def slip_over_what_is_left(requests, prefix, unique, block_size=1):
     if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
         raise ValueError("out of range")
@@ -240,6 +248,7 @@ PREFIX_SAVING = Build(
             "The last block of the prefix, partly filled, is not shared: requests go on in it.",
             slip_partial_block_shared,
         ),
+        Slip("Only the whole blocks of the prefix are shared, not all of it.", slip_whole_prefix_shared),
         Slip("The saving is a share of what would be stored without sharing.", slip_over_what_is_left),
         Slip("What is left of the prefix after its whole blocks is stored for each request.", slip_tail_lost),
         Slip(UNCHECKED.format("no requests, negative lengths"), slip_any_prefix),

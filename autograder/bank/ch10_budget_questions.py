@@ -14,6 +14,9 @@ serving = lazily("solutions.serving")
 #: PCIe 5, sixteen lanes, one direction, as the page uses it.
 PCIE = 63 * GB
 
+#: What somebody reads who counts the pairs that a causal mask leaves out.
+FULL = "That counts all pairs of tokens; causal attention computes half of them, $2 L d s^2$."
+
 
 def _prefill(tokens: int, attention: bool = True) -> float:
     """Seconds of a prefill of Llama 3 8B in bf16 on an H100 at its peak."""
@@ -75,6 +78,7 @@ ITEMS: tuple[Item, ...] = (
                 slips=(
                     Slip("Seven steps compute 7 x 511 tokens, which is less than the prompt.", value=7),
                     Slip("The budget of one step is 512 tokens.", value=1),
+                    Slip("The step that ends the prompt yields the first token: there is none to add.", value=9),
                 ),
             ),
         ),
@@ -92,7 +96,10 @@ ITEMS: tuple[Item, ...] = (
                 "s",
                 lambda: _prefill(4000),
                 tolerance=0.02,
-                slips=(Slip("That leaves attention out: $2 L d s^2$.", value=lambda: _prefill(4000, False)),),
+                slips=(
+                    Slip("That leaves attention out: $2 L d s^2$.", value=lambda: _prefill(4000, False)),
+                    Slip(FULL, value=lambda: 2 * _prefill(4000) - _prefill(4000, False)),
+                ),
             ),
             Part(
                 "a step of 512 + 32 tokens",
@@ -130,14 +137,24 @@ ITEMS: tuple[Item, ...] = (
                 "s",
                 lambda: _swap(4096),
                 tolerance=0.02,
-                slips=(Slip("That is there and back: one way is half of it.", value=lambda: 2 * _swap(4096)),),
+                slips=(
+                    Slip("That is there and back: one way is half of it.", value=lambda: 2 * _swap(4096)),
+                    Slip(
+                        "That takes the hidden size: keys and values have 8 heads of 128.",
+                        value=lambda: LLAMA3_8B.hidden / (LLAMA3_8B.kv_heads * LLAMA3_8B.head_dim) * _swap(4096),
+                    ),
+                    Slip("Keys and values: both must move.", value=lambda: _swap(4096) / 2),
+                ),
             ),
             Part(
                 "recompute",
                 "s",
                 lambda: _prefill(4096),
                 tolerance=0.02,
-                slips=(Slip("That leaves attention out: $2 L d s^2$.", value=lambda: _prefill(4096, False)),),
+                slips=(
+                    Slip("That leaves attention out: $2 L d s^2$.", value=lambda: _prefill(4096, False)),
+                    Slip(FULL, value=lambda: 2 * _prefill(4096) - _prefill(4096, False)),
+                ),
             ),
         ),
         derivation="KV of a token: $2 \\cdot 2 L\\, n_{kv}\\, d_h$ bytes in bf16, over the bandwidth; it must come "

@@ -170,10 +170,11 @@ LAUNCHES: tuple[Item, ...] = (
         ),
         correct=0,
         derivation="A Python number is an argument of the recorded kernel and stays what it was. A tensor is read at "
-        "each replay.",
+        "each replay. `capturable=True` makes an optimizer of PyTorch keep its own numbers, such as the count of "
+        "steps, on the device too.",
         slips={
             1: "A Python number was recorded with the kernel: the replay does not see the new one.",
-            2: "With a rate that changes at every step that is no graph at all.",
+            2: "The rate changes at every step: every step would be a capture, and none a replay.",
             3: "It can: Megatron and Transformer Engine capture layers, `torch.compile` whole steps.",
         },
     ),
@@ -187,13 +188,14 @@ SIZES: tuple[Item, ...] = (
         section="10.3",
         parts=(
             Part(
-                "padded rows",
+                "share of padded rows",
                 "",
                 lambda: scheduling.padding_waste([5], [1, 2, 4, 8, 16]),
                 slips=(
                     Slip("That is padded over useful rows, 3 over 5.", value=0.6),
-                    Slip("It does not run eagerly: it is padded to 8.", value=1.0),
+                    Slip("It does not run eagerly: it is padded to 8.", value=0),
                     Slip("That is the share of useful rows.", value=0.625),
+                    Slip("That is the number of padded rows; a share of all that run is wanted.", value=3),
                 ),
             ),
         ),
@@ -206,13 +208,20 @@ SIZES: tuple[Item, ...] = (
         section="10.3",
         parts=(
             Part(
-                "padded rows",
+                "share of padded rows",
                 "",
                 lambda: scheduling.padding_waste(range(1, 257), POWERS),
                 tolerance=0.02,
                 slips=(
                     Slip("That is the worst case, a batch just above a power of two.", value=0.5),
-                    Slip("That is padded over useful rows.", value=0.33),
+                    Slip(
+                        "That is padded over useful rows.",
+                        value=lambda: 1 / (1 - scheduling.padding_waste(range(1, 257), POWERS)) - 1,
+                    ),
+                    Slip(
+                        "A mean of shares weighs a batch of 3 like one of 200: divide sum by sum.",
+                        value=lambda: sum(scheduling.padding_waste([batch], POWERS) for batch in range(1, 257)) / 256,
+                    ),
                 ),
             ),
         ),

@@ -130,6 +130,21 @@ def slip_by_number(arrivals, prompts, outputs, budget):
     return steps
 
 
+def slip_one_prompt(arrivals, prompts, outputs, budget):
+    missing, unsaid = list(prompts), list(outputs)
+    steps = []
+    while any(unsaid):
+        left, step = budget, [0] * len(prompts)
+        here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]
+        for i in [i for i in here if not missing[i]] + [i for i in here if missing[i]][:1]:
+            step[i] = min(missing[i] or 1, left)
+            left -= step[i]
+            missing[i] -= min(missing[i], step[i])
+            unsaid[i] -= step[i] > 0 and not missing[i]
+        steps.append(step)
+    return steps
+
+
 def slip_either_or(arrivals, prompts, outputs, budget):
     missing, unsaid = list(prompts), list(outputs)
     steps = []
@@ -210,6 +225,9 @@ BUDGET = Debug(
         Slip(
             "Prompts are computed beside the decodes, in the same step; yours wait until nobody decodes.",
             slip_either_or,
+        ),
+        Slip(
+            "Every prompt gets of what is left while there is some; yours computes one prompt a step.", slip_one_prompt
         ),
     ),
     wrong=wrong_budget,

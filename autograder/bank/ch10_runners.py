@@ -99,6 +99,12 @@ def slip_copied_late(graph, x, y, new):
     return y.clone()
 
 
+def slip_moved_buffer(graph, x, y, new):
+    x.data = new
+    graph.replay()
+    return y.clone()
+
+
 def slip_never_replayed(graph, x, y, new):
     x.copy_(new)
     return y.clone()
@@ -138,6 +144,10 @@ DEBUG_GRAPH = Debug(
             slip_copied_in_alone,
         ),
         Slip("The copy comes after the replay: the answer is that of the call before.", slip_copied_late),
+        Slip(
+            "`x.data = new` moves the buffer: a graph on a GPU reads the address it was captured with. Copy into it.",
+            slip_moved_buffer,
+        ),
         Slip("Without a replay nothing is computed.", slip_never_replayed),
     ),
     wrong=wrong_graph,

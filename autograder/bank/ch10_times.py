@@ -235,6 +235,26 @@ def slip_three_cores(steps, schedule, compute, post, overlap=True):
     return schedule + compute + post + (steps - 1) * max(schedule, compute, post) if steps else 0.0
 
 
+def slip_pace_and_ends(steps, schedule, compute, post, overlap=True):
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError("steps")
+    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
+        raise ValueError("out of range")
+    if not overlap:
+        return steps * (schedule + compute + post)
+    return schedule + steps * max(compute, schedule + post) + post if steps else 0.0
+
+
+def slip_device_alone(steps, schedule, compute, post, overlap=True):
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
+        raise ValueError("steps")
+    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
+        raise ValueError("out of range")
+    if not overlap:
+        return steps * (schedule + compute + post)
+    return schedule + steps * compute + post if steps else 0.0
+
+
 def slip_no_fill_and_drain(steps, schedule, compute, post, overlap=True):
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
         raise ValueError("steps")
@@ -343,6 +363,15 @@ OVERLAP = Build(
         Slip("Processing overlaps too: step N's results are read while step N+1 runs.", slip_post_serial),
         Slip("Scheduling and processing share one CPU: a step takes it the sum of both.", slip_three_cores),
         Slip("The first schedule and the last processing have nothing to hide behind.", slip_no_fill_and_drain),
+        Slip(
+            "Where the CPU is the slower side its steps hold the first schedule and the last processing already: "
+            "follow both rows.",
+            slip_pace_and_ends,
+        ),
+        Slip(
+            "That holds where compute is the longer side; otherwise the device waits for the CPU.",
+            slip_device_alone,
+        ),
         Slip(
             "That is one after the other: the CPU processes the step *before* while the device computes.",
             slip_always_sequential,

@@ -307,6 +307,17 @@ def slip_same_budget(state, choose, max_tokens):
     return tokens[:-1] if state.finished else tokens
 
 
+def slip_drops_the_last(state, choose, max_tokens):
+    if max_tokens < state.distance():
+        raise ValueError("the limit is too small")
+    tokens = []
+    while not state.finished and len(tokens) < max_tokens:
+        token = choose(state.allowed(max_tokens - len(tokens)))
+        state.advance(token)
+        tokens.append(token)
+    return tokens[:-1]
+
+
 def slip_gives_up(state, choose, max_tokens):
     tokens = []
     while not state.finished:
@@ -364,10 +375,11 @@ DEBUG_LIMIT = Debug(
     ),
     slips=(
         Slip("The text is cut off at the limit: ask for the mask with what remains.", wrong_limit),
-        Slip("The end is glued on beyond the limit.", slip_finishes_late),
+        Slip("The text goes beyond the limit: the mask must know what remains.", slip_finishes_late),
         Slip("EOS does not count against the limit.", slip_counts_the_end),
         Slip("EOS is no part of the text.", slip_keeps_the_end),
         Slip("The budget shrinks with every token.", slip_same_budget),
+        Slip("At the limit the loop ends before EOS, and a token of the text is dropped.", slip_drops_the_last),
         Slip("A limit that no text fits gives half a text: raise ValueError.", slip_gives_up),
     ),
     wrong=wrong_limit,

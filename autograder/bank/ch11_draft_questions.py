@@ -70,7 +70,10 @@ ROUND: tuple[Item, ...] = (
                 "passes",
                 lambda: 5,
                 tolerance=0,
-                slips=(Slip("Each drafted token needs the one before it: a pass each.", value=1),),
+                slips=(
+                    Slip("Each drafted token needs the one before it: a pass each.", value=1),
+                    Slip("The fifth was drafted, too: the verdict comes after the drafts.", value=4),
+                ),
             ),
             Part(
                 "target passes",

@@ -65,6 +65,16 @@ def slip_small_number(logits, allowed):
     return logits.masked_fill(~kept, -100.0)
 
 
+def slip_large_number(logits, allowed):
+    import torch
+
+    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
+        raise ValueError("allowed")
+    kept = torch.zeros(len(logits), dtype=torch.bool)
+    kept[list(allowed)] = True
+    return logits.masked_fill(~kept, -1e9)
+
+
 def slip_zero_chances(logits, allowed):
     import torch
 
@@ -135,6 +145,7 @@ MASK_LOGITS = Build(
         Slip("The input was changed: return a copy.", slip_in_place),
         Slip("The mask is the wrong way round: it forbids what is allowed.", slip_forbids_the_allowed),
         Slip("A small number is not minus infinity: where all others are small, too, it is drawn.", slip_small_number),
+        Slip("-1e9 is a number: beside an allowed logit of minus infinity it would win. Set -inf.", slip_large_number),
         Slip("These are probabilities that do not sum to 1: mask the logits, before the softmax.", slip_zero_chances),
         Slip("With nothing allowed the softmax is NaN: raise ValueError.", slip_nothing_left),
     ),

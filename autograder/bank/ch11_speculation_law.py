@@ -481,7 +481,7 @@ DEBUG_ACCEPT = Debug(
         Slip("That is the program that was given: it has another law than the target.", wrong_accept),
         Slip("The ratio is upside down: u < p/q accepts.", slip_ratio_inverted),
         Slip("The verdict is right now; the replacement still comes from p, not from the residual.", slip_half_mended),
-        Slip("The replacement is right now; a token with p < q is still never accepted.", slip_other_half),
+        Slip("The replacement is right now, the verdict not yet: u < p/q accepts.", slip_other_half),
         Slip("The residual must sum to 1 before a uniform is compared with it.", slip_not_scaled),
     ),
     wrong=wrong_accept,

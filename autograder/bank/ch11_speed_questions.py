@@ -40,6 +40,11 @@ SPEED: tuple[Item, ...] = (
                         value=lambda: _tokens(0.8, 4),
                     ),
                     Slip("That is alpha times k: what follows a rejected draft is dropped.", value=4.0),
+                    Slip("That is 1 + alpha k: what follows a rejected draft is dropped.", value=5.0),
+                    Slip(
+                        "Those are the accepted drafts: the target adds one token of its own.",
+                        value=lambda: _tokens(0.8, 5) - 1,
+                    ),
                 ),
             ),
         ),
@@ -58,6 +63,10 @@ SPEED: tuple[Item, ...] = (
                 tolerance=0.005,
                 slips=(
                     Slip("The token that the target adds is missing.", value=lambda: _tokens(0.75, 3)),
+                    Slip(
+                        "Those are the accepted drafts: the target adds one token of its own.",
+                        value=lambda: _tokens(0.75, 4) - 1,
+                    ),
                     Slip("That is 1 + alpha k: what follows a rejected draft is dropped.", value=4.0),
                 ),
             ),
@@ -69,6 +78,11 @@ SPEED: tuple[Item, ...] = (
                 slips=(
                     Slip("The draft is free there.", value=lambda: _tokens(0.75, 4)),
                     Slip("Four draft passes in a round, not one.", value=lambda: _tokens(0.75, 4) / 1.05),
+                    Slip("Four draft passes in a round, not five.", value=lambda: _tokens(0.75, 4) / 1.25),
+                    Slip(
+                        "The token that the target adds is missing.",
+                        value=lambda: (_tokens(0.75, 4) - 1) / 1.2,
+                    ),
                 ),
             ),
         ),
@@ -139,6 +153,7 @@ SPEED: tuple[Item, ...] = (
                 slips=(
                     Slip("That gives the most tokens per pass: drafts cost time.", value=8),
                     Slip("Close, but a little slower than the best.", value=4),
+                    Slip("Close, but a little slower than the best.", value=2),
                 ),
             ),
             Part(
@@ -149,6 +164,8 @@ SPEED: tuple[Item, ...] = (
                 slips=(
                     Slip("That is k = 4.", value=lambda: _speed(0.7, 4, 10 / 50)),
                     Slip("That is k = 8.", value=lambda: _speed(0.7, 8, 10 / 50)),
+                    Slip("That is k = 2.", value=lambda: _speed(0.7, 2, 10 / 50)),
+                    Slip("The draft is free there.", value=lambda: _tokens(0.7, 3)),
                     Slip("The draft is charged once per round there.", value=lambda: _tokens(0.7, 3) / 1.2),
                 ),
             ),
@@ -169,6 +186,7 @@ SPEED: tuple[Item, ...] = (
                 slips=(
                     Slip("The ninth token, the target's own, is missing.", value=lambda: 8 / (8 * 10 / 50 + 1)),
                     Slip("The draft is free there.", value=9),
+                    Slip("The target still checks: 50 ms in every round.", value=50 / 10),
                 ),
             ),
         ),
@@ -186,7 +204,10 @@ SPEED: tuple[Item, ...] = (
                 "drafts",
                 lambda: speculative.optimal_draft_length(0.5, 0.2),
                 tolerance=0,
-                slips=(Slip("It helps: alpha must exceed c, not a half.", value=0),),
+                slips=(
+                    Slip("It helps: alpha must exceed c, not a half.", value=0),
+                    Slip("A shorter draft is as fast.", value=2),
+                ),
             ),
             Part(
                 "speed-up",
@@ -225,6 +246,11 @@ BATCH: tuple[Item, ...] = (
                         "Verification is charged as five passes: below the ridge a pass costs less than its products.",
                         value=lambda: _speed(0.8, 4, 0.05, 5),
                     ),
+                    Slip(
+                        "A sequence has k + 1 positions in the pass, not k.",
+                        value=lambda: _speed(0.8, 4, 0.05, 256 * 4 / RIDGE),
+                    ),
+                    Slip("The draft's cost is missing.", value=lambda: costs.batched_speedup(0.8, 4, 0, 256, RIDGE)),
                 ),
             ),
         ),
@@ -247,6 +273,10 @@ BATCH: tuple[Item, ...] = (
                     Slip(
                         "The draft's cost is missing.",
                         value=lambda: _tokens(0.8, 4) * RIDGE / 5,
+                    ),
+                    Slip(
+                        "A sequence has k + 1 positions in the pass, not k.",
+                        value=lambda: (_tokens(0.8, 4) - 0.2) * RIDGE / 4,
                     ),
                 ),
             ),

@@ -181,6 +181,24 @@ def slip_empty_tokens(dfa, vocabulary, eos):
     return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
 
 
+def slip_every_state(dfa, vocabulary, eos):
+    def walk(state, text):
+        for byte in text:
+            state = dfa.edges.get(state, {}).get(byte)
+        return state
+
+    index = {}
+    for state in {dfa.start, *dfa.accepting, *dfa.edges}:
+        after = {t: walk(state, w) for t, w in enumerate(vocabulary) if w and t != eos}
+        index[state] = {t: n for t, n in after.items() if n is not None}
+    live = set(dfa.accepting)
+    for _ in index:
+        live |= {state for state, row in index.items() if live & set(row.values())}
+    if dfa.start not in live:
+        raise ValueError("no text matches")
+    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
+
+
 def slip_eos_as_text(dfa, vocabulary, eos):
     def walk(state, text):
         for byte in text:
@@ -315,6 +333,7 @@ TOKEN_INDEX = Build(
         Slip("Only tokens that are a whole text are allowed: a text may take several.", slip_whole_words),
         Slip("Tokens are read as characters: a token may hold half of one. Walk bytes.", slip_characters),
         Slip("An empty token leads from a state to itself, for ever.", slip_empty_tokens),
+        Slip("States that no token reaches are in the index: begin at the start and follow tokens.", slip_every_state),
         Slip("EOS is treated as text: it ends a text and has no place in the index.", slip_eos_as_text),
     ),
 )
@@ -344,6 +363,15 @@ def slip_one_more_byte(dfa, vocabulary, state):
         for token, text in enumerate(vocabulary)
         if text and text[0] in row and (len(text) == 1 or text[1] in dfa.edges.get(row[text[0]], {}))
     ]
+
+
+def slip_empty_too(dfa, vocabulary, state):
+    def walk(place, text):
+        for byte in text:
+            place = dfa.edges.get(place, {}).get(byte)
+        return place
+
+    return [token for token, text in enumerate(vocabulary) if walk(state, text) is not None]
 
 
 def _from_somewhere(rng: Random) -> Case:
@@ -380,6 +408,7 @@ DEBUG_TOKEN = Debug(
             slip_each_from_here,
         ),
         Slip("Two bytes are tested: a token may have more.", slip_one_more_byte),
+        Slip("An empty token has no byte to read, and is left out.", slip_empty_too),
     ),
     wrong=wrong_token,
 )

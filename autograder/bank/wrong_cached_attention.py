@@ -37,6 +37,16 @@ def slip_scaled_by_tokens(query, key, value, past_key, past_value):
     return scores.masked_fill(~seen, -torch.inf).softmax(-1) @ values, keys, values
 
 
+def slip_not_scaled(query, key, value, past_key, past_value):
+    import torch
+    from torch.nn import functional
+
+    keys, values = torch.cat([past_key, key], 1), torch.cat([past_value, value], 1)
+    new, past = query.shape[1], past_key.shape[1]
+    seen = torch.ones(new, past + new, dtype=torch.bool).tril(past)
+    return functional.scaled_dot_product_attention(query, keys, values, attn_mask=seen, scale=1.0), keys, values
+
+
 def slip_cache_not_grown(query, key, value, past_key, past_value):
     import torch
     from torch.nn import functional
@@ -72,6 +82,7 @@ CACHED = (
     Slip("is_causal=True aligns the mask to the first key: new tokens stand at the end.", slip_flag),
     Slip("A new token saw later ones: several new tokens need a mask.", slip_no_mask),
     Slip("Scores are divided by the square root of d, not of the number of tokens.", slip_scaled_by_tokens),
+    Slip("Scores are divided by the square root of d.", slip_not_scaled),
     Slip("The cache that comes back lacks the new tokens.", slip_cache_not_grown),
     Slip("New keys and values stand after the cached ones.", slip_new_first),
     Slip("A token attends to itself, too.", slip_not_itself),

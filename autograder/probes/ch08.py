@@ -121,9 +121,9 @@ def on_a_clock(program, latencies):
     own = {name: value for name, value in names.items() if any(value is one for one in real)}
     asyncio.sleep, time.sleep = lambda seconds, result=None: Sleep(seconds), block
     names.update({name: asyncio.sleep if value is real[0] else block for name, value in own.items()})
+    ends = [0.0] * len(latencies)
+    due = [(0.0, index, request(latency)) for index, latency in enumerate(latencies)]
     try:
-        ends = [0.0] * len(latencies)
-        due = [(0.0, index, request(latency)) for index, latency in enumerate(latencies)]
         while due:
             when, index, coroutine = heapq.heappop(due)
             now = max(now, when)
@@ -136,4 +136,6 @@ def on_a_clock(program, latencies):
     finally:
         asyncio.sleep, time.sleep = real
         names.update(own)
+        for _, _, coroutine in due:
+            coroutine.close()
     return ends

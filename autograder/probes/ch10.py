@@ -176,7 +176,7 @@ def replayed(program, inputs):
     kind = recorder()
     graph, x = kind(), torch.zeros_like(inputs[0])
     y = graph.record(lambda: 3 * x - x * x)
-    kept = [one.clone() for one in inputs]
+    kept, places = [one.clone() for one in inputs], [x.data_ptr(), y.data_ptr()]
     answers = [program(graph, x, y, one) for one in inputs]
     own = [
         isinstance(one, torch.Tensor) and one.untyped_storage()._cdata != y.untyped_storage()._cdata for one in answers
@@ -186,4 +186,5 @@ def replayed(program, inputs):
         "replays": kind.replayed,
         "answers lie in memory of their own": all(own),
         "inputs as they were": all(map(torch.equal, inputs, kept)),
+        "x and y lie where they lay": [x.data_ptr(), y.data_ptr()] == places,
     }

@@ -118,14 +118,15 @@ class TestInstallCells:
         links = nbformat.v4.new_markdown_cell("https://old/x/blob/a and https://else/x", id="links")
         old = nbformat.writes(nbformat.v4.new_notebook(cells=[install, links]))
         new = nbformat.reads(install_cells.renewed(old, "https://new/y"), as_version=4)
-        assert new.cells[0].source == install_cells.TEMPLATE.format(address="https://new/y")
+        assert new.cells[0].source == install_cells.install_cell("https://new/y")
         assert new.cells[1].source == "https://new/y/blob/a and https://else/x"
 
-    def test_does_nothing_where_the_course_is(self):
+    @pytest.mark.parametrize("page", ["", *install_cells.EXTRAS])
+    def test_does_nothing_where_the_course_is(self, page):
         """The cell, as IPython runs it, installs when the package is missing and only then."""
         from IPython.core.inputtransformer2 import TransformerManager
 
-        code = TransformerManager().transform_cell(install_cells.TEMPLATE.format(address="https://new/y"))
+        code = TransformerManager().transform_cell(install_cells.install_cell("https://new/y", page))
         calls = []
 
         class Shell:
@@ -135,7 +136,8 @@ class TestInstallCells:
         exec(compile(code, "cell", "exec"), {"get_ipython": Shell})
         assert calls == []
         exec(compile(code.replace('"rankzero"', '"no_such_package"'), "cell", "exec"), {"get_ipython": Shell})
-        assert calls == [("pip", "install --quiet git+https://new/y")]
+        requirement = '"rankzero[serve] @ git+https://new/y"' if page else "git+https://new/y"
+        assert calls == [("pip", f"install --quiet {requirement}")]
 
 
 class TestEdit:
