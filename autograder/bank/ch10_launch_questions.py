@@ -69,6 +69,7 @@ LAUNCHES: tuple[Item, ...] = (
                     Slip("That still launches the kernels one by one: a graph has one launch.", value=2500 * us),
                     Slip("The graph is launched once, not once for each kernel.", value=6000 * us),
                     Slip("The kernels still run: the graph saves their launches alone.", value=10 * us),
+                    Slip("The replay itself takes its time too, once.", value=1000 * us),
                 ),
             ),
         ),
