@@ -260,7 +260,7 @@ class Traces(RuleBasedStateMachine):
 
 
 TestTraces = Traces.TestCase
-TestTraces.settings = settings(max_examples=100, stateful_step_count=50, deadline=None, derandomize=True)
+TestTraces.settings = settings(max_examples=1000, stateful_step_count=15, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize("program", [WritesShared, KeepsReference])
