@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from rankzero.decoding_figures import automaton, bars_p_q
 from rankzero.figures import time_unit
@@ -196,6 +197,7 @@ def step_bars(steps: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Picture:
         gaps.bar(places, [_seconds(step) / size for step in run], 0.9, color=COLOURS[2])
         tokens.set(title=name, xlabel="step")
         gaps.set(xlabel="step")
+        gaps.xaxis.set_major_locator(MaxNLocator(integer=True))
     views[0].set_ylabel("tokens in the step")
     views[len(runs)].set_ylabel(f"time of the step ({unit})")
     legend(picture, {"decode": COLOURS[0], "prefill": COLOURS[1], "time between two tokens": COLOURS[2]})

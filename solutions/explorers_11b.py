@@ -92,7 +92,7 @@ def _list(tokens: Sequence[int]) -> Spec:
     ended: Spec = {"column": 0, "row": 0, "token": "the text has ended", "number": 0, "kind": None}
     return table(
         cells or [ended],
-        Axis("column", "the number of a token is that of its row and column together"),
+        Axis("column", "number of a token: row + column"),
         Axis("row", ""),
         colour="kind",
         label="token",
