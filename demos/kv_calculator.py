@@ -60,9 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     shape, memory = _shape(options, asked), DEVICES[asked.gpu].memory
     room, most = (part(asked.code, "kv_cache", f) for f in ("kv_capacity_tokens", "max_concurrent_requests"))
     weights, rows, right = 2 * shape.parameters, [], True
-    for ranks in (n for n in range(1, asked.gpus + 1) if asked.gpus % n == 0):
-        if (token := _token(asked, shape, ranks)) is None:
-            continue
+    groups = {n: _token(asked, shape, n) for n in range(1, asked.gpus + 1) if asked.gpus % n == 0}
+    for ranks, token in ((n, token) for n, token in groups.items() if token is not None):
         tokens = room(memory, ranks, weights, token, USABLE)
         held = [most(tokens, context, asked.block) for context in asked.contexts]
         left = ranks * memory * USABLE - weights

@@ -33,16 +33,6 @@ def slip_power_of_two(x, bits=8):
     return (x / scale).round().clamp(-top, top - 1).to(torch.int8), scale
 
 
-def slip_wrapped(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    scale = x.abs().amax(-1, keepdim=True) / 2 ** (bits - 1)
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale).round().to(torch.int32).to(torch.int8), scale
-
-
 def slip_truncated(x, bits=8):
     import torch
 
@@ -153,7 +143,6 @@ QUANTIZE = Build(
     slips=(
         Slip("One scale serves the whole tensor: each vector along the last dimension has its own.", slip_one_scale),
         Slip("The largest magnitude becomes 2**(bits - 1) - 1: the range is symmetric.", slip_power_of_two),
-        Slip("2**(bits - 1) does not fit: the largest magnitude becomes 2**(bits - 1) - 1.", slip_wrapped),
         Slip("The quotients were cut off: round them to the nearest integer.", slip_truncated),
         Slip("A vector of zeros has the scale 1.", slip_zero_scale),
         Slip("The largest element is not the largest magnitude: some are negative.", slip_largest_not_magnitude),

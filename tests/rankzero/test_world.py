@@ -363,6 +363,7 @@ def test_an_interrupt_ends_the_ranks_and_passes_on():
                 os.kill(caller, signal.SIGINT)
             time.sleep(1000)
         caller = os.getpid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell in the background ignores it
         try:
             world.run(work, ranks=2)
         except KeyboardInterrupt:
