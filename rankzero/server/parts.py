@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 
@@ -116,4 +116,4 @@ class Parts:
     probabilities: Callable[..., torch.Tensor]
     block_manager: Callable[..., BlockManager]
     radix_cache: Callable[..., RadixCache]
-    scheduler: Callable[..., Any]
+    scheduler: Callable[..., Scheduler]

@@ -167,13 +167,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("--only", action="append", default=[], help="a word in the configuration's name")
     asked = parser.parse_args(argv)
+    chosen = {name: how for name, how in everything().items() if all(word in name for word in asked.only)}
+    if not chosen:
+        parser.error(f"no configuration has {' and '.join(asked.only)} in its name: {'; '.join(everything())}")
     found = 0
-    for name, (run, options) in everything().items():
-        if all(word in name for word in asked.only):
-            report = run(options) if run is _container else run(options, seconds=3600)
-            count = f"{len(report['verdicts'])} files, {len(report['left_out'])} left out, {report['seconds']:.0f} s"
-            print(f"{name}: {count}", *report["faults"], sep="\n  ", flush=True)
-            found += len(report["faults"])
+    for name, (run, options) in chosen.items():
+        report = run(options) if run is _container else run(options, seconds=3600)
+        count = f"{len(report['verdicts'])} files, {len(report['left_out'])} left out, {report['seconds']:.0f} s"
+        print(f"{name}: {count}", *report["faults"], sep="\n  ", flush=True)
+        found += len(report["faults"])
     return int(found > 0)
 
 

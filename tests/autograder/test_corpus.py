@@ -79,6 +79,8 @@ def test_all_configurations_can_be_run_by_name():
     for word in (*LAYERS, "none", "every layer", "plain", "torch"):
         assert any(word in name for name in names), word
     assert len(names) == len({json.dumps((run.__name__, options)) for run, options in names.values()})
+    with pytest.raises(SystemExit):  # a word that no name holds: nothing would have been run, and nothing found
+        corpus_runs.main(["--only", "no such word"])
 
 
 # The corpus itself.
