@@ -39,8 +39,9 @@ ARROWS = {
 
 #: Modules of solutions that touch tensors say so at their top; every other one runs in a browser.
 TENSORS = {"torch"}
-#: What the live runs of a page (modules called ``*_runs``) may use beside tensors: the client that people really use.
-CLIENTS = {"openai"}
+#: What the live runs of a page (modules called ``*_runs``) may use beside tensors: the client and the world that people
+#: really use.
+CLIENTS = {"openai", "gymnasium"}
 
 BANK = [f"autograder.bank.{name}" for name in bank.CHAPTERS]
 

@@ -24,7 +24,10 @@ import importlib.util
 if {condition}:
     %pip install --quiet {requirement}"""
 #: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules that are there with it.
-EXTRAS = {"08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn"))}
+EXTRAS = {
+    "08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn")),
+    "12-rl": ("rl", ("rankzero", "gymnasium")),
+}
 _ADDRESS = re.compile(r"git\+([^\s\"]+)")
 
 

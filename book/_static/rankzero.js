@@ -278,7 +278,10 @@
     window.addEventListener("storage", (event) => event.key === KEY && render());
     if (!ids.length) return render();
     const progress = load();
-    progress.pages[pageName(location.pathname)] = ids;
+    const page = pageName(location.pathname);
+    // Written only when it is news: what another tab, or this one before a reload, has just written stays.
+    if (String(progress.pages[page]) === String(ids)) return render();
+    progress.pages[page] = ids;
     save(progress);
   }
 
