@@ -161,7 +161,7 @@ def test_progress_is_kept_and_forgotten(addresses, visit, way, chapter):
     answer(card, [part["answer"] for part in data["parts"]])
     assert card.get_attribute("data-state") == "right"
     page.reload()
-    expect(cards(page, "question")[0][0]).to_have_attribute("data-state", "right")  # a browser hands it over in its time
+    expect(cards(page, "question")[0][0]).to_have_attribute("data-state", "right")  # the browser may take its time
     tally = page.locator(".rz-scorecard .rz-tally")
     assert "1 right" in tally.inner_text()
     assert page.locator("nav.bd-links .rz-badge").first.inner_text().startswith("1/")
