@@ -113,15 +113,23 @@ def verdict(right: bool, sentence: str) -> int:
 
 
 def demo(main: Main) -> Main:
-    """``main``, where a part that is not written or a world that fails ends in its sentence and status 1."""
+    """``main``, where a part that is not written or a world that fails ends in its sentence and status 1.
+
+    Whoever reads the output may stop reading it (``| head``): that ends the demo, and is no error.
+    """
 
     @functools.wraps(main)
     def guarded(argv: Sequence[str] | None = None) -> int:
         try:
-            return main(argv)
+            status = main(argv)
+            sys.stdout.flush()
         except (NotImplementedError, WorldError) as error:
             sentence = str(error).partition("\n")[0]
             print(sentence if "NotImplementedError" in sentence else error, file=sys.stderr)
             return 1
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return status
 
     return guarded

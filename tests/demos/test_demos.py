@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -373,6 +376,16 @@ def test_a_world_that_fails_is_its_sentence_and_status_1(capsys):
 
     assert main() == 1
     assert capsys.readouterr().err == "deadlock after 3.0 s: rank 0 waits\n"
+
+
+def test_a_reader_who_has_seen_enough_ends_it_without_a_word():
+    """``| head -0``: nobody reads, and the demo ends with status 0 and an empty standard error."""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "demos.zero_table", "--quick"]
+    with open(write, "w") as closed:
+        done = subprocess.run(command, cwd=ROOT, stdout=closed, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_save_that_fails_leaves_nothing_half_written(tmp_path: Path):
