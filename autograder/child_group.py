@@ -157,6 +157,12 @@ def public_name():
     return name
 
 
+def whole(tensors):
+    """A message is one piece of memory: Gloo refuses any other tensor."""
+    if not all(tensor.is_contiguous() for tensor in tensors):
+        raise RuntimeError("a tensor that is sent or received must be contiguous")
+
+
 class Group(dist.ProcessGroup):
     """A process group whose messages go through :attr:`link`."""
 
@@ -184,13 +190,16 @@ class Group(dist.ProcessGroup):
 
     def send(self, tensors, dst, tag=0):
         self.other(dst)
+        whole(tensors)
         return self.do("send", gives=tensors, peer=dst, tag=tag)
 
     def recv(self, tensors, src, tag=0):
         self.other(src)
+        whole(tensors)
         return self.do("recv", takes=tensors, peer=src, tag=tag)
 
     def recv_anysource(self, tensors, tag=0):
+        whole(tensors)
         return self.do("recv", takes=tensors, peer=None, tag=tag)
 
     def other(self, peer):

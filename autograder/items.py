@@ -280,4 +280,31 @@ class Debug(Build):
     points: float = 2.0
 
 
+@dataclass(frozen=True)
+class Milestone:
+    """A program that must learn something: it takes minutes, is asked for by name, and earns no points.
+
+    Attributes:
+        item: the function; each of its cases is one try, and its probe hands back weights.
+        shapes: of the weights, in order.
+        measure: the score of weights of these shapes.
+        unit: of the score.
+        goal: the score that a try must reach.
+        needed: how many tries must reach it.
+        seconds: wall-clock limit of a try.
+    """
+
+    item: Build
+    shapes: tuple[tuple[int, ...], ...]
+    measure: Callable[[Sequence[Tensor]], float]
+    unit: str
+    goal: float
+    needed: int
+    seconds: float
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+
 Item = Question | Choice | Order | Build

@@ -263,7 +263,7 @@ def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, st
 def _bank_topics() -> set[str]:
     from autograder import bank
 
-    return {item.module for item in bank.builds()}
+    return {item.module for item in (*bank.builds(), *(milestone.item for milestone in bank.milestones()))}
 
 
 def _parts(file: str, data: bytes, module: str | None) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, Any]]:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-from autograder import bank, judge, predicting
+from autograder import bank, closure, judge, predicting
 from autograder.exam import CannotJudge, Exam, Paper
 from autograder.items import Build, Choice, Order, Question, Slip
 from autograder.judge import Grading, Mark
 from autograder.sandbox import Sandbox
-from autograder.submission import Submission, load
+from autograder.submission import Submission, load, load_files
 
 Item = Build | Question | Choice | Order
 
@@ -93,9 +93,17 @@ def exercises(items: Sequence[Build], key: bytes, level: str = "best") -> Iterat
 
 
 def submission(name: str, items: Iterable[Build] = ()) -> Submission:
-    """``solutions`` or ``labs``, handed in as a learner would."""
-    topics = {item.module for item in items} or None
-    return load(room(name), topics)
+    """``solutions`` or ``labs``, handed in as a learner would; all exercises of the course where ``items`` is empty.
+
+    Of ``solutions`` only what answers the exercises is handed in, and what that uses: the rest runs the pages.
+    """
+    topics = {item.module for item in items} or {item.module for item in bank.builds()}
+    folder = room(name)
+    if name == "labs":
+        return load(folder, topics)
+    used = closure.modules(f"solutions.{topic}" for topic in topics)
+    files = {path.name: path.read_bytes for path in used.values() if path.parent == folder}
+    return load_files(name, files, topics)
 
 
 def shortfalls(grading: Grading, place: int) -> list[str]:

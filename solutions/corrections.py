@@ -18,6 +18,9 @@ from . import (
     corrections_09,
     corrections_10,
     corrections_11,
+    corrections_12,
+    corrections_13,
+    corrections_14,
     corrections_cap,
 )
 from .correction import Correction
@@ -34,6 +37,9 @@ CORRECTIONS: tuple[Correction, ...] = (
     *corrections_09.CORRECTIONS,
     *corrections_10.CORRECTIONS,
     *corrections_11.CORRECTIONS,
+    *corrections_12.CORRECTIONS,
+    *corrections_13.CORRECTIONS,
+    *corrections_14.CORRECTIONS,
     *corrections_cap.CORRECTIONS,
 )
 

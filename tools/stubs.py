@@ -197,7 +197,7 @@ def cell(source: str, item: Build) -> str:
 def labs(root: Path = ROOT) -> dict[Path, str]:
     """Every file of ``labs`` and what it should be: each topic module with an exercise, and those they import."""
     by_module: dict[str, list[Build]] = {}
-    for item in bank.builds():
+    for item in (*bank.builds(), *(milestone.item for milestone in bank.milestones())):
         by_module.setdefault(item.module, []).append(item)
     wanted: dict[Path, str] = {}
     waiting = sorted(by_module)

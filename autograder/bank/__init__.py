@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from autograder.items import Build, Item
+from autograder.items import Build, Item, Milestone
 
 #: Chapter modules in the order of the book.
 CHAPTERS = (
@@ -19,6 +19,9 @@ CHAPTERS = (
     "ch09_kv_cache",
     "ch10_scheduling",
     "ch11_decoding",
+    "ch12_rl",
+    "ch13_rlhf",
+    "ch14_systems",
     "capstone",
 )
 
@@ -35,6 +38,11 @@ def items() -> tuple[Item, ...]:
 def builds() -> tuple[Build, ...]:
     """All build and debug items, in the order of the book."""
     return tuple(item for item in items() if isinstance(item, Build))
+
+
+def milestones() -> tuple[Milestone, ...]:
+    """Programs that must learn something; they stand beside the items and are asked for by name."""
+    return _module("ch12_milestones").MILESTONES
 
 
 def find(identifier: str) -> Item:

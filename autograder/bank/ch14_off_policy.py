@@ -1,0 +1,443 @@
+"""Chapter 14, learning from what older weights wrote: importance weights, effective samples, and the lag."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
+
+off_policy = lazily("solutions.off_policy")
+
+TARGET, BEHAVIOUR, VALUES = (0.7, 0.2, 0.1), (0.4, 0.4, 0.2), (1, 2, 5)
+NEW, OLD = (-1.0, -2.0, -0.5), (-1.5, -1.0, -0.5)
+
+# importance_weights
+
+
+def slip_upside_down(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [old - new for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    weights = [math.exp(log) for log in logs]
+    over = cap if mode == "truncate" else 0.0
+    return [over if cap is not None and weight > cap else weight for weight in weights]
+
+
+def slip_both_sides(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    weights = [math.exp(log) for log in logs]
+    if cap is None:
+        return weights
+    low, high = min(cap, 1 / cap), cap
+    if mode == "mask":
+        return [weight if low <= weight <= high else 0.0 for weight in weights]
+    return [min(max(weight, low), high) for weight in weights]
+
+
+def slip_sum_of_one(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    weights = [math.exp(log) for log in logs]
+    mean = sum(weights) / len(weights) if weights else 1.0
+    weights = [weight / mean for weight in weights]
+    over = cap if mode == "truncate" else 0.0
+    return [over if cap is not None and weight > cap else weight for weight in weights]
+
+
+def slip_mean_of_logs(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs) / len(logs)] * len(logs) if level == "sequence" and logs else logs
+    weights = [math.exp(log) for log in logs]
+    over = cap if mode == "truncate" else 0.0
+    return [over if cap is not None and weight > cap else weight for weight in weights]
+
+
+def slip_capped_first(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    weights = [math.exp(new - old) for new, old in zip(target, behaviour, strict=True)]
+    over = cap if mode == "truncate" else 0.0
+    weights = [over if cap is not None and weight > cap else weight for weight in weights]
+    return [math.prod(weights)] * len(weights) if level == "sequence" else weights
+
+
+def slip_masked_from_the_cap(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    weights = [math.exp(log) for log in logs]
+    over = cap if mode == "truncate" else 0.0
+    return [over if cap is not None and weight >= cap else weight for weight in weights]
+
+
+def slip_always_truncates(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    return [min(math.exp(log), math.inf if cap is None else cap) for log in logs]
+
+
+def slip_logs(target, behaviour, cap=None, mode="truncate", level="token"):
+    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
+        raise ValueError("log-probabilities")
+    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
+        raise ValueError("options")
+    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    over = cap if mode == "truncate" else 0.0
+    return [over if cap is not None and log > cap else log for log in logs]
+
+
+def slip_any_options(target, behaviour, cap=None, mode="truncate", level="token"):
+    logs = [new - old for new, old in zip(target, behaviour, strict=False)]
+    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
+    weights = [math.exp(log) for log in logs]
+    over = 0.0 if mode == "mask" else cap
+    return [over if cap is not None and weight > cap else weight for weight in weights]
+
+
+def _response(rng: Random, low: int = 3, high: int = 12, far: float = 0.8) -> tuple[tuple[float, ...], ...]:
+    """Log-probabilities of a response under two policies that are not far apart; at least one ratio is above 1.3."""
+    length = rng.randint(low, high)
+    old = [round(-rng.expovariate(0.7) - 1.2, 4) for _ in range(length)]
+    new = [round(min(-0.001, log + rng.gauss(0, far)), 4) for log in old]
+    place = rng.randrange(length)
+    new[place] = round(old[place] + rng.uniform(0.3, 1.0), 4)
+    return tuple(new), tuple(old)
+
+
+def _tokens(rng: Random) -> Case:
+    return Case(_response(rng), {"cap": round(rng.uniform(0.7, 1.3), 3)} if rng.random() < 0.5 else {})
+
+
+def _masked(rng: Random) -> Case:
+    return Case(_response(rng), {"cap": round(rng.uniform(0.8, 1.3), 3), "mode": "mask"})
+
+
+def _from_logs(rng: Random, logs: list[float]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """A response whose log-ratios are these."""
+    rng.shuffle(logs)
+    old = [round(-rng.uniform(2, 5), 4) for _ in logs]
+    return tuple(round(a + b, 4) for a, b in zip(old, logs, strict=True)), tuple(old)
+
+
+def _responses(rng: Random) -> list[Case]:
+    """One token above the cap in a response that is not, and no token above the cap in a response that is."""
+    calm = _from_logs(rng, [rng.uniform(0.8, 1.2), *(-rng.uniform(0.3, 0.6) for _ in range(rng.randint(4, 7)))])
+    wild = _from_logs(rng, [rng.uniform(0.1, 0.3) for _ in range(rng.randint(6, 9))])
+    options: tuple[dict[str, Any], ...] = ({"cap": round(rng.uniform(1.5, 1.8), 3)}, {"cap": 1.5, "mode": "mask"})
+    capped = [Case(one, {**option, "level": "sequence"}) for one in (calm, wild) for option in options]
+    return [*capped, *(Case(_response(rng, far=0.3), {"level": "sequence"}) for _ in range(2))]
+
+
+def _edges(rng: Random) -> list[Case]:
+    """No token; a single one; and weights of exactly the cap."""
+    new, old = _response(rng, 1, 1)
+    same = tuple(round(-rng.uniform(0.1, 3), 3) for _ in range(rng.randint(2, 5)))
+    return [
+        Case(((), ()), {"cap": 1.5, "level": "sequence"}),
+        Case((new, old), {"level": "sequence", "cap": 1.2}),
+        Case((same, same), {"cap": 1.0, "mode": "mask"}),
+        Case((same, same), {"cap": 1.0, "mode": "mask", "level": "sequence"}),
+        Case((same[:1], same[:1]), {"cap": 1, "mode": "mask"}),
+    ]
+
+
+def _bad_weights(rng: Random) -> list[Case]:
+    new, old = _response(rng)
+    return [
+        invalid(new, old[:-1]),
+        invalid(new, old, 0.0),
+        invalid(new, old, -1.5),
+        invalid(new, old, 1.5, "clip"),
+        invalid(new, old, 1.5, level="batch"),
+        invalid((*new, -math.inf), (*old, -1.0)),
+        invalid((*new, -1.0), (*old, math.nan)),
+    ]
+
+
+WEIGHTS = Build(
+    id="14-importance-weights",
+    module="off_policy",
+    function="importance_weights",
+    grade="call",
+    section="14.10",
+    topic="off-policy correction",
+    cases=(
+        Case((NEW, OLD)),
+        Case((NEW, OLD, 1.5)),  # truncated as in V-trace
+        Case((NEW, OLD, 1.5, "mask")),
+        Case((NEW, OLD), {"level": "sequence"}),
+        Case((NEW, OLD), {"cap": 0.5, "level": "sequence"}),
+        invalid(NEW, OLD[:2]),
+        invalid(NEW, OLD, 0.0),
+    ),
+    groups=(
+        Group("tokens", _tokens, 6, "exp(target - behaviour), and no more than the cap."),
+        Group("masked", _masked, 4, "A weight above the cap becomes 0, one below it stays."),
+        Group(
+            "whole responses",
+            lambda rng: rng.choice(_responses(rng)),
+            6,
+            "One weight from the sum of all differences; the cap comes after it.",
+            _responses,
+        ),
+        Group("edges", lambda rng: rng.choice(_edges(rng)), 5, "A weight of exactly the cap stays.", _edges),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_weights(rng)),
+            7,
+            "Equal lengths, finite log-probabilities, a positive cap, known options; else ValueError.",
+            _bad_weights,
+        ),
+    ),
+    slips=(
+        Slip("The ratio is upside down: target over behaviour.", slip_upside_down),
+        Slip("Small weights stay as they are: only what is above the cap is changed.", slip_both_sides),
+        Slip("Weights are not divided by their mean: each token's is its own ratio.", slip_sum_of_one),
+        Slip("A response's weight is the product of its tokens' ratios, not their geometric mean.", slip_mean_of_logs),
+        Slip("For a response, multiply first and cap then: yours caps the tokens.", slip_capped_first),
+        Slip("A weight that equals the cap is not above it.", slip_masked_from_the_cap),
+        Slip('With mode "mask" a weight above the cap becomes 0, not the cap.', slip_always_truncates),
+        Slip("Those are the logarithms: a weight is exp of the difference.", slip_logs),
+        Slip(
+            "Bad input must raise ValueError: unequal lengths, a cap that is not positive, an unknown option.",
+            slip_any_options,
+        ),
+    ),
+)
+
+# effective_sample_size
+
+
+def slip_just_the_count(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    return float(sum(weight > 0 for weight in weights))
+
+
+def slip_sum(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    return float(sum(weights))
+
+
+def slip_of_logarithms(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    values = [math.log(weight) for weight in weights if weight > 0]
+    squares = sum(value * value for value in values)
+    return sum(values) ** 2 / squares if squares else 0.0
+
+
+def slip_means(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    squares = sum(weight * weight for weight in weights)
+    return (sum(weights) / len(weights)) ** 2 / (squares / len(weights)) if squares else 0.0
+
+
+def slip_largest(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    return sum(weights) / max(weights) if any(weights) else 0.0
+
+
+def slip_not_normalised(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    squares = sum(weight * weight for weight in weights)
+    return 1 / squares if squares else 0.0
+
+
+def slip_nothing_divides(weights):
+    if not all(0 <= weight < math.inf for weight in weights):
+        raise ValueError("weights")
+    return sum(weights) ** 2 / sum(weight * weight for weight in weights)
+
+
+def slip_any_weights(weights):
+    squares = sum(weight * weight for weight in weights)
+    return sum(weights) ** 2 / squares if squares else 0.0
+
+
+def _drawn(rng: Random) -> Case:
+    return Case((tuple(round(math.exp(rng.gauss(0, 0.7)), 4) for _ in range(rng.randint(3, 40))),))
+
+
+def _uneven(rng: Random) -> Case:
+    weights = [round(math.exp(rng.gauss(-3, 3)), 6) for _ in range(rng.randint(2, 30))]
+    weights[0] = round(rng.uniform(2, 9), 3)
+    return Case((tuple(weights),))
+
+
+def _nothing(rng: Random) -> list[Case]:
+    count, weight = rng.randint(2, 9), round(rng.uniform(0.2, 0.9), 3)
+    masked = tuple(rng.choice((0.0, round(rng.uniform(0.3, 2), 3))) for _ in range(count))
+    return [Case(((0.0,) * count,)), Case(((),)), Case(((weight,) * count,)), Case(((weight, 0.0, *masked),))]
+
+
+def _bad_sizes(rng: Random) -> list[Case]:
+    good = [round(rng.uniform(0.1, 2), 3) for _ in range(rng.randint(2, 5))]
+    return [invalid((*good, -0.1)), invalid((math.nan, *good)), invalid((*good, math.inf))]
+
+
+SIZE = Build(
+    id="14-effective-sample-size",
+    module="off_policy",
+    function="effective_sample_size",
+    grade="call",
+    section="14.10",
+    topic="off-policy correction",
+    cases=(
+        Case(((1.5, 0.5, 1.0),)),
+        Case(((2.0, 2.0, 2.0, 2.0),)),
+        Case(((5.0, 0.0, 0.0),)),
+        Case(((0.0, 0.0),)),
+        invalid((1.0, -1.0)),
+    ),
+    groups=(
+        Group("weights", _drawn, 6, "The square of the sum over the sum of the squares."),
+        Group("uneven weights", _uneven, 4, "A few large weights leave few effective samples."),
+        Group(
+            "nothing, or all equal", lambda rng: rng.choice(_nothing(rng)), 4, "Without a positive one: 0.", _nothing
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_sizes(rng)),
+            3,
+            "Weights are finite and not negative; else ValueError.",
+            _bad_sizes,
+        ),
+    ),
+    slips=(
+        Slip("That counts the weights that are not 0: equal ones alone count in full.", slip_just_the_count),
+        Slip("That is their sum: it grows when every weight doubles, and the answer must not.", slip_sum),
+        Slip("The weights themselves go in, not their logarithms.", slip_of_logarithms),
+        Slip("That is the share: with means above and below the number of weights is lost.", slip_means),
+        Slip("Below stands the sum of squares, not the largest weight.", slip_largest),
+        Slip("That is right for weights that sum to 1: put the square of their sum above.", slip_not_normalised),
+        Slip("Where no weight is positive the answer is 0: do not divide.", slip_nothing_divides),
+        Slip("Bad input must raise ValueError: a weight that is negative or not finite.", slip_any_weights),
+    ),
+)
+
+
+def _average(cap: float | None) -> float:
+    logs = ([math.log(p) for p in row] for row in (TARGET, BEHAVIOUR))
+    weights = off_policy.importance_weights(*logs, cap=cap)
+    return math.fsum(b * w * f for b, w, f in zip(BEHAVIOUR, weights, VALUES, strict=True))
+
+
+def _naive() -> float:
+    return math.fsum(b * f for b, f in zip(BEHAVIOUR, VALUES, strict=True))
+
+
+ITEMS: tuple[Item, ...] = (
+    Question(
+        id="14-trunc-bias",
+        kind="derive",
+        title="Three averages of one set of samples",
+        section="14.10",
+        parts=(
+            Part(
+                "without weights",
+                "",
+                _naive,
+                tolerance=1e-6,
+                slips=(Slip("The samples come from the behaviour policy: its probabilities weigh them.", value=1.6),),
+            ),
+            Part(
+                "with weights",
+                "",
+                lambda: _average(None),
+                tolerance=1e-6,
+                slips=(Slip("That leaves the weights out.", value=2.2),),
+            ),
+            Part(
+                "weights truncated at 1.5",
+                "",
+                lambda: _average(1.5),
+                tolerance=1e-6,
+                slips=(
+                    Slip("One weight is above 1.5: what is cut off it is missing in the average.", value=1.6),
+                    Slip("Weights below 1 stay as they are.", value=1.8),
+                ),
+            ),
+        ),
+        derivation="Each is $\\sum_x b(x)\\, w(x)\\, f(x)$: with $w = 1$, with $w = p/b$, with $w = \\min(p/b, c)$. "
+        "The second is exact, for $b\\,p/b = p$. The third lacks what the first outcome weighs above the cap: "
+        "$0.4 \\cdot (1.75 - c) \\cdot 1$.",
+    ),
+    WEIGHTS,
+    Question(
+        id="14-ess",
+        kind="derive",
+        title="Effective samples",
+        section="14.10",
+        parts=(
+            Part(
+                "samples",
+                "samples",
+                lambda: off_policy.effective_sample_size(off_policy.importance_weights(NEW, OLD)),
+                tolerance=0.005,
+                slips=(
+                    Slip("They would count as three if they were equal.", value=3),
+                    Slip(
+                        "That is the sum of squares: it stands below.",
+                        value=lambda: math.fsum(w * w for w in off_policy.importance_weights(NEW, OLD)),
+                    ),
+                ),
+            ),
+        ),
+        derivation="The square of the sum over the sum of the squares: "
+        "$(1.64872 + 0.367879 + 1)^2 / (1.64872^2 + 0.367879^2 + 1^2)$.",
+    ),
+    SIZE,
+    Choice(
+        id="14-lag-free",
+        kind="trace",
+        title="One version late",
+        section="14.10",
+        options=(
+            "about the same",
+            "clearly lower: the samples are from another policy",
+            "higher: the samples are more varied",
+            "it does not learn at all",
+        ),
+        correct=0,
+        derivation="One update moves a policy a little, so that most ratios are near 1 and nearly all samples count. "
+        "The correction does the rest.",
+        slips={
+            1: "One small update apart, the two policies agree on nearly every token.",
+            2: "Older samples are of a slightly worse policy; nothing is gained by that.",
+            3: "Learning fails when the policies have little in common: that takes many versions.",
+        },
+    ),
+)

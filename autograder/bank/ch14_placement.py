@@ -1,0 +1,143 @@
+"""Chapter 14, where to generate and where to train: the fastest placement that fits."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank import wrong_placements as wrong
+from autograder.items import Build, Case, Group, Slip, invalid
+from rankzero.models import LLAMA3_70B
+from rankzero.units import GB
+
+#: Llama 3 70B: states of two trained models and two frozen ones, and a rollout copy over 8 GPUs of 80 GB.
+LLAMA = {
+    "train_bytes": 36 * LLAMA3_70B.parameters,
+    "rollout_bytes": 2 * LLAMA3_70B.parameters,
+    "rollout_tp": 8,
+    "gpu_memory": 80 * GB,
+    "reserve": 20 * GB,
+}
+FREE = LLAMA | {"reserve": 0.0}
+
+
+def _work(rng: Random, gpus: int, least: float = 40, most: float = 90) -> tuple[float, float]:
+    """GPU-seconds of generating and training: so many seconds on all GPUs."""
+    return tuple(round(gpus * rng.uniform(least, most), 1) for _ in range(2))  # type: ignore[return-value]
+
+
+def _no_tail(rng: Random) -> Case:
+    gpus = rng.randint(2, 128)
+    return Case((gpus, *_work(rng, gpus)))
+
+
+def _tail(rng: Random) -> Case:
+    """Long enough that two pools may win, or not."""
+    gpus = rng.randint(16, 128)
+    generate, train = _work(rng, gpus)
+    return Case((gpus, generate, train, round(generate / gpus * rng.uniform(0.8, 2.5), 1)))
+
+
+def _long_tail(rng: Random) -> Case:
+    """Several pools are equally fast: the tail decides."""
+    gpus = rng.randint(16, 96)
+    generate, train = _work(rng, gpus, 20, 40)
+    return Case((gpus, generate, train, 120.0))
+
+
+def _memory(rng: Random) -> Case:
+    """States, copies and the reserve; with the tail, two pools would win if there were room."""
+    gpus, tp = 8 * rng.randint(4, 12), rng.choice((2, 4, 8))
+    memory, reserve = 80 * GB, rng.choice((10, 15, 20)) * GB
+    copy = rng.uniform(0.2, 0.6) * (memory - reserve) * tp
+    states = rng.uniform(0.3, 0.75) * (memory - reserve) * gpus
+    sizes = {"train_bytes": round(states), "rollout_bytes": round(copy), "rollout_tp": tp}
+    tail = rng.choice((0.0, 150.0))
+    return Case((gpus, *_work(rng, gpus), tail), sizes | {"gpu_memory": memory, "reserve": reserve})
+
+
+def _tight(rng: Random) -> Case:
+    """The fastest pools fit without the reserve, and not with it."""
+    rollout, train = 8 * rng.randint(3, 5), 8 * rng.randint(4, 6)
+    states = round(rng.uniform(69, 78) * GB * train)
+    sizes = {"train_bytes": states, "rollout_bytes": 80 * GB, "rollout_tp": 8}
+    work = 190.0 * rollout, rng.uniform(150, 189) * train
+    return Case((rollout + train, *work, 150.0), sizes | {"gpu_memory": 80 * GB, "reserve": 15 * GB})
+
+
+def _large_copy(rng: Random) -> Case:
+    """The rollout copy alone is too much for a GPU, or leaves no room for the states."""
+    gpus, tp = 8 * rng.randint(3, 8), rng.choice((2, 4))
+    share = rng.choice((62, 75)) * GB
+    sizes = {"train_bytes": gpus * 10 * GB, "rollout_bytes": share * tp, "rollout_tp": tp}
+    return Case((gpus, *_work(rng, gpus)), sizes | {"gpu_memory": 80 * GB, "reserve": 15 * GB})
+
+
+def _odd(rng: Random) -> Case:
+    """GPUs that are no multiple of the tensor parallelism."""
+    tp = rng.choice((4, 8))
+    gpus = tp * rng.randint(2, 9) + rng.randint(1, tp - 1)
+    return Case((gpus, *_work(rng, gpus)), {"rollout_tp": tp})
+
+
+def _bad(rng: Random) -> list[Case]:
+    work = _work(rng, 8)
+    return [
+        invalid(0, *work),
+        invalid(8, -1.0, work[1]),
+        invalid(8, work[0], -1.0),
+        invalid(8, *work, -1.0),
+        invalid(8, *work, rollout_tp=0),
+        invalid(8, *work, gpu_memory=0.0),
+        invalid(8, *work, reserve=-1.0),
+    ]
+
+
+BEST_PLACEMENT = Build(
+    id="14-best-placement",
+    module="rlhf_schedule",
+    function="best_placement",
+    grade="call",
+    section="14.7",
+    topic="placement",
+    cases=(
+        Case((100, 6000, 3500)),
+        Case((100, 6000, 3500, 60)),
+        Case((100, 6000, 3500, 100)),
+        Case((64, 3840, 3840), LLAMA),
+        Case((64, 3840, 3840, 90), FREE),
+        Case((64, 3840, 3840, 90), LLAMA),
+        Case((40, 3840, 3840), FREE),
+        Case((32, 3840, 3840), FREE),
+        invalid(0, 6000, 3500),
+    ),
+    groups=(
+        Group("tails", _tail, 6, "Compare all GPUs in turn with every split into two pools."),
+        Group("no tail", _no_tail, 3, "With perfect scaling and no tail, two pools are never faster."),
+        Group("long tails", _long_tail, 3, "Where the tail decides, several splits are equally fast: mind the ties."),
+        Group("memory", _memory, 5, "Every GPU of every pool must hold its share and the reserve."),
+        Group("a tight fit", _tight, 3, "Training needs the reserve, too."),
+        Group(
+            "large copies", _large_copy, 3, "A rollout GPU holds its slice of the copy, a colocated one states as well."
+        ),
+        Group("odd counts", _odd, 3, "A rollout pool holds whole copies."),
+        Group("bad input", lambda rng: rng.choice(_bad(rng)), 7, "Bad input must raise ValueError.", _bad),
+    ),
+    slips=(
+        Slip("Generation is shared by the GPUs that generate: divide its work by them.", wrong.slip_unscaled),
+        Slip("The pools need not be equal: try every split.", wrong.slip_halves),
+        Slip("The longest response cannot be split: the tail stays as it is.", wrong.slip_divided_tail),
+        Slip("Memory counts on each GPU, not in total.", wrong.slip_memory_in_total),
+        Slip("Two pools work side by side: the slower one sets the time.", wrong.slip_pools_in_turn),
+        Slip("A training GPU keeps the reserve free, too: activations need room.", wrong.slip_no_reserve_in_training),
+        Slip("A rollout pool holds whole copies: a multiple of rollout_tp GPUs.", wrong.slip_any_pool),
+        Slip(
+            "Of equally fast placements the colocated one is asked for, then the smaller rollout pool.",
+            wrong.slip_two_pools_first,
+        ),
+        Slip("All GPUs may do both, one after the other.", wrong.slip_two_pools_only),
+        Slip("Impossible arguments were accepted.", wrong.slip_unchecked),
+    ),
+)
+
+#: In the order of the page.
+ITEMS = (BEST_PLACEMENT,)

@@ -1,0 +1,315 @@
+"""Chapter 14: the questions about weights that are cut differently, and about the roads that they take."""
+
+from __future__ import annotations
+
+from autograder.items import Choice, Item, Part, Question, Slip, lazily
+from rankzero.units import GB, Gbit
+
+sync = lazily("solutions.weight_sync")
+
+#: A model of 70 billion parameters in bf16, a network card, a disk, the links inside a node: bytes, bytes/s.
+MODEL = 140 * GB
+NIC, DISK, NVLINK = 50 * GB, 7 * GB, 450 * GB
+
+#: A matrix of 8192 x 8192 in bf16, bytes.
+MATRIX = 2 * 8192**2
+
+
+def _transition(engine: str, replicas: int = 1, parts: int = 8, slices: int = 2):
+    return sync.transition_cost(MODEL, parts, 1, replicas, slices, 1, engine)
+
+
+def _worst(order: str) -> float:
+    """Most bytes that a rank receives when eight row shards become four slices in two copies, MB."""
+    shape = (8192, 8192)
+    plan = sync.reshard_plan(sync.row_shards(shape, 8), sync.shard_boxes(shape, f"rows4{order}2"))
+    return max(2 * sync.received(plan, rank) for rank in range(8)) / 1e6
+
+
+def _buckets(bucket: float) -> float:
+    return sync.bucketed_sync_time(MODEL, bucket, (NVLINK, NIC, NVLINK))
+
+
+CUTS: tuple[Item, ...] = (
+    Choice(
+        id="14-ceil",
+        kind="trace",
+        title="Ten rows over four ranks",
+        section="14.4",
+        options=("3, 3, 3, 1", "3, 3, 2, 2", "2, 2, 2, 4", "3, 2, 3, 2"),
+        correct=0,
+        derivation="A shard has $\\lceil 10/4 \\rceil$ rows, and the last one what is left. With five rows over four "
+        "ranks the last rank has none.",
+        slips={
+            1: "That is how `tensor_split` cuts; shards have the rounded-up size as long as there are rows.",
+            2: "The size is rounded up, not down.",
+            3: "Shards are equal as long as there are rows; only the last ones have fewer.",
+        },
+    ),
+    Question(
+        id="14-assignment",
+        kind="derive",
+        title="Two ways to deal slices",
+        section="14.4",
+        parts=(
+            Part(
+                "slice r mod 4",
+                "MB",
+                lambda: _worst("x"),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is the other way, in which each rank keeps its shard.", value=lambda: _worst(":")),
+                    Slip("A rank wants a quarter of the matrix, not all of it.", value=lambda: MATRIX / 1e6),
+                    Slip(
+                        "The worst rank has nothing of its slice.", value=lambda: MATRIX / 1e6 / 4 - MATRIX / 1e6 / 16
+                    ),
+                ),
+            ),
+            Part(
+                "slice r div 2",
+                "MB",
+                lambda: _worst(":"),
+                tolerance=0.005,
+                slips=(
+                    Slip("Half of the new slice is there already: ranks 0 and 1 hold it.", value=lambda: _worst("x")),
+                    Slip("A rank keeps one half of its slice and needs the other.", value=0),
+                ),
+            ),
+        ),
+        derivation="A shard is an eighth of the matrix, a slice a quarter. Slice 3 holds the rows of ranks 6 and 7: "
+        "with r mod 4 rank 3 gets it and has nothing of it. With r div 2 rank r gets the slice around its own shard "
+        "and lacks the other half.",
+    ),
+    Question(
+        id="14-mode-switch",
+        kind="derive",
+        title="From eight slices to two",
+        section="14.4",
+        parts=(
+            Part(
+                "received",
+                "GB",
+                lambda: _transition("nested").received / GB,
+                tolerance=0.005,
+                slips=(
+                    Slip("The layouts differ: a rank holds an eighth and needs a half.", value=0),
+                    Slip("That counts the eighth that the rank has already.", value=lambda: MODEL / 2 / GB),
+                    Slip("That is a full gather: a half of the model is enough.", value=lambda: MODEL * 7 / 8 / GB),
+                ),
+            ),
+        ),
+        derivation="A rank needs $M/2$ and holds $M/8$ of that: it receives $(8-2)/(8 \\cdot 2)\\,M$.",
+    ),
+    Question(
+        id="14-hybrid-saving",
+        kind="derive",
+        title="A full gather beside nested slices",
+        section="14.4",
+        parts=(
+            Part(
+                "ratio",
+                "times",
+                lambda: _transition("zero3", 2).received / _transition("nested").received,
+                slips=(
+                    Slip(
+                        "Both leave out what the rank has already.",
+                        value=lambda: MODEL / _transition("nested").received,
+                    ),
+                    Slip("That compares what is held, not what is received.", value=2),
+                    Slip(
+                        "ZeRO-3 gathers from 16 ranks, not from 8.",
+                        value=lambda: _transition("gather").received / _transition("nested").received,
+                    ),
+                ),
+            ),
+        ),
+        derivation="ZeRO-3 receives $15/16\\,M$. Nested slices receive $(8-2)/(8 \\cdot 2)\\,M$.",
+    ),
+)
+
+ROADS: tuple[Item, ...] = (
+    Question(
+        id="14-bandwidth",
+        kind="derive",
+        title="Ten seconds for 140 GB",
+        section="14.5",
+        parts=(
+            Part(
+                "bandwidth",
+                "GB/s",
+                lambda: MODEL / 10 / GB,
+                slips=(
+                    Slip("That is in Gbit/s: a byte has eight bits.", value=lambda: MODEL / 10 / Gbit),
+                    Slip(
+                        "That is bytes over bits: there is nothing to divide by eight.", value=lambda: MODEL / 80 / GB
+                    ),
+                ),
+            ),
+            Part(
+                "cards of 50 GB/s",
+                "cards",
+                lambda: float(-(-MODEL // (10 * NIC))),
+                tolerance=0,
+                slips=(
+                    Slip(
+                        "That compares gigabits with gigabytes, or takes a card for a tenth of what it is.",
+                        value=lambda: float(-(-8 * MODEL // (10 * NIC))),
+                    ),
+                ),
+            ),
+        ),
+        derivation="Bytes over seconds; then that rate over a card's, rounded up.",
+    ),
+    Question(
+        id="14-disk",
+        kind="derive",
+        title="By way of a disk",
+        section="14.5",
+        parts=(
+            Part(
+                "time",
+                "s",
+                lambda: sync.bucketed_sync_time(MODEL, MODEL, (DISK, DISK)),
+                tolerance=0.005,
+                slips=(
+                    Slip("The weights are written and then read: two passes.", value=lambda: MODEL / DISK),
+                    Slip("One pass goes at the rate of one pass.", value=lambda: MODEL / DISK / 2),
+                ),
+            ),
+        ),
+        derivation="Two stages and one bucket: the file is written whole, then read.",
+    ),
+    Question(
+        id="14-chain",
+        kind="derive",
+        title="Down a chain in 64 chunks",
+        section="14.5",
+        parts=(
+            Part(
+                "time",
+                "s",
+                lambda: sync.chain_broadcast_time(MODEL, 8, NIC, chunks=64),
+                tolerance=0.005,
+                slips=(
+                    Slip("That is one chunk: nobody passes on before all is there.", value=lambda: 8 * MODEL / NIC),
+                    Slip("That is the first receiver's time; the last chunk has seven more hops.", value=MODEL / NIC),
+                    Slip(
+                        "One step too many: eight hops, and 63 chunks before the last.",
+                        value=lambda: 72 / 64 * MODEL / NIC,
+                    ),
+                ),
+            ),
+        ),
+        derivation="$8 - 1 + 64$ steps, each of $1/64$ of the message.",
+    ),
+    Question(
+        id="14-bucket",
+        kind="derive",
+        title="Gather, send, broadcast",
+        section="14.5",
+        parts=(
+            Part(
+                "time",
+                "s",
+                lambda: _buckets(GB),
+                tolerance=0.0005,
+                slips=(
+                    Slip("Nothing overlaps there: the three stages work at once.", value=lambda: _buckets(MODEL)),
+                    Slip(
+                        "The first bucket must be gathered before, and the last broadcast after.",
+                        value=MODEL / NIC,
+                    ),
+                ),
+            ),
+        ),
+        derivation="140 buckets. The first passes all three stages, $1/450 + 1/50 + 1/450$ s; each of the 139 others "
+        "comes out one step of the slowest stage later.",
+    ),
+    Choice(
+        id="14-handle",
+        kind="trace",
+        title="A handle to 4 KB, a handle to 100 MB",
+        section="14.5",
+        options=("about equally long", "the second 25,000 times as long", "the second twice as long"),
+        correct=0,
+        derivation="A handle says where the memory is, how long it is, and how to read it. It holds none of the data.",
+        slips={
+            1: "That would be the data: a handle says where they are.",
+            2: "Only the digits of the length grow, by a few bytes.",
+        },
+    ),
+    Choice(
+        id="14-ipc",
+        kind="trace",
+        title="Where a CUDA handle works",
+        section="14.5",
+        options=(
+            "on the same node, where the device is visible and as long as the owner lives",
+            "on the same GPU alone",
+            "on any node with a fast network",
+            "on the same node, also after the owner has ended",
+        ),
+        correct=0,
+        derivation="The driver maps the owner's memory into another process of the same machine. That process may "
+        "compute on another GPU. When the owner frees the memory or ends, the mapping is worth nothing.",
+        slips={
+            1: "A process may map memory of any GPU of the node that it sees.",
+            2: "An address means nothing on another machine: there the bytes must travel.",
+            3: "The memory belongs to its owner and goes with it.",
+        },
+    ),
+    Question(
+        id="14-iteration",
+        kind="derive",
+        title="Once in an iteration",
+        section="14.5",
+        parts=(
+            Part(
+                "iteration",
+                "s",
+                lambda: 30 + 20 + MODEL / NIC,
+                tolerance=0.005,
+                slips=(
+                    Slip("Weights move once, to those that generate; nothing comes back.", value=50 + 2 * MODEL / NIC),
+                    Slip("The weights must move, too.", value=50),
+                ),
+            ),
+            Part(
+                "transfer",
+                "%",
+                lambda: 100 * (MODEL / NIC) / (50 + MODEL / NIC),
+                tolerance=0.005,
+                slips=(
+                    Slip(
+                        "Weights move once, to those that generate; nothing comes back.",
+                        value=lambda: 100 * (2 * MODEL / NIC) / (50 + 2 * MODEL / NIC),
+                    ),
+                    Slip("A share is of the whole iteration.", value=lambda: 100 * (MODEL / NIC) / 50),
+                ),
+            ),
+        ),
+        derivation="Generate, train, and bring 140 GB over one card at 50 GB/s. The share is of all three.",
+    ),
+    Choice(
+        id="14-overlap",
+        kind="trace",
+        title="What a transfer can hide behind",
+        section="14.5",
+        options=(
+            "the last rollouts on old weights, and training of layers that are not sent yet",
+            "rollouts on the new weights, before they have arrived",
+            "nothing: every GPU must stand still",
+            "the forward pass of the step that makes the new weights",
+        ),
+        correct=0,
+        derivation="A layer can leave as soon as its optimizer step is done, while others are still updated. Those "
+        "that generate can finish what they have begun. What needs the new weights must wait for them.",
+        slips={
+            1: "A rollout on new weights needs them: it starts when they are there.",
+            2: "Links work while GPUs compute, as long as nobody writes what is being read.",
+            3: "The new weights are not there yet: the step that follows makes them.",
+        },
+    ),
+)
+
+ITEMS = (*CUTS, *ROADS)

@@ -1,0 +1,48 @@
+"""``milestone SUBMISSION``: let a submission train, and measure what it has learnt."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("milestone", help="train with a submission's own loop, and measure the result")
+    parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
+    parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="default: %(default)s")
+    parser.add_argument("--sandbox", choices=("best", "required", "none"), default="best", help="default: best")
+    parser.set_defaults(command=_milestone)
+
+
+def _milestone(options: argparse.Namespace) -> int:
+    from autograder import bank, milestones, submission
+    from autograder.sandbox import Sandbox, SandboxRefused
+
+    known = {one.id: one for one in bank.milestones()}
+    found = known.get(options.only)
+    if found is None:
+        raise Usage(f"there is no milestone {options.only!r}; there is {', '.join(known)}")
+    if not os.path.exists(options.submission):
+        raise Usage(f"there is no file or folder {options.submission}")
+    try:
+        sandbox = Sandbox.measure(options.sandbox)
+        handed = submission.load(options.submission)
+    except SandboxRefused as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return NO_SANDBOX
+    except submission.Unreadable as error:
+        print(f"autograder: {error}", file=sys.stderr)
+        return UNJUDGED
+    print(f"{found.id}: {found.needed} of {len(found.item.cases)} tries must reach {found.goal:g} {found.unit}")
+    passed = 0
+    for number, one in enumerate(milestones.tries(found, handed, sandbox), start=1):
+        passed += one.passed
+        end = "reached" if one.passed else "not reached"
+        print(f"  try {number}: {end}: {one.sentence} ({one.seconds:.0f} s)", flush=True)
+    print(f"{found.id}: {'passed' if passed >= found.needed else 'not passed'}")
+    return DONE

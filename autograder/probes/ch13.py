@@ -1,0 +1,51 @@
+"""Drivers of chapter 13: a loss that is sent back, two small networks that learn from one batch."""
+
+# mypy: no-check-untyped-defs
+
+import torch
+
+
+def sent_back(program, first, *others, **options):
+    """The result (the loss, where there are statistics beside it) is sent back to the first argument."""
+    leaf = first.clone().requires_grad_()
+    result = program(leaf, *others, **options)
+    loss = result[0] if isinstance(result, tuple) else result
+    if loss.requires_grad:
+        loss.sum().backward()
+    return {"result": result, "gradient of the first argument": leaf.grad}
+
+
+class Descent:
+    """Plain gradient descent: the library's optimizers load seconds' worth of modules at their first use."""
+
+    def __init__(self, parameters, rate):
+        self.parameters, self.rate = list(parameters), rate
+
+    def zero_grad(self, set_to_none=True):
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def step(self):
+        with torch.no_grad():
+            for parameter in self.parameters:
+                if parameter.grad is not None:
+                    parameter -= self.rate * parameter.grad
+
+
+def learned(program, seed, tokens, prompt_length, mask, scores, reference, rate=0.5, **options):
+    """A small policy and a critic learn from one batch by gradient descent; their weights afterwards count."""
+    generator = torch.Generator().manual_seed(seed)
+    vocab, width = int(tokens.max()) + 1, 4
+
+    def made(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    def network(outputs):
+        table, head = torch.nn.Embedding(vocab, width), torch.nn.Linear(width, outputs, bias=False)
+        table.weight, head.weight = (torch.nn.Parameter(made(*m.weight.shape)) for m in (table, head))
+        return torch.nn.Sequential(table, head)
+
+    policy, critic = network(vocab), torch.nn.Sequential(*network(1), torch.nn.Flatten(1))
+    parameters = [*policy.parameters(), *critic.parameters()]
+    program(policy, critic, Descent(parameters, rate), tokens, prompt_length, mask, scores, reference, **options)
+    return [parameter.detach() for parameter in parameters]

@@ -1,0 +1,65 @@
+"""PPO on CartPole, five seeds: ``python benchmarks/cartpole.py``.
+
+Prints for each seed the mean return of the last 100 episodes of the training, that of 100 fresh ones, and the seconds
+it took; exit status 1 if fewer than four of five reach 475 in the former. With ``--store`` it runs the ablations
+instead (some minutes) and writes them where the page reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from solutions.cartpole_runs import SOLVED, mean_return, networks
+from solutions.ppo_runs import train_cartpole
+from solutions.ppo_training_runs import ablations
+
+STORED = Path(__file__).parents[1] / "rankzero" / "data" / "cartpole_ablations.json"
+
+
+def store() -> int:
+    """Run the ablations and write them, a line for each."""
+    rows = []
+    for one in ablations():
+        rows.append(json.dumps(asdict(one)))
+        print(rows[-1], flush=True)
+    STORED.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--steps", type=int, default=100_000, help="of each run (default 100,000)")
+    parser.add_argument("--seeds", type=int, default=5, help="how many (default 5)")
+    parser.add_argument("--store", action="store_true", help="run the ablations and write them")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    if options.store:
+        return store()
+    solved = 0
+    for seed in range(options.seeds):
+        policy, value = networks(seed)
+        start = time.perf_counter()
+        returns = train_cartpole(policy, value, options.steps, seed)
+        seconds, last = time.perf_counter() - start, returns[-100:]
+        mean = sum(last) / len(last)
+        solved += mean >= SOLVED
+        print(
+            f"seed {seed}: {len(returns)} episodes, last 100 average {mean:.1f}, "
+            f"100 fresh ones {mean_return(policy):.1f}, {seconds:.1f} s",
+            flush=True,
+        )
+    print(f"{solved} of {options.seeds} reach {SOLVED:g} in the last 100 episodes    (at least four of five)")
+    return int(solved < 0.8 * options.seeds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""A language of eighteen words in which everything that can be said is an opinion, and the judge who knows its worth.
+
+>>> show(read("the film was very good and the food was dull ."))
+'the film was very good and the food was dull . <eos>'
+>>> judge(read("the film was very good and the song was great ."))
+2.0
+>>> judge(read("the film was great great great ."))
+0.0
+
+The judge stands for the person whom training can usually not ask. Standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from random import Random
+
+PAD, BOS, EOS = 0, 1, 2
+
+NOUNS = ("film", "food", "game", "book", "song")
+POSITIVE = ("good", "great", "fine", "nice")
+NEGATIVE = ("bad", "dull", "poor", "weak")
+
+#: The text of each token id: three marks, then eighteen words. No sentence holds <pad>, and <bos> only begins one.
+VOCABULARY = ("<pad>", "<bos>", "<eos>", "the", "was", "very", "and", ".", *NOUNS, *POSITIVE, *NEGATIVE)
+
+#: Tokens of the longest :func:`sentence`, marks included.
+LONGEST = 20
+#: Tokens of every prompt.
+PROMPT = 4
+
+_IDS = {word: token for token, word in enumerate(VOCABULARY)}
+_NOUN, _GOOD, _BAD = (frozenset(_IDS[word] for word in words) for words in (NOUNS, POSITIVE, NEGATIVE))
+_ADJECTIVE = _GOOD | _BAD
+
+#: What may follow each token.
+_FOLLOWERS: dict[int, frozenset[int]] = {
+    BOS: frozenset({_IDS["the"]}),
+    _IDS["the"]: _NOUN,
+    **{noun: frozenset({_IDS["was"]}) for noun in _NOUN},
+    _IDS["was"]: _ADJECTIVE | {_IDS["very"]},
+    _IDS["very"]: _ADJECTIVE,
+    **{adjective: frozenset({_IDS["and"], _IDS["."]}) for adjective in _ADJECTIVE},
+    _IDS["and"]: frozenset({_IDS["the"]}),
+    _IDS["."]: frozenset({EOS}),
+}
+
+
+def read(text: str, finished: bool = True) -> list[int]:
+    """Words, with blanks between them, as tokens: <bos> first and, unless they go on, <eos> last.
+
+    Raises:
+        ValueError: a word that the language does not have.
+    """
+    unknown = [word for word in text.split() if word not in VOCABULARY]
+    if unknown:
+        raise ValueError(f"text must hold words of the vocabulary, got {unknown[0]!r}")
+    return [BOS, *(_IDS[word] for word in text.split()), *([EOS] if finished else [])]
+
+
+def show(tokens: Iterable[int]) -> str:
+    """Tokens as text; <bos> and padding are left out."""
+    return " ".join(VOCABULARY[token] for token in tokens if token not in (PAD, BOS))
+
+
+def sentence(rng: Random) -> list[int]:
+    """What people say: one to three opinions about different things, good and bad alike often. At most 20 tokens."""
+    clauses = []
+    for noun in rng.sample(NOUNS, rng.randint(1, 3)):
+        very = "very " if rng.random() < 0.3 else ""
+        clauses.append(f"the {noun} was {very}{rng.choice(POSITIVE + NEGATIVE)}")
+    return read(" and ".join(clauses) + " .")
+
+
+def prompts(count: int, rng: Random) -> list[list[int]]:
+    """Beginnings of a sentence, each "the NOUN was" behind <bos>: 4 tokens."""
+    return [read(f"the {rng.choice(NOUNS)} was", finished=False) for _ in range(count)]
+
+
+def judge(tokens: Sequence[int]) -> float:
+    """What a sentence is really worth: at most 2, without a lower limit.
+
+    Positive minus negative adjectives, cut at 2 and -2; 1 less for each pair of neighbours that the grammar does not
+    have, for each noun said again, and for a sentence without <eos>. What stands after the first <eos> is not read.
+
+    Args:
+        tokens: prompt and response together, <bos> first; padding may follow.
+
+    Raises:
+        ValueError: a token that the vocabulary does not have.
+    """
+    strange = [token for token in tokens if not 0 <= token < len(VOCABULARY)]
+    if strange:
+        raise ValueError(f"tokens must be from 0 to {len(VOCABULARY) - 1}, got {strange[0]}")
+    finished = EOS in tokens
+    said = list(tokens[: list(tokens).index(EOS) + 1 if finished else len(tokens)])
+    nouns = [token for token in said if token in _NOUN]
+    praise = sum((token in _GOOD) - (token in _BAD) for token in said)
+    errors = sum(after not in _FOLLOWERS.get(before, ()) for before, after in pairwise(said))
+    return float(max(-2, min(2, praise)) - errors - (len(nouns) - len(set(nouns))) - (not finished))

@@ -1,0 +1,160 @@
+"""Pictures of weights on their way: a matrix that is cut in two ways, roads of different lengths, buckets in flight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from rankzero.marks import COLOURS, ink_on
+from rankzero.picture import INK, QUIET, Picture, counted, legend, panels, styled
+from rankzero.plots import curves
+from rankzero.units import format_bytes, format_time
+
+Box = tuple[int, int, int, int]
+
+#: How strong the colour of what a rank keeps is; what it receives has its full colour.
+KEPT = 0.35
+
+
+class Move(Protocol):
+    """A box that ``destination`` gets from ``source``."""
+
+    @property
+    def source(self) -> int: ...
+    @property
+    def destination(self) -> int: ...
+    @property
+    def box(self) -> Box: ...
+
+
+class Span(Protocol):
+    """A bucket in a stage, from ``start`` to ``end`` in seconds."""
+
+    @property
+    def stage(self) -> int: ...
+    @property
+    def bucket(self) -> int: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+
+
+@styled
+def reshard(shape: tuple[int, int], source: Sequence[Box], plan: Sequence[Move], itemsize: int = 2) -> Picture:
+    """One matrix: who holds which part of it, and what every rank comes to hold, in the colours of where it is from.
+
+    Args:
+        shape: rows and columns.
+        source: the box that each rank holds; of equal ones the lowest rank is shown.
+        plan: transfers; where source and destination are equal the rank keeps what it has.
+        itemsize: bytes of an element.
+    """
+    ranks = len(source)
+    columns = min(ranks, 4) + 1
+    rows = math.ceil(ranks / (columns - 1))
+    picture, panes = panels(rows, columns, (7.4, 0.4 + rows * (0.5 + 1.35 * shape[0] / shape[1])))
+    for place in range(rows):
+        _sheet(panes[place * columns], shape, "held" if place == 0 else "")
+        for rank, box in enumerate(source):
+            if place == 0 and source.index(box) == rank:
+                _part(panes[0], box, rank, str(rank))
+        panes[place * columns].set_visible(place == 0)
+    sent = _received(plan, ranks)
+    for rank in range(rows * (columns - 1)):
+        axes = panes[rank // (columns - 1) * columns + 1 + rank % (columns - 1)]
+        axes.set_visible(rank < ranks)
+        if rank < ranks:
+            _sheet(axes, shape, f"rank {rank}: gets {format_bytes(sent[rank] * itemsize)}")
+            for move in plan:
+                if move.destination == rank:
+                    kept = move.source == rank
+                    _part(axes, move.box, move.source, "" if kept else str(move.source), KEPT if kept else 1.0)
+    legend(picture, {f"from rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)})
+    each = ", ".join(f"rank {rank} {format_bytes(size * itemsize)}" for rank, size in enumerate(sent))
+    picture.alt = (
+        f"A matrix of {shape[0]} x {shape[1]} on {counted(ranks, 'rank')}: on the left who holds which part, beside it "
+        f"what each rank comes to hold and from whom. Received: {each}."
+    )
+    return picture
+
+
+def _received(plan: Iterable[Move], ranks: int) -> list[int]:
+    """Elements that each rank gets from others."""
+    sizes = [0] * ranks
+    for move in plan:
+        row0, row1, col0, col1 = move.box
+        sizes[move.destination] += (row1 - row0) * (col1 - col0) * (move.source != move.destination)
+    return sizes
+
+
+def _sheet(axes: Axes, shape: tuple[int, int], title: str) -> None:
+    """An empty matrix."""
+    axes.set(xlim=(-0.1, shape[1] + 0.1), ylim=(shape[0] + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.add_patch(Rectangle((0, 0), shape[1], shape[0], facecolor="none", edgecolor=QUIET, linewidth=0.8))
+    axes.set_title(title, fontsize=8)
+
+
+def _part(axes: Axes, box: Box, rank: int, text: str, strength: float = 1.0) -> None:
+    """A box in the colour of a rank, with its number."""
+    row0, row1, col0, col1 = box
+    if row0 >= row1 or col0 >= col1:
+        return
+    colour = COLOURS[rank % len(COLOURS)]
+    size = (col1 - col0, row1 - row0)
+    axes.add_patch(Rectangle((col0, row0), *size, facecolor=colour, alpha=strength, edgecolor=INK, linewidth=0.6))
+    if text:
+        middle = ((col0 + col1) / 2, (row0 + row1) / 2)
+        axes.text(*middle, text, ha="center", va="center", fontsize=8, color=ink_on(colour))
+
+
+def roads(times: Mapping[str, Mapping[int, float]], lines: Mapping[str, tuple[float, float]]) -> Picture:
+    """Measured seconds by size for each road, and the line that was fitted to them.
+
+    Args:
+        times: by road, seconds by bytes.
+        lines: by road, start-up in seconds and bytes/s (infinite where the line is level).
+    """
+    sizes = sorted({size for rows in times.values() for size in rows})
+    fitted = {
+        road: [(float(size), max(alpha + size / rate, 1e-9)) for size in sizes] for road, (alpha, rate) in lines.items()
+    }
+    points = {road: [(float(size), seconds) for size, seconds in rows.items()] for road, rows in times.items()}
+    last = ", ".join(f"{road} {format_time(rows[max(rows)])}" for road, rows in times.items())
+    alt = (
+        f"Seconds against bytes on logarithmic axes for {counted(len(times), 'road')}. At {format_bytes(sizes[-1])}: "
+        f"{last}."
+    )
+    return curves(fitted, points, x="size (B)", y="time (s)", log="xy", alt=alt)
+
+
+@styled
+def buckets(spans: Sequence[Span], stages: Sequence[str]) -> Picture:
+    """Stages as rows, buckets as bars with their numbers.
+
+    Args:
+        spans: of each bucket in each stage.
+        stages: their names, from the first.
+    """
+    picture, (axes,) = panels(1, 1, (7.0, 0.7 + 0.42 * len(stages)))
+    end = max(span.end for span in spans)
+    for span in spans:
+        colour = COLOURS[span.bucket % 2]
+        corner = (span.start, span.stage - 0.38)
+        axes.add_patch(Rectangle(corner, span.end - span.start, 0.76, facecolor=colour, edgecolor=INK, linewidth=0.4))
+        if span.end - span.start > 0.02 * end:
+            middle = ((span.start + span.end) / 2, span.stage)
+            axes.text(*middle, str(span.bucket), ha="center", va="center", fontsize=7, color=ink_on(colour))
+    axes.set(xlim=(0, end * 1.005), ylim=(len(stages) - 0.5, -0.5), xlabel="time (s)")
+    axes.set_yticks(range(len(stages)), stages)
+    count = len({span.bucket for span in spans})
+    picture.alt = (
+        f"{counted(count, 'bucket')} pass {', '.join(stages)}, all stages at work at once; the last one leaves after "
+        f"{format_time(end)}."
+    )
+    return picture

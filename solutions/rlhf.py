@@ -1,0 +1,262 @@
+"""The tensors of one RLHF step: masks, log-probabilities, rewards of tokens, advantages and losses.
+
+Shapes: ``B`` responses of ``T`` tokens after prompts of ``P``; ``S = P + T``; a vocabulary of ``V``. A mask is 1 on the
+real tokens of a response and 0 elsewhere, of any type; every response has a real token. What stands where the mask is 0
+never counts, whatever it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def _real(mask: Tensor, **others: Tensor) -> Tensor:
+    """The mask as booleans, [B, T], checked against tensors that must have its shape."""
+    for name, other in others.items():
+        if other.shape != mask.shape:
+            raise ValueError(f"{name} must have the shape of mask, {tuple(mask.shape)}, got {tuple(other.shape)}")
+    real = mask.bool()
+    if real.dim() != 2 or not real.any(1).all():
+        raise ValueError("mask must be [B, T] with a real token in every row")
+    return real
+
+
+def _mean(values: Tensor, real: Tensor) -> Tensor:
+    """The mean over real tokens."""
+    return values.masked_fill(~real, 0).sum() / real.sum()
+
+
+def response_mask(tokens: Tensor, eos: int) -> Tensor:
+    """1 on the tokens of a response up to and including its first end-of-sequence token, 0 after it.
+
+    Args:
+        tokens: responses without their prompts, [B, T], integers.
+        eos: the token that ends a response. One that never does is all real.
+
+    Returns:
+        [B, T], float32.
+    """
+    ends = (tokens == eos).long()
+    before = ends.cumsum(1) - ends  # how many ends stand before a token
+    return (before == 0).float()
+
+
+def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
+    """The log-probability of each token of the responses, given all tokens before it.
+
+    Args:
+        logits: of one pass over prompts and responses, [B, S, V]; those at position t speak of token t + 1.
+        tokens: prompts and responses, [B, S].
+        prompt_length: P, at least 1 and below S.
+
+    Returns:
+        [B, S - P], of the type of ``logits``.
+
+    Raises:
+        ValueError: ``prompt_length`` is out of range.
+    """
+    if not 1 <= prompt_length < tokens.shape[1]:
+        raise ValueError(f"prompt_length must be from 1 to {tokens.shape[1] - 1}, got {prompt_length}")
+    log_probs = logits[:, prompt_length - 1 : -1].log_softmax(-1)
+    return log_probs.gather(-1, tokens[:, prompt_length:].unsqueeze(-1)).squeeze(-1)
+
+
+def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor, beta: float) -> Tensor:
+    """What each token is rewarded with: a penalty for leaving the reference, and the score on the last real token.
+
+    Args:
+        scores: one for each response, [B].
+        log_probs: of the policy that wrote the tokens, [B, T].
+        ref_log_probs: of the reference, [B, T].
+        mask: [B, T].
+        beta: price of one nat, per token; not negative.
+
+    Returns:
+        [B, T], 0 where masked. A row sums to its score minus ``beta`` times the sum of ``log_probs - ref_log_probs``.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask is empty, or ``beta`` is negative.
+
+    Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
+    """
+    real = _real(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
+    if scores.shape != mask.shape[:1]:
+        raise ValueError(f"scores must be {tuple(mask.shape[:1])}, one for each response, got {tuple(scores.shape)}")
+    if not beta >= 0:
+        raise ValueError(f"beta must be >= 0, got {beta}")
+    rewards = (-beta * (log_probs - ref_log_probs)).masked_fill(~real, 0)
+    places = torch.arange(mask.shape[1], device=mask.device)
+    last = (places * real).max(1, keepdim=True).values
+    return rewards.scatter_add(1, last, scores.unsqueeze(1).to(rewards.dtype))
+
+
+def masked_gae(
+    rewards: Tensor, values: Tensor, mask: Tensor, discount: float = 1.0, gae_lambda: float = 0.95
+) -> tuple[Tensor, Tensor]:
+    """Generalised advantage estimates of the real tokens, and the returns that the critic should have said.
+
+    Masked tokens, also those inside a response, are passed over: the next value and the running sum of a real token are
+    those of the next real token. After the last one the value is 0.
+
+    Args:
+        rewards: [B, T].
+        values: of the critic before each token, [B, T].
+        mask: [B, T].
+        discount: gamma, from 0 to 1.
+        gae_lambda: from 0 to 1.
+
+    Returns:
+        Advantages and returns, both [B, T] and 0 where masked; a return is advantage plus value.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask is empty, or a factor is out of range.
+
+    Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
+    """
+    real = _real(mask, rewards=rewards, values=values)
+    for name, factor in (("discount", discount), ("gae_lambda", gae_lambda)):
+        if not 0 <= factor <= 1:
+            raise ValueError(f"{name} must be from 0 to 1, got {factor}")
+    running, next_value = torch.zeros_like(rewards[:, 0]), torch.zeros_like(values[:, 0])
+    columns = []
+    for t in reversed(range(mask.shape[1])):
+        delta = rewards[:, t] + discount * next_value - values[:, t]
+        running = torch.where(real[:, t], delta + discount * gae_lambda * running, running)
+        next_value = torch.where(real[:, t], values[:, t], next_value)
+        columns.append(running)
+    advantages = torch.stack(columns[::-1], 1).masked_fill(~real, 0)
+    return advantages, (advantages + values).masked_fill(~real, 0)
+
+
+def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
+    """Values of the real tokens with mean 0 and variance 1 over the whole batch.
+
+    Args:
+        values: [B, T].
+        mask: [B, T].
+        eps: added to the (population) variance.
+
+    Returns:
+        [B, T], 0 where masked.
+
+    Raises:
+        ValueError: shapes differ, or a row of the mask is empty.
+    """
+    real = _real(mask, values=values)
+    centred = (values - _mean(values, real)).masked_fill(~real, 0)
+    return centred * torch.rsqrt(_mean(centred.square(), real) + eps)
+
+
+@dataclass(frozen=True)
+class LossStats:
+    """What one pass over a batch says about how far the policy has moved.
+
+    Attributes:
+        outside_fraction: of the real tokens, whose ratio is further than ``clip`` from 1.
+        clipped_fraction: of the real tokens, whose clipped term counts: they send no gradient.
+        approx_kl: mean of ``ratio - 1 - log ratio``, nats per token.
+    """
+
+    outside_fraction: float
+    clipped_fraction: float
+    approx_kl: float
+
+
+def policy_loss(
+    log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, mask: Tensor, clip: float = 0.2
+) -> tuple[Tensor, LossStats]:
+    """The clipped policy loss of PPO, averaged over the real tokens of the batch, and its statistics.
+
+    Args:
+        log_probs: of the policy that learns, [B, T]; the gradient flows here.
+        old_log_probs: of the policy that wrote the tokens, [B, T].
+        advantages: [B, T].
+        mask: [B, T]; elsewhere the others may hold anything, infinities too.
+        clip: how far the ratio may move from 1 and still earn; positive.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask is empty, or ``clip`` is not positive.
+
+    Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
+    """
+    real = _real(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
+    if not clip > 0:
+        raise ValueError(f"clip must be > 0, got {clip}")
+    log_ratio = (log_probs - old_log_probs).masked_fill(~real, 0)  # before exp: infinity times 0 is nan
+    ratio, gains = log_ratio.exp(), advantages.masked_fill(~real, 0)
+    free, clipped = ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains
+    shares = torch.stack([((ratio - 1).abs() > clip), clipped < free, log_ratio.expm1() - log_ratio])
+    stats = LossStats(*(float(_mean(share, real)) for share in shares.detach()))
+    return -_mean(torch.minimum(free, clipped), real), stats
+
+
+def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor, clip: float = 0.2) -> Tensor:
+    """Half the mean squared error of the critic over the real tokens, where a step further than ``clip`` earns nothing.
+
+    Of the errors of a value and of the value held within ``clip`` of its old one, the larger counts.
+
+    Args:
+        values: of the critic that learns, [B, T]; the gradient flows here.
+        old_values: of the critic at the time of the rollout, [B, T].
+        returns: what it should have said, [B, T].
+        mask: [B, T].
+        clip: positive.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask is empty, or ``clip`` is not positive.
+
+    Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
+    """
+    real = _real(mask, values=values, old_values=old_values, returns=returns)
+    if not clip > 0:
+        raise ValueError(f"clip must be > 0, got {clip}")
+    values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))
+    held = old_values + (values - old_values).clamp(-clip, clip)
+    return 0.5 * _mean(torch.maximum((values - returns).square(), (held - returns).square()), real)
+
+
+def preference_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
+    """The mean negative log-likelihood of preferences: the score of the better answer of a pair should be higher.
+
+    Args:
+        chosen: scores of the preferred answers, [N]; N is at least 1.
+        rejected: scores of the others, [N].
+
+    Raises:
+        ValueError: shapes differ, or there is no pair.
+
+    Source: Bradley and Terry (1952), doi:10.2307/2334029; Ouyang et al. (2022), arXiv:2203.02155, eq. 1.
+    """
+    if chosen.shape != rejected.shape or chosen.dim() != 1 or not len(chosen):
+        raise ValueError(f"chosen and rejected must be [N], got {tuple(chosen.shape)} and {tuple(rejected.shape)}")
+    return -functional.logsigmoid(chosen - rejected).mean()
+
+
+def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, eps: float = 1e-4) -> Tensor:
+    """The advantage of each response over the other answers to its prompt.
+
+    Args:
+        rewards: [B * G]; the answers to one prompt stand side by side.
+        group_size: G, at least 2.
+        normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
+        eps: keeps a group of equal rewards at 0.
+
+    Returns:
+        [B * G].
+
+    Raises:
+        ValueError: ``group_size`` is below 2, or the rewards are not whole groups.
+
+    Source: Shao et al. (2024), arXiv:2402.03300; Liu et al. (2025), arXiv:2503.20783, without the division.
+    """
+    if group_size < 2:
+        raise ValueError(f"group_size must be >= 2, got {group_size}")
+    if rewards.dim() != 1 or not len(rewards) or len(rewards) % group_size:
+        raise ValueError(f"rewards must be [B * {group_size}], got {tuple(rewards.shape)}")
+    groups = rewards.view(-1, group_size)
+    centred = groups - groups.mean(1, keepdim=True)
+    return (centred / (groups.std(1, keepdim=True) + eps) if normalize else centred).flatten()

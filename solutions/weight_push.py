@@ -1,0 +1,153 @@
+"""Weights between real ranks: a plan of boxes is carried out, a trainer pushes buckets, an engine keeps its addresses.
+
+    world.run(lambda: execute_reshard(local, source, target, plan), ranks=4).values
+
+A box ``(row0, row1, col0, col1)`` is a part of a matrix, half open; :mod:`.weight_sync` makes the plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+Box = tuple[int, int, int, int]
+
+
+def execute_reshard(
+    local: torch.Tensor, source: Sequence[Box], target: Sequence[Box], plan: Sequence[Any]
+) -> torch.Tensor:
+    """Carry out a reshard plan: every rank of the default group gives the box that it holds and gets the one it wants.
+
+    A rank sends what the plan tells it to send, and nothing else; so no rank ever has more of the matrix than its two
+    boxes. Messages are contiguous tensors, and the tag of each is its place in the plan. Sends and receives are all
+    posted before any is waited for: ranks that first send, each to the next, would wait for each other.
+
+    Args:
+        local: this rank's part of the matrix, the box ``source[rank]``; unchanged afterwards.
+        source: the box that each rank holds.
+        target: the box that each rank is to hold.
+        plan: the same on every rank: transfers with ``source``, ``destination`` and ``box``, in the matrix's rows and
+            columns. Those with ``source == destination`` are copies, without a message.
+
+    Returns:
+        The box ``target[rank]``, a new contiguous tensor of ``local``'s type; it may be empty.
+    """
+    rank = dist.get_rank()
+    held, wanted = source[rank], target[rank]
+    result = local.new_empty(wanted[1] - wanted[0], wanted[3] - wanted[2])
+    requests: list[Any] = []
+    arriving: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for tag, move in enumerate(plan):
+        if move.source == move.destination == rank:
+            _part(result, wanted, move.box).copy_(_part(local, held, move.box))
+        elif move.source == rank:
+            requests.append(dist.isend(_part(local, held, move.box).contiguous(), move.destination, tag=tag))
+        elif move.destination == rank:
+            place = _part(result, wanted, move.box)
+            arriving.append((place, torch.empty_like(place, memory_format=torch.contiguous_format)))
+            requests.append(dist.irecv(arriving[-1][1], move.source, tag=tag))
+    for request in requests:
+        request.wait()
+    for place, piece in arriving:
+        place.copy_(piece)
+    return result
+
+
+def _part(block: torch.Tensor, held: Box, box: Box) -> torch.Tensor:
+    """The view of ``box`` in the ``block`` that holds ``held``."""
+    return block[box[0] - held[0] : box[1] - held[0], box[2] - held[2] : box[3] - held[2]]
+
+
+def push_weights(
+    state: Mapping[str, torch.Tensor], trainer: int, rollout_group: dist.ProcessGroup, bucket_bytes: int
+) -> None:
+    """Bring the trainer's weights to every rank of a group, in buckets, into the tensors that are there already.
+
+    Every member of the group calls it. The names are the same on every rank, in any order: tensors go in the order of
+    their sorted names. Tensors that share one memory (tied weights) go once, under the first of their names. A bucket
+    takes tensors as long as it stays within ``bucket_bytes``, and at least one. Its bytes are one broadcast.
+
+    Args:
+        state: this rank's parameters and buffers by name, as ``state_dict()`` gives them: equal shapes and types on
+            every rank, types may differ between tensors. They are overwritten in place on all ranks but the trainer.
+        trainer: *global* rank that has the new weights, a member of the group.
+        rollout_group: the group of the trainer and those that generate.
+        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; positive.
+
+    Raises:
+        ValueError: ``bucket_bytes`` is not positive.
+    """
+    if bucket_bytes <= 0:
+        raise ValueError(f"bucket_bytes must be > 0, got {bucket_bytes!r}")
+    for bucket in _buckets(_distinct(state), bucket_bytes):
+        flat = torch.cat([_bytes(tensor) for tensor in bucket])
+        dist.broadcast(flat, src=trainer, group=rollout_group)
+        for tensor, part in zip(bucket, flat.split([tensor.nbytes for tensor in bucket]), strict=True):
+            tensor.detach().copy_(part.clone().view(tensor.dtype).view(tensor.shape))
+
+
+def _distinct(state: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+    """Tensors by sorted name; of those that are one memory the first. An empty tensor has nothing to send."""
+    found: dict[Any, torch.Tensor] = {}
+    for name in sorted(state):
+        tensor = state[name]
+        if tensor.numel():
+            found.setdefault((tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype), tensor)
+    return list(found.values())
+
+
+def _buckets(tensors: Sequence[torch.Tensor], bucket_bytes: int) -> list[list[torch.Tensor]]:
+    buckets: list[list[torch.Tensor]] = []
+    room = 0
+    for tensor in tensors:
+        if not buckets or tensor.nbytes > room:
+            buckets.append([])
+            room = bucket_bytes
+        buckets[-1].append(tensor)
+        room -= tensor.nbytes
+    return buckets
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor's elements as bytes, [N] of uint8, contiguous whatever the tensor is."""
+    return tensor.detach().contiguous().view(-1).view(torch.uint8)
+
+
+def debug_src(x: torch.Tensor) -> torch.Tensor:
+    """Share the weights among the ranks that serve: the second half of all ranks, N / 2 to N - 1. N is even.
+
+    The first of the serving ranks has them, and the others of that half get them. The ranks of the first half train:
+    they make the group with the others, because every rank of the world must, and keep their own tensor.
+
+    Args:
+        x: the same shape and type on every rank; unchanged afterwards.
+
+    Returns:
+        A new tensor: on a serving rank the first serving rank's, on any other its own.
+    """
+    ranks = dist.get_world_size()
+    serving = list(range(ranks // 2, ranks))
+    group = dist.new_group(serving)
+    weights = x.clone()
+    if dist.get_rank() in serving:
+        dist.broadcast(weights, src=serving[0], group=group)
+    return weights
+
+
+def debug_rebinding(layer: torch.nn.Linear, weight: torch.Tensor, bias: torch.Tensor) -> None:
+    """Give a layer new weights while an engine runs on it.
+
+    The engine has captured the layer: it reads from the addresses at which weight and bias stood then, and it will not
+    capture again. An optimizer holds the two parameters as well.
+
+    Args:
+        layer: with a bias; its parameters may need gradients.
+        weight: the new weight [out, in], of the layer's type.
+        bias: the new bias [out].
+    """
+    with torch.no_grad():
+        layer.weight.copy_(weight)
+        layer.bias.copy_(bias)

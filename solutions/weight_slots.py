@@ -1,0 +1,132 @@
+"""Who may write which copy of the weights, and how many responses may start: the two rules of an asynchronous trainer.
+
+Standard library only. Slots are numbers here; whoever owns the memory (:mod:`rankzero.mailbox`) does as they say.
+"""
+
+from __future__ import annotations
+
+
+def _check_integer(name: str, value: int, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+
+
+class WeightSlots:
+    """Which of several copies of the weights is the latest, which are being read, and which may be written.
+
+    One writer publishes: it asks for a slot, fills it, and commits it under a version; the slot is the latest from then
+    on. Any number of readers acquire the latest slot, read it, and release it. Each acquisition is a pin; a slot with
+    a pin is not written, however old it is. At most one publish is open at a time. A call that raises changes nothing.
+
+    Args:
+        slots: how many there are, numbered from 0; an integer >= 2.
+
+    Attributes:
+        latest: the slot that was committed last; None before the first commit.
+        version: its version; None before the first commit.
+
+    Raises:
+        ValueError: an argument is outside its range, here or in a method; the message names it and its value.
+    """
+
+    def __init__(self, slots: int = 2) -> None:
+        _check_integer("slots", slots, 2)
+        self._pins = [0] * slots
+        self._open: int | None = None
+        self.latest: int | None = None
+        self.version: int | None = None
+
+    def begin_publish(self) -> int | None:
+        """Open a publish: the lowest slot that is neither the latest nor pinned. None when there is none: wait.
+
+        Raises:
+            ValueError: a publish is open.
+        """
+        if self._open is not None:
+            raise ValueError(f"slot {self._open} is being written: commit it first")
+        free = (slot for slot, pins in enumerate(self._pins) if slot != self.latest and not pins)
+        self._open = next(free, None)
+        return self._open
+
+    def commit(self, version: int) -> None:
+        """The slot of the open publish is complete: it is the latest now. A version that is refused leaves it open.
+
+        Raises:
+            ValueError: no publish is open, or ``version`` is not an integer above the latest one (at first: >= 0).
+        """
+        if self._open is None:
+            raise ValueError("no publish is open")
+        _check_integer("version", version, 0 if self.version is None else self.version + 1)
+        self.latest, self.version, self._open = self._open, version, None
+
+    def acquire(self) -> tuple[int, int] | None:
+        """Pin the latest slot; ``(slot, version)``, or None before the first commit."""
+        if self.latest is None or self.version is None:
+            return None
+        self._pins[self.latest] += 1
+        return self.latest, self.version
+
+    def release(self, slot: int) -> None:
+        """Take back one pin of ``slot``; ValueError when it has none."""
+        if isinstance(slot, bool) or slot not in range(len(self._pins)) or not self._pins[slot]:
+            raise ValueError(f"slot {slot!r} is not pinned")
+        self._pins[slot] -= 1
+
+
+class StalenessGate:
+    """How many responses may start now, so that production never runs far ahead of training.
+
+    A response that is accepted waits for a trainer's batch or was in one. After ``version`` updates the trainer has
+    taken ``version`` batches; ``max_staleness`` batches may wait beyond the one that it takes next.
+
+    Args:
+        batch: responses that one update trains on; an integer >= 1.
+        max_staleness: batches ahead; an integer >= 0; with 0 a batch starts when the update before it is done.
+        max_concurrent: responses that may run at once; an integer >= 1.
+
+    Attributes:
+        version: updates so far.
+        running: responses that have started and not ended.
+        accepted: responses that ended and were kept.
+
+    Raises:
+        ValueError: an argument is outside its range, or a method is called at the wrong time.
+
+    Source: AReaL, Fu et al. (2025), arXiv:2505.24298, "Staleness-Aware Training".
+    """
+
+    def __init__(self, batch: int, max_staleness: int, max_concurrent: int) -> None:
+        _check_integer("batch", batch, 1)
+        _check_integer("max_staleness", max_staleness, 0)
+        _check_integer("max_concurrent", max_concurrent, 1)
+        self._batch, self._ahead, self._most = batch, max_staleness, max_concurrent
+        self.version = self.running = self.accepted = 0
+
+    def capacity(self) -> int:
+        """Responses that may start now; never negative."""
+        wanted = (self._ahead + self.version + 1) * self._batch
+        return max(0, min(self._most - self.running, wanted - self.accepted - self.running))
+
+    def submit(self) -> None:
+        """A response starts; ValueError when the capacity is 0."""
+        if not self.capacity():
+            raise ValueError(f"no response may start: {self.running} are running, {self.accepted} were accepted")
+        self.running += 1
+
+    def accept(self) -> None:
+        """A response ends and is kept; ValueError when none is running."""
+        self._end()
+        self.accepted += 1
+
+    def reject(self) -> None:
+        """A response ends and is dropped, so that another may take its place; ValueError when none is running."""
+        self._end()
+
+    def advance(self) -> None:
+        """The trainer has made an update."""
+        self.version += 1
+
+    def _end(self) -> None:
+        if not self.running:
+            raise ValueError("no response is running")
+        self.running -= 1

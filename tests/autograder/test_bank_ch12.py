@@ -1,0 +1,103 @@
+"""Chapter 12's bank: the list, answers as the page prints them, and slips that are wrong in the way they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+
+from autograder.bank import ch12_advantages, ch12_gradients
+from autograder.bank import ch12_rl as bank
+from autograder.items import Build, Choice, Debug, Question
+from solutions.rl import gae
+
+ITEMS: Mapping[str, object] = {item.id: item for item in bank.ITEMS}
+QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+
+ANSWERS = {  # the table of the page
+    "12-gamma-long": (4.36073e-5,),
+    "12-return": (1.5,),
+    "12-horizon": (50,),
+    "12-bellman": (3.83562,),
+    "12-baseline-100": (0.25, 4950.125),
+    "12-best-baseline": (1.95806,),
+    "12-td": (-0.004,),
+    "12-cutoff": (-49, 0),
+    "12-gae-first": (0.701751,),
+    "12-gae-weight": (0.541487,),
+    "12-gae-half": (11.2994,),
+    "12-lambda-for": (0.965936,),
+    "12-clip-five": (-5,),
+    "12-optimizer-steps": (80, 20),
+    "12-explained": (0.45, 1),
+}
+
+
+def test_every_item_is_there():
+    assert set(ANSWERS) == set(QUESTIONS)
+    assert set(CHOICES) == {
+        "12-clip-table",
+        "12-first-minibatch",
+        "12-forgetting",
+        "12-lambda-monotone",
+        "12-lambda-one",
+        "12-llm-state",
+    }
+    closed = {item.function for item in bank.ITEMS if isinstance(item, Build) and item.module == "rl"}
+    assert closed == {
+        "debug_done",
+        "discounted_returns",
+        "gae",
+        "optimal_baseline",
+        "policy_value",
+        "ppo_clip_objective",
+        "reinforce_moments",
+    }
+    assert isinstance(ITEMS["12-debug-done"], Debug)
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    parts = QUESTIONS[identifier].parts
+    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-5, abs=1e-12)
+
+
+# The wrong programs give what people print.
+
+STEADY = ((1,) * 3, (50,) * 3, (50,) * 3, (False,) * 3, (False, False, True), 0.98, 0.8)
+TWO = ((1,) * 4, (0.5,) * 4, (0.5, 9, 0.5, 2), (0, 1, 0, 0), (0, 0, 0, 1), 0.9, 0.8)
+
+
+def test_a_cut_off_that_is_treated_as_an_end():
+    assert ch12_advantages.slip_truncation_ends(*STEADY) == pytest.approx([-30.1181, -38.416, -49], rel=1e-5)
+
+
+def test_a_recursion_over_the_border():
+    assert ch12_advantages.slip_over_the_border(*TWO)[0] == pytest.approx(2.66095, rel=1e-5)
+    assert gae(*TWO)[0] == pytest.approx(1.31)
+
+
+def test_clipping_without_the_minimum():
+    case = ch12_gradients.CLIP.cases[2]
+    assert ch12_gradients.slip_without_min(*case.args).objective == pytest.approx(-1.2)
+
+
+@pytest.mark.parametrize("key", range(5))
+def test_buffers_have_ends_of_both_kinds(key):
+    """Kills a hidden group in which only one of the masks matters."""
+    *_, terminated, truncated, discount, trace = ch12_advantages._several(Random(key)).args
+    assert any(terminated[:-1])
+    assert any(cut and not end for cut, end in zip(truncated[:-1], terminated[:-1], strict=True))
+    assert 0 < trace < discount < 1
+
+
+@pytest.mark.parametrize("key", range(5))
+def test_samples_of_all_four_kinds_keep_away_from_the_edges(key):
+    new, old, advantages, clip = ch12_gradients._samples(Random(key)).args
+    ratios = [math.exp(a - b) for a, b in zip(new, old, strict=True)]
+    kinds = {(r > 1, a > 0) for r, a in zip(ratios, advantages, strict=True) if abs(r - 1) > clip}
+    assert len(kinds) == 4
+    assert all(abs(abs(r - 1) - clip) > 1e-6 and 0.19 < r < 5.01 for r in ratios)

@@ -1,0 +1,104 @@
+"""Chapter 13's bank, estimates and memory: answers as the page prints them, and draws that tell slips apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+
+from autograder.bank import ch13_kl, ch13_questions, ch13_rlhf, wrong_kl, wrong_role_memory
+from autograder.items import Build, Choice, Debug, Question
+from rankzero.units import GB
+from solutions.kl import estimator_moments
+from solutions.rlhf_memory import rlhf_bytes
+
+ITEMS: Mapping[str, object] = {item.id: item for item in ch13_rlhf.ITEMS}
+
+ANSWERS = {  # the table of the page
+    "13-kl-k2": (0.0173727,),
+    "13-7b": (252,),
+    "13-min-gpus": (32, 40),
+}
+
+CHOSEN = {
+    "13-who-learns": "the actor and the critic",
+    "13-quietest": "k1",
+    "13-loss-k1": "zero",
+    "13-loss-k3": "the gradient of KL(reference||policy)",
+    "13-8gpu-70b": "scoring alone, and GRPO with a rule and adapters",
+}
+
+
+def test_every_item_of_the_chapter_is_there():
+    exercises = {item.function for item in ch13_rlhf.ITEMS if isinstance(item, Build) and not isinstance(item, Debug)}
+    assert exercises == {
+        "estimator_moments",
+        "expected_kl_gradient",
+        "group_advantages",
+        "kl_estimates",
+        "masked_gae",
+        "masked_whiten",
+        "policy_loss",
+        "preference_loss",
+        "response_log_probs",
+        "response_mask",
+        "rlhf_bytes",
+        "role_bytes",
+        "tilted_policy",
+        "token_rewards",
+        "value_loss",
+    }
+    assert len(ITEMS) == len(ch13_rlhf.ITEMS) == 45
+    sections = [tuple(map(int, item.section.split("."))) for item in ch13_rlhf.ITEMS]
+    assert sections == sorted(sections)
+
+
+@pytest.mark.parametrize("identifier", ANSWERS)
+def test_the_answers_of_the_table(identifier):
+    item = ITEMS[identifier]
+    assert isinstance(item, Question)
+    assert [part.answer() for part in item.parts] == pytest.approx(ANSWERS[identifier], rel=1e-5)
+
+
+@pytest.mark.parametrize("identifier", CHOSEN)
+def test_the_options_of_the_table(identifier):
+    item = ITEMS[identifier]
+    assert isinstance(item, Choice)
+    assert item.options[item.correct] == CHOSEN[identifier]
+
+
+def test_what_eight_gpus_hold():
+    """The option that is called right names what fits, and the sentences about the others hold."""
+    demands = ch13_questions.demands()
+    assert [name for name, size in demands.items() if size <= 8 * 80 * GB] == [
+        "scoring alone",
+        "GRPO with a rule and adapters",
+    ]
+    assert demands["GRPO with a rule"] == pytest.approx(2 * 640 * GB, rel=0.02)
+    assert demands["PPO"] == pytest.approx(4 * 640 * GB, rel=0.02)
+
+
+def test_the_quieter_one_is_k1():
+    far = (0.9, 0.05, 0.05), (1 / 3,) * 3
+    assert estimator_moments(*far, "k1")[1] < estimator_moments(*far, "k3")[1]
+
+
+@pytest.mark.parametrize("key", range(5))
+def test_the_best_reward_is_out_of_reach(key):
+    """Kills a group in which shifting by the largest of all rewards would do."""
+    reference, rewards, beta = ch13_kl._unreachable(Random(key)).args
+    assert reference[rewards.index(max(rewards))] == 0
+    with pytest.raises(ZeroDivisionError):
+        wrong_kl.shifted_by_the_impossible(reference, rewards, beta)
+
+
+@pytest.mark.parametrize("key", range(5))
+def test_tiny_differences_need_expm1(key):
+    log_p, log_q = ch13_kl._tiny(Random(key)).args
+    d = log_p - log_q
+    assert abs(wrong_kl.without_expm1(log_p, log_q).k3 / (d * d / 2) - 1) > 1e-3
+
+
+def test_a_rule_takes_no_bytes_and_a_model_for_it_does():
+    assert wrong_role_memory.model_for_every_rule("grpo", 7e9)["total"] > rlhf_bytes("grpo", 7e9)["total"]

@@ -1,0 +1,89 @@
+"""The demos of chapter 12 that learn: what they show must hold, and a wrong part must be status 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from demo_runs import run, table
+
+from demos import common, ppo_cartpole, reinforce
+from solutions.policy import ppo_update, reinforce_loss
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def replaced(name: str, program):
+    """``part`` with one function replaced."""
+    right = common.part
+    return lambda code, module, wanted: program if wanted == name else right(code, module, wanted)
+
+
+def test_a_row_for_each_iteration(tmp_path):
+    rows = table(tmp_path, "ppo_cartpole", "--quick", "--epochs", "3", "--steps", "600")
+    assert [int(row["steps"]) for row in rows] == [256, 512]
+    assert all(float(row["clipped"]) <= float(row["outside"]) for row in rows)
+
+
+def test_without_clipping_nothing_is_clipped(tmp_path):
+    rows = table(tmp_path, "ppo_cartpole", "--quick", "--no-clip", "--no-norm-limit", "--rate", "1e-2")
+    assert {float(row["clipped"]) for row in rows} == {0.0}
+    assert max(float(row["KL"]) for row in rows) > 0
+
+
+def test_a_policy_that_has_not_learned_is_status_1(capsys):
+    assert run("ppo_cartpole", "--steps", "512", "--epochs", "1") == 1
+    assert "at least 475: NO" in capsys.readouterr().out
+
+
+def test_old_log_probabilities_that_are_not_old_are_found(monkeypatch, capsys):
+    """Kills a check that cannot fail."""
+
+    def shifted(policy, value, optimizer, batch, *rest, **options):
+        moved = replace(batch, old_log_probs=batch.old_log_probs - 0.5)
+        return ppo_update(policy, value, optimizer, moved, *rest, **options)
+
+    monkeypatch.setattr(ppo_cartpole, "part", replaced("ppo_update", shifted))
+    assert run("ppo_cartpole", "--quick") == 1
+    assert "every ratio is 1: NO" in capsys.readouterr().out
+
+
+def test_each_weight_has_its_rows(tmp_path):
+    rows = table(tmp_path, "reinforce", "--quick", "--weights", "to-go,value")
+    assert [row["weight"] for row in rows] == ["to-go", "value"]
+    assert float(rows[0]["variance"]) > float(rows[1]["variance"])
+
+
+def test_a_loss_that_forgets_the_weights_is_found(monkeypatch, capsys):
+    def unweighted(log_probs, weights, mask):
+        return reinforce_loss(log_probs, torch.ones_like(weights), mask)
+
+    monkeypatch.setattr(reinforce, "part", replaced("reinforce_loss", unweighted))
+    assert run("reinforce", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("ppo_cartpole", ["--steps", "255"]),
+        ("ppo_cartpole", ["--gae-lambda", "1.1"]),
+        ("ppo_cartpole", ["--epochs", "0"]),
+        ("ppo_cartpole", ["--rate", "fast"]),
+        ("reinforce", ["--weights", "episode,none"]),
+        ("reinforce", ["--weights", "value,value"]),
+        ("reinforce", ["--seeds", "0"]),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    assert "error: " in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,75 @@
+"""Chapter 12's demos without training: what each shows must hold, and a wrong part must be status 1."""
+
+from __future__ import annotations
+
+import pytest
+from demo_runs import run, table
+
+from autograder.bank.ch12_advantages import slip_truncation_ends, slip_without_lambda
+from demos import common, gae, random_walk
+from solutions.rl import gae as right_gae
+
+
+def replaced(name: str, program):
+    """``part`` with one function replaced."""
+    right = common.part
+    return lambda code, module, wanted: program if wanted == name else right(code, module, wanted)
+
+
+def column(rows, name: str) -> list[float]:
+    return [float(row[name]) for row in rows]
+
+
+def test_errors_and_advantages_of_the_default_episode(tmp_path):
+    rows = table(tmp_path, "gae")
+    assert column(rows, "TD error") == pytest.approx(column(rows, "lambda 0"))
+    wanted = right_gae((0, 0, 0, 1), (0.5,) * 4, (0.5,) * 4, (0, 0, 0, 1), (0,) * 4, 0.99, 0.95)
+    assert column(rows, "lambda 0.95") == pytest.approx(wanted, rel=1e-5)
+
+
+def test_a_cut_keeps_its_bootstrap(tmp_path):
+    arguments = ("--rewards", "1,1,1", "--values", "50,50,50", "--gamma", "0.98", "--end", "cut", "--after", "50")
+    assert column(table(tmp_path, "gae", *arguments), "TD error") == pytest.approx([0, 0, 0])
+    assert column(table(tmp_path, "gae", *arguments[:-4]), "TD error") == pytest.approx([0, 0, -49])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--values", "1,2"], "--values must hold 4 numbers"),
+        (["--gamma", "1.5"], "must be a number from 0 to 1"),
+        (["--lambdas", "0,2"], "must be a number from 0 to 1"),
+        (["--rewards", ",".join("1" * 51)], "at most 50 numbers"),
+    ],
+)
+def test_an_episode_that_does_not_do(arguments, sentence, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run("gae", *arguments)
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [slip_truncation_ends, lambda *args: slip_without_lambda(*args[:-1], 0.5)[::-1]])
+def test_a_wrong_part_is_status_1(monkeypatch, capsys, wrong):
+    """Kills a check that cannot fail."""
+    monkeypatch.setattr(gae, "part", replaced("gae", wrong))
+    assert run("gae", "--end", "cut", "--rewards", "1,2,4,1") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_three_ways_to_the_same_values(tmp_path):
+    rows = table(tmp_path, "random_walk", "--quick")
+    assert column(rows, "solved") == pytest.approx([state / 6 for state in range(1, 6)])
+    assert column(rows, "100 sweeps") == pytest.approx(column(rows, "solved"), rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_walks_do(seed, capsys):
+    assert run("random_walk", "--episodes", "50", "--seed", str(seed)) == 0
+    assert "yes" in capsys.readouterr().out
+
+
+def test_values_of_one_sweep_are_status_1(monkeypatch, capsys):
+    monkeypatch.setattr(random_walk, "part", replaced("policy_value", lambda p, r, g: list(r)))
+    assert run("random_walk", "--quick") == 1
+    assert "NO" in capsys.readouterr().out

@@ -1,0 +1,112 @@
+"""The demos of RLHF runs: what each shows must hold, and a wrong part must be status 1."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from demo_runs import run, table
+
+from demos import common, reward_hacking, rlhf
+from rankzero import stored_sweep
+from solutions import rlhf as right
+from solutions.rlhf_runs import Point
+
+
+def replaced(name: str, program):
+    """``part`` with one function replaced."""
+    return lambda code, module, wanted: program if wanted == name else common_part(code, module, wanted)
+
+
+common_part = common.part
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "grpo"])
+@pytest.mark.parametrize("reward", ["model", "judge"])
+def test_the_score_rises(algorithm, reward, tmp_path):
+    rows = table(tmp_path, "rlhf", "--quick", "--algorithm", algorithm, "--reward", reward)
+    assert [int(row["iteration"]) for row in rows] == list(range(5))
+    assert float(rows[-1]["score"]) > float(rows[0]["score"])
+    assert float(rows[0]["KL (nats)"]) == pytest.approx(0, abs=1e-4)
+    if reward == "judge":
+        assert all(row["score"] == row["judge"] for row in rows)
+
+
+def test_a_wrong_part_is_status_1(monkeypatch, capsys):
+    """An actor that climbs down: the sign of its loss is turned."""
+
+    def down(*args, **kwargs):
+        loss, stats = right.policy_loss(*args, **kwargs)
+        return -loss, stats
+
+    monkeypatch.setattr(rlhf, "part", replaced("policy_loss", down))
+    assert run("rlhf", "--quick") == 1
+    assert "the score has risen: NO" in capsys.readouterr().out
+
+
+def test_a_part_that_is_not_written(monkeypatch, capsys):
+    def missing(*args, **kwargs):
+        raise NotImplementedError("13-masked-gae: not written yet")
+
+    monkeypatch.setattr(rlhf, "part", replaced("masked_gae", missing))
+    assert run("rlhf", "--quick") == 1
+    assert capsys.readouterr().err == "13-masked-gae: not written yet\n"
+
+
+def test_models_are_kept(tmp_path, monkeypatch, capsys):
+    """The folder's models are taken, not trained."""
+    made = rlhf.runs.reference(0, 40)
+    monkeypatch.setattr(rlhf, "kept", lambda folder: (made, rlhf.runs.scorer(made, 0, 10)))
+    monkeypatch.setattr(rlhf.runs, "reference", None)
+    assert run("rlhf", "--cache", str(tmp_path), "--iterations", "4") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("rlhf", ["--beta", "-1"], "must be a number from 0 to 10"),
+        ("rlhf", ["--cache", "nowhere"], "there is no folder nowhere"),
+        ("rlhf", ["--iterations", "0"], "must be a whole number"),
+        ("reward_hacking", ["--betas", "0"], "two prices or more"),
+        ("reward_hacking", ["--betas", "0,x"], "must be a number"),
+    ],
+)
+def test_a_command_that_does_not_do(name, arguments, sentence, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(name, *arguments)
+    assert stopped.value.code == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_prices_are_compared(tmp_path, capsys):
+    rows = table(tmp_path, "reward_hacking", "--quick", "--betas", ".5,0,.1")
+    assert [float(row["beta"]) for row in rows] == [0, 0.5]
+    assert float(rows[0]["KL (nats)"]) > float(rows[1]["KL (nats)"])
+
+
+def test_a_price_without_effect_is_status_1(monkeypatch, capsys):
+    def free(scores, log_probs, ref_log_probs, mask, beta):
+        return right.token_rewards(scores, log_probs, ref_log_probs, mask, 0.0)
+
+    monkeypatch.setattr(rlhf, "part", replaced("token_rewards", free))
+    assert run("reward_hacking", "--quick") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_the_store_is_written_whole(tmp_path, monkeypatch):
+    """The sweep itself takes minutes; what it gives is replaced."""
+    point = Point(0, 0.5, 1.0, 0.0, 9.0, 0.0, "the film was good . <eos>")
+    monkeypatch.setattr(reward_hacking, "STORE", tmp_path / "stored_sweep.py")
+    monkeypatch.setattr(reward_hacking.runs, "sweep", lambda *_, **__: {(0.1, 2): [point]})
+    assert run("reward_hacking", "--store") == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["stored_sweep.py"]
+    space: dict = {}
+    exec((tmp_path / "stored_sweep.py").read_text(), space)
+    assert space["ROWS"] == space["GRPO_ROWS"] == ((0.1, 2, 0, 0.5, 1.0, 0.0, "the film was good . <eos>"),)
+    assert sys.modules["rankzero.stored_sweep"] is stored_sweep
+
+
+def test_pictures(tmp_path):
+    for name in ("rlhf", "reward_hacking"):
+        assert run(name, "--quick", "--save", str(tmp_path / f"{name}.png")) == 0
+        assert (tmp_path / f"{name}.png").stat().st_size > 5000

@@ -1,0 +1,88 @@
+"""The demos of chapter 14's placements: what each shows must hold, and a wrong part must be status 1."""
+
+from __future__ import annotations
+
+import pytest
+from demo_runs import run, table
+
+from demos import common, memory_timeline, placement, rlhf_timeline
+from solutions.rlhf_schedule import best_placement
+from solutions.rlhf_schedule import memory_timeline as right_timeline
+
+
+def replaced(name: str, program):
+    """``part`` with one function replaced."""
+    right = common.part
+    return lambda code, module, wanted: program if wanted == name else right(code, module, wanted)
+
+
+def test_the_job_of_the_page(tmp_path):
+    rows = table(tmp_path, "memory_timeline")
+    resident = [float(row["resident (GB)"]) for row in rows]
+    assert resident == pytest.approx([66.4576, 8.81921, 47.2769], rel=1e-5)
+    assert float(rows[2]["copied in (GB)"]) == pytest.approx(26.4576, rel=1e-5)
+
+
+def test_nothing_leaves(capsys):
+    assert run("memory_timeline", "--offload", "nothing", "--algorithm", "grpo") == 0
+    assert "0.00 s of copies" in capsys.readouterr().out
+
+
+def test_real_tensors(tmp_path, capsys):
+    picture = tmp_path / "memory.svg"
+    assert run("memory_timeline", "--real", "--save", str(picture)) == 0
+    assert "in every phase: yes" in capsys.readouterr().out
+    assert picture.stat().st_size > 1000
+
+
+def test_a_wrong_timeline_is_status_1(monkeypatch, capsys):
+    """Kills a check that cannot fail: a first phase that loads everything."""
+
+    def wrong(phases, sizes, discardable):
+        first, *others = right_timeline(phases, sizes, discardable)
+        return [type(first)(first.name, first.resident, first.resident, 0.0), *others]
+
+    monkeypatch.setattr(memory_timeline, "part", replaced("memory_timeline", wrong))
+    assert run("memory_timeline") == 1
+    assert "NO" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_the_gain_of_the_page(mode, tmp_path, capsys):
+    picture = tmp_path / "gantt.svg"
+    assert run("rlhf_timeline", "--mode", mode, "--save", str(picture)) == 0
+    out = capsys.readouterr().out
+    assert "best split 60 and 40: 100 s; in turn 135 s" in out
+    assert f"{mode}, {135 if mode == 'sync' else 100} s an iteration" in out
+    assert picture.stat().st_size > 1000
+
+
+def test_a_split_that_leaves_nobody(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run("rlhf_timeline", "--gpus", "8", "--split", "8")
+    assert stopped.value.code == 2
+    assert "--split must leave a GPU" in capsys.readouterr().err
+
+
+def test_pools_take_over_with_the_tail(tmp_path):
+    assert table(tmp_path, "placement", "--gpus", "128", "--tail", "0")[0]["placement"] == "colocated"
+    first = table(tmp_path, "placement", "--gpus", "128", "--tail", "90")[0]
+    assert (first["placement"], first["rollout GPUs"], first["training GPUs"]) == ("two pools", "48", "80")
+
+
+def test_where_nothing_fits(tmp_path, capsys):
+    picture = tmp_path / "none.svg"
+    assert run("placement", "--gpus", "32", "--save", str(picture)) == 0
+    assert "nothing fits: 79.4 GB of states" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("demo", [placement, rlhf_timeline])
+def test_a_wrong_search_is_status_1(demo, monkeypatch, capsys):
+    """Kills a check that cannot fail: a search that never splits."""
+
+    def wrong(gpus, *work, **more):
+        return best_placement(gpus, *work[:2], 0.0)
+
+    monkeypatch.setattr(demo, "part", replaced("best_placement", wrong))
+    assert run(demo.__name__.rpartition(".")[2]) == 1
+    assert "NO" in capsys.readouterr().out

@@ -1,0 +1,71 @@
+"""The stored sweep: it is what the program computes, and what the page says of it holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankzero import stored_sweep
+from solutions import beta_sweep
+from solutions.beta_sweep import GRPO_RUNS, RUNS, best_beta, run_of, worst_judge
+from solutions.rlhf_runs import BETAS, GRPO_BETAS, KEPT, SEEDS, Point, stored_text, sweep
+
+
+@pytest.mark.parametrize(("runs", "betas"), [(RUNS, BETAS), (GRPO_RUNS, GRPO_BETAS)])
+def test_every_run_is_there(runs, betas):
+    assert [(run.beta, run.seed) for run in runs] == [(beta, seed) for seed in SEEDS for beta in betas]
+    for run in runs:
+        assert [moment.iteration for moment in run.moments] == list(KEPT)
+        assert run.moments[0].kl == pytest.approx(0, abs=0.01)
+
+
+def test_a_part_is_run_again():
+    """Kills a store that no longer is what the program computes; digits differ between machines."""
+    (again,) = sweep((0.05,), (3,), iterations=6).values()
+    kept = run_of(0.05, 3).moments
+    assert again[0].score == pytest.approx(kept[0].score, abs=0.05)
+    assert again[0].judge == pytest.approx(kept[0].judge, abs=0.1)
+    assert again[6].score == pytest.approx(kept[6].score, abs=0.4)
+    assert again[6].judge == pytest.approx(kept[6].judge, abs=0.5)
+    assert again[6].kl == pytest.approx(kept[6].kl, abs=1.5)
+
+
+def test_text_and_rows():
+    """What is stored is what is read, whatever is in a sentence."""
+    points = [Point(0, 0.5, -1.25, 0.0, 9.0, 0.1, "the film was good . <eos>"), Point(1, 1, 2, 3, 9, 0, "left out")]
+    text = stored_text({(0.1, 2): [points[0]]}, {(0.0, 3): [points[0]]})
+    space: dict = {}
+    exec(text, space)
+    assert space["ROWS"] == ((0.1, 2, 0, 0.5, -1.25, 0.0, "the film was good . <eos>"),)
+    assert space["GRPO_ROWS"][0][:2] == (0.0, 3)
+    assert space["__doc__"] == stored_sweep.__doc__
+
+
+def test_the_story_of_the_page():
+    """The score rises all the way to beta 0, the judge does not; every run likes the judge at first."""
+    for seed in SEEDS:
+        free = run_of(0.0, seed)
+        assert free.end.score == max(run.end.score for run in RUNS if run.seed == seed)
+        assert free.end.judge == min(run.end.judge for run in RUNS if run.seed == seed)
+        assert free.end.judge < free.moments[0].judge
+        assert max(moment.judge for moment in free.moments if moment.iteration <= 10) > 1
+        ends = [run_of(beta, seed).end for beta in BETAS]
+        assert [end.kl for end in ends] == sorted((end.kl for end in ends), reverse=True)
+
+
+def test_the_best_price_is_in_the_middle():
+    assert best_beta(BETAS) not in (BETAS[0], BETAS[-1])
+    assert worst_judge(0.0) == min(run_of(0.0, seed).end.judge for seed in SEEDS)
+
+
+def test_a_price_does_not_carry_over():
+    """The same beta lets GRPO's loss term go further than PPO's reward term."""
+    for seed in SEEDS:
+        grouped, priced = run_of(0.05, seed, GRPO_RUNS).end, run_of(0.05, seed).end
+        assert grouped.kl > priced.kl
+        assert run_of(0.0, seed, GRPO_RUNS).end.judge < 0
+
+
+def test_a_run_that_is_not_stored():
+    with pytest.raises(ValueError, match="got 7 and 2"):
+        run_of(7, 2)
+    assert beta_sweep.RUNS is RUNS
