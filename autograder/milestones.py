@@ -14,6 +14,7 @@ from typing import Any
 
 from autograder import compare
 from autograder.items import Milestone, Tensor
+from autograder.outcome import Outcome
 from autograder.runner import Limits, Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
@@ -41,12 +42,18 @@ def tries(milestone: Milestone, submission: Submission, sandbox: Sandbox) -> Ite
             if outcome.kind == "value":
                 found = _measured(milestone, outcome.value, spent)
             else:
-                found = Try(False, compare.failure(outcome, tell=True), spent)
+                found = Try(False, _failure(outcome), spent)
             yield found
             passed += found.passed
             left = len(cases) - number - 1
             if passed >= milestone.needed or passed + left < milestone.needed or outcome.kind != "value":
                 return
+
+
+def _failure(outcome: Outcome) -> str:
+    """Why there are no weights; of a part that is not written, which: the loop may stand on other exercises."""
+    sentence = compare.failure(outcome, tell=True)
+    return f"{sentence} ({outcome.detail})" if sentence == compare.UNWRITTEN and outcome.detail else sentence
 
 
 def _measured(milestone: Milestone, weights: Any, seconds: float) -> Try:

@@ -56,10 +56,16 @@ def _tensor(tensor: Tensor) -> str:
     return f"tensor({inner or value(values[0])}{kind})"
 
 
+def _well_known(record: Record) -> bool:
+    """Whether its name says it all: a model, a GPU, a link; no short record of something else that has a name."""
+    named = isinstance(record.fields.get("name"), str)
+    return named and ("source" in record.fields or len(record.fields) > 4)
+
+
 def value(thing: Any, exact: bool = False) -> str:
     """A value in the reader's words: floats in six significant digits unless ``exact``, tensors as nested lists."""
     if isinstance(thing, Record):
-        if isinstance(thing.fields.get("name"), str):  # a model of the course: its name says which
+        if _well_known(thing):
             return f"{thing.name}({thing.fields['name']})"
         inner = ", ".join(f"{name}={value(held, exact)}" for name, held in thing.fields.items())
         return _cut(f"{thing.name}({inner})")

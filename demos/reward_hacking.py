@@ -64,9 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.store:
         return store()
     mine, (model, scorer) = parts(asked.code), models(asked)
-    betas, iterations = ((asked.betas[0], asked.betas[-1]), 3) if asked.quick else (asked.betas, asked.iterations)
+    betas, iterations = ((asked.betas[0], asked.betas[-1]), 2) if asked.quick else (asked.betas, asked.iterations)
+    base = replace(runs.DEFAULTS, responses=32 if asked.quick else 64)
     found = {
-        beta: runs.ppo(runs.assemble(model, scorer), replace(runs.DEFAULTS, beta=beta), iterations, asked.seed, mine)
+        beta: runs.ppo(runs.assemble(model, scorer), replace(base, beta=beta), iterations, asked.seed, mine)
         for beta in betas
     }
     show(asked, Table(HEADER, [row(*run) for run in found.items()]), lambda: picture(found))

@@ -35,8 +35,8 @@ def parts(code: str) -> runs.Parts:
 def models(asked: argparse.Namespace) -> tuple[GPT, runs.Scorer]:
     """Reference and reward model: trained now, taken from ``--cache``, or half-trained for ``--quick``."""
     if asked.quick:
-        model = runs.reference(0, 40)
-        return model, runs.scorer(model, 0, 10)
+        model = runs.reference(0, 25)
+        return model, runs.scorer(model, 0, 4)
     if asked.cache:
         return kept(asked.cache)
     return runs.reference(), runs.scorer(runs.reference())
@@ -65,9 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     model, scorer = models(asked)
     team = runs.assemble(model, runs.judged if asked.reward == "judge" else scorer)
     loop = runs.ppo if asked.algorithm == "ppo" else runs.grpo
-    points = loop(
-        team, runs.Settings(beta=asked.beta), min(asked.iterations, 4 if asked.quick else 1000), asked.seed, mine
-    )
+    settings = runs.Settings(beta=asked.beta, responses=32 if asked.quick else 64)
+    points = loop(team, settings, min(asked.iterations, 4 if asked.quick else 1000), asked.seed, mine)
     rows = [(p.iteration, p.score, p.judge, p.kl, p.length, p.clipped) for p in points]
     show(asked, Table(HEADER, rows), lambda: picture(points))
     print(f"the best of the first batch: {points[0].sample}\nand of the last: {points[-1].sample}")

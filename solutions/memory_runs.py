@@ -63,7 +63,9 @@ class Sample:
 def live_storages() -> dict[int, int]:
     """Bytes of every storage that a tensor uses which Python can reach, by address."""
     gc.collect()
-    tensors = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.Tensor)]
+    things = gc.get_objects()
+    kinds = {kind for kind in set(map(type, things)) if issubclass(kind, torch.Tensor)}
+    tensors = [thing for thing in things if type(thing) in kinds]
     storages = [tensor.untyped_storage() for tensor in tensors if tensor.device.type == "cpu"]
     return {storage.data_ptr(): storage.nbytes() for storage in storages if storage.nbytes()}
 

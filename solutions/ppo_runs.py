@@ -16,7 +16,8 @@ def train_cartpole(policy: nn.Module, value: nn.Module, steps: int, seed: int) -
 
     Settings that work: 8 environments and 32 steps of each in an iteration; 20 epochs over these 256 steps as one
     minibatch; discount 0.98 and lambda 0.8; Adam with eps 1e-5; its learning rate, 1e-3, and the clip range, 0.2, fall
-    linearly to 0 over the iterations; the critic's error counts one half; gradients are limited to a norm of 0.5.
+    linearly to 0 over the iterations; the critic's targets are advantages plus values, and its error counts one half;
+    gradients are limited to a norm of 0.5.
 
     Args:
         policy: observations [n, 4] to logits [n, 2].

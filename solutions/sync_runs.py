@@ -192,9 +192,12 @@ class Line:
 
 
 def line_of(rows: Mapping[int, float], flat: float = 2.0) -> Line:
-    """The line through seconds by size. Where the largest takes less than ``flat`` times the smallest, it is level."""
+    """The line through seconds by size. Where the largest takes less than ``flat`` times the smallest, it is level.
+
+    Where the sizes are close to each other the square root of their ratio counts, when that is below ``flat``.
+    """
     sizes = sorted(rows)
-    if rows[sizes[-1]] < flat * rows[sizes[0]]:
+    if rows[sizes[-1]] <= min(flat, math.sqrt(sizes[-1] / sizes[0])) * rows[sizes[0]]:
         return Line(statistics.median(rows.values()), float("inf"))
     return Line(*fit_alpha_beta(sizes, [rows[size] for size in sizes]))
 

@@ -207,11 +207,12 @@ def reward_model(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Cal
 @one_thread()
 def _reward_model(model: GPT, seed: int, steps: int, loss: Callable) -> GPT:
     fresh = with_one_output(model, seed)
-    chosen, rejected = compared(samples(model, 2 * PAIRS, seed + 1), seed)
+    pairs = min(PAIRS, steps * COMPARED)  # a short training does not see more of them
+    chosen, rejected = compared(samples(model, 2 * pairs, seed + 1), seed)
     optimizer = torch.optim.AdamW(fresh.parameters(), lr=1e-3, fused=True)
     generator = torch.Generator().manual_seed(seed)
     for _ in range(steps):
-        rows = torch.randint(PAIRS, (COMPARED,), generator=generator)
+        rows = torch.randint(pairs, (COMPARED,), generator=generator)
         error = loss(raw_scores(fresh, chosen[rows]), raw_scores(fresh, rejected[rows]))
         optimizer.zero_grad()
         error.backward()

@@ -55,10 +55,10 @@ def chain_broadcast_time(
 
     Args:
         message_bytes: size of the weights, bytes; not negative.
-        receivers: ranks that want them, without the source; 0 or more. Nobody to send to takes no time.
+        receivers: ranks that want them, without the source; an integer >= 0. Nobody to send to takes no time.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
-        chunks: equal parts of the message; at least 1.
+        chunks: equal parts of the message; an integer >= 1.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -128,8 +128,8 @@ def transition_cost(
 
     Args:
         model_bytes: size of the weights, bytes; positive.
-        train_tp, train_pp, train_dp: sizes of the training layout's axes; at least 1.
-        generate_tp, generate_pp: of the generation layout's; at least 1. Only ``"nested"`` asks for them.
+        train_tp, train_pp, train_dp: sizes of the training layout's axes; integers >= 1.
+        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` asks for them.
         engine: one of the three.
 
     Raises:

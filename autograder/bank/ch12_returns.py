@@ -46,6 +46,16 @@ def slip_forwards(rewards, discount, bootstrap=0.0):
     return found
 
 
+def slip_last_first(rewards, discount, bootstrap=0.0):
+    if not 0 <= discount <= 1:
+        raise ValueError("discount")
+    found, following = [], bootstrap
+    for reward in reversed(rewards):
+        following = reward + discount * following
+        found.append(following)
+    return found
+
+
 def slip_no_bootstrap(rewards, discount, bootstrap=0.0):
     if not 0 <= discount <= 1:
         raise ValueError("discount")
@@ -129,6 +139,7 @@ RETURNS = Build(
             slip_whole_episode,
         ),
         Slip("That adds up what came before each step; a return is what comes after it.", slip_forwards),
+        Slip("Computed from behind, the returns stand the wrong way round: turn the list.", slip_last_first),
         Slip("An episode that was cut off goes on: the bootstrap stands for the rest.", slip_no_bootstrap),
         Slip("A step's own reward belongs to its return.", slip_without_own_reward),
         Slip(UNCHECKED.format("a discount outside [0, 1]"), slip_any_discount),

@@ -34,18 +34,6 @@ def slip_zero_before_step(policy, optimizer, episodes):
     return losses
 
 
-def slip_zero_once(policy, optimizer, episodes):
-    losses = []
-    optimizer.zero_grad()
-    for observations, actions, weights in episodes:
-        log_probs = policy(observations).log_softmax(-1).gather(1, actions.unsqueeze(1)).squeeze(1)
-        loss = -(log_probs * weights).sum()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 def slip_zero_afterwards(policy, optimizer, episodes):
     losses = []
     for observations, actions, weights in episodes:
@@ -99,7 +87,6 @@ ZERO_GRAD = Debug(
             "`backward` adds to the gradients that are there: every step repeats the episodes before.", wrong_zero_grad
         ),
         Slip("Zeroed between backward and step, the gradients are gone: nothing is learned.", slip_zero_before_step),
-        Slip("Zeroing once before the loop helps the first episode alone.", slip_zero_once),
         Slip("Zeroed after the step, gradients from before the call still reach the first one.", slip_zero_afterwards),
         Slip("One step for each episode is wanted, not one for all.", slip_one_step_for_all),
     ),

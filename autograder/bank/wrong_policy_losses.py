@@ -127,6 +127,58 @@ def slip_advantages_attached(logits, values, batch, clip=0.2, value_weight=0.5, 
     return policy + value_weight * value - entropy_weight * entropy, stats
 
 
+def slip_nothing_detached(logits, values, batch, clip=0.2, value_weight=0.5, entropy_weight=0.0, normalize=True):
+    from types import SimpleNamespace
+
+    import torch
+
+    parts = (values, batch.actions, batch.old_log_probs, batch.advantages, batch.returns)
+    if logits.dim() != 2 or any(part.shape != logits.shape[:1] for part in parts) or not clip > 0:
+        raise ValueError("shapes")
+    if len(logits) < 1 + normalize:
+        raise ValueError("too few")
+    adv = batch.advantages
+    adv = (adv - adv.mean()) / (adv.std() + 1e-8) if normalize else adv
+    logs = logits.log_softmax(-1)
+    change = logs.gather(1, batch.actions[:, None])[:, 0] - batch.old_log_probs
+    ratio = change.exp()
+    plain, clipped = ratio * adv, ratio.clamp(1 - clip, 1 + clip) * adv
+    policy = -torch.min(plain, clipped).mean()
+    value = ((values - batch.returns) ** 2).mean()
+    entropy = -(logs.exp() * logs).sum(1).mean()
+    outside, lower = ((ratio - 1).abs() > clip).double().mean(), (clipped < plain).double().mean()
+    found = (policy, value, entropy, outside, lower, (ratio - 1 - change).mean())
+    names = ("policy", "value", "entropy", "outside_fraction", "clipped_fraction", "approx_kl")
+    stats = SimpleNamespace(**{name: part.item() for name, part in zip(names, found, strict=True)})
+    return policy + value_weight * value - entropy_weight * entropy, stats
+
+
+def slip_policy_uphill(logits, values, batch, clip=0.2, value_weight=0.5, entropy_weight=0.0, normalize=True):
+    from types import SimpleNamespace
+
+    import torch
+
+    parts = (values, batch.actions, batch.old_log_probs, batch.advantages, batch.returns)
+    if logits.dim() != 2 or any(part.shape != logits.shape[:1] for part in parts) or not clip > 0:
+        raise ValueError("shapes")
+    if len(logits) < 1 + normalize:
+        raise ValueError("too few")
+    adv = batch.advantages.detach()
+    adv = (adv - adv.mean()) / (adv.std() + 1e-8) if normalize else adv
+    logs = logits.log_softmax(-1)
+    change = logs.gather(1, batch.actions[:, None])[:, 0] - batch.old_log_probs
+    ratio = change.exp()
+    plain, clipped = ratio * adv, ratio.clamp(1 - clip, 1 + clip) * adv
+    policy = torch.min(plain, clipped).mean()
+    value = ((values - batch.returns.detach()) ** 2).mean()
+    entropy = -(logs.exp() * logs).sum(1).mean()
+    outside, lower = ((ratio - 1).abs() > clip).double().mean(), (clipped < plain).double().mean()
+    found = (policy, value, entropy, outside, lower, (ratio - 1 - change).mean())
+    names = ("policy", "value", "entropy", "outside_fraction", "clipped_fraction", "approx_kl")
+    stats = SimpleNamespace(**{name: part.item() for name, part in zip(names, found, strict=True)})
+    return policy + value_weight * value - entropy_weight * entropy, stats
+
+
 def slip_returns_attached(logits, values, batch, clip=0.2, value_weight=0.5, entropy_weight=0.0, normalize=True):
     from types import SimpleNamespace
 
@@ -563,8 +615,10 @@ def slip_any_shape(logits, values, batch, clip=0.2, value_weight=0.5, entropy_we
 
 PPO = (
     Slip("The entropy is taken off, not added: the loss falls where the entropy is large.", slip_entropy_sign),
+    Slip("A gradient flows into the batch: advantages and returns are data, detach both.", slip_nothing_detached),
     Slip("A gradient flows into the advantages: they are data, detach them.", slip_advantages_attached),
     Slip("A gradient flows into the returns: they are the critic's target, detach them.", slip_returns_attached),
+    Slip("The sign of the policy's term is turned: the loss is minus the objective.", slip_policy_uphill),
     Slip("The sample standard deviation divides by N - 1.", slip_population),
     Slip("The advantages were centred and not scaled.", slip_only_centred),
     Slip("The advantages were not normalised, though `normalize` asks for it.", slip_never_normalized),

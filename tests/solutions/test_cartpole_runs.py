@@ -145,6 +145,16 @@ def test_one_epoch_does_not():
     assert mean_return(run.policy) < 200
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_clipping_buys_tolerance_of_the_step_size(seed):
+    """Ten times the rate and no limit of the gradients: a sixth of the steps of the stored runs tells them apart."""
+    wild = "rate 1e-2, no norm limit"
+    clipped, free = (training(seed, runs.ABLATIONS[name], steps=10_240) for name in (wild, f"{wild}, no clipping"))
+    moved = [max(report.approx_kl for report in run.reports) for run in (clipped, free)]
+    assert moved[1] > 10 * moved[0]
+    assert clipped.reports[-1].episode_return > 1.5 * free.reports[-1].episode_return
+
+
 @pytest.mark.parametrize(("limit", "least"), [(500, 1.0), (50, 15.0)])
 def test_a_cutoff_that_counts_as_an_end_is_a_bias(limit, least):
     assert value_near_the_end(steady(), False, limit) == pytest.approx(50, abs=1)
@@ -157,7 +167,7 @@ def test_stored_ablations_tell_what_the_page_says():
     scores = {name: [run.evaluation for run in kept] for name, kept in found.items()}
     assert min(scores["as it should be"]) > 475
     assert max(scores["one epoch"]) < 200
-    assert min(scores["no clipping"]) > 400
+    assert sum(score >= 475 for score in scores["no clipping"]) >= 2
     wild = "rate 1e-2, no norm limit"
     assert sum(score >= 475 for score in scores[wild]) >= 2
     assert sum(score < 475 for score in scores[f"{wild}, no clipping"]) >= 2
