@@ -79,7 +79,26 @@ class Picture(Figure):
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
-        display({"text/html": self.html(), "text/plain": self.alt}, raw=True)
+        display(self._forms(), raw=True)
+
+    def _forms(self) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": self.alt}
+
+
+class Live:
+    """A place in a notebook's output: what is shown there takes the place of what was shown before."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, picture: Picture) -> None:
+        """Show ``picture`` now; the cell may run on."""
+        from IPython.display import display
+
+        if self._handle is None:
+            self._handle = display(picture._forms(), raw=True, display_id=True)
+        elif self._handle:
+            self._handle.update(picture._forms(), raw=True)
 
 
 def styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:

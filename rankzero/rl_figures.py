@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from rankzero.marks import COLOURS
-from rankzero.picture import INK, QUIET, Picture, counted, key, legend, panels, styled
+from rankzero.picture import INK, QUIET, Live, Picture, counted, key, legend, panels, styled
 from rankzero.plots import GRID
 
 #: The four numbers of CartPole's state, with the limits at which an episode fails.
@@ -87,6 +87,31 @@ def training(rows: Sequence[Any]) -> Picture:
         else f"A training of {counted(len(rows), 'iteration')} without a finished episode."
     )
     return picture
+
+
+class LiveTraining:
+    """Draws :func:`training` while it goes on: a function of one row, to be called with each as it comes.
+
+    Args:
+        every: rows between two drawings.
+
+    Attributes:
+        rows: so far.
+    """
+
+    def __init__(self, every: int = 15) -> None:
+        self.every = every
+        self.rows: list[Any] = []
+        self._place = Live()
+
+    def __call__(self, row: Any) -> None:
+        self.rows.append(row)
+        if len(self.rows) % self.every == 0:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw all rows so far, in the place of the drawing before."""
+        self._place.show(training(self.rows))
 
 
 @styled

@@ -125,6 +125,7 @@ def training(
     stop_at: float = math.inf,
     gae: Gae = gae,
     update: Update = ppo_update,
+    watch: Callable[[Report], object] | None = None,
 ) -> Training:
     """Train new networks with PPO.
 
@@ -135,6 +136,7 @@ def training(
         stop_at: stop when the last 20 episodes average this.
         gae: ``gae``, or a function like it.
         update: ``ppo_update``, or a function like it.
+        watch: is called with the report of each iteration as it comes.
     """
     start = time.perf_counter()
     policy, value = networks(seed)
@@ -154,6 +156,8 @@ def training(
         )
         returns += rollout.returns
         reports.append(_report((iteration + 1) * size, returns, batch, stats))
+        if watch:
+            watch(reports[-1])
         if len(returns) >= 20 and reports[-1].episode_return >= stop_at:
             break
     return Training(policy, value, tuple(returns), tuple(reports), time.perf_counter() - start)

@@ -95,3 +95,26 @@ def test_the_mean_of_the_arrows_does_not_move():
     assert "(-0.65, -0.09)" in picture.alt
     means = [lines(panel)[-1] for panel in picture.axes]
     assert means[0] == pytest.approx(means[1])
+
+
+def test_a_training_is_drawn_while_it_goes_on(monkeypatch):
+    """A drawing after every third row, and each takes the place of the one before."""
+    shown = []
+
+    class Handle:
+        def update(self, forms, raw):
+            shown.append(("again", forms["text/plain"]))
+
+    def display(forms, raw, display_id):
+        shown.append(("first", forms["text/plain"]))
+        return Handle()
+
+    monkeypatch.setattr("IPython.display.display", display)
+    live = rl_figures.LiveTraining(every=3)
+    names = ["steps", *(name for _, panel in rl_figures.PANELS for name in panel)]
+    for place in range(7):
+        live({name: 20.0 + place for name in names})
+    assert [kind for kind, _ in shown] == ["first", "again"]
+    live.draw()
+    assert shown[-1] == ("again", rl_figures.training(live.rows).alt)
+    assert "goes from 20 to 26" in shown[-1][1]
