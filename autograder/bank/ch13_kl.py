@@ -142,6 +142,7 @@ ESTIMATOR_MOMENTS = Build(
     ),
     slips=(
         Slip("The samples come from p: its probabilities weigh.", wrong.weighed_by_q),
+        Slip("A plain mean over the outcomes: samples come from p, so its probabilities weigh.", wrong.not_weighed),
         Slip("That is the mean of the squares: subtract the square of the mean.", wrong.second_moment),
         Slip("That estimates KL(q||p): d is log p - log q.", wrong.other_divergence),
         Slip("That is the standard deviation: the variance is asked for.", wrong.deviation),
@@ -227,6 +228,7 @@ EXPECTED_KL_GRADIENT = Build(
             "In the reward the estimate itself weighs the score; as a loss its derivative does.", wrong.places_swapped
         ),
         Slip("Samples come from the policy: its probabilities weigh, not the reference's.", wrong.drawn_elsewhere),
+        Slip("A plain mean over the outcomes: samples come from the policy, so they weigh.", wrong.all_alike),
         Slip("The sign is turned: ascending the reward -k goes down this gradient.", wrong.sign_turned),
         Slip(UNCHECKED.format("names that do not exist, lengths that differ"), wrong.any_logits),
     ),

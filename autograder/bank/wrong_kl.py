@@ -92,6 +92,22 @@ def weighed_by_q(p, q, estimator):
     return mean, sum(weight * (value - mean) ** 2 for weight, value in found)
 
 
+def not_weighed(p, q, estimator):
+    from math import expm1, log
+
+    for row in (p, q):
+        if not row or len(row) != len(p) or not all(0 <= a <= 2 for a in row) or not abs(sum(row) - 1) <= 1e-6:
+            raise ValueError("two laws of one length are needed")
+    if any(b == 0 < a for a, b in zip(p, q, strict=True)):
+        raise ValueError("q must be > 0 wherever p is")
+    k = {"k1": lambda d: d, "k2": lambda d: d * d / 2, "k3": lambda d: expm1(-d) + d}.get(estimator)
+    if k is None:
+        raise ValueError("unknown estimator")
+    found = [k(log(a) - log(b)) for a, b in zip(p, q, strict=True) if a > 0]
+    mean = sum(found) / len(found)
+    return mean, sum((value - mean) ** 2 for value in found) / len(found)
+
+
 def second_moment(p, q, estimator):
     from math import expm1, log
 
@@ -244,6 +260,22 @@ def drawn_elsewhere(logits, reference_logits, estimator, placement):
     weights = values if placement == "reward" else slopes
     mean = sum(b * w for b, w in zip(reference, weights, strict=True))
     return [b * w - a * mean for a, b, w in zip(policy, reference, weights, strict=True)]
+
+
+def all_alike(logits, reference_logits, estimator, placement):
+    from math import exp, expm1, isfinite, log
+
+    if len(logits) != len(reference_logits) or not logits or not all(map(isfinite, (*logits, *reference_logits))):
+        raise ValueError("as many finite logits in both are needed")
+    if estimator not in ("k1", "k2", "k3") or placement not in ("loss", "reward"):
+        raise ValueError("unknown name")
+    policy, reference = ([exp(x) / sum(map(exp, row)) for x in row] for row in (logits, reference_logits))
+    gaps = [log(a / b) for a, b in zip(policy, reference, strict=True)]
+    values = [{"k1": d, "k2": d * d / 2, "k3": expm1(-d) + d}[estimator] for d in gaps]
+    slopes = [{"k1": 1.0, "k2": d, "k3": -expm1(-d)}[estimator] for d in gaps]
+    weights = values if placement == "reward" else slopes
+    mean = sum(weights) / len(weights)
+    return [w / len(weights) - a * mean for a, w in zip(policy, weights, strict=True)]
 
 
 def sign_turned(logits, reference_logits, estimator, placement):

@@ -236,6 +236,39 @@ def slip_limit_apart(
     return stats
 
 
+def slip_limit_actor(
+    policy, value, optimizer, batch, minibatches, clip, value_weight=0.5, entropy_weight=0.0, max_grad_norm=None
+):
+    from types import SimpleNamespace
+
+    import torch
+
+    def loss_of(logits, values, part):
+        adv = (part.advantages - part.advantages.mean()) / (part.advantages.std() + 1e-8)
+        logs = logits.log_softmax(-1)
+        change = logs.gather(1, part.actions[:, None])[:, 0] - part.old_log_probs
+        ratio = change.exp()
+        plain, clipped = ratio * adv, ratio.clamp(1 - clip, 1 + clip) * adv
+        error, entropy = ((values - part.returns) ** 2).mean(), -(logs.exp() * logs).sum(1).mean()
+        outside, lower = ((ratio - 1).abs() > clip).double().mean(), (clipped < plain).double().mean()
+        found = (-torch.min(plain, clipped).mean(), error, entropy, outside, lower, (ratio - 1 - change).mean())
+        names = ("policy", "value", "entropy", "outside_fraction", "clipped_fraction", "approx_kl")
+        stats = SimpleNamespace(**{name: part.item() for name, part in zip(names, found, strict=True)})
+        return found[0] + value_weight * error - entropy_weight * entropy, stats
+
+    stats = []
+    for index in minibatches:
+        part = batch.rows(index)
+        loss, found = loss_of(policy(part.observations), value(part.observations).flatten(), part)
+        optimizer.zero_grad()
+        loss.backward()
+        if max_grad_norm is not None:
+            torch.nn.utils.clip_grad_norm_(policy.parameters(), max_grad_norm)
+        optimizer.step()
+        stats.append(found)
+    return stats
+
+
 def slip_limit_each(
     policy, value, optimizer, batch, minibatches, clip, value_weight=0.5, entropy_weight=0.0, max_grad_norm=None
 ):
@@ -454,6 +487,7 @@ UPDATE = (
     ),
     Slip("Gradients were not limited, or only before backward made them.", slip_limit_too_early),
     Slip("The limit is on the norm of all gradients together, not of each network.", slip_limit_apart),
+    Slip("The limit is on the norm of all gradients together: the critic's count too.", slip_limit_actor),
     Slip("The limit is on the norm of all gradients together, not on each number.", slip_limit_each),
     Slip("The index tensors say which rows are in a minibatch; yours takes rows one after the other.", slip_places),
     Slip("Each step was made on the whole batch: take the rows of the minibatch.", slip_whole_batch),

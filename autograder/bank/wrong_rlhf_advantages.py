@@ -109,6 +109,20 @@ def slip_chain_broken(rewards, values, mask, discount=1.0, gae_lambda=0.95):
     return advantages, (advantages + values) * mask
 
 
+def slip_gap_ends_the_value(rewards, values, mask, discount=1.0, gae_lambda=0.95):
+    import torch
+
+    if not (0 <= discount <= 1 and 0 <= gae_lambda <= 1) or not mask.any(1).all():
+        raise ValueError("out of range")
+    held, running, advantages = values * mask, torch.zeros_like(rewards[:, 0]), torch.zeros_like(rewards)
+    for t in reversed(range(rewards.shape[1])):
+        after = held[:, t + 1] if t + 1 < rewards.shape[1] else 0.0
+        delta = rewards[:, t] + discount * after - held[:, t]
+        running = torch.where(mask[:, t] > 0, delta + discount * gae_lambda * running, running)
+        advantages[:, t] = running
+    return advantages * mask, (advantages + values) * mask
+
+
 def slip_returns_without_values(rewards, values, mask, discount=1.0, gae_lambda=0.95):
     import torch
 
@@ -187,6 +201,7 @@ def slip_returns_of_padding(rewards, values, mask, discount=1.0, gae_lambda=0.95
 GAE = (
     Slip("After the last real token the value is 0; that of the padding was taken.", slip_padding_is_next),
     Slip("Masked tokens inside a response are passed over; here they break the chain.", slip_chain_broken),
+    Slip("The next value of a token before a gap is that of the next real token, not 0.", slip_gap_ends_the_value),
     Slip("A return is the advantage plus the value.", slip_returns_without_values),
     Slip(
         "A return holds all that is still to come: the reward of the token alone is no target.", slip_reward_is_return
