@@ -176,7 +176,7 @@ def _train(
     rows = []
     box.publish(0, lambda memory: floats(memory).copy_(flat(actor)))
     for version in range(job.steps):
-        behaviour, rollout, rewards = _receive(job.recipe)
+        behaviour, rollout, rewards = receive(job.recipe)
         began = clock.now()
         share = learn(actor, optimizer, rollout, rewards, job.recipe)
         done = clock.note("train", began)
@@ -196,7 +196,7 @@ def _roll_out(box: Mailbox, job: Job, model: GPT, clock: Clock) -> list[Span]:
             load(model, floats(memory))
         done = clock.note("load", began)
         rollout = written(model, job.recipe.settings, job.seed, step, generator)
-        sent += _send(version, rollout, judged(rollout.tokens))
+        sent += send(version, rollout, judged(rollout.tokens))
         for _ in range(batch):
             gate.accept()
         clock.note("generate", done)
@@ -219,13 +219,13 @@ def _follow(gate: StalenessGate, version: int) -> None:
         gate.advance()
 
 
-def _send(version: int, rollout: Rollout, rewards: torch.Tensor) -> list:
+def send(version: int, rollout: Rollout, rewards: torch.Tensor) -> list:
     """Messages to the trainer, on their way."""
     told = torch.cat([torch.tensor([version]), rollout.tokens.flatten()])
     return [dist.isend(told, 0), dist.isend(torch.cat([rewards, rollout.log_probs.flatten()]), 0)]
 
 
-def _receive(recipe: Recipe) -> tuple[int, Rollout, torch.Tensor]:
+def receive(recipe: Recipe) -> tuple[int, Rollout, torch.Tensor]:
     """The next batch of the worker: version, responses, rewards."""
     count, length = recipe.settings.responses, recipe.settings.length
     told = torch.empty(1 + count * (PROMPT + length), dtype=torch.int64)

@@ -113,7 +113,7 @@ def test_a_training_is_drawn_while_it_goes_on(monkeypatch):
     live = rl_figures.LiveTraining(every=3)
     names = ["steps", *(name for _, panel in rl_figures.PANELS for name in panel)]
     for place in range(7):
-        live({name: 20.0 + place for name in names})
+        live(dict.fromkeys(names, 20.0 + place))
     assert [kind for kind, _ in shown] == ["first", "again"]
     live.draw()
     assert shown[-1] == ("again", rl_figures.training(live.rows).alt)

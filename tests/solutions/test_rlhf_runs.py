@@ -187,9 +187,9 @@ def run(beta: float, seed: int) -> list[rlhf_runs.Point]:
 def test_the_run_of_the_page_learns():
     """The reward rises by more than a deviation and stays, the judge agrees, and the KL stays bounded."""
     points = run(0.1, 2)
-    late = points[-10:]
-    assert min(point.score for point in late) > points[0].score + 0.8
-    assert min(point.judge for point in late) > points[0].judge + 0.7
+    for late in (points[20:31], points[-10:]):  # the page goes half as far as the stored runs
+        assert min(point.score for point in late) > points[0].score + 0.8
+        assert min(point.judge for point in late) > points[0].judge + 0.7
     assert max(point.kl for point in points) < 8
     assert points[0].kl == pytest.approx(0, abs=1e-4)
     assert all(0 <= point.clipped < 0.5 for point in points)

@@ -1,0 +1,47 @@
+"""Three roads for the weights of a training that goes on: the same training, and every byte of it arrives."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from solutions.exchange_runs import ROADS, in_turns
+from solutions.lag_runs import DECOUPLED, flat
+from solutions.toy_models import reference
+
+SHORT = replace(DECOUPLED, settings=replace(DECOUPLED.settings, responses=16))
+
+
+@pytest.fixture(scope="module")
+def runs():
+    model = reference()
+    return flat(model).nbytes, {road: in_turns(model, road, 3, SHORT) for road in ROADS}
+
+
+def test_the_road_changes_nothing_but_time(runs):
+    """Kills: weights that are torn, stale, or not loaded. Each batch is written by the weights of the update before."""
+    _, found = runs
+    assert len({run.judges for run in found.values()}) == 1
+    assert all(len(set(run.judges)) > 1 and len(run.exchanges) == 3 for run in found.values())
+    assert all(exchange.seconds > 0 for run in found.values() for exchange in run.exchanges)
+
+
+def test_bytes(runs):
+    """Slots and buckets carry the weights and nothing else; a file has a frame. The log has the broadcast's bytes."""
+    size, found = runs
+    assert {exchange.bytes for exchange in found["shared"].exchanges} == {size}
+    assert {exchange.bytes for exchange in found["broadcast"].exchanges} == {size}
+    assert found["broadcast"].broadcast_bytes == 3 * size
+    assert found["disk"].broadcast_bytes == found["shared"].broadcast_bytes == 0
+    assert all(size < exchange.bytes < 2 * size for exchange in found["disk"].exchanges)
+
+
+def test_nothing_is_left(runs):
+    assert [name for name in os.listdir("/dev/shm") if name.startswith("rankzero-mailbox-")] == []
+
+
+def test_no_such_road():
+    with pytest.raises(ValueError, match="road must be one of disk, broadcast, shared, got 'post'"):
+        in_turns(reference(), "post")
