@@ -136,7 +136,8 @@ class TestInstallCells:
         exec(compile(code, "cell", "exec"), {"get_ipython": Shell})
         assert calls == []
         exec(compile(code.replace('"rankzero"', '"no_such_package"'), "cell", "exec"), {"get_ipython": Shell})
-        requirement = '"rankzero[serve] @ git+https://new/y"' if page else "git+https://new/y"
+        extra = install_cells.EXTRAS[page][0] if page else ""
+        requirement = f'"rankzero[{extra}] @ git+https://new/y"' if page else "git+https://new/y"
         assert calls == [("pip", f"install --quiet {requirement}")]
 
 
