@@ -21,6 +21,14 @@ def drawn(figure) -> str:
     return figure.locator(".rz-chart").inner_html()
 
 
+def inside(control: dict) -> list[float]:
+    """Three numbers that a vector may hold."""
+    low, high = control["low"], control["high"]
+    if (low is None or low <= 1) and (high is None or high >= 3):
+        return [1, 2, 3]
+    return [low + (high - low) * part / 4 for part in (1, 2, 3)]
+
+
 @needs_pyodide
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_control_moves_the_chart(site, visit, chapter):
@@ -38,7 +46,7 @@ def test_every_control_moves_the_chart(site, visit, chapter):
             elif control["kind"] == "Choice":
                 field.select_option(index=(control["options"].index(control["default"]) + 1) % len(control["options"]))
             else:
-                field.fill("1, 2, 3")
+                field.fill(", ".join(map(str, inside(control))))
             watch.page.wait_for_function(
                 "([node, old]) => node.dataset.state && node.dataset.state !== old",
                 arg=[figure.element_handle(), state],
