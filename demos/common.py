@@ -57,6 +57,21 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return convert
 
 
+def number(low: float, high: float) -> Callable[[str], float]:
+    """A type for argparse: a number from ``low`` to ``high``."""
+
+    def convert(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"must be a number from {low:g} to {high:g}, got {text}")
+        return value
+
+    return convert
+
+
 def part(code: str, module: str, name: str) -> Any:
     """The function ``name`` of a topic module, from ``solutions`` or from ``labs``."""
     return getattr(importlib.import_module(f"{code}.{module}"), name)

@@ -9,8 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict
 
 
 def numbers(low: float, high: float, most: int = 50) -> Callable[[str], tuple[float, ...]]:

@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--new", type=whole(1, 1000), default=50, help="tokens")
     options.add_argument("--dtype", choices=CLOSE, default="float32")
     asked = options.parse_args(argv)
-    from rankzero.server.engine import one_thread
+    from rankzero.tiny import one_thread
     from solutions import kv_runs
 
     attention = part(asked.code, "cached_attention", "cached_attention")

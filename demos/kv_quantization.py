@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if asked.outliers == 0:
         options.error("--outliers must be more than 0; 1 changes nothing")
-    from rankzero.server.engine import one_thread
+    from rankzero.tiny import one_thread
     from solutions import kv_runs
 
     pair = tuple(part(asked.code, "cached_attention", name) for name in ("quantize_kv", "dequantize_kv"))

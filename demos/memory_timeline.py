@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero import models
 from rankzero.hardware import H100_SXM
 from rankzero.units import GB, MB

@@ -9,8 +9,7 @@ import math
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from solutions.cartpole_runs import SOLVED, mean_return
 from solutions.ppo_training_runs import Settings, training
 

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from demos.common import Table, demo, parser, show, verdict, whole
+from demos.common import Table, demo, number, parser, show, verdict, whole
 from demos.rlhf import folder, models, parts
-from demos.speculative_model import number
 from rankzero import stored_sweep
 from solutions import rlhf_runs as runs
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero.tiny import GPT
 from solutions import rlhf_runs as runs
 from solutions.toy_models import kept

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero.tiny import ByteTokenizer, bundled_text
 from solutions import speculative_runs as runs
 from solutions.wrong_samplers import WRONG

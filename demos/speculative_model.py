@@ -5,27 +5,11 @@ python -m demos.speculative_model --alpha 0.7 --c 0.2
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero.sim.speculation import simulate
-
-
-def number(low: float, high: float) -> Callable[[str], float]:
-    """A type for argparse: a number from ``low`` to ``high``."""
-
-    def convert(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"must be a number from {low:g} to {high:g}, got {text}")
-        return value
-
-    return convert
 
 
 def picture(rows: Sequence[tuple], best: int):

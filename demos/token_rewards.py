@@ -9,8 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict
 from solutions.explorers_13 import ACTOR, REFERENCE
 
 

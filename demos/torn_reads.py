@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict
-from demos.speculative_model import number
+from demos.common import Table, demo, number, parser, part, show, verdict
 from solutions import torn_runs
 
 HEADER = ("mode", "reads", "torn", "retried", "backward", "versions written")

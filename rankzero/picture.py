@@ -97,7 +97,7 @@ class Live:
 
         if self._handle is None:
             self._handle = display(picture._forms(), raw=True, display_id=True)
-        elif self._handle:
+        else:
             self._handle.update(picture._forms(), raw=True)
 
 

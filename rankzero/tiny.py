@@ -32,6 +32,7 @@ __all__ = [
     "batches",
     "bundled_text",
     "loss",
+    "one_thread",
     "train",
 ]
 
@@ -249,7 +250,7 @@ def train(
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, fused=True)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(steps, 1), eta_min=learning_rate / 10)
     pieces = batches(text, batch, max(1, config.context // 2), seed)
-    with _one_thread():
+    with one_thread():
         for _ in range(steps):
             optimizer.zero_grad()
             loss(model, *next(pieces)).backward()
@@ -259,7 +260,7 @@ def train(
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Matrices this small gain nothing from a second thread, and lose much where other processes want the core."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

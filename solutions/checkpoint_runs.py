@@ -9,8 +9,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -18,7 +17,7 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.checkpoint import CheckpointFunction
 
-from rankzero.tiny import GPT, GPTConfig
+from rankzero.tiny import GPT, GPTConfig, one_thread
 from rankzero.tiny_layers import Block, Pass
 
 from .parallel_block import positions
@@ -87,17 +86,6 @@ class _Held:
 
 def _address(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Matrices this small gain nothing from a second thread, and lose much where other processes want the core."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def checkpoint_run(segment: int, config: GPTConfig = CONFIG, repeats: int = 1) -> Checkpointed:

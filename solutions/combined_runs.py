@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import torch
 
-from rankzero.tiny import BpeTokenizer, GPTConfig, bundled_text, train
+from rankzero.tiny import BpeTokenizer, GPTConfig, bundled_text, one_thread, train
 
-from .constrained_runs import CONTEXT, Constraint, State, one_thread
+from .constrained_runs import CONTEXT, Constraint, State
 from .speculation_law import Law, Step
 from .speculative import speculative_step
 from .speculative_runs import Pair, Rules, Run, generate, probabilities, under

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 import torch
 
 from rankzero.automata import Dfa, compile_regex
-from rankzero.tiny import GPT, BpeTokenizer, GPTConfig, KVCache, train
+from rankzero.tiny import GPT, BpeTokenizer, GPTConfig, KVCache, one_thread, train
 from rankzero.tiny_text import bundled_text
 
 from .constrained import ConstraintState, schema_to_regex, token_index
@@ -35,17 +34,6 @@ SCHEMA: dict[str, Any] = {
 
 #: The most tokens of a run.
 CONTEXT = 64
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Passes this small gain nothing from a second thread, and lose much where other processes want the core."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class State(Protocol):

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import torch
 
 from rankzero.stored_lag import ROWS
-from rankzero.tiny import GPT
+from rankzero.tiny import GPT, one_thread
 
-from .constrained_runs import one_thread
 from .off_policy import effective_sample_size, importance_weights
 from .rlhf_steps import OURS, Parts, Settings, descend, look_again, optimizer_of
 from .toy_models import Rollout, copied, generate, judged, prompt_rows

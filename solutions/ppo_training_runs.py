@@ -18,8 +18,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from rankzero.tiny import one_thread
+
 from .cartpole_runs import LIMIT, Game, Rollout, mean_return, networks, play_episodes
-from .constrained_runs import one_thread
 from .policy import Batch, ppo_update
 from .rl import explained_variance, gae
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from rankzero.tiny import one_thread
+
 from .cartpole_runs import Episodes, networks, play_episodes
-from .constrained_runs import one_thread
 from .policy import reinforce_loss
 from .rl import discounted_returns
 

@@ -18,9 +18,8 @@ from functools import partial
 import torch
 
 from rankzero.opinion import show
-from rankzero.tiny import GPT
+from rankzero.tiny import GPT, one_thread
 
-from .constrained_runs import one_thread
 from .rlhf import LossStats
 from .rlhf_steps import (
     DEFAULTS,

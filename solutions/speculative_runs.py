@@ -17,9 +17,8 @@ from typing import Any, Protocol
 
 import torch
 
-from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, KVCache, bundled_text, train
+from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, KVCache, bundled_text, one_thread, train
 
-from .constrained_runs import one_thread
 from .speculation_law import Law, Step
 from .speculative import speculative_step
 

@@ -20,10 +20,9 @@ import torch
 from torch.nn import functional
 
 from rankzero.opinion import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
-from rankzero.tiny import GPT, GPTConfig, KVCache
+from rankzero.tiny import GPT, GPTConfig, KVCache, one_thread
 
 from . import rlhf
-from .constrained_runs import one_thread
 
 #: The body that all models share; critic and reward model have a head of one output.
 CONFIG = GPTConfig(vocab=len(VOCABULARY), layers=2, heads=2, head_dim=16, context=24)

@@ -11,11 +11,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TextIO
-
-import torch
 
 from rankzero.server.inbox import Inbox
 from rankzero.server.memory import Memory
@@ -24,7 +21,7 @@ from rankzero.server.pool import Pool
 from rankzero.server.request import Request, Sampling, check_numbers, check_prompt
 from rankzero.server.runner import Runner
 from rankzero.server.trace import Event, Log, Step
-from rankzero.tiny import GPT
+from rankzero.tiny import GPT, one_thread
 
 #: Counted since the start, and shown with the metrics.
 COUNTED = ("steps", "prompt_tokens", "generated_tokens", "computed_tokens", "cached_tokens", "preemptions")
@@ -366,14 +363,3 @@ class Engine:
             "blocks_free": memory.free,
             **{name: self._counts[name] for name in (*COUNTED, *(f"finished_{reason}" for reason in REASONS))},
         }
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Small matrices gain nothing from a second thread of the tensor library, and lose where the core is wanted."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -15,10 +15,10 @@ import uvicorn
 from starlette.applications import Starlette
 
 from rankzero.server.app import Front, Mail
-from rankzero.server.engine import Engine, Tokenizer, one_thread
+from rankzero.server.engine import Engine, Tokenizer
 from rankzero.server.parts import Parts
 from rankzero.server.trace import Event, Step
-from rankzero.tiny import GPT
+from rankzero.tiny import GPT, one_thread
 
 #: Seconds that clients have to take the end of their answers when the server goes down.
 PATIENCE = 10

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from rankzero.json_judge import json_fault
-from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
+from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, one_thread
 from solutions.combined_runs import form_pair, masked_law, pairs_drawn, started, structured
-from solutions.constrained_runs import SCHEMA, constraint_for, one_thread
+from solutions.constrained_runs import SCHEMA, constraint_for
 from solutions.speculation_law import law_of, plain_law
 from solutions.speculative import speculative_step
 from solutions.speculative_runs import (
