@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 RUN := .venv/bin/python
 
-.PHONY: help ready python book test unit lint format types stubs serve bench corpus text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test unit lint format types stubs serve bench corpus mutants text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,9 @@ bench: ready ## the benchmarks, as ratios within one run
 
 corpus: ready ## the hostile corpus, every file in every configuration (hours)
 	@$(RUN) tests/autograder/corpus_runs.py
+
+mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a reference that its cases do not notice
+	@$(RUN) -m tools.mutants $(ITEM)
 
 text: ready ## NOTEBOOK=book/03-collectives.ipynb: write it as text to edit
 	@$(RUN) -m tools.edit text "$(NOTEBOOK)"

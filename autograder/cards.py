@@ -35,6 +35,8 @@ STYLE = (
     "</style>"
 )
 
+#: So many public cases stand unfolded, when their table has at most so many characters: cases of tensors are long.
+FEW, SHORT = 4, 2000
 #: A word and a shape for each state; colour only repeats them.
 STATES = {"right": "✓ right", "wrong": "✗ not yet", "open": "○ open"}
 #: Instead of a result that differs from run to run.
@@ -246,7 +248,8 @@ def _task(item: Build) -> str:
         f"<code>labs/{item.module}.py</code>; then run <code>check({item.function})</code>.</p>"
     )
     how += _probed(item)
-    return how + _folded(f"{len(lines)} public cases", _table(("call", "result"), lines), len(lines) <= 4)
+    table = _table(("call", "result"), lines)
+    return how + _folded(f"{len(lines)} public cases", table, len(lines) <= FEW and len(table) <= SHORT)
 
 
 def _probed(item: Build) -> str:

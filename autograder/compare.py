@@ -261,7 +261,7 @@ def _wrong_type(expected: Any, got: Any, place: str) -> str:
     if place:
         return f"{place} is {kind_of(got)}; it must be {wanted}"
     if got is None:
-        return "returned None: did you print instead of return?"
+        return "returned None where there is an answer; did you print instead of return?"
     return f"returned {kind_of(got)}; return {wanted}"
 
 

@@ -11,44 +11,16 @@ import json
 import statistics
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 from rankzero.layouts import Job
 from rankzero.models import LLAMA3_405B
 from solutions.layout import candidates, choose_layout, layout_memory, step_time
-from solutions.layout_model import LEAST_TOKENS
+from solutions.layout_search import search
 
 #: What is aimed at: search time over one call of the memory and time model for each surviving layout.
 MOST_CALLS = 200.0
 JOB = Job(LLAMA3_405B, 16_384, 2048, 8192)
-
-
-def reason(job: Job, tp: int, cp: int, pp: int, dp: int) -> str:
-    """The first rule that a split of the GPUs breaks; empty for one that divides."""
-    model = job.model
-    if tp > job.gpus_per_node:
-        return "TP leaves the node"
-    if model.heads % tp or (model.kv_heads % tp and tp % model.kv_heads):
-        return "TP does not divide the heads"
-    if cp > 1 and (job.sequence % (2 * cp) or job.sequence // cp < LEAST_TOKENS):
-        return "CP cuts the sequence too short"
-    if pp > model.layers:
-        return "more stages than layers"
-    if job.global_batch % (dp * job.micro_batch):
-        return "the batch does not divide among replicas"
-    return ""
-
-
-def pruned(job: Job) -> Counter[str]:
-    """How many splits of all GPUs into TP, CP, PP and DP each rule throws away; those that divide under ``""``."""
-    sizes = [size for size in range(1, job.gpus + 1) if job.gpus % size == 0]
-    found: Counter[str] = Counter()
-    for tp in sizes:
-        for cp in [size for size in sizes if job.gpus // tp % size == 0]:
-            for pp in [size for size in sizes if job.gpus // (tp * cp) % size == 0]:
-                found[reason(job, tp, cp, pp, job.gpus // (tp * cp * pp))] += 1
-    return found
 
 
 def median(repeats: int, action: Callable[[], object]) -> float:
@@ -66,9 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=9)
     options = parser.parse_args(argv)
-    layouts, splits = candidates(JOB), pruned(JOB)
-    room = JOB.gpu_memory * (1 - JOB.reserve)
-    fitting = [layout for layout in layouts if sum(layout_memory(layout, JOB)) <= room]
+    layouts, found = candidates(JOB), search(JOB)
 
     def price_all() -> None:
         for layout in layouts:
@@ -76,18 +46,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             step_time(layout, JOB)
 
     priced = median(options.repeats, price_all) / len(layouts)
-    search = median(options.repeats, lambda: choose_layout(JOB))
-    calls = search / (priced * len(layouts))
-    whole = splits.pop("")
+    searched = median(options.repeats, lambda: choose_layout(JOB))
+    calls = searched / (priced * len(layouts))
     row = {
         "gpus": JOB.gpus,
-        "splits of the GPUs": whole + sum(splits.values()),
-        **{f"pruned: {rule}": count for rule, count in splits.most_common()},
-        "splits that divide": whole,
-        "layouts (with ZeRO, chunks, recomputation)": len(layouts),
-        "layouts that do not fit": len(layouts) - len(fitting),
-        "best": str(choose_layout(JOB)),
-        "search, ms": round(1e3 * search, 2),
+        "splits of the GPUs": found.splits,
+        **{f"pruned: {rule}": count for rule, count in found.pruned.items()},
+        "splits that divide": found.splits - sum(found.pruned.values()),
+        "layouts (with ZeRO, chunks, recomputation)": found.layouts,
+        "layouts that do not fit": found.too_large,
+        "best": str(found.best),
+        "search, ms": round(1e3 * searched, 2),
         "one call of the model, us": round(1e6 * priced, 2),
         "search over one call per surviving layout": round(calls, 2),
         "aimed at": MOST_CALLS,

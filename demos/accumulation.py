@@ -10,8 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero.units import ms
 from solutions.accumulation_runs import Accumulated, accumulate
 
@@ -33,8 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--micro-steps", type=whole(1, 64), default=3)
     options.add_argument("--ranks", type=whole(1, 8), default=2)
     options.add_argument("--rows", type=whole(1, 64), default=8, help="of each rank")
-    options.add_argument("--micro-time", type=number, default=120.0, help="of the price: ms of one pass")
-    options.add_argument("--sync-time", type=number, default=50.0, help="of the price: ms of one reduction")
+    options.add_argument("--micro-time", type=number(0, 1e9), default=120.0, help="of the price: ms of one pass")
+    options.add_argument("--sync-time", type=number(0, 1e9), default=50.0, help="of the price: ms of one reduction")
     asked = options.parse_args(argv)
     steps, count = asked.micro_steps, asked.rows
     if steps > count:

@@ -10,24 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.saved_tensors import (
-    CPU_MASK,
-    ClassicLayer,
-    Kept,
-    ModernLayer,
-    Sizes,
-    bytes_of_fully_recomputed,
-    kept,
-)
-
-#: Tensors that the formula leaves out.
-NEGLECTED = ("norm statistics", "log-sum-exp")
-
-
-def _found(sizes: Sizes, layer: str, flash: bool, recompute: str) -> list[Kept]:
-    if recompute == "full":
-        return [Kept("input of the layer", bytes_of_fully_recomputed(ClassicLayer(sizes)))]
-    return kept(ModernLayer(sizes) if layer == "modern" else ClassicLayer(sizes, flash, recompute))
+from solutions.saved_tensors import CPU_MASK, ModernLayer, Sizes, beside_the_formula, classic, kept
 
 
 def _picture(rows: Sequence[tuple]):
@@ -53,22 +36,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.error("--recompute selective is for attention without --flash, which recomputes in its kernel")
     sizes = replace(Sizes(), sequence=arguments.sequence, hidden=16 * heads, heads=heads, ffn=44 * heads)
     sizes = replace(sizes, kv_heads=heads // 2 if heads % 2 == 0 else heads)
-    found = _found(sizes, arguments.layer, arguments.flash, arguments.recompute)
+    attention = "flash" if modern or arguments.flash else "materialised"
+    found = kept(ModernLayer(sizes)) if modern else classic(sizes, attention, arguments.recompute)
     unit = sizes.sequence * sizes.batch * sizes.hidden
     rows = [(tensor.name, tensor.bytes, tensor.bytes / unit) for tensor in found]
-    extra = sum(tensor.bytes for tensor in found if tensor.name in NEGLECTED)
+    counted, extra = beside_the_formula(found)
     shape = {"ffn": sizes.ffn, "kv_heads": sizes.kv_heads, "gated": True, "dropout": False} if modern else {}
     formula = part(arguments.code, "activations", "activation_bytes")(
         *(sizes.sequence, sizes.batch, sizes.hidden, sizes.heads),
         recompute=arguments.recompute,
-        attention="flash" if modern or arguments.flash else "materialised",
+        attention=attention,
         mask_bytes=CPU_MASK,
         **shape,
     )
-    total = sum(tensor.bytes for tensor in found)
     show(arguments, Table(("tensor", "bytes", "of s b h"), rows), lambda: _picture(rows))
-    print(f"in all {total:,} B, of them {extra:,} B that the formula leaves out; formula {formula:,.0f} B")
-    return verdict(total - extra == formula, "the formula is right to the byte")
+    print(f"in all {counted + extra:,} B, of them {extra:,} B that the formula leaves out; formula {formula:,.0f} B")
+    return verdict(counted == formula, "the formula is right to the byte")
 
 
 if __name__ == "__main__":

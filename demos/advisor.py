@@ -9,13 +9,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero import models
 from rankzero.layouts import Job, Layout
 from rankzero.units import GB
-from solutions.explorers_07 import priced
-from solutions.layout import layout_memory, step_parts
+from solutions.layout import step_parts, step_time
+from solutions.layout_search import explained, priced, search
 
 NAMES = [name for name, value in vars(models).items() if isinstance(value, models.Model)]
 
@@ -27,17 +26,6 @@ def shape(text: str) -> Layout:
         raise argparse.ArgumentTypeError(f"must be TP,CP,PP,DP[,EP[,ZERO[,CHUNKS]]], got {text}")
     tp, cp, pp, dp, ep, zero, chunks = [*map(int, sizes), 1, 1, 1][:7]
     return Layout(tp, cp, pp, dp, ep, zero, chunks)
-
-
-def explained(layout: Layout, job: Job) -> str:
-    """One sentence: why a layout cannot be, does not fit, or how long it takes."""
-    try:
-        states, activations = layout_memory(layout, job)
-        seconds = sum(step_parts(layout, job).values())
-    except ValueError as error:
-        return f"{layout}: impossible, {error}"
-    fits = "fits" if states + activations <= job.gpu_memory * (1 - job.reserve) else "does not fit"
-    return f"{layout}: {seconds:.3f} s; states {states / GB:.1f} GB, activations {activations / GB:.1f} GB, {fits}"
 
 
 def _picture(best: list[Layout], job: Job):
@@ -55,12 +43,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--gpus", type=whole(1, 65536), default=64)
     options.add_argument("--batch", type=whole(1, 65536), default=1024, help="sequences in a step")
     options.add_argument("--sequence", type=whole(1, 2**20), default=4096)
-    options.add_argument("--memory", type=number, default=80.0, help="GB of one GPU")
-    options.add_argument("--network", type=number, default=50.0, help="GB/s of one GPU across nodes, one direction")
+    options.add_argument("--memory", type=number(1e-3, 1e6), default=80.0, help="GB of one GPU")
+    options.add_argument(
+        "--network", type=number(1e-3, 1e6), default=50.0, help="GB/s of one GPU across nodes, one direction"
+    )
     options.add_argument("--explain", type=shape, metavar="LAYOUT", help="TP,CP,PP,DP[,EP[,ZERO[,CHUNKS]]]")
+    options.add_argument("--rejected", action="store_true", help="every layout that does not fit, and by how much")
     asked = options.parse_args(argv)
-    if not asked.memory or not asked.network:
-        options.error("--memory and --network must be positive")
     sizes = {"gpu_memory": asked.memory * GB, "network_bandwidth": asked.network * GB}
     job = Job(getattr(models, asked.model), asked.gpus, asked.batch, asked.sequence, **sizes)
     chosen = part(asked.code, "layout", "choose_layout")(job)
@@ -68,11 +57,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [(str(one), seconds, memory / GB) for seconds, memory, one in fitting[:10]]
     table = Table(("layout", "step (s)", "fullest GPU (GB)"), rows)
     show(asked, table, lambda: _picture([one for *_, one in fitting or others], job))
-    print(f"{len(fitting)} of {len(fitting) + len(others)} layouts fit")
-    print("\n".join(explained(one, job) for one in (asked.explain or chosen,) if one))
+    found = search(job)
+    print(f"{found.splits} ways to split {job.gpus:,} GPUs; of these are pruned")
+    print("\n".join(f"{count:>6} {rule}" for rule, count in found.pruned.items()) or "  none")
+    print(f"the others make {found.layouts} layouts; {found.too_large} do not fit, {len(fitting)} do")
+    listed = [one for *_, one in others] if asked.rejected else []
+    print("\n".join(explained(one, job) for one in (*listed, asked.explain or chosen) if one))
     least = fitting[0][0] if fitting else 0.0
-    time = sum(step_parts(chosen, job).values()) if chosen else 0.0
-    right = bool(chosen) == bool(fitting) and time <= least * (1 + 1e-6)
+    right = bool(chosen) == bool(fitting) and (not chosen or step_time(chosen, job) <= least * (1 + 1e-6))
     return verdict(right, f"{chosen or 'no layout'} is the fastest that fits")
 
 

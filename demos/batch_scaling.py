@@ -9,9 +9,8 @@ import math
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict
+from demos.common import Table, demo, number, parser, part, show, verdict
 from demos.gradient_sync import wholes
-from demos.pipeline_chart import number
 from solutions.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
 
 BASE_BATCH = 16
@@ -39,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--optimizer", choices=RATES, default="adamw")
     options.add_argument("--rule", choices=("constant", "linear", "sqrt", "noise"), default="sqrt")
     options.add_argument("--batches", type=wholes(1, 512), default=[4, 8, 16, 32, 64], metavar="B,B")
-    options.add_argument("--target", type=number, default=2.9, help="loss, nats")
+    options.add_argument("--target", type=number(0, 100), default=2.9, help="loss, nats")
     asked = options.parse_args(argv)
     batches = sorted({asked.batches[0], asked.batches[-1]} if asked.quick else set(asked.batches))
     if len(batches) < 2:

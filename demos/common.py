@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from rankzero.world import WorldError
 
@@ -23,9 +23,16 @@ class Main(Protocol):
     def __call__(self, argv: Sequence[str] | None = None) -> int: ...
 
 
+class OneLine(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line, without the list of all options before it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (--help lists the options)\n")
+
+
 def parser(doc: str | None, picture: bool = True) -> argparse.ArgumentParser:
     """A parser with what every demo takes: ``--code``, ``--quick`` and ``--save``, of a picture where there is one."""
-    found = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    found = OneLine(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("--code", choices=("solutions", "labs"), default="solutions", help="whose functions to run")
     found.add_argument("--quick", action="store_true", help="a small version, at most 3 s")
     kinds = (".csv", ".png", ".svg") if picture else (".csv",)
@@ -70,6 +77,10 @@ def number(low: float, high: float) -> Callable[[str], float]:
         return value
 
     return convert
+
+
+#: A type for argparse: a number that is not negative.
+amount = number(0, 1e15)
 
 
 def part(code: str, module: str, name: str) -> Any:

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 from random import Random
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero.sim.batching import POLICIES, Run, poisson_arrivals
 from solutions.serving import workload
 
@@ -32,8 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--requests", type=whole(1, 2000), default=50)
     options.add_argument("--slots", type=whole(1, 64), default=8)
-    options.add_argument("--sigma", type=number, default=0.9, help="of the logarithm of the lengths")
-    options.add_argument("--rate", type=number, default=0.0, help="arrivals per step; 0: all wait from the start")
+    options.add_argument("--sigma", type=amount, default=0.9, help="of the logarithm of the lengths")
+    options.add_argument("--rate", type=amount, default=0.0, help="arrivals per step; 0: all wait from the start")
     options.add_argument("--seed", type=whole(0, 10**9), default=8)
     options.add_argument("--engine", choices=("sim", "tiny"), default="sim", help="tiny: the real engine and model")
     asked = options.parse_args(argv)

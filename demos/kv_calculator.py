@@ -9,8 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero.hardware import GPUS
 from rankzero.units import GB
 from solutions.kv_shapes import LATENT, SHAPES, Shape
@@ -50,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--model", choices=SHAPES, default="Llama 3 70B", metavar="NAME", help=", ".join(SHAPES))
     for name in ("--layers", "--kv-heads", "--head-dim"):
         options.add_argument(name, type=whole(1, 10**6), help="of another model, in place of --model")
-    options.add_argument("--parameters", type=number, help="of that model; its weights are bf16")
+    options.add_argument("--parameters", type=amount, help="of that model; its weights are bf16")
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--gpus", type=whole(1, 10**4), default=8)
     options.add_argument("--kv-bytes", type=float, choices=(2.0, 1.0, 0.5), default=2.0)

@@ -9,8 +9,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 
 
 def bits(text: str) -> list[int]:
@@ -33,7 +32,7 @@ def _picture(rows: Sequence[tuple]):
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--bits", type=bits, default="8,4")
-    options.add_argument("--outliers", type=number, default=8.0, help="times that some channels of keys are larger")
+    options.add_argument("--outliers", type=amount, default=8.0, help="times that some channels of keys are larger")
     options.add_argument("--steps", type=whole(0, 500), default=60, help="of training")
     asked = options.parse_args(argv)
     if asked.outliers == 0:

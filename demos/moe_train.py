@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from solutions.moe_runs import MoeRun, moe_runs
 
 
@@ -27,12 +26,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--experts", type=whole(2, 64), default=8)
     options.add_argument("--top-k", type=whole(1, 8), default=2)
-    options.add_argument("--aux", type=number, default=0.01, help="weight of the balancing loss")
-    options.add_argument("--capacity", type=number, help="capacity factor; nothing is dropped without it")
-    options.add_argument("--steps", type=whole(1, 1000), default=60)
+    options.add_argument("--aux", type=number(0, 1e3), default=0.01, help="weight of the balancing loss")
+    options.add_argument("--capacity", type=number(0.01, 100), default=1.25, help="capacity factor")
+    options.add_argument("--steps", type=whole(1, 1000), default=40)
     asked = options.parse_args(argv)
-    if asked.top_k > asked.experts or asked.capacity == 0:
-        options.error("--top-k must be at most --experts, and --capacity positive")
+    if asked.top_k > asked.experts:
+        options.error(f"--top-k must be at most --experts, {asked.experts}, got {asked.top_k}")
     part(asked.code, "experts", "expert_capacity")(8, asked.experts, asked.top_k, 1.0)
     steps = min(asked.steps, 6) if asked.quick else asked.steps
     found = moe_runs((asked.aux, 0.0), steps, asked.experts, asked.top_k, asked.capacity)

@@ -9,9 +9,8 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from demos.gradient_sync import wholes
-from demos.pipeline_chart import number
 from rankzero.units import ms
 from solutions.parameter_server import Served, serve
 
@@ -44,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--work", type=wholes(0, 1000), default=[1, 2, 8], help="products of each worker, with commas")
     options.add_argument("--updates", type=whole(1, 2000), default=60)
-    options.add_argument("--rate", type=number, default=0.05, help="learning rate")
+    options.add_argument("--rate", type=number(0, 100), default=0.05, help="learning rate")
     asked = options.parse_args(argv)
     workers = len(asked.work)
     if workers > 7 or not asked.rate:

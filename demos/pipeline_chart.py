@@ -9,21 +9,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero import schedules
 from rankzero.schedules import validate
 from solutions.pipeline_charts import SCHEDULES, chart_text
-
-
-def number(text: str) -> float:
-    """A type for argparse: a finite number that is not negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number >= 0, got {text}")
-    return value
 
 
 def slow(text: str) -> tuple[int, float]:
@@ -31,7 +20,7 @@ def slow(text: str) -> tuple[int, float]:
     stage, _, factor = text.partition(":")
     if not stage.isdecimal() or not factor:
         raise argparse.ArgumentTypeError(f"must be STAGE:FACTOR, as 3:1.23, got {text}")
-    return int(stage), number(factor)
+    return int(stage), amount(factor)
 
 
 @demo
@@ -41,9 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(1, 64), default=4)
     options.add_argument("--microbatches", type=whole(1, 256), default=8)
     options.add_argument("--virtual", type=whole(1, 8), help="chunks on each rank; only with interleaved, there 2")
-    options.add_argument("--forward", type=number, default=1.0)
-    options.add_argument("--backward", type=number, default=2.0, help="zb-h1 takes half of it for each of its halves")
-    options.add_argument("--hop", type=number, default=0.0, help="time of a message")
+    options.add_argument("--forward", type=amount, default=1.0)
+    options.add_argument("--backward", type=amount, default=2.0, help="zb-h1 takes half of it for each of its halves")
+    options.add_argument("--hop", type=amount, default=0.0, help="time of a message")
     options.add_argument("--slow", type=slow, metavar="STAGE:FACTOR", help="a stage that takes longer")
     asked = options.parse_args(argv)
     cut = asked.virtual or (2 if asked.schedule == "interleaved" else 1)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero import models
 from rankzero.hardware import GPUS
 from rankzero.units import GB
@@ -34,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
     options.add_argument("--algorithm", choices=ALGORITHMS, default="ppo")
-    options.add_argument("--critic", type=number, help="parameters of PPO's critic; as many as the policy")
-    options.add_argument("--reward", type=number, help="parameters of the reward model; GRPO without it pays by a rule")
+    options.add_argument("--critic", type=amount, help="parameters of PPO's critic; as many as the policy")
+    options.add_argument("--reward", type=amount, help="parameters of the reward model; GRPO without it pays by a rule")
     options.add_argument("--no-masters", action="store_true", help="the optimizer keeps no fp32 weights")
     options.add_argument("--gpus", type=whole(1, 10**6), default=64)
     options.add_argument("--gpu", choices=DEVICES, default="H100")

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero import hardware, models
 from rankzero.units import GB, ms
 from solutions.deployments import Deployment
@@ -27,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
     options.add_argument("--gpu", choices=GPUS, default="H100_SXM")
     options.add_argument("--tp", type=whole(1, 72), default=8, help="GPUs of one replica")
-    options.add_argument("--rate", type=number, default=500.0, help="requests per second")
+    options.add_argument("--rate", type=amount, default=500.0, help="requests per second")
     options.add_argument("--prompt", type=whole(1, 131_072), default=100, help="tokens")
     options.add_argument("--output", type=whole(1, 131_072), default=50, help="tokens")
     options.add_argument("--slots", type=whole(1, 4096), default=64, help="sequences that one replica runs at once")

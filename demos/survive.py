@@ -59,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     run = survive(steps, every, kills, ranks, config=config)
     deaths = max(1, len(run.deaths))
     stall, restart = run.checkpoint / run.checkpoints, run.restart / deaths
-    formula = 1 - waste(run.useful / run.checkpoints, stall, run.wall / deaths, restart)
+    between = (run.wall - run.restart) / deaths  # no death strikes during a restart: exp(R/M) becomes 1 + R/M
+    formula = (1 - waste(run.useful / run.checkpoints, stall, between)) / (1 + restart / between)
     rows = []
     for name, one in (("untouched", plain), ("killed", run)):
         spent = (one.useful, one.checkpoint, one.lost, one.restart)
@@ -69,9 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"goodput by the formula, with the measured stall, restart and rate of deaths: {formula:.1%}")
     print(*(f"death {number}: {death}" for number, death in enumerate(run.deaths, 1)), sep="\n")
     same = run.digest == plain.digest and run.losses == plain.losses
-    return verdict(
-        same, f"after {len(run.deaths)} deaths weights and losses are, bit for bit, those of the untouched run"
-    )
+    return verdict(same, f"deaths: {len(run.deaths)}; weights and losses are, bit for bit, those of the untouched run")
 
 
 if __name__ == "__main__":

@@ -19,9 +19,6 @@ from solutions.explorers_cap import SHAPES
 
 MODELS = {f"LLAMA3_{name}": shape for name, shape in SHAPES.items()}
 
-#: Dollars, PUE and seconds that nobody has published.
-ASSUMED = {"price_per_gpu_hour": 2.0, "pue": 1.1, "price_per_kwh": 0.05, "restart_time": 300.0, "stall": 60.0}
-
 #: What the table prints: a name, its key in the sheet, a divisor and a unit.
 LINES = (
     *(("parameters", "parameters", billion, "billion"), ("operations", "flops", 1e24, "1e24 FLOP")),
@@ -35,7 +32,7 @@ LINES = (
     *(("energy", "kwh", million, "GWh"), ("electricity", "electricity_dollars", million, "M$")),
 )
 
-#: Of the 405B on 16,384 GPUs, by the name of the line.
+#: Of the 405B on 16,384 GPUs and all its tokens, by the name of the line.
 HOURS, FLOP = f"{llama.GPU_HOURS / million:g}", f"{llama.BUDGET_FLOP / 1e24:g}"
 PUBLISHED = {"parameters": "405", "operations": FLOP, "waste": "< 10", "GPU time": HOURS}
 
@@ -59,18 +56,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     most = MODELS[given.model].layers
     if math.prod(given.layout) != given.gpus or given.layout[2] > most:
         options.error(f"--layout must multiply to {given.gpus}, with PP at most {most}, got {given.layout}")
-    sizes = dict(zip(("tp", "cp", "pp", "dp"), given.layout, strict=True)) | {"microbatches": 16, "virtual_stages": 8}
+    chunks, run = llama.ASSUMED_CHUNKS, (given.model, given.gpus, given.tokens)
+    sizes = dict(zip(("tp", "cp", "pp", "dp"), given.layout, strict=True)) | {"virtual_stages": chunks}
     machine = {"gpus": given.gpus, "peak": hardware.H100_SXM.peak_bf16, "mfu": given.mfu, "kw_per_gpu": 0.7}
     mtbf = llama.WINDOW / llama.UNEXPECTED * 16_384 / given.gpus
     machine |= {"writers": given.gpus, "writer_bandwidth": llama.NETWORK, "storage_bandwidth": llama.STORAGE}
-    batch = {"micro_tokens": 8192, "sequence": 8192, "recompute": "selective", "mtbf": mtbf, **ASSUMED}
+    machine |= {"mtbf": mtbf, **llama.ASSUMED}
+    batch = {"microbatches": 16, "micro_tokens": 8192, "sequence": 8192, "recompute": "selective"}
     report = part(given.code, "run_sheet", "run_report")
     sheet = report(MODELS[given.model], given.tokens, **machine, **sizes, **batch)
-    known = PUBLISHED if (given.model, given.gpus) == ("LLAMA3_405B", 16_384) else {}
+    known = PUBLISHED if run == ("LLAMA3_405B", 16_384, llama.TOKENS) else {}
     rows = [(name, sheet[key] / unit, what, known.get(name, "")) for name, key, unit, what in LINES]
     show(given, Table(("quantity", "computed", "unit", "published"), rows))
-    assumed = "".join(f"{name.replace('_', ' ')} {value:g}, " for name, value in ASSUMED.items())
-    print(f"assumed: {assumed}16 micro-batches of one sequence, 8 chunks a rank, recompute selective")
+    assumed = "".join(f"{name.replace('_', ' ')} {value:g}, " for name, value in llama.ASSUMED.items())
+    print(f"assumed: {assumed}16 micro-batches of one sequence, {chunks} chunks a rank, recompute selective")
     right = math.isclose(sheet["days"] * (1 - sheet["waste"]), sheet["compute_days"])
     right = right and math.isclose(sheet["days"] * 24 * given.gpus, sheet["gpu_hours"])
     return verdict(right, "days less waste are days of compute, and the GPU-hours are those of all days")

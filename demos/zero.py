@@ -16,7 +16,7 @@ from solutions.zero_runs import ROWS, WIDTHS, ZeroRun, zero_run
 #: fp32 weights, gradients, moments: bytes per parameter.
 RECIPE = (4.0, 4.0, 8.0)
 #: How far float32 weights may be off after some steps of AdamW.
-NEAR = 1e-4
+NEAR = 1e-6
 
 
 def _picture(runs: Sequence[ZeroRun]):

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, parser, part, show, verdict, whole
-from demos.pipeline_chart import number
+from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero.hardware import GPUS
 from rankzero.models import MODELS
 from rankzero.units import GB
@@ -38,11 +37,13 @@ def _picture(rows: Sequence[tuple], other: float, capacity: float):
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--model", choices=BY_NAME, default="Llama 3 70B", metavar="NAME", help=", ".join(BY_NAME))
-    options.add_argument("--parameters", type=number, metavar="P", help="of another model, in place of --model")
+    options.add_argument(
+        "--parameters", type=number(0, 1e15), metavar="P", help="of another model, in place of --model"
+    )
     options.add_argument("--recipe", choices=RECIPES, default=FIRST, metavar="NAME", help="; ".join(RECIPES))
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--ranks", type=whole(1, 10**6), default=8, help="data-parallel GPUs")
-    options.add_argument("--other", type=number, default=0.0, help="GB on each GPU: activations and the like")
+    options.add_argument("--other", type=number(0, 1e6), default=0.0, help="GB on each GPU: activations and the like")
     asked = options.parse_args(argv)
     params = BY_NAME[asked.model].parameters if asked.parameters is None else asked.parameters
     gpu, ranks, other = DEVICES[asked.gpu], asked.ranks, asked.other * GB

@@ -26,7 +26,7 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
     Raises:
         ValueError: an argument is outside its range or not finite; the message names it and its value.
 
-    Source: Li et al. (2020), arXiv:2006.15704, section 3.2.3; ``torch.distributed._compute_bucket_assignment_by_size``.
+    Source: Li et al. (2020), arXiv:2006.15704, section 3.2.2; ``torch.distributed._compute_bucket_assignment_by_size``.
     """
     raise NotImplementedError("05-assign-buckets: not written yet")
 

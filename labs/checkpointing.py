@@ -31,7 +31,8 @@ def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str
         The interval in the unit of the arguments. Checkpoints start every interval plus ``checkpoint_time``.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: a time is a bool, not finite or not positive, or there is no such method; the message names the
+            argument and its value.
 
     Sources: Young (1974), doi:10.1145/361147.361115. Daly (2006), doi:10.1016/j.future.2004.11.016.
     """

@@ -32,7 +32,7 @@ def synchronize_gradients(
             keeps its storage and its type.
         count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold. Divide
             Python numbers: the quotient of two integer tensors is rounded to fp32.
-        bucket_bytes: cap of a bucket, bytes; positive.
+        bucket_bytes: cap of a bucket, bytes; positive and finite.
         group: of the ranks; None is the default group.
 
     Returns:
@@ -85,6 +85,30 @@ class ShardedAdamW:
     def state_bytes(self) -> int:
         """Bytes of master copy and moments on this rank: ``12 * ceil(P / N)``."""
         raise NotImplementedError("05-sharded-adam-w: not written yet")
+
+
+def reduce_to_slice(
+    gradient: torch.Tensor, kept: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
+) -> torch.Tensor:
+    """This rank's slice of the mean of everyone's gradient, added to what it has kept (the core of ZeRO stage 2).
+
+    One reduce-scatter: the whole gradient of a weight goes in, end to end and padded with zeros to a multiple of N, and
+    a slice comes out. Whoever calls this in the backward pass can drop the whole gradient at once.
+
+    Args:
+        gradient: of the whole weight, for the rows of this rank; of any shape, the same on every rank.
+        kept: the slice of earlier micro-steps, 1-D; None in the first one.
+        group: of the ranks; None is the default group.
+
+    Returns:
+        The sum of ``kept`` and this rank's slice of the mean over the ranks, 1-D, of ``ceil(P / N)`` elements.
+
+    Raises:
+        ValueError: ``kept`` is not 1-D of that length.
+
+    Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 5.2.
+    """
+    raise NotImplementedError("05-reduce-to-slice: not written yet")
 
 
 def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:

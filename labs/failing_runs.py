@@ -27,7 +27,8 @@ def simulate_run(
         checkpoint_time: seconds that the job stands still for one; not negative, finite.
         restart_time: seconds; not negative, finite.
         failure_gaps: seconds to the first failure, then from each failure to the next, in wall-clock, whatever the job
-            is doing; each > 0. When they end there are no more failures. They may never end: take one at a time.
+            is doing; each > 0. When they end there are no more failures. They may never end: take one at a time, and
+            none before it is needed.
 
     Returns:
         ``wall``, the seconds until the last checkpoint is safe and no restart is left to do, and its four parts

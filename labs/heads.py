@@ -25,7 +25,8 @@ def head_partition(heads: int, kv_heads: int, ranks: int, rank: int) -> tuple[ra
         ``(query, key_value, replicas)``; replicas is 1 where a key-value head stands on one rank alone.
 
     Raises:
-        ValueError: an argument is outside its range, or does not divide; the message names both numbers.
+        ValueError: an argument is no integer (a bool is none) or outside its range; the message names it and its value.
+            Or numbers do not divide; the message names both.
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Ainslie et al. (2023), arXiv:2305.13245.
     """

@@ -21,7 +21,7 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
 
     Args:
         logits: of the router, [tokens, experts].
-        top_k: experts of one token, from 1 to as many as there are.
+        top_k: experts of one token, an integer from 1 to as many as there are.
         renormalize: the weights of a token add up to 1. With ``top_k=1`` every weight is then the constant 1, and the
             router learns nothing from what comes after it.
 
@@ -29,7 +29,7 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
         ``(weights, experts)``, both [tokens, top_k]: float32 or wider, and int64.
 
     Raises:
-        ValueError: ``top_k`` is outside its range.
+        ValueError: ``top_k`` is no integer in its range, or a bool.
 
     Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalised).
     """

@@ -144,7 +144,7 @@ def debug_embed(ids: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
     Args:
         ids: any shape, int64, token ids of the whole table, equal on all ranks.
-        weight: ``[V / t, h]``, this rank's rows: rank r has token ids from ``r V / t``.
+        weight: ``[V / t, h]``, this rank's rows: rank r has token ids from ``r V / t``. Unchanged afterwards.
 
     Returns:
         ``[*ids.shape, h]``, equal on all ranks.

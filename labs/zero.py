@@ -60,7 +60,7 @@ def zero_memory(
 
     Args:
         params: parameters of the model; not negative.
-        stage: 0, 1, 2 or 3.
+        stage: the integer 0, 1, 2 or 3; no bool.
         ranks: data-parallel ranks; at least 1 (one rank holds everything, whatever the stage).
         weight_bytes: bytes per weight; not negative. 2 is bf16.
         gradient_bytes: bytes per gradient; not negative.
@@ -97,7 +97,7 @@ def zero_traffic(
 
     Args:
         params: parameters of the model; not negative.
-        stage: 0, 1, 2 or 3.
+        stage: the integer 0, 1, 2 or 3; no bool.
         ranks: data-parallel ranks; at least 1 (one rank sends nothing).
         weight_bytes: bytes per weight on the wire; not negative.
         gradient_bytes: bytes per gradient on the wire; not negative.
@@ -131,7 +131,7 @@ def min_ranks(
 
     Args:
         params: parameters of the model; not negative.
-        stage: 0, 1, 2 or 3, as in :func:`zero_memory`.
+        stage: the integer 0, 1, 2 or 3, no bool, as in :func:`zero_memory`.
         memory: of one rank, bytes; positive.
         other: what does not shrink with the ranks, such as activations, bytes; not negative.
         weight_bytes: bytes per weight; not negative.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from textwrap import wrap
 from typing import Any
 
 from rankzero.graphs import graph, timeline
@@ -56,6 +57,12 @@ __all__ = [
 ]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+#: Width of a chart of many columns, pixels.
+WIDEST = 720
+
+#: Characters in a line of a title.
+TITLE = 72
 
 _OWN = {"scale": {"color": "independent", "strokeDash": "independent"}}
 
@@ -193,6 +200,10 @@ def stacks(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "", mar
         found = {"y": y.channel(), "tooltip": [y.channel(format=".4~g")]}
         layers.append({"data": {"values": [{y.field: mark}]}, "mark": _RULE, "encoding": found})
     step = max([22, *(7 * len(str(row[x.field])) + 10 for row in rows)])
+    columns = len(distinct(rows, x.field))
+    if step * columns > WIDEST:  # so many that not each can have its label
+        encoding["x"] = x.channel(sort=None, axis={"labelAngle": 0, "labelOverlap": "parity"})
+        step = max(3, WIDEST // columns)
     return {"title": title, "width": {"step": step}, "height": 200, "layer": layers}
 
 
@@ -263,13 +274,25 @@ def below(*views: Spec) -> Spec:
 
 
 def chart(view: Spec, description: str) -> Spec:
-    """A complete chart: ``view``, the grammar's version, the house's style, and a sentence that says what it shows."""
+    """A complete chart: ``view``, the grammar's version, the house's style, and a sentence that says what it shows.
+
+    Long titles stand in several lines.
+    """
     text = {"labelColor": "currentColor", "titleColor": "currentColor"}
     config = {
         "background": "transparent",
         "view": {"stroke": None},
         "axis": text | {"gridColor": "#88888855", "domainColor": "currentColor", "tickColor": "currentColor"},
-        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320},
+        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320, "columnPadding": 24},
         "title": {"color": "currentColor", "anchor": "start"},
     }
-    return {"$schema": SCHEMA, "description": description, **view, "config": config}
+    return {"$schema": SCHEMA, "description": description, **_titled(view), "config": config}
+
+
+def _titled(view: Spec) -> Spec:
+    """``view`` and the views in it, each with its title in lines of a chart's width."""
+    views: Spec = {key: [_titled(one) for one in view[key]] for key in ("hconcat", "vconcat") if key in view}
+    title = view.get("title")
+    if isinstance(title, str) and len(title) > TITLE:
+        views["title"] = wrap(title, TITLE)
+    return view | views

@@ -87,18 +87,28 @@ class Range:
 
 @dataclass(frozen=True, init=False)
 class Choice:
-    """One of several options, as in ``Choice("sum", "avg", default="avg")``; the default is the first unless named."""
+    """One of several options, as in ``Choice("sum", "avg", default="avg")``; the default is the first unless named.
+
+    Numbers with a ``unit`` are shown as a slider's are: 8e10 B as ``80 GB``.
+    """
 
     options: tuple[str | int | float, ...]
     default: str | int | float
+    unit: str
 
-    def __init__(self, *options: str | int | float, default: str | int | float | None = None) -> None:
+    def __init__(self, *options: str | int | float, default: str | int | float | None = None, unit: str = "") -> None:
         if not options:
             raise ValueError("options must not be empty")
         if default is not None and default not in options:
             raise ValueError(f"default must be one of {list(options)}, got {default!r}")
         object.__setattr__(self, "options", options)
         object.__setattr__(self, "default", options[0] if default is None else default)
+        object.__setattr__(self, "unit", unit)
+
+    @property
+    def texts(self) -> list[str]:
+        """The options for the reader, in order."""
+        return [str(one) if isinstance(one, str) or not self.unit else shown(one, self.unit) for one in self.options]
 
 
 @dataclass(frozen=True)
@@ -239,7 +249,7 @@ def _input(name: str, control: Control) -> Any:
     if isinstance(control, Range):
         return _slider(name, control)
     if isinstance(control, Choice):
-        options = list(control.options)
+        options = list(zip(control.texts, control.options, strict=True))
         return ipywidgets.Dropdown(options=options, value=control.default, description=label(name), style=WIDE)
     text = f"{label(name)} ({control.unit})" if control.unit else label(name)
     value = ", ".join(f"{number:g}" for number in control.default)
@@ -297,20 +307,20 @@ def _definition(control: Control) -> dict[str, Any]:
 
 def _field(name: str, control: Control) -> str:
     """One labelled native input; ``explorer.js`` gives sliders their range and their text."""
-    text = f"<span>{escape(label(name))}</span>"
+    head = f"<span>{escape(label(name))}</span>"
     named = f'data-name="{escape(name)}"'
     if isinstance(control, Range):
         value = f'<span class="rz-value" aria-hidden="true">{escape(shown(control.default, control.unit))}</span>'
-        return f'<label>{text}{value}<input type="range" {named}></label>'
+        return f'<label>{head}{value}<input type="range" {named}></label>'
     if isinstance(control, Choice):
         options = "".join(
-            f'<option value="{i}"{" selected" if option == control.default else ""}>{escape(str(option))}</option>'
-            for i, option in enumerate(control.options)
+            f'<option value="{i}"{" selected" if option == control.default else ""}>{escape(text)}</option>'
+            for i, (option, text) in enumerate(zip(control.options, control.texts, strict=True))
         )
-        return f"<label>{text}<span></span><select {named}>{options}</select></label>"
+        return f"<label>{head}<span></span><select {named}>{options}</select></label>"
     value = ", ".join(f"{number:g}" for number in control.default)
     unit = f"<span>{escape(control.unit)}</span>"
-    return f'<label>{text}{unit}<input type="text" autocomplete="off" value="{value}" {named}></label>'
+    return f'<label>{head}{unit}<input type="text" autocomplete="off" value="{value}" {named}></label>'
 
 
 def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from rankzero.marks import COLOURS, STRIPES, ink_on
-from rankzero.picture import INK, Picture, legend, panels, styled
+from rankzero.marks import COLOURS, ink_on
+from rankzero.picture import INK, QUIET, Picture, legend, panels, styled
 
 #: Heights and widths of X, A and Y, in the drawing's own units.
 _TOKENS, _IN, _OUT = 2.0, 3.0, 4.0
@@ -22,7 +22,7 @@ def split_product(ranks: int) -> Picture:
     Args:
         ranks: from 1 to 8.
     """
-    picture, rows = panels(2, 3, (6.6, 3.7), width_ratios=[_IN, _OUT, _OUT])
+    picture, rows = panels(2, 3, (6.6, 3.7))
     for number, split in enumerate(("output", "input")):
         x, a, y = rows[3 * number : 3 * number + 3]
         _matrix(x, _IN, _TOKENS, ranks if split == "input" else 0, across=True)
@@ -33,8 +33,7 @@ def split_product(ranks: int) -> Picture:
         name = "column-parallel" if split == "output" else "row-parallel"
         y.set_title("Y: slices to join" if split == "output" else "Y: sums to add", loc="left")
         x.set_ylabel(f"{name}\n{split} features split")
-    names = {f"rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)}
-    legend(picture, names | {"on every rank": _GREY, "a partial sum on every rank": STRIPES[0]})
+    legend(picture, {f"rank {rank}": COLOURS[rank % len(COLOURS)] for rank in range(ranks)})
     picture.alt = (
         f"Y = X A over {ranks} ranks. Output features split: X on every rank, columns of A and slices of Y by rank. "
         "Input features split: columns of X and rows of A by rank, a partial sum of all of Y on every rank."
@@ -47,10 +46,13 @@ def _matrix(axes: Axes, width: float, height: float, blocks: int, across: bool) 
     axes.set(xlim=(-0.1, _OUT + 0.1), ylim=(_IN + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     if blocks < 1:
-        look: dict[str, Any] = {"facecolor": _GREY, "edgecolor": INK}
+        look: dict[str, Any] = {"facecolor": _GREY, "edgecolor": INK, "linewidth": 0.6}
         if blocks:
-            look = {"facecolor": STRIPES[0], "edgecolor": STRIPES[1], "hatch": "////"}
+            look |= {"edgecolor": QUIET, "hatch": "////"}
         axes.add_patch(Rectangle((0, 0), width, height, **look))
+        said = "a partial sum of all of Y\non every rank" if blocks else "all of X\non every rank"
+        box = {"facecolor": _GREY, "edgecolor": "none", "pad": 1.5}
+        axes.text(width / 2, height / 2, said, ha="center", va="center", color=ink_on(_GREY), fontsize=8, bbox=box)
     for rank in range(blocks):
         size = (width / blocks, height) if across else (width, height / blocks)
         corner = (rank * size[0], 0) if across else (0, rank * size[1])

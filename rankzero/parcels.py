@@ -6,6 +6,7 @@ sender. Here a tensor travels as its bytes, of the part it shows and no more, an
 
 from __future__ import annotations
 
+import dis
 import io
 import pickle
 import socket
@@ -13,12 +14,14 @@ import struct
 import sys
 import threading
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import cloudpickle
 
 LENGTH = struct.Struct("!Q")  # stands before every message
+#: How the body of a class inside a function reads a global name.
+BODY_READS = ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS")
 _registering = threading.Lock()  # cloudpickle keeps one list of modules for all threads
 
 
@@ -34,7 +37,29 @@ class _Packer(cloudpickle.Pickler):
             and obj.device.type != "meta"
         ):
             return tensor_of, _parts(torch, obj)
-        return super().reducer_override(obj)
+        if isinstance(obj, ModuleType) and (found := _within(obj)):
+            return getattr, found
+        reduced = super().reducer_override(obj)
+        if isinstance(obj, FunctionType) and isinstance(reduced, tuple):
+            reduced[2][1]["__globals__"].update(_of_classes(obj))
+        return reduced
+
+
+def _within(module: ModuleType) -> tuple[ModuleType, str] | None:
+    """Where a module stands that no import finds, as ``torch._C._functions``, which ``once_differentiable`` uses."""
+    parent, _, name = module.__name__.rpartition(".")
+    owner = sys.modules.get(parent)
+    lost = module.__name__ not in sys.modules and getattr(owner, name, None) is module
+    return (owner, name) if owner is not None and lost else None
+
+
+def _of_classes(function: FunctionType) -> dict[str, Any]:
+    """The globals that bodies of classes inside a function read, a decorator's name say: cloudpickle overlooks them."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+    read = {step.argval for code in codes for step in dis.get_instructions(code) if step.opname in BODY_READS}
+    return {name: function.__globals__[name] for name in sorted(read & function.__globals__.keys())}
 
 
 def _parts(torch: Any, tensor: Any) -> tuple[str, tuple[int, ...], bytes, bool]:

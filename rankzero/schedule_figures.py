@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
@@ -63,26 +63,3 @@ def _alt(charts: Mapping[str, Times], rows: Mapping[str, int], unit: str) -> str
         text = f"{counted(len(chart), 'operation')} on {counted(rows[name], 'rank')}, over after {end:.4g} {unit}"
         sentences.append(f"{name}: {text}" if name else text)
     return "; ".join(sentences) + "."
-
-
-def text(times: Times, ranks: int | None = None, columns: int = 100) -> str:
-    """The chart as text, a line for each rank: a letter where an operation starts, a dot where a rank is idle.
-
-    Args:
-        times: start and end of every operation.
-        ranks: stage s stands on rank ``s mod ranks``; each on its own when left out.
-        columns: characters for the whole time.
-    """
-    ranks = ranks or max(1, stages_of(times))
-    span = max((end for _, end in times.values()), default=1.0) or 1.0
-    rows: list[list[str]] = [["."] * columns for _ in range(ranks)]
-    starts: dict[Any, str] = {}
-    for op, (start, end) in times.items():
-        stage, kind, _ = parse_op(op)
-        first = min(columns - 1, round(start / span * columns))
-        for column in range(first, min(columns, max(first + 1, round(end / span * columns)))):
-            rows[stage % ranks][column] = kind.lower()
-        starts[stage % ranks, first] = kind
-    for (row, column), kind in starts.items():
-        rows[row][column] = kind
-    return "\n".join(f"rank {rank}  {''.join(row)}" for rank, row in enumerate(rows))

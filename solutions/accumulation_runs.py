@@ -8,6 +8,7 @@ The gradient is compared with that of one process that sees all rows at once.
 from __future__ import annotations
 
 import contextlib
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,11 +64,17 @@ def accumulate(
     if not 1 <= micro_steps <= rows:
         raise ValueError(f"micro_steps must be from 1 to {rows} rows, got {micro_steps!r}")
     run = world.run(_accumulate, micro_steps, every, rows, config, True, ranks=ranks)
-    joined = world.run(_accumulate, 1, True, rows * ranks, config, False, ranks=1).values[0]
+    joined = _joined(rows * ranks, config)
     calls = [event for event in run.events if event.rank == 0 and event.operation == "all_reduce"]
     differences = [float((gradient - joined).abs().max()) for gradient in run.values]
     gradient, sent = run.values[0], sum(event.sent for event in calls)
     return Accumulated(len(calls), sent, gradient.nbytes, gradient, max(differences), run.events)
+
+
+@functools.cache
+def _joined(rows: int, config: GPTConfig) -> torch.Tensor:
+    """The gradient of all rows in one process; nobody writes into it."""
+    return world.run(_accumulate, 1, True, rows, config, False, ranks=1).values[0]  # type: ignore[no-any-return]
 
 
 def _accumulate(micro_steps: int, every: bool, rows: int, config: GPTConfig, wrap: bool) -> torch.Tensor:

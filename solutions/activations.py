@@ -42,7 +42,7 @@ def activation_bytes(
       give, and two masks, ``hidden (4e + 2k)``;
     - inside them, divided by the ranks: queries and the input of the output projection, ``2e hidden``; keys and
       values, ``2e hidden kv_heads / heads``; input and output of the activation function, ``2e ffn``; with a gate
-      the other factor and the product too, ``4e ffn``.
+      the other factor and the product too, which makes ``4e ffn`` in all.
 
     The attention matrix adds ``heads sequence^2 batch`` times e, or times ``2e + k`` with dropout, also divided by the
     ranks. Defaults give ``s b h (34 + 5 a s / h)``. Norm statistics and flash attention's log-sum-exp are neglected.
@@ -52,8 +52,8 @@ def activation_bytes(
         batch: b, sequences in the micro-batch; not negative.
         hidden: h, width of the model; at least 1, divisible by ``heads``.
         heads: a, query heads; at least 1.
-        ffn: inner width of the MLP; None is ``4 hidden``.
-        kv_heads: key-value heads; None is as many as ``heads``.
+        ffn: inner width of the MLP; not negative. None is ``4 hidden``.
+        kv_heads: key-value heads; at least 1, a divisor of ``heads``. None is as many as ``heads``.
         ranks: t, tensor-parallel ranks; at least 1. Real division: a share need not be whole.
         sequence_parallel: norms, masks and residuals are split along the sequence too.
         recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps the layer's input alone,
@@ -61,11 +61,12 @@ def activation_bytes(
         attention: ``"materialised"``, or ``"flash"``, which never stores the matrix.
         gated: the MLP has a gate (SwiGLU).
         dropout: masks are kept, and the attention matrix once more after its dropout.
-        element_bytes: e; not negative. 2 is bf16.
-        mask_bytes: k; not negative. 1 on GPUs.
+        element_bytes: e; finite, not negative. 2 is bf16.
+        mask_bytes: k; finite, not negative. 1 on GPUs.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: a count is no integer (a bool is none), or an argument is outside its range; the message names it
+            and its value.
 
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4 and table 2.
     """
@@ -113,12 +114,13 @@ def tensor_parallel_traffic(
         batch: sequences in the micro-batch; not negative.
         hidden: width of the model; at least 1.
         ranks: tensor-parallel ranks; at least 1 (one rank sends nothing).
-        element_bytes: bytes of an element; not negative. 2 is bf16.
+        element_bytes: bytes of an element; finite, not negative. 2 is bf16.
         backward: count the backward pass too.
         sequence_parallel: norms and residuals are split along the sequence.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: a count is no integer (a bool is none), or an argument is outside its range; the message names it
+            and its value.
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Korthikanti et al. (2022), arXiv:2205.05198, section 4.
     """
@@ -136,14 +138,15 @@ def best_segment(layers: int, layer_bytes: float, checkpoint_bytes: float) -> tu
 
     Args:
         layers: of the model; at least 1.
-        layer_bytes: what one layer stores when it is not recomputed; not negative.
-        checkpoint_bytes: the input of a layer; not negative.
+        layer_bytes: what one layer stores when it is not recomputed; finite, not negative.
+        checkpoint_bytes: the input of a layer; finite, not negative.
 
     Returns:
         ``(k, peak)``: layers of a segment, from 1 to ``layers``, the smaller one of equals; and the peak, bytes.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: ``layers`` is no integer (a bool is none), or an argument is outside its range; the message names it
+            and its value.
 
     Source: Chen et al. (2016), arXiv:1604.06174.
     """
@@ -164,7 +167,7 @@ def padded_vocabulary(vocab: int, ranks: int, multiple: int = 128) -> int:
         multiple: rows of a block on one rank; at least 1. 128 suits matrix units.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: an argument is no integer (a bool is none) or outside its range; the message names it and its value.
 
     Source: NVIDIA Megatron-LM, ``--make-vocab-size-divisible-by``.
     """

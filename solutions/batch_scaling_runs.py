@@ -22,6 +22,7 @@ from rankzero.tiny import GPT, GPTConfig, batches, loss
 CONFIG = GPTConfig(vocab=128, layers=1, heads=2, head_dim=8, context=16)
 TARGET = 2.9  # nats; between what letters alone and pairs of letters tell
 MOST_STEPS = 1200
+PROCESSES = 2  # that share the batch sizes; a run gives the same numbers in any of them
 
 
 @dataclass(frozen=True)
@@ -68,15 +69,18 @@ def steps_to_target(
     if optimizer not in ("adamw", "sgd"):
         raise ValueError(f"optimizer must be 'adamw' or 'sgd', got {optimizer!r}")
     pairs = [(size, rate(size)) for size in sizes]
-    run = world.run(_until, pairs, optimizer, target, config, most, ranks=1, timeout=120)
-    return [ToTarget(*row) for row in run.values[0]]
+    run = world.run(_until, pairs, optimizer, target, config, most, ranks=min(PROCESSES, len(pairs)) or 1, timeout=120)
+    rows = {place: ToTarget(*row) for part in run.values for place, row in part.items()}
+    return [rows[place] for place in range(len(pairs))]
 
 
 def _until(
     sizes: Sequence[tuple[int, float]], optimizer: str, target: float, config: GPTConfig, most: int
-) -> list[tuple[int, float, int | None]]:
+) -> dict[int, tuple[int, float, int | None]]:
+    """On each rank: every so many batch sizes of the row, by their place in it."""
     torch.set_num_threads(1)
-    return [(batch, rate, _steps(batch, rate, optimizer, target, config, most)) for batch, rate in sizes]
+    mine = range(dist.get_rank(), len(sizes), dist.get_world_size())
+    return {place: (*sizes[place], _steps(*sizes[place], optimizer, target, config, most)) for place in mine}
 
 
 def _steps(batch: int, rate: float, optimizer: str, target: float, config: GPTConfig, most: int) -> int | None:

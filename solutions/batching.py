@@ -89,7 +89,7 @@ def learning_rate_at(step: int, peak: float, warmup: int, total: int, minimum: f
     """The learning rate of one step: a linear warm-up, then half a cosine down to ``minimum``.
 
     Args:
-        step: counted from 1.
+        step: an integer, counted from 1.
         peak: the learning rate at step ``warmup``; finite, positive.
         warmup: steps of the warm-up, in which the rate is ``peak * step / warmup``; 0 for none.
         total: the step at which ``minimum`` is reached and from which it is kept; at least 1 and ``warmup``.
@@ -164,6 +164,8 @@ def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, 
 
     Raises:
         ValueError: an argument is outside its range or not finite; the message names it and its value.
+
+    Source: Levin and May (1976), Theoretical Population Biology 9, for the learning rates at which it converges.
     """
     _check_positive(curvature=curvature)
     _check_not_negative(learning_rate=learning_rate)

@@ -147,7 +147,7 @@ def _bytes() -> tuple[Correction, ...]:
 
 def _shapes() -> tuple[Correction, ...]:
     """Weights and heads."""
-    largest = 4 * GPT3_175B.hidden**2 * 2
+    largest = 2 * GPT3_175B.vocab * GPT3_175B.hidden
     estimate = 12 * LLAMA3_70B.hidden**2 * LLAMA3_70B.layers
     query, key_value, replicas = head_partition(LLAMA3_70B.heads, LLAMA3_70B.kv_heads, 16, 0)
     up = _xavier(512, 2048 // 8) / _xavier(512, 2048)
@@ -157,7 +157,7 @@ def _shapes() -> tuple[Correction, ...]:
             "06",
             "Tensor parallelism is for layers that exceed the memory of a GPU.",
             "It is for the sum of all weights, for activations, and for latency.",
-            f"The largest matrix of GPT-3 has {format_bytes(largest)} in bf16.",
+            f"The largest matrix of GPT-3, its embedding, has {format_bytes(largest)} in bf16.",
             _MEGATRON,
         ),
         Correction(

@@ -1,5 +1,4 @@
-"""The capstone: claims about one large run, its cost and its failures that are often printed wrong. Standard "
-"library."""
+"""The capstone: claims about one large run, its cost and failures, that are often printed wrong. Standard library."""
 
 from __future__ import annotations
 
@@ -72,8 +71,7 @@ def _shape() -> tuple[Correction, ...]:
             f"{_ROW.batch_per_dp} sequences on each of {_ROW.dp} replicas: {_ROW.batch_per_dp * _ROW.dp:,} sequences, "
             f"{_ROW.tokens_per_step / 1e6:.2f}M tokens.",
             f"{_ROW.batch_per_dp * _ROW.dp:,} times {_ROW.sequence:,} tokens. 4M tokens, in sequences of 4,096, are "
-            "the "
-            "first stretch of the batch ramp.",
+            "the first stretch of the batch ramp.",
             f"{PAPER}, table 4 and section 3.4.1",
         ),
         Correction(
@@ -106,10 +104,9 @@ def _shape() -> tuple[Correction, ...]:
             "capstone",
             "400 TFLOP/s per GPU are an MFU of 41 %.",
             f"They are {_ROW.flops_per_gpu / H100_SXM.peak_bf16:.1%}.",
-            f"{_ROW.flops_per_gpu / TFLOP:.0f} of {H100_SXM.peak_bf16 / TFLOP:g} dense. The printed rates are "
-            "rounded to "
-            f"tens, and {_ROW.mfu * H100_SXM.peak_bf16 / TFLOP:.4g} would be {_ROW.mfu:.0%}; the first row prints "
-            f"{first.flops_per_gpu / TFLOP:.0f}.",
+            f"{_ROW.flops_per_gpu / TFLOP:.0f} of {H100_SXM.peak_bf16 / TFLOP:g} dense. The printed rates are rounded "
+            f"to tens, and {_ROW.mfu * H100_SXM.peak_bf16 / TFLOP:.4g} would be {_ROW.mfu:.0%}; the first row "
+            f"prints {first.flops_per_gpu / TFLOP:.0f}.",
             f"{PAPER}, table 4",
         ),
     )
@@ -129,8 +126,7 @@ def _budget() -> tuple[Correction, ...]:
             "capstone",
             "The run took 54 days, at an MFU of 48 %.",
             f"{WINDOW / day:.0f} days are the window in which failures were counted. The GPU-hours make {days:.1f} "
-            "days "
-            f"of {_ROW.gpus:,} GPUs, at {six / (GPU_HOURS * hour * H100_SXM.peak_bf16):.1%} from end to end.",
+            f"days of {_ROW.gpus:,} GPUs, at {six / (GPU_HOURS * hour * H100_SXM.peak_bf16):.1%} from end to end.",
             f"{GPU_HOURS / 1e6:.2f} million GPU-hours over {_ROW.gpus:,}. {WINDOW / day:.0f} days would need "
             f"{six / (_ROW.gpus * WINDOW * H100_SXM.peak_bf16):.1%}. Both with all parameters, as the paper counts.",
             f"{CARD}; {PAPER}, section 3.3.4",
@@ -140,8 +136,7 @@ def _budget() -> tuple[Correction, ...]:
             "The best number of tokens is 0.29 C^0.53, which gives 16.55 trillion.",
             f"As printed it gives {law / trillion:.1f} trillion at C = {BUDGET_FLOP:.2g}.",
             f"The exponent is rounded. {math.log(16.55e12 / 0.29) / math.log(BUDGET_FLOP):.4f} reproduces the text; "
-            "the "
-            f"rounding to 0.53 alone costs {1 - law / 16.55e12:.0%}.",
+            f"the rounding to 0.53 alone costs {1 - law / 16.55e12:.0%}.",
             f"{PAPER}, section 3.2.1",
         ),
         Correction(
@@ -149,8 +144,7 @@ def _budget() -> tuple[Correction, ...]:
             "Twenty tokens per parameter is a law.",
             "It is a fit, at one scale and without the cost of inference.",
             f"At {gopher:.3g} FLOP the parametric fit as first published gives {ratios[0]:.1f}, the same runs fitted "
-            "again "
-            f"{ratios[1]:.1f}.",
+            f"again {ratios[1]:.1f}.",
             _HOFFMANN,
         ),
         Correction(
@@ -164,9 +158,9 @@ def _budget() -> tuple[Correction, ...]:
         Correction(
             "capstone",
             "Attention can be left out for long sequences.",
-            f"For short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer with "
-            "four-fold "
-            f"feed-forward and full heads at {STAGES[0].sequence:,}, and {long:.0%} at {STAGES[2].sequence:,}.",
+            f"For short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer "
+            f"with four-fold feed-forward and full heads at {STAGES[0].sequence:,}, and {long:.0%} at "
+            f"{STAGES[2].sequence:,}.",
             f"s/(6h) of the matrices for the full square, s/(12h) for the causal half. About "
             f"{LONG_CONTEXT_TOKENS / TOKENS:.0%} of the tokens were seen at {STAGES[2].sequence:,}.",
             _KAPLAN,
@@ -286,8 +280,7 @@ def _failures() -> tuple[Correction, ...]:
             "At $618 a crash and a crash a day, a month wastes 30 times that.",
             f"It wastes ${waste * bill:,.0f} of ${bill:,.0f}: the writing costs as much again.",
             f"A failure costs ${failure_cost(best, stall, mtbf, restart, 512, 2):,.0f} (512 GPUs at 2 dollars an "
-            "hour), "
-            f"and {waste:.2%} of the wall-clock is wasted in all.",
+            f"hour), and {waste:.2%} of the wall-clock is wasted in all.",
             _DALY,
         ),
         Correction(

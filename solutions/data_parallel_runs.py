@@ -53,7 +53,7 @@ class Trained:
         return max(float((weight - other.weights[name]).abs().max()) for name, weight in self.weights.items())
 
 
-def train_alone(rows: int, steps: int = 20, dtype: str = "float32", config: GPTConfig = CONFIG) -> Trained:
+def train_alone(rows: int, steps: int = 10, dtype: str = "float32", config: GPTConfig = CONFIG) -> Trained:
     """One process that sees every row of every batch.
 
     Args:
@@ -67,7 +67,7 @@ def train_alone(rows: int, steps: int = 20, dtype: str = "float32", config: GPTC
 
 def train_by_hand(
     counts: Sequence[int],
-    steps: int = 20,
+    steps: int = 10,
     dtype: str = "float32",
     config: GPTConfig = CONFIG,
     synchronize: Synchronize = synchronize_gradients,
@@ -77,7 +77,7 @@ def train_by_hand(
 
 
 def train_with_ddp(
-    counts: Sequence[int], steps: int = 20, dtype: str = "float32", config: GPTConfig = CONFIG
+    counts: Sequence[int], steps: int = 10, dtype: str = "float32", config: GPTConfig = CONFIG
 ) -> Trained:
     """The same under DistributedDataParallel. It divides by the number of ranks, so each loss is weighted first."""
     return _gather(world.run(_train, "DDP", tuple(counts), steps, dtype, config, None, ranks=len(counts)))

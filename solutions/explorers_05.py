@@ -124,7 +124,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "bf16, fp32 gradients and states": {"gradient": "fp32"},
     "bf16, no master copy": {"master": False},
     "bf16 everything": {"moment": "bf16", "master": False},
-    "bf16, 8-bit Adam": {"moment": "int8", "master": False},
+    "bf16, 8-bit Adam": {"moment": "int8"},
     "fp32": {"compute": "fp32"},
 }
 PARTS = ("weights", "gradients", "moments", "master copy")

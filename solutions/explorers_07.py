@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from rankzero import models
 from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, table, timeline
-from rankzero.layouts import Job, Layout
+from rankzero.layouts import Job
 from rankzero.schedules import NAMES, parse_op
 from rankzero.units import GB
 
 from .experts import all_to_all_bytes, expert_capacity
-from .layout import candidates, layout_memory, step_parts
+from .layout import step_parts
+from .layout_search import priced
 from .pipeline_charts import SCHEDULES, Chart, pipeline_chart
 from .routing_counts import dropped_share, expert_loads, popularity, random_choices
 
@@ -228,14 +229,6 @@ def layouts(
     if parts:
         views.append(_best(parts))
     return chart(below(*views), f"{len(fitting)} of {len(fitting) + len(others)} layouts fit. {title}.")
-
-
-def priced(job: Job) -> tuple[list[tuple[float, float, Layout]], list[tuple[float, float, Layout]]]:
-    """The layouts that fit and those that do not: ``(seconds, bytes, layout)``, the fastest first."""
-    found = [(sum(step_parts(x, job).values()), sum(layout_memory(x, job)), x) for x in candidates(job)]
-    found.sort(key=lambda one: one[0])
-    room = job.gpu_memory * (1 - job.reserve)
-    return [one for one in found if one[1] <= room], [one for one in found if one[1] > room]
 
 
 def _clouds(rows: list[Spec], room: float, title: str) -> Spec:

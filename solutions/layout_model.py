@@ -17,6 +17,9 @@ CHUNKS = (1, 2, 4)
 #: Tokens of a sequence that context parallelism leaves on a rank at least: below, its messages cannot be hidden.
 LEAST_TOKENS = 4096
 
+#: TP, CP, PP and DP.
+Split = tuple[int, int, int, int]
+
 
 def candidates(job: Job) -> list[Layout]:
     """Every layout of a job that divides: what does not is no layout.
@@ -28,9 +31,8 @@ def candidates(job: Job) -> list[Layout]:
     rank has a layer for each. Each with and without recomputation.
     """
     layouts = []
-    for tp, cp, pp in _meshes(job):
-        dp = job.gpus // (tp * cp * pp)
-        if job.global_batch % (dp * job.micro_batch):
+    for tp, cp, pp, dp in splits(job.gpus):
+        if broken_rule((tp, cp, pp, dp), job):
             continue
         microbatches = job.global_batch // (dp * job.micro_batch)
         cuts = [v for v in CHUNKS if v == 1 or _can_interleave(job.model.layers, pp, microbatches, v)]
@@ -38,6 +40,28 @@ def candidates(job: Job) -> list[Layout]:
             for zero in (1, 2, 3) if pp == 1 else (1, 2):
                 layouts += [Layout(tp, cp, pp, dp, ep, zero, v, again) for v in cuts for again in (False, True)]
     return layouts
+
+
+def splits(gpus: int) -> Iterator[Split]:
+    """Every way to write the number of GPUs as a product of TP, CP, PP and DP."""
+    for tp in _divisors(gpus):
+        for cp in _divisors(gpus // tp):
+            for pp in _divisors(gpus // (tp * cp)):
+                yield tp, cp, pp, gpus // (tp * cp * pp)
+
+
+def broken_rule(split: Split, job: Job) -> str:
+    """The first rule of :func:`candidates` that a split of the GPUs breaks; empty for one that divides."""
+    tp, cp, pp, dp = split
+    model = job.model
+    rules = {
+        "TP leaves the node": tp > job.gpus_per_node,
+        "TP does not divide the heads": model.heads % tp or (model.kv_heads % tp and tp % model.kv_heads),
+        "CP cuts the sequence too short": cp > 1 and (job.sequence % (2 * cp) or job.sequence // cp < LEAST_TOKENS),
+        "more stages than layers": pp > model.layers,
+        "the batch does not divide among the replicas": job.global_batch % (dp * job.micro_batch),
+    }
+    return next((rule for rule, broken in rules.items() if broken), "")
 
 
 def step_time(layout: Layout, job: Job) -> float:
@@ -84,18 +108,6 @@ def step_parts(layout: Layout, job: Job) -> dict[str, float]:
     parts["idle"] = unit * (layout.pp - 1) / layout.virtual_stages
     parts["DP"] = _exposed(layout, job.model, microbatches, unit, bandwidths["dp"])
     return parts
-
-
-def _meshes(job: Job) -> Iterator[tuple[int, int, int]]:
-    """TP, CP and PP that divide what they must."""
-    model = job.model
-    for tp in _divisors(job.gpus):
-        if tp > job.gpus_per_node or model.heads % tp or (model.kv_heads % tp and tp % model.kv_heads):
-            continue
-        for cp in _divisors(job.gpus // tp):
-            if cp > 1 and (job.sequence % (2 * cp) or job.sequence // cp < LEAST_TOKENS):
-                continue
-            yield from ((tp, cp, pp) for pp in _divisors(job.gpus // (tp * cp)) if pp <= model.layers)
 
 
 def _divisors(number: int) -> list[int]:

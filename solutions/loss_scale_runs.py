@@ -62,14 +62,8 @@ def _scaled(
     model = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.ReLU(), torch.nn.Linear(32, 4))
     x, y = torch.randn(64, 16), torch.randn(64, 4)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    own: Any = (
-        _Torch(init_scale, growth_interval)
-        if scaler == "torch"
-        else scaler(  # type: ignore[operator]
-            init_scale=init_scale, growth_interval=growth_interval
-        )
-    )
-    step = own.step if scaler == "torch" else lambda value, moves: _step(own, value, moves, model)
+    own: Any = (_Torch if isinstance(scaler, str) else scaler)(init_scale=init_scale, growth_interval=growth_interval)
+    step = own.step if isinstance(scaler, str) else lambda value, moves: _step(own, value, moves, model)
     scales, skipped, losses = [float(own.scale)], [], []
     for _ in range(steps):
         optimizer.zero_grad()
@@ -175,5 +169,5 @@ def in_fp16(gradients: Sequence[torch.Tensor], scale: float = 1.0) -> InFp16:
     every = torch.cat([gradient.detach().flatten() for gradient in gradients])
     every = every[every != 0]
     small = (every.double() * scale).to(torch.float16).abs()
-    share = lambda mask: float(mask.double().mean())  # noqa: E731
-    return InFp16(share(small == 0), share((small > 0) & (small < 2.0**-14)), share(small.isinf()))
+    fates = small == 0, (small > 0) & (small < 2.0**-14), small.isinf()
+    return InFp16(*(float(fate.double().mean()) for fate in fates))

@@ -17,7 +17,7 @@ from torch.nn import functional
 from rankzero import world
 
 from .ring_bytes import collective_calls, ring_bytes
-from .sharding_runs import block_of, drawn, gradient_of
+from .sharding_runs import block_of, drawn, gradient_of, shard_error
 from .tensor_parallel import ColumnParallelLinear, RowParallelLinear, reduce_from_ranks
 
 #: ``[batch, sequence, hidden]`` of the input; the MLP widens ``hidden`` four times.
@@ -76,16 +76,8 @@ def mlp_run(
     errors = dict.fromkeys(right, 0.0)
     for rank, found in enumerate(run.values):
         for name, value in found.items():
-            errors[name] = max(errors[name], _far(value, right[name], rank, ranks))
+            errors[name] = max(errors[name], shard_error(value, right[name], rank, ranks))
     return SplitMlp(ranks, errors, collective_calls(run.events), ring_bytes(run.events))
-
-
-def _far(found: torch.Tensor, whole: torch.Tensor, rank: int, ranks: int) -> float:
-    """The largest difference from the whole tensor, or from the slice of it that has this shape."""
-    for dim in range(whole.dim()):
-        if found.shape[dim] != whole.shape[dim]:
-            whole = block_of(whole, dim, rank, ranks)
-    return float((found - whole).abs().max())
 
 
 def tensors(shape: Shape) -> tuple[torch.Tensor, list[torch.Tensor], torch.Tensor]:

@@ -53,7 +53,7 @@ def serve(
     work: Sequence[int] = (1, 2, 4),
     learning_rate: float = 0.05,
     synchronous: bool = False,
-    size: int = 96,
+    size: int = 384,
 ) -> Served:
     """Rank 0 serves, and a worker runs for each of ``work``.
 
@@ -83,6 +83,7 @@ def _run(updates: int, work: tuple[int, ...], rate: float, synchronous: bool, si
     x = torch.randn(DATA, WIDTH, generator=generator)
     y = x @ torch.randn(WIDTH, generator=generator) + 0.1 * torch.randn(DATA, generator=generator)
     if dist.get_rank() == 0:
+        dist.barrier()  # all start together
         return (_serve_rounds if synchronous else _serve_at_once)(updates, len(work), rate, x, y)
     _work(work[dist.get_rank() - 1], size, x, y)
     return [], []
@@ -92,6 +93,8 @@ def _work(extra: int, size: int, x: torch.Tensor, y: torch.Tensor) -> None:
     """Pull, compute, push, until the server says stop. A message is [version, weights or gradient]."""
     generator = torch.Generator().manual_seed(dist.get_rank())
     matrix = torch.randn(size, size)
+    matrix @ matrix  # the first product is slower
+    dist.barrier()
     told = torch.zeros(1 + WIDTH)
     dist.recv(told, 0)
     while told[0] >= 0:

@@ -32,7 +32,7 @@ def bubble_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> 
     Raises:
         ValueError: an argument is not an integer >= 1; the message names it and its value.
 
-    Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2; Huang et al. (2019), arXiv:1811.06965.
+    Source: Huang et al. (2019), arXiv:1811.06965, section 2.3, where it is called "bubble overhead".
     """
     _check_shape(stages, microbatches, virtual_stages)
     return (stages - 1) / (virtual_stages * microbatches + stages - 1)
@@ -51,7 +51,8 @@ def bubble_overhead(stages: int, microbatches: int, virtual_stages: int = 1) -> 
     Raises:
         ValueError: an argument is not an integer >= 1; the message names it and its value.
 
-    Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2; Llama Team (2024), arXiv:2407.21783, section 3.3.2.
+    Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2, where it is called "bubble time fraction"; Llama
+    Team (2024), arXiv:2407.21783, section 3.3.2.
     """
     _check_shape(stages, microbatches, virtual_stages)
     return (stages - 1) / (virtual_stages * microbatches)

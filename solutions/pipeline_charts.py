@@ -40,6 +40,15 @@ class Chart:
         return max(end for _, end in self.times.values())
 
     @property
+    def own_idle(self) -> tuple[float, ...]:
+        """By rank, seconds in which it does nothing between its own first start and its own last end.
+
+        It is what a rank idles when the next step follows at once, without a wait for the other ranks.
+        """
+        ends = [(self.times[order[0]][0], self.times[order[-1]][1]) for order in self.orders]
+        return tuple(idle - (self.makespan - (b - a)) for idle, (a, b) in zip(self.idle, ends, strict=True))
+
+    @property
     def fraction(self) -> float:
         """Idle time of all ranks over their total time."""
         return sum(self.idle) / (len(self.idle) * self.makespan)
@@ -63,18 +72,21 @@ def pipeline_chart(
     """Play a schedule.
 
     Args:
-        schedule: a key of :data:`SCHEDULES`.
+        schedule: a key of :data:`SCHEDULES`, or ``"zb-h2"``.
         ranks: of the pipeline.
         microbatches: of one step.
         virtual_stages: chunks on each rank, for ``"interleaved"``; 1 for the others.
         forward: time of one micro-batch on all chunks of a rank, seconds.
-        backward: the same for the backward; ZB-H1 takes half of it for each of its halves.
+        backward: the same for the backward; ZB-H1 and ZB-H2 take half of it for each of its halves.
         hop: time of a message, seconds.
         slow: by stage, how many times longer its operations take.
     """
-    orders = pipeline_schedule(schedule, ranks, microbatches, virtual_stages)
+    if schedule == "zb-h2":
+        orders = zb_h2(ranks, microbatches)
+    else:
+        orders = pipeline_schedule(schedule, ranks, microbatches, virtual_stages)
     half = backward / 2
-    plain = {"F": forward, "I": half, "W": half} if schedule == "zb-h1" else {"F": forward, "B": backward}
+    plain = {"F": forward, "I": half, "W": half} if schedule.startswith("zb") else {"F": forward, "B": backward}
     durations = {kind: seconds / virtual_stages for kind, seconds in plain.items()}
     for stage, factor in (slow or {}).items():
         durations |= {f"{stage}{kind}": factor * plain[kind] / virtual_stages for kind in plain}
@@ -82,6 +94,18 @@ def pipeline_chart(
     end = max(stop for _, stop in times.values())
     idle = [end - sum(times[op][1] - times[op][0] for op in order) for order in orders]
     return Chart(orders, times, tuple(idle), tuple(peak_in_flight(order) / virtual_stages for order in orders))
+
+
+def zb_h2(ranks: int, microbatches: int) -> list[list[str]]:
+    """The orders of ZB-H2: twice the warm-up of ZB-H1, and twice as many weight gradients put off.
+
+    Rank r of p warms up with ``2 (p - 1 - r)`` forwards and lets ``2 r`` micro-batches wait for their W. So does rank
+    2r of ZB-H1 on 2p - 1 ranks: its orders are those of every second rank there.
+
+    Source: Qi et al. (2024), arXiv:2401.10241, section 2.2.
+    """
+    deep = pipeline_schedule("zb-h1", 2 * ranks - 1, microbatches)
+    return [[f"{rank}{op.removeprefix(str(2 * rank))}" for op in order] for rank, order in enumerate(deep[::2])]
 
 
 def chart_text(times: Times, ranks: int, columns: int = 72) -> str:

@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from .saved_tensors import Keeper
+from .saved_tensors import UNNAMED, Keeper
 
 RECOMPUTE = ("none", "selective", "full")
 
@@ -118,7 +118,7 @@ class AuditedBlock(nn.Module):
         """Do the work, keep its inputs alone, and do it again in the backward pass."""
         return checkpoint(work, *args, use_reentrant=False)
 
-    def _named(self, name: str, tensor: torch.Tensor, inside: str = "") -> torch.Tensor:
+    def _named(self, name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:
         """Tell the keeper, if there is one, what a tensor is, and what was saved on the way to it."""
         return tensor if self.keeper is None else self.keeper.name(name, tensor, inside)
 

@@ -23,6 +23,12 @@ from torch.utils.checkpoint import checkpoint
 #: Bytes of a dropout mask's element on a CPU: the library keeps it in the type of the activations.
 CPU_MASK = 2
 
+#: Tensors that the formula leaves out.
+NEGLECTED = ("norm statistics", "log-sum-exp")
+
+#: What a saved tensor is called that nobody named. It counts like the others.
+UNNAMED = "?"
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -57,11 +63,12 @@ class Keeper:
     """
 
     def __init__(self, parameters: Iterable[torch.Tensor] = ()) -> None:
-        self._names = {_storage(p): "" for p in parameters}
+        self._apart = {_storage(parameter) for parameter in parameters}
+        self._names: dict[int, str] = {}
         self._found: dict[int, int] = {}
         self._alive: list[torch.Tensor] = []  # so that no address is used twice
 
-    def name(self, name: str, tensor: torch.Tensor, inside: str = "") -> torch.Tensor:
+    def name(self, name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:
         """Call ``tensor`` by a name; whatever was saved since the last call and has none is called ``inside``."""
         self._alive.append(tensor)
         self._names.setdefault(_storage(tensor), name)
@@ -75,16 +82,16 @@ class Keeper:
 
     def _save(self, tensor: torch.Tensor) -> torch.Tensor:
         self._alive.append(tensor)
-        self._found.setdefault(_storage(tensor), tensor.untyped_storage().nbytes())
+        if _storage(tensor) not in self._apart:
+            self._found.setdefault(_storage(tensor), tensor.untyped_storage().nbytes())
         return tensor
 
     def kept(self) -> list[Kept]:
         """What was saved, in the order of saving; storages of one name are added up."""
         total: dict[str, int] = {}
         for storage, size in self._found.items():
-            name = self._names.get(storage, "?")
+            name = self._names.get(storage, UNNAMED)
             total[name] = total.get(name, 0) + size
-        total.pop("", None)  # the parameters
         return [Kept(name, size) for name, size in total.items()]
 
 
@@ -112,17 +119,18 @@ class ClassicLayer(nn.Module):
         self.norm1, self.norm2 = nn.LayerNorm(h), nn.LayerNorm(h)
         self.qkv, self.output = nn.Linear(h, 3 * h), nn.Linear(h, h)
         self.up, self.down = nn.Linear(h, 4 * h), nn.Linear(4 * h, h)
+        self.dropout = nn.Dropout(0.1)
         self.to(torch.bfloat16)
 
     def forward(self, x: torch.Tensor, name: Name) -> torch.Tensor:
         """``[s, b, h]`` to ``[s, b, h]``; every tensor is called by its name."""
         inner = name("what norm 1 gives", self.norm1(name("input of norm 1", x)), "norm statistics")
         attended = self._attend(name("queries, keys and values", self.qkv(inner)), name)
-        x = x + name("dropped", _dropped(self.output(attended)), "dropout mask after attention")
+        x = x + name("dropped", self.dropout(self.output(attended)), "dropout mask after attention")
         inner = name("what norm 2 gives", self.norm2(name("input of norm 2", x)), "norm statistics")
         inner = name("input of GELU", self.up(inner))
         inner = name("output of GELU", functional.gelu(inner))
-        return x + name("dropped", _dropped(self.down(inner)), "dropout mask after the MLP")
+        return x + name("dropped", self.dropout(self.down(inner)), "dropout mask after the MLP")
 
     def _attend(self, qkv: torch.Tensor, name: Name) -> torch.Tensor:
         s, b, _ = qkv.shape
@@ -134,29 +142,25 @@ class ClassicLayer(nn.Module):
             return name("input of the projection", out.permute(2, 0, 1, 3).reshape(s, b, -1))
         q, k, v = parts
         if self.recompute == "selective":
-            core = checkpoint(partial(_core, name=_unnamed), q, k, v, use_reentrant=False)
+            core = checkpoint(partial(_core, self.dropout, name=unnamed), q, k, v, use_reentrant=False)
         else:
-            core = _core(q, k, v, name)
+            core = _core(self.dropout, q, k, v, name)
         return name("input of the projection", core.transpose(0, 1).reshape(s, b, -1))
 
 
-def _unnamed(name: str, tensor: torch.Tensor, inside: str = "") -> torch.Tensor:
+def unnamed(name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:
     """A tensor that nobody watches."""
     return tensor
 
 
-def _core(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, name: Name) -> torch.Tensor:
+def _core(dropout: nn.Module, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, name: Name) -> torch.Tensor:
     """Causal attention of ``[s, b a, d]``, with dropout on its weights; ``[b a, s, d]``."""
     q, k, v = (part.transpose(0, 1) for part in (q, k, v))
     s = q.shape[1]
     future = torch.full((s, s), -math.inf, dtype=q.dtype).triu(1)  # added, so autograd need not keep it
     scores = torch.baddbmm(future, q, k.transpose(1, 2), alpha=q.shape[-1] ** -0.5)  # [b a, s, s]
     weights = name("attention weights", scores.softmax(-1))
-    return name("dropped weights", _dropped(weights), "dropout mask of the weights") @ v
-
-
-def _dropped(x: torch.Tensor) -> torch.Tensor:
-    return functional.dropout(x, 0.1, training=True)
+    return name("dropped weights", dropout(weights), "dropout mask of the weights") @ v
 
 
 class ModernLayer(nn.Module):
@@ -201,11 +205,26 @@ def kept(layer: ClassicLayer | ModernLayer) -> list[Kept]:
     return keeper.kept()
 
 
+def beside_the_formula(found: Iterable[Kept]) -> tuple[int, int]:
+    """Bytes of the tensors that ``activation_bytes`` counts, and of those that it neglects."""
+    sizes = {False: 0, True: 0}
+    for tensor in found:
+        sizes[tensor.name in NEGLECTED] += tensor.bytes
+    return sizes[False], sizes[True]
+
+
+def classic(sizes: Sizes, attention: str = "materialised", recompute: str = "none") -> list[Kept]:
+    """What autograd keeps for the classic layer, with the names of ``activation_bytes`` for its options."""
+    if recompute == "full":
+        return [Kept("input of the layer", bytes_of_fully_recomputed(ClassicLayer(sizes)))]
+    return kept(ClassicLayer(sizes, attention == "flash", recompute))
+
+
 def bytes_of_fully_recomputed(layer: ClassicLayer) -> int:
     """What autograd keeps when the whole layer runs again in the backward pass."""
     sizes = layer.sizes
     x = torch.ones(sizes.sequence, sizes.batch, sizes.hidden, dtype=torch.bfloat16, requires_grad=True)
     keeper = Keeper(layer.parameters())
     with keeper.watching():
-        checkpoint(layer, x, _unnamed, use_reentrant=False)
+        checkpoint(layer, x, unnamed, use_reentrant=False)
     return sum(found.bytes for found in keeper.kept())

@@ -44,6 +44,21 @@ def block_of(x: torch.Tensor, dim: int, rank: int, ranks: int) -> torch.Tensor:
     return x.tensor_split(ranks, dim)[rank]
 
 
+def shard_error(found: torch.Tensor, whole: torch.Tensor, rank: int, ranks: int) -> float:
+    """The largest absolute difference from the whole tensor, or from the rank's block of it where that has the shape.
+
+    Args:
+        found: what a rank has: all of it, or one of ``ranks`` equal blocks along any dimension.
+        whole: the right tensor.
+        rank: whose block ``found`` is.
+        ranks: how many blocks there are.
+    """
+    for dim in range(whole.dim()):
+        if found.shape[dim] != whole.shape[dim]:
+            whole = block_of(whole, dim, rank, ranks)
+    return float((found - whole).abs().max())
+
+
 def gradient_of(tensor: torch.Tensor) -> torch.Tensor:
     """What the backward pass left at a leaf; zeros where no gradient reached it."""
     return torch.zeros_like(tensor) if tensor.grad is None else tensor.grad

@@ -268,6 +268,7 @@ def _save(trainer: _Trainer, job: _Job, dies: bool) -> None:
     write_durably(draft / f"rank-{trainer.rank}.pt", buffer.getvalue(), dies)
     dist.barrier()  # every part is on the disk
     if trainer.rank == 0:
+        _flush(draft)
         before = _newest(Path(job.folder))
         draft.rename(Path(job.folder) / f"step-{trainer.step:06d}")
         _flush(Path(job.folder))

@@ -8,7 +8,8 @@ Under stages 1 and 2 a rank's slice of a layer is a piece of the layer's own wei
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,13 +22,18 @@ from rankzero import world
 from rankzero.events import Event
 
 from .collective_cost import traffic
-from .data_parallel import ShardedAdamW, gather_parameter
+from .data_parallel import ShardedAdamW, gather_parameter, reduce_to_slice
+
+#: Called as ``reduce(gradient, kept)``, and as ``gather(shard, numel)``.
+Reduce = Callable[[torch.Tensor, torch.Tensor | None], torch.Tensor]
+Gather = Callable[[torch.Tensor, int], torch.Tensor]
 
 #: Widths between the layers. Every layer has a number of parameters that 1, 2, 3, 4 and 6 divide.
 WIDTHS = (24, 48, 48, 48, 12)
 ROWS = 24  # of a batch, over all ranks
 OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather")
-LEARNING_RATE, WEIGHT_DECAY = 0.01, 0.1
+#: Of AdamW. The eps is large: where it is small, a gradient that is N times too large makes the same step.
+OPTIONS = {"lr": 0.01, "weight_decay": 0.1, "eps": 0.01}
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ def zero_run(
     micro_steps: int = 1,
     reshard: bool = True,
     widths: Sequence[int] = WIDTHS,
+    reduce: Reduce = reduce_to_slice,
+    gather: Gather = gather_parameter,
 ) -> ZeroRun:
     """Train from the same weights on the same rows, whatever the stage and the number of ranks.
 
@@ -78,6 +86,8 @@ def zero_run(
         micro_steps: backward passes before each; each of them takes an equal part of the rank's rows.
         reshard: under stage 3, forget gathered weights after the forward pass and gather them again.
         widths: between the layers.
+        reduce: what stage 2 does with a gradient in the backward pass.
+        gather: what stage 3 does with a slice before a layer uses it.
 
     Raises:
         ValueError: there is no such stage, or ranks and micro-steps do not divide the rows.
@@ -86,7 +96,7 @@ def zero_run(
         raise ValueError(f"stage must be 0, 1, 2 or 3, got {stage!r}")
     if ROWS % (ranks * micro_steps):
         raise ValueError(f"ranks * micro_steps must divide {ROWS} rows, got {ranks} and {micro_steps}")
-    run = world.run(_train, stage, steps, micro_steps, reshard, tuple(widths), ranks=ranks)
+    run = world.run(_train, stage, steps, micro_steps, reshard, tuple(widths), reduce, gather, ranks=ranks)
     counted, weights = zip(*run.values, strict=True)
     kinds = [tuple(sizes) for sizes in zip(*counted, strict=True)]
     by_rank = [[e for e in run.events if e.rank == rank and e.operation in OPERATIONS] for rank in range(ranks)]
@@ -107,7 +117,7 @@ class _Layer(torch.nn.Module):
         flat: all parameters of the layer; empty where they are gathered.
         slice: this rank's part of it.
         parts: how many there are.
-        gathers: a forward pass gathers the slices (stage 3).
+        gather: makes a whole of the slices in a forward pass (stage 3); None where ``flat`` is whole.
     """
 
     def __init__(self, fan_in: int, fan_out: int) -> None:
@@ -116,16 +126,16 @@ class _Layer(torch.nn.Module):
         self.parts = dist.get_world_size()
         self.flat: torch.Tensor = torch.randn(self.size) / fan_in**0.5
         self.slice = self.flat.chunk(self.parts)[dist.get_rank()]
-        self.gathers = False
+        self.gather: Gather | None = None
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        whole = gather_parameter(self.slice, self.size) if self.gathers else self.flat
+        whole = self.gather(self.slice, self.size) if self.gather else self.flat
         weight, bias = whole.split([self.shape[0] * self.shape[1], self.shape[0]])
         return torch.tanh(torch.nn.functional.linear(x, weight.view(self.shape), bias))
 
 
 def _train(
-    stage: int, steps: int, micro_steps: int, reshard: bool, widths: tuple[int, ...]
+    stage: int, steps: int, micro_steps: int, reshard: bool, widths: tuple[int, ...], reduce: Reduce, gather: Gather
 ) -> tuple[tuple[int, int, int], torch.Tensor]:
     """On each rank: the bytes of weights, gradients and moments, and all weights at the end."""
     torch.set_num_threads(1)
@@ -133,7 +143,7 @@ def _train(
     layers = [_Layer(*pair) for pair in pairwise(widths)]
     data = torch.randn(ROWS, widths[0]), torch.randn(ROWS, widths[-1]).tanh()
     mine = [part.chunk(dist.get_world_size())[dist.get_rank()] for part in data]
-    way = (_Replicas, _SlicedMoments, _SlicedGradients, _SlicedWeights)[stage](layers, micro_steps)
+    way = (_Replicas, _SlicedMoments, _SlicedGradients, _SlicedWeights)[stage](layers, micro_steps, reduce, gather)
     for _ in range(steps):
         for x, y in zip(*(part.chunk(micro_steps) for part in mine), strict=True):
             _loss(layers, x, y, again=stage == 3 and reshard).backward()
@@ -150,7 +160,7 @@ def _loss(layers: Sequence[_Layer], x: torch.Tensor, y: torch.Tensor, again: boo
 
 def _final(layer: _Layer) -> torch.Tensor:
     """A layer's parameters at the end; slices come together as objects, which the count leaves out."""
-    if not layer.gathers:
+    if not layer.gather:
         return layer.flat.detach()
     parts: list[Any] = [None] * layer.parts
     dist.all_gather_object(parts, layer.slice.detach())
@@ -160,11 +170,11 @@ def _final(layer: _Layer) -> torch.Tensor:
 class _Replicas:
     """Stage 0: everyone has everything, and gradients are all-reduced."""
 
-    def __init__(self, layers: Sequence[_Layer], micro_steps: int) -> None:
+    def __init__(self, layers: Sequence[_Layer], micro_steps: int, reduce: Reduce, gather: Gather) -> None:
         self.layers, self.micro_steps, self.held = layers, micro_steps, (0, 0, 0)
+        self.reduce, self.gather = reduce, gather
         self.share = 1 / (micro_steps * dist.get_world_size())
-        self.owned = self.own()
-        self.optimizer = torch.optim.AdamW(self.owned, lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+        self.optimizer = torch.optim.AdamW(self.own(), **OPTIONS)  # type: ignore[arg-type]
 
     def own(self) -> list[torch.Tensor]:
         """What this rank's optimizer moves."""
@@ -204,7 +214,7 @@ class _SlicedMoments(_Replicas):
         for layer in self.layers:
             gradient: Any = layer.flat.grad
             mine = gradient.chunk(layer.parts)[dist.get_rank()]  # stays where it is
-            mine.copy_(_reduced(gradient, layer.parts) * self.share)
+            mine.copy_(_summed(gradient, layer.parts) * self.share)
             layer.slice.grad = mine
 
     def spread(self) -> None:
@@ -225,11 +235,12 @@ class _SlicedGradients(_SlicedMoments):
         """Called in the backward pass."""
         gradient: Any = layer.flat.grad
         layer.flat.grad = None
-        mine = _reduced(gradient, layer.parts) * self.share
-        layer.slice.grad = mine if layer.slice.grad is None else layer.slice.grad + mine
+        layer.slice.grad = self.reduce(gradient, layer.slice.grad)
 
     def exchange(self) -> None:
-        """It has been done."""
+        """``reduce`` has made the mean over the ranks; what is left is the mean over the micro-steps."""
+        for layer in self.layers:
+            layer.slice.grad /= self.micro_steps
 
 
 class _SlicedWeights(_Replicas):
@@ -237,17 +248,17 @@ class _SlicedWeights(_Replicas):
 
     def own(self) -> list[torch.Tensor]:
         for layer in self.layers:
-            layer.slice, layer.gathers = layer.slice.clone().requires_grad_(), True
+            layer.slice, layer.gather = layer.slice.clone().requires_grad_(), self.gather
             layer.flat = torch.empty(0)
         return [layer.slice for layer in self.layers]
 
     def exchange(self) -> None:
-        """``gather_parameter`` has made the mean over the ranks; what is left is the mean over the micro-steps."""
+        """``gather`` has made the mean over the ranks; what is left is the mean over the micro-steps."""
         for layer in self.layers:
             layer.slice.grad /= self.micro_steps
 
 
-def _reduced(whole: torch.Tensor, parts: int) -> torch.Tensor:
+def _summed(whole: torch.Tensor, parts: int) -> torch.Tensor:
     """This rank's slice of the sum over all ranks."""
     mine = torch.empty_like(whole.chunk(parts)[0])
     dist.reduce_scatter(mine, list(whole.chunk(parts)))
@@ -271,6 +282,7 @@ class Sharded:
         parameters: of the network.
         state_bytes: what the optimizer says it holds, by rank.
         calls: of rank 0, over all steps, by operation.
+        sent: bytes that rank 0 has to send in one step if each collective moves as few as can be.
         difference: largest difference of a weight from plain AdamW in one process on all rows.
     """
 
@@ -278,11 +290,12 @@ class Sharded:
     parameters: int
     state_bytes: tuple[int, ...]
     calls: dict[str, int]
+    sent: float
     difference: float
 
 
 def sharded_run(ranks: int, steps: int = 10, optimizer: Any = ShardedAdamW) -> Sharded:
-    """Train with ``optimizer(parameters, lr=..., weight_decay=...)`` on real ranks, and compare with plain AdamW.
+    """Train with ``optimizer(parameters, lr=..., eps=..., weight_decay=...)`` on real ranks, and compare with AdamW.
 
     Args:
         ranks: a divisor of 24, the rows of the batch.
@@ -290,12 +303,18 @@ def sharded_run(ranks: int, steps: int = 10, optimizer: Any = ShardedAdamW) -> S
         optimizer: the class.
     """
     run = world.run(_train_sharded, steps, optimizer, ranks=ranks)
-    plain = world.run(_train_sharded, steps, torch.optim.AdamW, ranks=1).values[0][0]
+    plain = _trained_plainly(steps)
     weights, held = zip(*run.values, strict=True)
-    events = [event.operation for event in run.events if event.rank == 0]
-    calls = {name: events.count(name) for name in OPERATIONS}
+    events = [event for event in run.events if event.rank == 0]
+    calls = {name: sum(event.operation == name for event in events) for name in OPERATIONS}
     difference = max(float((w - plain).abs().max()) for w in weights)
-    return Sharded(ranks, plain.numel(), held, calls, difference)
+    return Sharded(ranks, plain.numel(), held, calls, _wire_bytes(events, ranks, 0) / steps, difference)
+
+
+@functools.cache
+def _trained_plainly(steps: int) -> torch.Tensor:
+    """The weights after AdamW in one process on all rows; nobody writes into them."""
+    return world.run(_train_sharded, steps, torch.optim.AdamW, ranks=1).values[0][0]  # type: ignore[no-any-return]
 
 
 def _train_sharded(steps: int, optimizer: Any) -> tuple[torch.Tensor, int]:
@@ -303,7 +322,7 @@ def _train_sharded(steps: int, optimizer: Any) -> tuple[torch.Tensor, int]:
     rank, ranks = dist.get_rank(), dist.get_world_size()
     model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
     x, y = torch.randn(ROWS, 5).chunk(ranks)[rank], torch.randn(ROWS, 3).chunk(ranks)[rank]
-    moves = optimizer(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    moves = optimizer(model.parameters(), **OPTIONS)
     for _ in range(steps):
         model.zero_grad()
         (model(x) - y).square().mean().backward()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.cap_inputs import DAY_MTBF, GPUS, MTBF, RESTART, STALL, part
 from autograder.bank.cap_layout_questions import stage_gigabytes
-from autograder.bank.cap_scale_questions import run_days, saved_dollars
+from autograder.bank.cap_scale_questions import attention_percent, run_days, saved_dollars
 from autograder.items import Question, lazily
 from rankzero.units import hour, minute
 
@@ -53,6 +53,7 @@ COSTS = (
                 _crash,
                 ("A whole segment is not lost every time.", 512 * 2 * (4115 + STALL + RESTART) / hour),
                 ("Half an interval, without checkpoint and restart.", 512 * 2 * 4115 / 2 / hour),
+                ("The restart is missing: the job stands still for it.", lambda: _crash() - 512 * 2 * RESTART / hour),
             ),
         ),
         derivation="$M - \\ell/(e^{\\ell/M} - 1)$ with $\\ell = \\tau + C$, about half of it, plus $R$; times 512 "
@@ -76,6 +77,7 @@ COSTS = (
                 "$",
                 lambda: _month() * _young_waste() / 100,
                 ("The writing is forgotten: it costs as much again.", lambda: 30 * _crash()),
+                ("The restarts are missing.", lambda: _month() * _young_waste(0) / 100),
             ),
         ),
         derivation="512 GPUs, 30 days, 2 dollars an hour; times the exact waste at $\\tau = 4115$ s, with $C = 98$ "
@@ -153,6 +155,7 @@ BILL = (
                 "min",
                 lambda: _interval(*DESIGN, "exact") / minute,
                 ("Half of the GPUs fail half as often.", lambda: _interval(60, MTBF, "exact") / minute),
+                ("That is Young's; the exact optimum is asked for.", lambda: _interval(*DESIGN, "young") / minute),
                 tolerance=0.03,
             ),
             part(
@@ -168,6 +171,10 @@ BILL = (
                 lambda: _design_days(_design_waste()),
                 ("That is the computing alone.", lambda: _design_days(0)),
                 ("Half of the GPUs fail half as often.", lambda: _design_days(_design_waste(mtbf=MTBF))),
+                (
+                    "That counts attention, too; here 6ND alone is given.",
+                    lambda: _design_days(_design_waste()) * (1 + attention_percent(8192) / 100),
+                ),
             ),
             part(
                 "memory of the fullest stage",

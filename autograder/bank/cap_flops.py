@@ -80,6 +80,11 @@ def _plain_run(rng: Random) -> Case:
     return Case((float(f"{10 ** rng.uniform(6, 13):.4g}"), _phases(rng, rng.randint(1, 3))))
 
 
+def _half_a_shape(rng: Random) -> list[Case]:
+    """Layers without a width, a width without layers."""
+    return [Case(_plain_run(rng).args, {"layers": 48}), Case(_plain_run(rng).args, {"width": 4096}), _plain_run(rng)]
+
+
 def _bad_runs(rng: Random) -> list[Case]:
     phases = _phases(rng, 2)
     parameters = [invalid(bad, phases) for bad in (-1e9, nan, inf)]
@@ -112,7 +117,7 @@ FLOPS = Build(
             "Each phase has its own sequence length, a token at a time.",
             _long_runs,
         ),
-        Group("without attention", _plain_run, 3, "Without layers and width only the parameters count."),
+        Group("without attention", _plain_run, 3, "Without layers or width only the parameters count.", _half_a_shape),
         Group("bad input", lambda rng: rng.choice(_bad_runs(rng)), 10, "Bad input must raise ValueError.", _bad_runs),
     ),
     slips=(

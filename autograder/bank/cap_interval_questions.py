@@ -139,6 +139,10 @@ INTERVALS = (
                 "%",
                 lambda: 100 * checkpoints.checkpoint_waste(_interval(STALL, DAY_MTBF), STALL, DAY_MTBF, RESTART),
                 ("That is the writing alone.", lambda: 100 * STALL / _interval(STALL, DAY_MTBF)),
+                (
+                    "The restarts are missing.",
+                    lambda: 100 * checkpoints.checkpoint_waste(_interval(STALL, DAY_MTBF), STALL, DAY_MTBF),
+                ),
             ),
         ),
         derivation="$$1 - \\frac{\\tau\\,e^{-R/M}}{M\\,(e^{(\\tau + C)/M} - 1)}$$\n\nat $\\tau = 1000 \\cdot 10$ s "

@@ -104,7 +104,15 @@ def _few(rng: Random) -> Case:
 
 def _bad_partitions(rng: Random) -> list[Case]:
     stages = rng.randint(8, 16)
-    bad = [(0, 4), (32, 0), (32, 2.5), (32, 4, -1), (32, 4, 0, -2), (stages - 3, stages, 1, 1), (stages, stages + 1)]
+    bad = [
+        (0, 2, 1, 1),
+        (32, 0),
+        (32, 2.5),
+        (32, 4, -1),
+        (32, 4, 0, -1),
+        (stages - 3, stages, 1, 1),
+        (stages, stages + 1),
+    ]
     return [invalid(*arguments) for arguments in (*bad, (20, 8, 5, 1), (20, 8, 1, 6))]
 
 

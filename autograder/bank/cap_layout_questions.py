@@ -72,7 +72,7 @@ LAYOUTS = (
                 "tokens",
                 "",
                 lambda: 16 * 128 * 8192,
-                ("That is the first step of the ramp, 512 sequences.", 4 * 2**20),
+                ("That is the batch at the beginning of the ramp.", 4 * 2**20),
                 ("That is one replica.", 16 * 8192),
                 ("The M of 16M is not a million here: multiply.", 16e6),
                 tolerance=0,

@@ -90,6 +90,13 @@ def slip_delete_first(disk, name, data):
     disk.rename(name + ".part", name)
 
 
+def slip_delete_late(disk, name, data):
+    disk.write(name + ".part", data)
+    disk.sync(name + ".part")
+    disk.remove(name)
+    disk.rename(name + ".part", name)
+
+
 def slip_not_synced(disk, name, data):
     disk.write(name + ".part", data)
     disk.rename(name + ".part", name)
@@ -142,6 +149,10 @@ DEBUG_ATOMIC = Debug(
         ),
         Slip("In place and synced: it is safe in the end, but not in the middle.", slip_in_place_synced),
         Slip("The old one was deleted first: a crash then leaves nothing.", slip_delete_first),
+        Slip(
+            "The old one was deleted before the rename, which replaces it: a crash between leaves none.",
+            slip_delete_late,
+        ),
         Slip("Sync before you rename: a name may reach the disk before the data does.", slip_not_synced),
         Slip("The sync comes too late: between rename and sync a part may stand under the name.", slip_synced_late),
         Slip("A copy over the old one is a write in place again: rename.", slip_copied),

@@ -68,6 +68,13 @@ def _quiet(rng: Random) -> Case:
     return _given(rng, (rng.choice((interval / 2, 2.5 * interval)), interval, 2.5, rng.choice((0, 10.0))), [])
 
 
+def _never_needed(rng: Random) -> Case:
+    """The run is over long before the last gap, which is none."""
+    plan = _plan(rng)
+    gaps = _gaps(rng, 1.5 * (plan[1] + plan[2]), rng.randint(1, 3))
+    return Case((*plan, Iterator((*gaps, 1e6, rng.choice((0.0, -1.0))))))
+
+
 def _bad_runs(rng: Random) -> list[Case]:
     good = [100.0, 30.0, 5.0, 10.0]
     bad = [(0, 0), (0, -5.0), (0, inf), (1, 0), (1, -1.0), (2, -1.0), (2, nan), (3, -1.0)]
@@ -90,6 +97,7 @@ RUN = Build(
         Case((60, 30, 5, 0, [33, 33])),
         Case((10, 100, 5, 1, [14, 1000])),
         Case((100, 50, 5, 10, [110])),
+        Case((100, 30, 5, 10, Iterator((50.0, 1000.0, -1.0)))),  # the run is over before the last gap is needed
         invalid(100, 0, 5, 10, [50]),
     ),
     groups=(
@@ -97,6 +105,7 @@ RUN = Build(
         Group("in a checkpoint", _in_the_checkpoint, 3, "A segment is safe when its checkpoint is finished."),
         Group("in a restart", _in_the_restart, 4, "A failure in a restart begins the restart anew."),
         Group("at an end", _at_the_end, 4, "A failure at the very end of a checkpoint loses nothing, and restarts."),
+        Group("gaps to spare", _never_needed, 2, "Take a gap when it is needed and none before: they may never end."),
         Group("no failure", _quiet, 3, "Segments and checkpoints alone; the last segment may be shorter."),
         Group("bad input", lambda rng: rng.choice(_bad_runs(rng)), 10, "Bad input must raise ValueError.", _bad_runs),
     ),

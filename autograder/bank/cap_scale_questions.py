@@ -22,14 +22,14 @@ def attention_percent(sequence: int, causal: bool = True) -> float:
     return 100 * (flops.training_flops(n, [(1, sequence)], model.layers, width, causal) / (6 * n) - 1)
 
 
-def _phases_flops(phases: list[tuple[float, int]]) -> float:
+def _phases_flops(phases: list[tuple[float, int]], causal: bool = True) -> float:
     model = LLAMA3_405B
-    return flops.training_flops(matrix_parameters(), phases, model.layers, model.heads * model.head_dim, True)
+    return flops.training_flops(matrix_parameters(), phases, model.layers, model.heads * model.head_dim, causal)
 
 
-def _longer_percent() -> float:
-    mixed = _phases_flops([(14.8e12, 8192), (0.8e12, 131_072)])
-    return 100 * (mixed / _phases_flops([(15.6e12, 8192)]) - 1)
+def _longer_percent(causal: bool = True) -> float:
+    mixed = _phases_flops([(14.8e12, 8192), (0.8e12, 131_072)], causal)
+    return 100 * (mixed / _phases_flops([(15.6e12, 8192)], causal) - 1)
 
 
 def run_days(mfu: float, peak: float = PEAK) -> float:
@@ -125,6 +125,7 @@ COUNTS = (
                     lambda: 100 * (_phases_flops([(1, 131_072)]) / _phases_flops([(1, 8192)]) - 1),
                 ),
                 ("Attention grows with the sequence: the long tokens cost more.", 0.0),
+                ("That is the full square: causal is half.", lambda: _longer_percent(causal=False)),
             ),
         ),
         derivation="Sum $D\\,(6N + 6 L w s)$ over the phases, 14.8e12 tokens at 8,192 and 0.8e12 at 131,072, and "

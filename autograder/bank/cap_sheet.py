@@ -228,7 +228,7 @@ def _plan_of(rng: Random, **more: Any) -> Case:
     """A pipeline whose fullest stage is not the first one: fewer micro-batches than stages."""
     kv_heads, head_dim, pp = rng.choice((2, 4, 8)), 128, rng.choice((4, 8, 16))
     heads = kv_heads * rng.choice((2, 4, 8))
-    layers, hidden = pp * rng.randint(2, 8) - 2, heads * head_dim + 64 * rng.randint(1, 9)
+    layers, hidden = pp * rng.randint(2, 8) - rng.randint(1, 3), heads * head_dim + 64 * rng.randint(1, 9)
     model = Model("a model", layers, hidden, heads, kv_heads, head_dim, 3 * hidden, 1000 * rng.randint(30, 130))
     layout = (rng.choice((2, 4, 8)), rng.choice((1, 2)), pp, rng.choice((8, 32, 64)))
     sequence = rng.choice((4096, 8192, 32_768))
@@ -256,7 +256,9 @@ def _bad_sheets(rng: Random) -> list[Case]:
     case = _plan_of(rng)
     more = case.kwargs["gpus"]
     spoiled = ({"gpus": more + 1}, {"gpus": more // 2}, {"mfu": 1.2}, {"mfu": 40}, {"mtbf": -1.0}, {"pue": 0.5})
-    return [invalid(*case.args, **(dict(case.kwargs) | wrong)) for wrong in spoiled]
+    never = ({"mtbf": 0.01}, {"peak": inf})  # with a stall of many MTBFs a job does not get on
+    bad = [invalid(*case.args, **(dict(case.kwargs) | wrong)) for wrong in (*spoiled, *never)]
+    return [*bad, invalid(case.args[0], rng.choice((-1e12, nan)), **dict(case.kwargs))]
 
 
 _405B = (LLAMA3_405B, 15.6e12, (8, 1, 16, 128), 16, 8192)
@@ -279,7 +281,7 @@ REPORT = Build(
         Group("plans", _plan_of, 5, "Every number comes from the function that computes it, with the plan's values."),
         Group("no stall given", _as_long_as_the_write, 2, "Without a stall the job waits for the whole write."),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_sheets(rng)), 6, "Bad input must raise ValueError.", _bad_sheets
+            "bad input", lambda rng: rng.choice(_bad_sheets(rng)), 9, "Bad input must raise ValueError.", _bad_sheets
         ),
     ),
     slips=(

@@ -96,6 +96,7 @@ TRAFFIC = (
                 "GB",
                 lambda: _sent("dp") / GB,
                 ("That is an all-reduce of bf16 gradients, another system.", lambda: _sent("dp") * 4 / 6 / GB),
+                ("The weights are gathered in bf16: 2 bytes each.", lambda: _sent("dp") * 8 / 6 / GB),
                 (
                     "That takes attention for four squares of h, and an all-reduce of bf16 gradients.",
                     lambda: 127 / 128 * 4 * (layer_parameters() + 2 * 16_384 * 120 * 128) / GB,
@@ -106,6 +107,7 @@ TRAFFIC = (
                 "s",
                 lambda: _sent("dp") / NETWORK,
                 ("That is an all-reduce of bf16 gradients, another system.", lambda: _sent("dp") * 4 / 6 / NETWORK),
+                ("The weights are gathered in bf16: 2 bytes each.", lambda: _sent("dp") * 8 / 6 / NETWORK),
             ),
         ),
         derivation="A reduce-scatter of fp32 gradients and an all-gather of bf16 weights over 128 ranks: "
@@ -129,7 +131,10 @@ TRAFFIC = (
                 "share of the step",
                 "%",
                 lambda: 100 * _sent("tp") / NVLINK / STEP,
-                ("NVLink's 900 GB/s are both directions.", lambda: 100 * _sent("tp") / (2 * NVLINK) / STEP),
+                (
+                    "That is half: 450 GB/s are one direction, and backward sends as much as forward.",
+                    lambda: 100 * _sent("tp") / (2 * NVLINK) / STEP,
+                ),
             ),
         ),
         derivation="16 micro-batches, 8 layers, 4 all-reduces each of $A = 2 \\cdot 8192 \\cdot 16384$ bytes; a ring "

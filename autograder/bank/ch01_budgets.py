@@ -203,6 +203,7 @@ def _impossible_memory(rng: Random) -> list[Case]:
         invalid(parameters, 80 * GB, reserve=rng.randint(81, 200) * GB),
         invalid(parameters, 80 * GB, reserve=-1 * GB),
         invalid(parameters, -80 * GB),
+        invalid(parameters, float("inf")),
         invalid(parameters, 80 * GB, -16.0),
         invalid(parameters, 80 * GB, 0),
     ]
@@ -235,8 +236,8 @@ MINIMUM_RANKS = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_impossible_memory(rng)),
-            7,
-            "Bad input must raise ValueError: negative sizes, a reserve that leaves nothing.",
+            8,
+            "Bad input must raise ValueError: sizes negative or not finite, a reserve that leaves nothing.",
             _impossible_memory,
         ),
     ),

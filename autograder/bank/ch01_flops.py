@@ -77,9 +77,10 @@ def _nothing(rng: Random) -> list[Case]:
     parameters, layers, width, context = _shape(rng)
     return [
         Case((0, layers, width, context)),
-        Case((parameters, layers, width, 0)),
         Case((0,)),
-        Case((parameters, 0, width, context, True)),
+        Case((parameters, layers, width)),
+        Case((parameters, layers), {"context": context}),
+        Case((parameters,), {"width": width, "context": context, "causal": True}),
     ]
 
 
@@ -115,8 +116,8 @@ TRAINING_FLOPS_PER_TOKEN = Build(
         Group(
             "nothing of something",
             lambda rng: rng.choice(_nothing(rng)),
-            4,
-            "Parameters, layers and positions may be 0.",
+            5,
+            "Parameters, layers and positions may be 0, or left out.",
             _nothing,
         ),
         Group(

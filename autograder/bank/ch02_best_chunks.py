@@ -142,11 +142,12 @@ def _nothing_to_overlap(rng: Random) -> Case:
 
 
 def _chunk_errors(rng: Random) -> list[Case]:
+    """Also where the answer would not depend on the bad argument."""
     size, hops = 10 ** rng.uniform(8, 11), rng.randint(2, 9)
     good = (size, hops, 50 * GB, 5 * us)
-    broken: list[tuple[float, ...]] = [(*good, 0), (*good, -hops)]
-    broken += [(-size, hops, 50 * GB, 5 * us), (size, -hops, 50 * GB, 5 * us), (size, hops, -50 * GB, 5 * us)]
-    broken += [(size, hops, 50 * GB, -5 * us)]
+    broken: list[tuple[float, ...]] = [(*good, 0), (size, hops, 50 * GB, 0.0, -hops)]
+    broken += [(-size, 1, 50 * GB, 5 * us), (size, -hops, 50 * GB, 5 * us), (size, hops, -50 * GB, 5 * us)]
+    broken += [(size, hops, 0.0, 5 * us), (size, 1, 50 * GB, -5 * us)]
     return [Case(args=args, raises="ValueError") for args in broken]
 
 
@@ -186,7 +187,7 @@ BEST_CHUNKS = Build(
         Group(
             "bad input",
             _chunk_error,
-            6,
+            7,
             "Bad input must raise ValueError: negative sizes, hops or latencies, no bandwidth, no limit.",
             _chunk_errors,
         ),

@@ -155,6 +155,12 @@ def long_tensors(rng: Random) -> Case:
     return alike(rng, ranks, rng.randint(4090, 4099), dtype)
 
 
+def _matrices(rng: Random) -> Case:
+    """A matrix on each rank."""
+    numbers = [float(rng.randint(1, 9)) for _ in range(4)]
+    return Case(args=((Tensor.of(numbers, shape=(2, 2)),),) * rng.randint(1, 3), raises="ValueError")
+
+
 RING_REDUCE_SCATTER = Build(
     id="03-ring-reduce-scatter",
     module="collectives",
@@ -184,7 +190,8 @@ RING_REDUCE_SCATTER = Build(
             "There may be one rank, fewer elements than ranks, or no elements.",
             few_elements_of_each,
         ),
-        Group("long tensors", long_tensors, 2, "Tensors may be long: sends and receives then overlap."),
+        Group("long tensors", long_tensors, 1, "Tensors may be long: sends and receives then overlap."),
+        Group("bad input", _matrices, 1, "Bad input must raise ValueError: x has more than one dimension."),
     ),
     slips=(
         Slip("Rank r returned chunk r+1: to end with chunk r, rank r first sends chunk r-1.", slip_next_chunk),
@@ -276,6 +283,11 @@ def _false_sizes(rng: Random) -> Case:
     return Case(args=_parts(rng, sizes, told).args, raises="ValueError")
 
 
+def _too_many_sizes(rng: Random) -> list[Case]:
+    sizes = [rng.randint(1, 5) for _ in range(2)]
+    return [Case(args=_parts(rng, sizes, [*sizes, 1]).args, raises="ValueError")]
+
+
 RING_ALL_GATHER = Build(
     id="03-ring-all-gather",
     module="collectives",
@@ -298,7 +310,13 @@ RING_ALL_GATHER = Build(
             "There may be one rank, equal parts, or empty parts.",
             _equal_and_empty,
         ),
-        Group("bad input", _false_sizes, 2, "Bad input must raise ValueError: x has not the size that sizes says."),
+        Group(
+            "bad input",
+            _false_sizes,
+            2,
+            "Bad input must raise ValueError: x has not the size that sizes says, or sizes not an entry per rank.",
+            _too_many_sizes,
+        ),
     ),
     slips=(
         Slip("Each step sent the rank's own part: pass on what arrived last.", slip_own_part_each_step),

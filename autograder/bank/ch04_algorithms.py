@@ -133,7 +133,9 @@ def _power(rng: Random) -> Case:
 
 
 def _powers(rng: Random) -> list[Case]:
-    return [Case(args=(name, 10 ** rng.uniform(4, 12), 2 ** rng.randint(3, 15), *_link(rng))) for name in NAMES]
+    """Each algorithm, and the double tree on two ranks."""
+    ranks = [*((name, 2 ** rng.randint(3, 15)) for name in NAMES), ("double_tree", 2)]
+    return [Case(args=(name, 10 ** rng.uniform(4, 12), number, *_link(rng))) for name, number in ranks]
 
 
 def _nothing(rng: Random) -> Case:
@@ -155,7 +157,7 @@ def _time_errors(rng: Random) -> list[Case]:
         ("ring", 1 * GB, 0, 50 * GB),
         ("double_tree", 1 * GB, -ranks, 50 * GB),
         ("tree", 1 * GB, ranks, -50 * GB),
-        ("ring", 1 * GB, ranks, 50 * GB, -5 * us),
+        ("double_tree", 1 * GB, ranks, 50 * GB, -5 * us),
     ]
     return [Case(args=args, raises="ValueError") for args in broken]
 

@@ -93,6 +93,7 @@ def _fit_errors(rng: Random) -> list[Case]:
         ([size, 2 * size], [0.0, 1e-3]),
         ([size, 2 * size], [-1e-3, 1e-3]),
         ([size, 2 * size], [2e-3, 1e-3]),
+        ([-size, size], [1e-3, 2e-3]),
     ]
     return [Case(args=args, raises="ValueError") for args in broken]
 
@@ -122,8 +123,8 @@ FIT_ALPHA_BETA = Build(
         Group(
             "bad input",
             _fit_error,
-            6,
-            "Bad input must raise ValueError: one size only, unequal lengths, times that are not positive or fall.",
+            7,
+            "Bad input must raise ValueError: one size only, unequal lengths, sizes below 0, times of 0 or that fall.",
             _fit_errors,
         ),
     ),

@@ -202,6 +202,11 @@ def _bad_rings(rng: Random) -> list[Case]:
         (links, ["GPU0", "GPU1", "GPU0"]),
         (alone, names(4)),
         (links, ["GPU0", "GPU70"]),
+        (links, names(9)),
+        (
+            {a: row | {"NIC0": "PIX"} for a, row in links.items()} | {"NIC0": dict.fromkeys(links, "PIX")},
+            ["GPU0", "NIC0"],
+        ),
     ]
     return [Case(args=args, raises="ValueError") for args in broken]
 
@@ -235,8 +240,8 @@ BEST_RING = Build(
         Group(
             "bad input",
             _bad_ring,
-            4,
-            "Bad input must raise ValueError: no GPU, one twice, a pair without a code.",
+            6,
+            "Bad input must raise ValueError: no GPU, one twice, more than 8, other names, a pair without a code.",
             _bad_rings,
         ),
     ),

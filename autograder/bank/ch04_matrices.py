@@ -76,6 +76,8 @@ def printed(
 
 def _own(rng: Random, columns: tuple[str, ...]) -> list[str]:
     """A GPU's processor cores, memory node and, on a new driver, what follows a doubled tab."""
+    if not columns:
+        return []
     first = 16 * rng.randint(0, 7)
     cells = [f"{first}-{first + 15}" + rng.choice(["", f",{first + 128}-{first + 143}"])]
     if "NUMA Affinity" in columns:

@@ -200,7 +200,12 @@ def _on_screen(rng: Random) -> Case:
 
 
 def _large(rng: Random) -> list[Case]:
-    return [Case(args=(matrices.printed(rng, matrices.large(rng), rng.choice(matrices.COLUMNS), tabs=False),))]
+    """Many devices; devices alone, without columns after them; a single GPU."""
+    plain, single = matrices.switched(rng), {"GPU0": dict[str, str]()}
+    return [
+        Case(args=(matrices.printed(rng, matrices.large(rng), rng.choice(matrices.COLUMNS), tabs=False),)),
+        *(Case(args=(matrices.printed(rng, links, (), tabs=False, legend=False),)) for links in (plain, single)),
+    ]
 
 
 def _broken_of_each(rng: Random) -> list[Case]:
@@ -234,7 +239,13 @@ PARSE_TOPOLOGY = Build(
             _tabbed_of_each,
         ),
         Group("underlined headers", _underlined, 3, "The header may be underlined, and text may stand before it."),
-        Group("blanks", _on_screen, 3, "Blanks may stand for tabs, and the legend may be missing.", _large),
+        Group(
+            "blanks",
+            _on_screen,
+            4,
+            "Blanks may stand for tabs, and the legend and the columns after the devices may be missing.",
+            _large,
+        ),
         Group(
             "bad input",
             _broken_one,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip
+from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import GB, us
 
 # --- double_binary_tree
@@ -123,7 +123,13 @@ DOUBLE_BINARY_TREE = Build(
         ),
         Group("odd numbers", _odd, 3, "With an odd number of ranks the second tree is shifted by one, not mirrored."),
         Group("few ranks", _few, 4, "One, two, three or five ranks have two trees, too.", _few_of_each),
-        Group("bad input", _no_ranks, 3, "Bad input must raise ValueError: there is at least one rank."),
+        Group(
+            "bad input",
+            _no_ranks,
+            3,
+            "Bad input must raise ValueError: there is at least one rank, and a whole number of them.",
+            lambda rng: [invalid(rng.randint(1, 8) + 0.5)],
+        ),
     ),
     slips=(
         Slip("The second tree is the first with another root: inner ranks stay inner in both.", slip_same_tree),

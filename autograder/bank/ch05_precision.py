@@ -267,9 +267,10 @@ SCALER = Build(
             "updates",
             _updated,
             6,
-            "Drive it by hand: an overflow restarts the count, growth restarts the count.",
+            "Drive it by hand: an overflow restarts the count, and so does growth, which ends at the largest float32.",
             corners=lambda rng: [
-                Case((3.0,), {"growth_interval": k}, calls=_updates("F" * 2 * k + "T")) for k in (1, 2, 3)
+                Case((start,), {"growth_interval": k}, calls=_updates("F" * 2 * k + "T"))
+                for k, start in ((1, 3.0), (2, 3.0), (3, 3.0), (1, 3e38))
             ],
         ),
         Group(

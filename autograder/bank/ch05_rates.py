@@ -104,6 +104,7 @@ def _bad_rates(rng: Random) -> list[Case]:
     rule = rng.choice(RULES[:2])
     return [
         invalid(base, old, new, "cubic"),
+        invalid(base, old, new, "cubic", old),
         invalid(base, old, new, "Linear"),
         invalid(base, old, new, "noise"),
         *(invalid(base, old, new, "noise", bad) for bad in (-old, 0.0)),
@@ -138,7 +139,7 @@ SCALED = Build(
         ),
         Group("limits", _limits, 4, "For a large noise scale the rule is linear, for a small one it is constant."),
         Group("the same batch", _same_batch, 3, "For the base batch every rule gives the base rate."),
-        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 11, "Bad input must raise ValueError.", _bad_rates),
+        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 12, "Bad input must raise ValueError.", _bad_rates),
     ),
     slips=(
         Slip("The ratio was turned round: a larger batch takes a larger rate.", slip_inverse_ratio),

@@ -56,6 +56,17 @@ def one_way_each(case: Case, _values: Values, events: Events) -> str | None:
     return _exactly(ranks, 1, allowed, events, "gather the slices forward, reduce-scatter their gradients backward")
 
 
+def one_reduction(case: Case, _values: Values, events: Events) -> str | None:
+    """One reduce-scatter of the whole gradient, padded."""
+    ranks = len(case.args)
+    if ranks == 1:
+        return None
+    gradient = case.args[0][0]
+    element = len(gradient.data) // math.prod(gradient.shape)
+    allowed = {"reduce_scatter": ranks * element * -(-math.prod(gradient.shape) // ranks)}
+    return _exactly(ranks, 1, allowed, events, "the gradient goes through one reduce-scatter")
+
+
 def _exactly(ranks: int, times: int, allowed: dict[str, int], events: Events, why: str) -> str | None:
     """On every rank these operations, each ``times`` times, of at most so many bytes."""
     for rank in range(ranks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 from random import Random
 
 from autograder.items import Build, Case, Group, Slip, invalid
@@ -131,7 +131,7 @@ def _bad_schedule(rng: Random) -> list[Case]:
     peak, warmup, total, minimum = _schedule(rng)
     return [
         *(invalid(step, peak, warmup, total) for step in (0, -1, 2.5)),
-        *(invalid(1, bad, warmup, total) for bad in (-peak, nan)),
+        *(invalid(1, bad, warmup, total) for bad in (-peak, 0.0, nan, inf)),
         *(invalid(1, peak, bad, total) for bad in (-1, total + 1)),
         *(invalid(1, peak, 0, bad) for bad in (0, -total)),
         *(invalid(1, peak, warmup, total, bad) for bad in (-minimum, 2 * peak)),
@@ -165,7 +165,7 @@ SCHEDULE = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_schedule(rng)),
-            11,
+            13,
             "Bad input must raise ValueError.",
             _bad_schedule,
         ),

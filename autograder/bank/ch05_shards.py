@@ -263,8 +263,15 @@ def _alone(rng: Random) -> Case:
 
 
 def _impossible(rng: Random) -> Case:
-    case = _whole(rng, 2, 3, 0)
-    return Case(tuple((shard, 7, upstream) for shard, _, upstream in case.args), raises="ValueError")
+    return rng.choice(_impossible_of_each(rng))
+
+
+def _impossible_of_each(rng: Random) -> list[Case]:
+    """An element more than there are; and slices that are columns."""
+    rows = _whole(rng, 2, 3, 0).args
+    column = [(Tensor.of([rng.uniform(-2, 2) for _ in range(3)], "float64", (3, 1)), 6, row[2]) for row in rows]
+    more = [(shard, 7, upstream) for shard, _, upstream in rows]
+    return [Case(tuple(case), raises="ValueError") for case in (more, column)]
 
 
 def _page(upstream: tuple[list[float], list[float]]) -> Case:
@@ -285,7 +292,7 @@ GATHER = Build(
         _page(([1.0, 1.0, 1.0], [3.0, 3.0, 3.0])),
         _whole(Random("05-gather-parameter"), 3, 2, 1),
         Case(((Tensor.of([1.0, 2.0], "float64"), 2, Tensor.of([1.0, -1.0], "float64")),)),
-        _impossible(Random("05-gather-parameter")),
+        _impossible_of_each(Random("05-gather-parameter"))[0],
     ),
     groups=(
         Group("slices", _even, 3, "Follow a slice to the whole, and the gradient of the whole back.", _even_of_each),
@@ -293,7 +300,13 @@ GATHER = Build(
             "padding", _odd, 2, "The last slices may end in padding: cut it off, and pad the gradient.", _odd_of_each
         ),
         Group("one rank", _alone, 1, "One rank has the whole parameter."),
-        Group("bad input", _impossible, 1, "No more elements can be asked for than the slices hold: ValueError."),
+        Group(
+            "bad input",
+            _impossible,
+            2,
+            "A slice is 1-D, and no more elements can be asked for than the slices hold: ValueError.",
+            _impossible_of_each,
+        ),
     ),
     slips=(
         Slip("No gradient reaches the slice: an all-gather is no part of autograd's graph.", slip_no_way_back),

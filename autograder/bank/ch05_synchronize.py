@@ -29,8 +29,8 @@ def _unequal(rng: Random) -> Case:
 
 
 def _unequal_of_each(rng: Random) -> list[Case]:
-    """Three ranks, and four with a tensor that no small number divides."""
-    return [_rows(rng, _counts(rng, ranks), sizes) for ranks, sizes in ((3, [7, 2, 5]), (4, [1009, 13]))]
+    """Three ranks, and four with a tensor that no small number divides and that a cap of a few kB would part."""
+    return [_rows(rng, _counts(rng, ranks), sizes) for ranks, sizes in ((3, [7, 2, 5]), (4, [13, 1009, 7]))]
 
 
 def _unused(rng: Random) -> Case:
@@ -78,8 +78,8 @@ def _impossible(rng: Random) -> Case:
 
 
 def _impossible_of_each(rng: Random) -> list[Case]:
-    nobody = _rows(rng, [0, 0], [3])
-    return [Case(nobody.args, raises="ValueError"), _no_cap(rng)]
+    """Fewer rows than none, on every rank; and no cap. That no rank has a row is a public case."""
+    return [Case(_rows(rng, [-1, -2], [3]).args, raises="ValueError"), _no_cap(rng)]
 
 
 def _no_cap(rng: Random) -> Case:
@@ -149,6 +149,7 @@ SYNCHRONIZE = Build(
         Slip("Every parameter had an all-reduce of its own: fill buckets.", wrong.slip_one_by_one),
         Slip("A rank without rows left early, and the others wait for it.", wrong.slip_leaves_early),
         Slip("Zero times nan is nan: a rank without rows adds nothing.", wrong.slip_nothing_times_nan),
+        Slip("A grad was replaced by a new tensor: fill the one that is there.", wrong.slip_replaces),
         Slip("Impossible arguments were accepted.", wrong.slip_accepts_anything),
     ),
     rule=ch05_rules.gradients_once,

@@ -66,7 +66,7 @@ MEMORY = Build(
         *(Case((70e9, stage, 8)) for stage in (1, 2, 3)),
         Case((1e12, 3, 1024)),  # the ZeRO paper's table 1: 15.6 GB
         Case((1e9, 3, 7)),
-        Case((1e9, 2, 3, 2, 4, 12)),
+        *(Case((1e9, stage, 3, 2, 4, 12)) for stage in (2, 3)),
         Case((6.7e9, 2, 5, 0.5, 2, 6)),
         Case((8.03e9, 3, 1, 2, 4, 12)),
         Case((0, 2, 8)),

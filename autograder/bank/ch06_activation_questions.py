@@ -19,10 +19,10 @@ def gpt3_layer(**options: object) -> float:
     return activations.activation_bytes(SEQUENCE, 1, HIDDEN, HEADS, **options)
 
 
-def large_batch(batch: int) -> float:
+def large_batch(batch: int, **options: object) -> float:
     """All layers of the 70B shape under plain tensor parallelism on 8 ranks, the attention matrix kept."""
     shape = (4096, batch, LLAMA3_70B.hidden, LLAMA3_70B.heads)
-    return LLAMA3_70B.layers * activations.activation_bytes(*shape, ranks=8)
+    return LLAMA3_70B.layers * activations.activation_bytes(*shape, ranks=8, **options)
 
 
 def eight_bytes() -> float:
@@ -100,7 +100,17 @@ STORED = (
                 "batch 1",
                 "GB",
                 lambda: large_batch(1) / GB,
-                slips=(Slip("Activations are no multiple of the weights.", value=lambda: 10 * 2 * 70e9 / 8 / GB),),
+                slips=(
+                    Slip("Activations are no multiple of the weights.", value=lambda: 10 * 2 * 70e9 / 8 / GB),
+                    Slip(
+                        "Norms, masks and residuals stay whole: not everything is divided.",
+                        value=lambda: large_batch(1, sequence_parallel=True) / GB,
+                    ),
+                    Slip(
+                        "That leaves the attention matrix out.",
+                        value=lambda: large_batch(1, recompute="selective") / GB,
+                    ),
+                ),
             ),
             Part(
                 "batch 64",

@@ -38,7 +38,14 @@ def _split(rng: Random, parallel: bool | None = None, recompute: str | None = No
 
 
 def _split_of_each(rng: Random) -> list[Case]:
-    return [_split(rng, parallel, how) for how in ("none", "selective", "full") for parallel in (False, True)]
+    """Each way in the large, and two of the least layer, of which a third is no whole number of bytes."""
+    ways = [_split(rng, parallel, how) for how in ("none", "selective", "full") for parallel in (False, True)]
+    return ways + [_least(rng, how) for how in ("none", "full")]
+
+
+def _least(rng: Random, recompute: str) -> Case:
+    """A token or two of one feature on three ranks."""
+    return Case((rng.choice((1, 2)), 1, 1, 1), {"ranks": 3, "sequence_parallel": True, "recompute": recompute})
 
 
 def _modern(rng: Random, attention: str | None = None, gated: bool | None = None) -> Case:

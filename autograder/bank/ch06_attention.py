@@ -25,7 +25,7 @@ def _whole(rng: Random) -> list[Case]:
         _attention(rng, 2, 4, 2),
         _attention(rng, 3, 6, 3, width=1),
         _attention(rng, 4, 4, 4),
-        _attention(rng, 2, 6, 2),
+        _attention(rng, 2, 8, 4, width=1),  # a rank has two key-value heads, and two queries for each
     ]
 
 

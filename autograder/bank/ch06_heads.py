@@ -125,8 +125,8 @@ def _bad_heads(rng: Random) -> Case:
 def _bad_heads_of_each(rng: Random) -> list[Case]:
     ranks = rng.choice((2, 4, 8))
     shapes = [
-        invalid(12, 12, 8, 3),  # 12 query heads on 8 ranks
-        invalid(64, 6, 4, 3),  # 6 key-value heads for 64 query heads
+        invalid(12, 4, 8, rng.randrange(8)),  # 12 query heads on 8 ranks, and nothing else is wrong
+        invalid(20, 8, 4, rng.randrange(4)),  # 8 key-value heads for 20 query heads, and nothing else
         invalid(64, 8, 3, 1),
         invalid(24, 6, 4, rng.randrange(4)),  # 6 key-value heads on 4 ranks
         invalid(36, 4, 6, rng.randrange(6)),

@@ -32,6 +32,14 @@ def _plain_of_each(rng: Random) -> list[Case]:
     return [_both(rng, ranks, (rng.randint(2, 4), rng.randint(2, 6))) for ranks in (2, 3, 4)]
 
 
+def _pairs(rng: Random) -> Case:
+    return _both(rng, 4, (rng.randint(2, 4), rng.randint(2, 4)), form="pairs")
+
+
+def _plain_of_two(rng: Random) -> list[Case]:
+    return _plain_of_each(rng)[:2]
+
+
 def _shape_of_each(rng: Random) -> list[Case]:
     return [_both(rng, 2, ()), _both(rng, 3, (2, 1, 3, 2)), _both(rng, 2, (0, 3)), _both(rng, 1, (4,))]
 
@@ -53,9 +61,10 @@ def _one_reduction(why: str):
 
 
 GROUPS = (
-    Group("two to four ranks", _plain, 3, "Follow a tensor there and its gradient back.", _plain_of_each),
+    Group("two and three ranks", _plain, 2, "Follow a tensor there and its gradient back.", _plain_of_two),
     Group("any shape", _shape, 4, "There may be one rank, no elements, or any number of dimensions.", _shape_of_each),
     Group("strides and types", _form, 3, "Tensors may be transposed, expanded, or in half precision.", _form_of_each),
+    Group("groups", _pairs, 1, "Only the ranks of the group take part, on the way there and back."),
 )
 
 

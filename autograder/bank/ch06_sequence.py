@@ -28,6 +28,12 @@ def _odd(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
     return Case(tuple((tensor(rng, *shape), dim, tensor(rng, *shape)) for _ in range(ranks)), raises="ValueError")
 
 
+def _pairs(make, rng: Random) -> Case:
+    """Four ranks in two groups, each with a sequence of its own."""
+    shape = (4, rng.randint(1, 3))
+    return Case((*make(rng, 2, shape, 0).args, *make(rng, 2, shape, 0).args), {"pairs": True})
+
+
 def _each(make, rng: Random) -> list[Case]:
     """Two to four ranks, along the second dimension, whose size all of them divide."""
     return [make(rng, ranks, (12, rng.randint(1, 3), 2), 1) for ranks in (2, 3, 4)]
@@ -100,6 +106,7 @@ GATHER = Build(
             "There may be one rank, and any dimension, counted from the front or the back.",
             _gather_dims,
         ),
+        Group("groups", lambda rng: _pairs(_gather, rng), 1, "Only the ranks of the group hold parts."),
     ),
     slips=GATHERS,
     rule=_calls(0, 2),
@@ -142,6 +149,7 @@ SCATTER = Build(
             "Where the ranks do not divide the dimension, raise ValueError.",
             _odds,
         ),
+        Group("groups", lambda rng: _pairs(_scatter, rng), 1, "Only the ranks of the group hold parts."),
     ),
     slips=SCATTERS,
     rule=_calls(2, 0),

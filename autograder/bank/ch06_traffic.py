@@ -73,7 +73,12 @@ def slip_traffic_not_halved(sequence, batch, hidden, ranks):
 
 def _layer(rng: Random) -> tuple[int, int, int, int]:
     ranks = rng.choice((2, 3, 4, 7, 8, 16, 64))
-    return rng.choice((1, 17, 1024, 4096, 8192)), rng.choice((1, 3, 4, 64)), rng.choice((64, 4096, 8192, 16_384)), ranks
+    return (
+        rng.choice((1, 17, 1024, 4096, 8192)),
+        rng.choice((1, 3, 4, 64)),
+        rng.choice((1, 64, 4096, 8192, 16_384)),
+        ranks,
+    )
 
 
 def _options(rng: Random, backward: bool | None = None, parallel: bool | None = None) -> Case:

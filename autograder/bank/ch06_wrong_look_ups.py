@@ -20,6 +20,20 @@ def slip_lookup_clamps(ids, weight, group=None):
     return found + (total - found).detach()
 
 
+def slip_lookup_adds_first_row(ids, weight, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = weight.shape[0]
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < n * dist.get_world_size(group):
+        raise ValueError("ids")
+    local = ids - dist.get_rank(group) * n
+    found = weight[local.masked_fill((local < 0) | (local >= n), 0)]
+    total = found.detach().clone(memory_format=torch.contiguous_format)
+    dist.all_reduce(total, group=group)
+    return found + (total - found).detach()
+
+
 def slip_lookup_masks_late(ids, weight, group=None):
     import torch
     import torch.distributed as dist
@@ -120,6 +134,7 @@ EMBEDDING = (
     Slip(
         "Foreign ids were clamped into the rank's own rows and their rows added: mask them first.", slip_lookup_clamps
     ),
+    Slip("Foreign ids read the rank's first row, which is added: put zeros there.", slip_lookup_adds_first_row),
     Slip("Foreign ids were masked after the sum, which takes away what their owners gave.", slip_lookup_masks_late),
     Slip("The gradient was summed too: it is complete on every rank.", slip_lookup_sums_gradient),
     Slip("The sum was made outside of autograd: no gradient comes back.", slip_lookup_detached),

@@ -247,6 +247,7 @@ def _bad_choices(rng: Random) -> list[Case]:
         invalid([*rows, [-1, 0]], experts, 2),
         invalid(rows, experts, -1),
         invalid([[0]], 0, 1),
+        invalid([], 0, 1),
     ]
 
 
@@ -278,7 +279,7 @@ KEEP = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_choices(rng)),
-            4,
+            5,
             "A choice that is no expert, and a capacity below 0, must raise ValueError.",
             _bad_choices,
         ),

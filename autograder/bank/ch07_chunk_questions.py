@@ -6,6 +6,7 @@ from autograder.bank.ch07_pipeline_questions import overhead, peak, share
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, ms
 
+charts = lazily("solutions.pipeline_charts")
 pipeline = lazily("solutions.pipeline")
 
 FRACTION = "$$\\frac{p-1}{v m + p - 1}$$"
@@ -21,17 +22,11 @@ def least_microbatches(stages: int, chunks: int, limit: float = 0.05) -> int:
     return microbatches
 
 
-def _twice_deferred() -> float:
-    """The idle share of ZB-H2, in percent: two W's fill each hole."""
-    idle = 7 * (1.0 + 1.2 - 2 * 0.8)
-    return 100 * idle / (idle + 32 * 3.0)
-
-
-def _halves() -> float:
-    """The idle share of ZB-H1, from the simulated schedule."""
-    orders = pipeline.pipeline_schedule("zb-h1", 8, 32)
+def _halves(orders: list[list[str]]) -> float:
+    """The idle share of rank 0 in percent, between its own first start and last end: 8 ranks, 32 micro-batches."""
     times = pipeline.simulate_schedule(orders, {"F": 1.0, "I": 1.2, "W": 0.8})
-    return 100 * (1 - 32 * 3.0 / max(end for _, end in times.values()))
+    own = times[orders[0][-1]][1] - times[orders[0][0]][0]
+    return 100 * (1 - 32 * 3.0 / own)
 
 
 def _all_sent(chunks: int) -> float:
@@ -39,10 +34,9 @@ def _all_sent(chunks: int) -> float:
     return sum(pipeline.pipeline_bytes_sent(rank, 4, 12, 0.5 * GB, chunks) for rank in range(4)) / GB
 
 
-def _busiest(scale: float = 1.0) -> float:
-    """The busiest rank's send time, in ms."""
-    sent = max(pipeline.pipeline_bytes_sent(rank, 4, 12, 0.5 * GB, 4) for rank in range(4))
-    return scale * sent / (450 * GB) / ms
+def _send_time(rank: int, chunks: int = 4, scale: float = 1.0) -> float:
+    """How long a rank sends, in ms. The ranks in the middle, as rank 1, are the busiest."""
+    return scale * pipeline.pipeline_bytes_sent(rank, 4, 12, 0.5 * GB, chunks) / (450 * GB) / ms
 
 
 def makespan(name: str, ranks: int, microbatches: int, durations: dict[str, float], hop: float = 0.0) -> float:
@@ -128,7 +122,7 @@ CHUNKS = (
             Part(
                 "ZB-H1",
                 "%",
-                _halves,
+                lambda: _halves(pipeline.pipeline_schedule("zb-h1", 8, 32)),
                 slips=(
                     Slip("That is idle over useful time.", value=lambda: 100 * 7 * 1.4 / 96),
                     Slip(
@@ -139,15 +133,20 @@ CHUNKS = (
             Part(
                 "ZB-H2",
                 "%",
-                _twice_deferred,
+                lambda: _halves(charts.zb_h2(8, 32)),
                 slips=(
                     Slip("It is zero when F + I = 2W, as with equal times: here F + I is more.", value=0),
                     Slip("That is idle over useful time.", value=lambda: 100 * 7 * 0.6 / 96),
+                    Slip(
+                        "That counts to the last end of all ranks: rank 0 has ended before, and goes on.",
+                        value=lambda: 100 * 7 / 103,
+                    ),
                 ),
             ),
         ),
-        derivation="Idle time of a rank: $(p-1)(F + I + W)$ for 1F1B, $(p-1)(F + I - W)$ for ZB-H1, $(p-1)(F + I - "
-        "2W)$ for ZB-H2. Useful is $m\\,(F + I + W)$. Here $p = 8$, $m = 32$, $F = 1$, $I = 1.2$, $W = 0.8$.",
+        derivation="Idle time of rank 0, from its own first to its own last operation: $(p-1)(F + I + W)$ for 1F1B, "
+        "$(p-1)(F + I - W)$ for ZB-H1, $(p-1)(F + I - 2W)$ for ZB-H2. Useful is $m\\,(F + I + W)$. Here $p = 8$, $m = "
+        "32$, $F = 1$, $I = 1.2$, $W = 0.8$.",
     ),
 )
 
@@ -183,13 +182,21 @@ BOUNDARIES = (
             Part(
                 "send time",
                 "ms",
-                _busiest,
+                lambda: _send_time(1),
                 slips=(
                     Slip(
                         "That sends all ranks' bytes through one link: each rank has its own.",
                         value=lambda: _all_sent(4) * GB / (450 * GB) / ms,
                     ),
-                    Slip("450 GB/s is one direction, and that is what a rank sends over.", value=lambda: _busiest(0.5)),
+                    Slip(
+                        "450 GB/s is one direction, and that is what a rank sends over.",
+                        value=lambda: _send_time(1, scale=0.5),
+                    ),
+                    Slip(
+                        "That is the first or the last rank: the others send one message more for each micro-batch.",
+                        value=lambda: _send_time(0),
+                    ),
+                    Slip("The chunks were ignored: a rank sends for each of its four.", value=lambda: _send_time(1, 1)),
                 ),
             ),
         ),

@@ -150,7 +150,9 @@ ITEMS = (
                         "That divides by 64 experts: count what leaves for the other 7 of 8 ranks.",
                         value=lambda: _over_experts(4096),
                     ),
-                    Slip("A token goes to two experts.", value=lambda: _both_ways(4096, 1)),
+                    Slip(
+                        "That is one expert for each token, or one of the two ways.", value=lambda: _both_ways(4096, 1)
+                    ),
                 ),
             ),
         ),

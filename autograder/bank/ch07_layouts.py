@@ -34,7 +34,8 @@ def _drawn(rng: Random, models: tuple[Model, ...], fits: Callable[[Layout], bool
     """A layout of a random job that ``fits``, with several micro-batches."""
     while True:
         gpus = rng.choice((8, 16, 32, 64))
-        job = Job(rng.choice(models), gpus, gpus * rng.choice((8, 16)), rng.choice((2048, 4096, 8192)))
+        batch, sequence, micro_batch = gpus * rng.choice((8, 16)), rng.choice((2048, 4096, 8192)), rng.choice((1, 2, 4))
+        job = Job(rng.choice(models), gpus, batch, sequence, micro_batch)
         found = [one for one in layout.candidates(job) if fits(one)]
         if found:
             return Case((rng.choice(found), job))
@@ -142,9 +143,10 @@ def _job(rng: Random) -> Job:
     model = rng.choice((*DENSE, LLAMA3_70B, MIXTRAL_8X7B))
     gpus = rng.choice((4, 8, 16))
     memory = rng.choice((24, 40, 80, 80, 141)) * GB
-    network = rng.choice((12.5, 25.0, 50.0)) * GB
+    network, reserve = rng.choice((12.5, 25.0, 50.0)) * GB, rng.choice((0.05, 0.1, 0.2))
     batch = gpus * rng.choice((2, 4, 8))
-    return Job(model, gpus, batch, rng.choice((2048, 4096, 8192)), gpu_memory=memory, network_bandwidth=network)
+    job = Job(model, gpus, batch, rng.choice((2048, 4096, 8192)), gpu_memory=memory, network_bandwidth=network)
+    return replace(job, reserve=reserve)
 
 
 @functools.lru_cache(maxsize=1024)

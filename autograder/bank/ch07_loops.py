@@ -124,6 +124,38 @@ def slip_first_rank_swapped(stage, inputs, targets, microbatches, shape):
     return total if rank == ranks - 1 else None
 
 
+def slip_all_forward_first(stage, inputs, targets, microbatches, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    order = [(kind, m) for kind in "FB" for m in range(microbatches)]
+    held = {}
+    total = 0.0
+    for kind, m in order:
+        if kind == "F":
+            x = inputs[m] if rank == 0 else torch.empty(shape)
+            if rank > 0:
+                dist.recv(x, rank - 1)
+                x.requires_grad_()
+            y = stage(x)
+            if rank < ranks - 1:
+                dist.send(y.detach(), rank + 1)
+            else:
+                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
+                total += y.item()
+            held[m] = x, y
+        else:
+            (x, y), gradient = held.pop(m), torch.ones(())
+            if rank < ranks - 1:
+                gradient = torch.empty(shape)
+                dist.recv(gradient, rank + 1)
+            y.backward(gradient)
+            if rank > 0:
+                dist.send(x.grad, rank - 1)
+    return total if rank == ranks - 1 else None
+
+
 def _loop(rng: Random, ranks: int, microbatches: int) -> Case:
     width, batch = rng.randint(3, 8), rng.randint(1, 3)
     inputs, targets = ([numbers(rng, batch, width, dtype="float32") for _ in range(microbatches)] for _ in range(2))
@@ -182,6 +214,10 @@ DEBUG_BLOCKING = Debug(
         Slip(
             "Rank 0 alone takes its gradient first: the others still send to each other, or wait for a micro-batch.",
             slip_first_rank_swapped,
+        ),
+        Slip(
+            "It no longer hangs, but forward passes come too early: the passes must keep the order of 1F1B.",
+            slip_all_forward_first,
         ),
     ),
     rule=ch07_rules.pipelined_messages,

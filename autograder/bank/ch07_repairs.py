@@ -68,6 +68,7 @@ def _off(rng: Random) -> list[Case]:
         invalid(model * dp - 1, tp, cp, pp, dp),
         invalid(model * dp, tp, cp, pp, 0),
         invalid(0, tp, cp, pp, dp),
+        invalid(model * dp, tp, cp, -pp, -dp),
     ]
 
 
@@ -89,7 +90,7 @@ VALIDATE = Debug(
         Group(
             "meshes",
             _fitting,
-            11,
+            12,
             "A mesh that takes exactly the GPUs that there are is right; any other must raise ValueError.",
             lambda rng: [*_off(rng), *(_fitting(rng) for _ in range(4))],
         ),
@@ -146,6 +147,13 @@ def slip_one_byte(parameters, gpu_memory):
     return (tp, pp) if parameters / (tp * pp) <= gpu_memory else None
 
 
+def slip_all_states(parameters, gpu_memory):
+    if parameters <= 0 or gpu_memory <= 0:
+        raise ValueError("out of range")
+    tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
+    return (tp, pp) if 16 * parameters / (tp * pp) <= gpu_memory else None
+
+
 def _large(share: float, memory: float) -> Case:
     """A model of which a GPU of TP 8, PP 4 holds ``share`` of its memory in bf16 weights."""
     return Case((share * memory * 16, memory))
@@ -166,6 +174,7 @@ def _smaller(rng: Random) -> list[Case]:
         Case((rng.uniform(45, 90) * 1e9, 80 * GB)),
         Case((rng.uniform(50, 90) * 1e9, 12 * GB)),
         Case((32e9, 8 * GB)),
+        *(Case((parameters, 80 * GB)) for parameters in (10e9, 15e9, 100e9, 150e9)),
     ]
 
 
@@ -194,7 +203,7 @@ IMPOSSIBLE = Debug(
         Group(
             "smaller models",
             lambda rng: rng.choice(_smaller(rng)),
-            5,
+            9,
             "The check holds for every line of the rule; weights that just fill the memory fit.",
             _smaller,
         ),
@@ -212,6 +221,7 @@ IMPOSSIBLE = Debug(
         Slip("A GPU holds its share of the weights, not all of them.", slip_whole_weights),
         Slip("The stages divide the weights as well.", slip_tp_alone),
         Slip("A bf16 weight takes 2 bytes.", slip_one_byte),
+        Slip("The states of training take 16 bytes: asked is whether the weights alone fit, 2 bytes.", slip_all_states),
     ),
     wrong=wrong_impossible,
 )

@@ -21,8 +21,25 @@ def one_message_each_way(case: Case, _values: Sequence[Any], events: Sequence[Ev
 
 
 def pipelined_messages(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """The same for the loop to mend, whose cases name the number of micro-batches."""
-    return _messages(case, events, case.args[0][3])
+    """The same for the loop to mend, whose cases name the number of micro-batches, in the order of 1F1B."""
+    microbatches = case.args[0][3]
+    return _messages(case, events, microbatches) or _warm_ups(len(case.args), microbatches, events)
+
+
+def _warm_ups(ranks: int, microbatches: int, events: Sequence[Event]) -> str | None:
+    """A rank asks for its first gradient after its warm-up and one forward pass more, or earlier."""
+    for rank in range(ranks - 1):
+        asked = min((event.start for event in events if _between(event, rank, "recv")), default=0.0)
+        sent = sum(_between(event, rank, "send") and event.start < asked for event in events)
+        if sent > min(microbatches, ranks - rank):
+            first = min(microbatches, ranks - rank)
+            return f"rank {rank} sent {sent} activations before it asked for a gradient: in the order of 1F1B, {first}"
+    return None
+
+
+def _between(event: Event, rank: int, operation: str) -> bool:
+    """Whether it is a message of ``rank`` from or to the rank after it."""
+    return event.rank == rank and event.operation == operation and event.peers == (rank + 1,)
 
 
 def _messages(case: Case, events: Sequence[Event], microbatches: int) -> str | None:

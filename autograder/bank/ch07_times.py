@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from autograder.bank import wrong_times as wrong
@@ -68,7 +69,18 @@ def _free(rng: Random) -> Case:
 
 
 def _free_of_each(rng: Random) -> list[Case]:
-    return [_played(rng, name) for name in (*NAMES, "1f1b")]
+    return [*(_played(rng, name) for name in NAMES), _renumbered(rng)]
+
+
+def _renumbered(rng: Random) -> Case:
+    """1F1B whose micro-batches run in another order than that of their numbers, on all ranks alike."""
+    ranks, count = rng.randint(3, 5), rng.randint(5, 9)
+    numbers = rng.sample(range(count), count)
+    while numbers == sorted(numbers):
+        rng.shuffle(numbers)
+    rows = [[re.split("([FB])", op) for op in order] for order in one_by_one(ranks, count)]
+    orders = [[f"{stage}{kind}{numbers[int(number)]}" for stage, kind, number in row] for row in rows]
+    return Case((orders, _seconds(rng, ranks)))
 
 
 def _hop(rng: Random) -> Case:

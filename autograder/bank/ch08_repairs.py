@@ -43,6 +43,10 @@ def _words(rng: Random) -> Case:
     return Case((sorted({_word(rng) for _ in range(40)}), rng.choice((1000, 50_000))))
 
 
+def _default(rng: Random) -> Case:
+    return Case((sorted({_word(rng) for _ in range(40)}),))
+
+
 TOKEN_ID = Debug(
     id="08-debug-token-id",
     module="serving_repairs",
@@ -56,8 +60,8 @@ TOKEN_ID = Debug(
         invalid(["the"], 0),
     ),
     groups=(
-        Group("words", _words, 4, "The same word, the same number, in every process."),
-        Group("few numbers", lambda rng: Case(([_word(rng) for _ in range(9)], rng.randint(1, 3))), 2, "From 0 up."),
+        Group("words", _words, 4, "The same word, the same number, in every process.", lambda rng: [_default(rng)]),
+        Group("few numbers", lambda rng: Case(([_word(rng) for _ in range(30)], rng.randint(1, 3))), 2, "From 0 up."),
         Group("bad input", lambda rng: invalid(["a"], -rng.randint(0, 9)), 2, "No vocabulary, no number: ValueError."),
     ),
     slips=(

@@ -77,6 +77,11 @@ def _begun(rng: Random) -> Case:
     return _cut(rng, _word(rng, 2, 9).encode() + b"ab" + rng.choice(BEGUN), stop)
 
 
+def _begun_behind(rng: Random) -> Case:
+    """The beginning of a character behind the stop string, in the same token."""
+    return _cut(rng, (_word(rng, 2, 6, "xyz") + "!?").encode() + rng.choice(BEGUN), ["!?"], 0)
+
+
 def _ended(rng: Random) -> Case:
     """Tokens after the stop string."""
     case = _cut(rng, (_word(rng, 2, 6, "xyz") + "!?").encode(), ["!?"], 2)
@@ -117,13 +122,22 @@ STREAMING = Build(
             lambda rng: [_which_stop(rng, 0) for _ in range(3)],
         ),
         Group("broken bytes", _broken, 5, "What can never become a character is U+FFFD at once."),
-        Group("the end", _begun, 4, "`finish` flushes: half a character becomes U+FFFD."),
+        Group(
+            "the end",
+            _begun,
+            4,
+            "`finish` flushes: half a character becomes U+FFFD. After a stop string there is nothing to flush.",
+            lambda rng: [_begun_behind(rng)],
+        ),
         Group(
             "after the end, bad input",
             _ended,
-            5,
-            "A token after the end is a RuntimeError, an empty stop string a ValueError.",
-            lambda rng: [invalid(["a", "b"], [rng.choice("ab"), ""], [0]), invalid(["a"], [""], [])],
+            7,
+            "A token after the end is a RuntimeError; an empty stop string and an unknown token are ValueErrors.",
+            lambda rng: [
+                *(invalid(*given) for given in ((["a", "b"], [rng.choice("ab"), ""], [0]), (["a"], [""], []))),
+                *(invalid(["a", "b"], [], [0, token]) for token in (2, -1)),
+            ],
         ),
     ),
     slips=DETOKENIZERS,

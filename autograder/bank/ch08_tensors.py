@@ -37,7 +37,11 @@ def _simple(rng: Random) -> list[Case]:
 
 def _greedy(rng: Random) -> list[Case]:
     ties = [float(rng.randint(0, 3)) for _ in range(9)] + [3.0, 3.0]
-    return [Case((_logits(rng), 0)), Case((Tensor.of(ties, "float64"), 0.0, rng.randint(0, 3), 0.5))]
+    return [
+        Case((_logits(rng), 0)),
+        Case((Tensor.of(ties, "float64"), 0.0, rng.randint(0, 3), 0.5)),
+        Case((_logits(rng, rng.randint(2, 5)), 0)),
+    ]
 
 
 def _rows(rng: Random) -> Case:
@@ -77,8 +81,8 @@ PROBABILITIES = Build(
         Group(
             "temperature 0",
             lambda rng: rng.choice(_greedy(rng)),
-            2,
-            "All goes to the largest logit, the first of equal.",
+            3,
+            "All goes to the largest logit of each row, the first of equal.",
             _greedy,
         ),
         Group("several rows", _rows, 2, "The last dimension is the vocabulary; every row is judged for itself."),

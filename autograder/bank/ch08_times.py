@@ -105,6 +105,7 @@ PREFILL = Build(
             lambda rng: _prefill(rng, 1, 8192, False),
             3,
             "Without layers, attention costs nothing.",
+            lambda rng: [Case((*model(rng), 8192, *machine(rng)), one) for one in ({"layers": 32}, {"hidden": 4096})],
         ),
         Group(
             "bad input",
@@ -333,6 +334,18 @@ def _ridge(rng: Random, least: float, most: float) -> Case:
     return Case((parameters, weights, float(kv), context, peak, bandwidth))
 
 
+def _balanced(rng: Random) -> Case:
+    """A sequence adds as much reading as computing; powers of two, so that every way of computing it is exact."""
+    power = rng.randint(7, 10)
+    return Case((2.0**33, 2.0**34, 2.0 ** (26 - power), 2**power, 2.0**49, 2.0**41))
+
+
+def _no_cache(rng: Random) -> list[Case]:
+    """Parameters of one byte and of four."""
+    sizes = [(model(rng)[0], size) for size in (1, 4)]
+    return [Case((parameters, size * parameters, 131_072.0, 0.0, *machine(rng))) for parameters, size in sizes]
+
+
 def _bad_ridge(rng: Random) -> list[Case]:
     good = [*model(rng), 131_072, 100, *machine(rng)]
     bad = [(0, 0), (1, 0), (4, 0), (5, 0), (0, -1e9), (2, -131_072), (3, -rng.randint(1, 99)), (5, -1e12)]
@@ -361,8 +374,20 @@ CRITICAL = Build(
             6,
             "At this batch both terms of the decode step are equal.",
         ),
-        Group("long contexts", lambda rng: _ridge(rng, 1.05, 20), 4, "Where reading always wins, the answer is inf."),
-        Group("no context", lambda rng: _ridge(rng, 0, 0), 3, "Without a cache, bytes of a parameter still matter."),
+        Group(
+            "long contexts",
+            lambda rng: _ridge(rng, 1.05, 20),
+            4,
+            "Where reading always wins, or adds just as much, the answer is inf.",
+            lambda rng: [_balanced(rng)],
+        ),
+        Group(
+            "no context",
+            lambda rng: _ridge(rng, 0, 0),
+            3,
+            "Without a cache, bytes of a parameter still matter.",
+            _no_cache,
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_ridge(rng)),

@@ -76,7 +76,8 @@ def _machine(rng: Random) -> Case:
 
 def _machines(rng: Random) -> list[Case]:
     shapes = ((1, 0.0), (8, 0.0), (2, 2.5 * GB), (4, 1.5 * GB), (8, 3 * GB))
-    return [_beside_weights(rng, gpus, overhead) for gpus, overhead in shapes]
+    kv = 1024.0 * rng.choice((36, 70, 128, 320))
+    return [*(_beside_weights(rng, gpus, overhead) for gpus, overhead in shapes), Case((40 * GB, 1, 0, kv))]
 
 
 def _too_small(rng: Random) -> list[Case]:

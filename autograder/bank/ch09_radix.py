@@ -95,6 +95,13 @@ def _kept_slots(rng: Random) -> Case:
     return Case(calls=calls)
 
 
+def _drawn(rng: Random) -> Case:
+    """The tree after inserts that add nothing, and with branches that came in no order."""
+    a, b, c, d, e, f = sorted(_six(rng))
+    calls = (_insert([a, d, f]), _insert([a, b]), _insert([e, f]), _insert([a, c]), _insert([a, d, f]), _insert([a, d]))
+    return Case(calls=(*calls, ("nodes", ()), ("check", ()), *_SIZES, _evict(1), ("nodes", ())))
+
+
 def _whole_leaf(rng: Random) -> Case:
     tokens = _six(rng)
     return Case(calls=(_insert(tokens), _evict(rng.randint(1, 5)), *_SIZES, _match(*tokens)))
@@ -232,7 +239,7 @@ RADIX = Build(
             _plain,
             5,
             "Write down all prefixes that are cached, with the slots that came first: a match finds the longest.",
-            lambda rng: [_kept_slots(rng) for _ in range(2)],
+            lambda rng: [_drawn(rng), *(_kept_slots(rng) for _ in range(2))],
         ),
         Group(
             "evictions",

@@ -118,6 +118,14 @@ def _ended(rng: Random) -> Case:
     return Case((rng.randint(10, 30), rng.randint(2, 4), 30, rng.randint(2, 4)), calls=calls)
 
 
+def _last_token(rng: Random) -> Case:
+    """A request that ends early in the very step that would have finished it; its name comes again at once."""
+    prompt, new = rng.randint(2, 9), rng.randint(1, 4)
+    calls = _adds(("a", prompt, new), ("b", prompt, new)) + STEP * (new - 1)
+    calls += (("schedule", ()), ("finish", ("a",)), *_adds(("a", rng.randint(1, 5), 1)), ("update", ()))
+    return Case((rng.randint(20, 30), rng.randint(2, 4), 30, rng.randint(2, 4)), calls=calls + _steps(2))
+
+
 def _out_of_turn(rng: Random) -> Case:
     request = ("a", rng.randint(1, 9), rng.randint(3, 6))
     calls = (("update", ()), *_adds(request), ("schedule", ()), ("schedule", ()), ("update", ()), ("update", ()), *STEP)
@@ -194,7 +202,13 @@ SCHEDULER = Build(
         Group("the last block", _exact, 2, "A request that fills the pool runs: its last token needs no KV."),
         Group("few seats", _seats, 2, "At most `max_sequences` requests run."),
         Group("everything mixed", _anything, 4, "All rules at once, and requests that can never be served."),
-        Group("requests that end early", _ended, 2, "`finish` frees the blocks at once, wherever the request stands."),
+        Group(
+            "requests that end early",
+            _ended,
+            3,
+            "`finish` frees the blocks at once, wherever the request stands, and takes it out of the step.",
+            lambda rng: [_last_token(rng)],
+        ),
         Group("out of turn", _out_of_turn, 2, "`schedule` and `update` take turns."),
         Group("requests that are refused", _refused, 2, "`add` refuses what can never be served."),
         Group(

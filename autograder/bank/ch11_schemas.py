@@ -127,7 +127,8 @@ def _bounded(rng: Random) -> list[Case]:
     many = {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 3}
     texts = ["[" + ",".join(["true"] * count) + "]" for count in range(5)]
     nested = _object([empty], ["list"])
-    return [*cases, Case((many, texts)), Case((nested, ['{"list":[]}', '{"list":[1]}', '{"list":[12]}', "{}"]))]
+    one = Case(({"type": "array", "items": {"type": "boolean"}, "maxItems": 1}, texts))
+    return [*cases, Case((many, texts)), one, Case((nested, ['{"list":[]}', '{"list":[1]}', '{"list":[12]}', "{}"]))]
 
 
 def _strange(rng: Random) -> Case:
@@ -161,6 +162,9 @@ def _bad(rng: Random) -> list[Case]:
         {"type": "array", "items": number},
         {"type": "array", "items": number, "maxItems": 3, "uniqueItems": True},
         {"type": "array", "items": number, "maxItems": -1},
+        {"type": "array", "items": number, "minItems": -1, "maxItems": 3},
+        {"type": "string", "maxLength": rng.randint(4, 9) + 0.5},
+        {"enum": ["red"], "pattern": "r.*"},
         number | {rng.choice(("minimum", "maximum", "multipleOf")): 3},
         _object([number, word], ["a", "b"]) | {"required": [rng.choice("ab")]},
         _object([number], ["a"]) | {"additionalProperties": True},
@@ -202,7 +206,7 @@ SCHEMA_TO_REGEX = Build(
         Group("objects", _flat, 5, "Properties in the order of the schema, no blanks, integers without leading zeros."),
         Group("lists", _list, 4, "A comma stands between two items, and nowhere else; count them."),
         Group(
-            "bounds", lambda rng: rng.choice(_bounded(rng)), 4, "A list or a string may be bound to be empty.", _bounded
+            "bounds", lambda rng: rng.choice(_bounded(rng)), 5, "A list or a string may be bound to be empty.", _bounded
         ),
         Group("keys and values", _strange, 4, "A key may hold any character: write it as JSON, then escape it."),
         Group("enum", _values, 4, "Values of an enum stand as JSON writes them."),
@@ -210,7 +214,7 @@ SCHEMA_TO_REGEX = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad(rng)),
-            13,
+            16,
             "What is not in the list of the docstring must raise ValueError.",
             _bad,
         ),

@@ -451,6 +451,12 @@ def _unlucky(rng: Random) -> Case:
     return _single(rng, False)
 
 
+def _impossible(rng: Random) -> list[Case]:
+    """Tokens that the target never gives, before all that it has more of; both uniforms are 0."""
+    size = rng.randint(3, 7)
+    return [Case((0, row(rng, size + 1), (0.0, *row(rng, size)), (0.0, 0.0)))]
+
+
 def _likelier(rng: Random) -> Case:
     """p > q: always accepted."""
     size = rng.randint(3, 8)
@@ -474,7 +480,9 @@ DEBUG_ACCEPT = Debug(
     ),
     groups=(
         Group("accepted by luck", _lucky, 4, "Where p < q the token is still accepted with probability p/q."),
-        Group("replaced", _unlucky, 6, "A replacement comes from what the target has more than the draft."),
+        Group(
+            "replaced", _unlucky, 6, "A replacement comes from what the target has more than the draft.", _impossible
+        ),
         Group("likelier for the target", _likelier, 3, "Where p >= q the token stays."),
     ),
     slips=(

@@ -392,12 +392,13 @@ def _worthless(rng: Random) -> list[Case]:
 def _bounded(rng: Random) -> list[Case]:
     """The best length is the longest that is allowed."""
     most = rng.randint(2, 5)
-    return [Case((_share(rng, 0.88, 0.95), 0.02, most)), Case((1, 0.3, most + 4)), Case((0.9, 0.0, most))]
+    return [Case((_share(rng, 0.88, 0.95), 0.02, most)), Case((1, 0.3, most + 4)), Case((1, 0.0))]
 
 
 def _bad_lengths(rng: Random) -> list[Case]:
     share = _share(rng)
     cases = [invalid(bad, 0.1) for bad in BAD_SHARES] + [invalid(share, bad) for bad in BAD_COSTS]
+    cases += [invalid(1.5, 0.1, 0), invalid(share, -0.1, 0)]  # also where there is nothing to compare
     return [*cases, *(invalid(share, 0.1, bad) for bad in BAD_COUNTS)]
 
 
@@ -437,7 +438,7 @@ OPTIMAL = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_lengths(rng)),
-            9,
+            11,
             "Shares from 0 to 1, finite costs >= 0, whole lengths >= 0; else ValueError.",
             _bad_lengths,
         ),

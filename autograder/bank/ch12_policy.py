@@ -146,8 +146,12 @@ def _reshaped(tensor: Tensor, *shape: int) -> Tensor:
     return Tensor(tensor.dtype, shape, tensor.data)
 
 
+def _emptied(tensor: Tensor) -> Tensor:
+    return Tensor(tensor.dtype, (0, *tensor.shape[1:]), b"")
+
+
 def _bad_steps(rng: Random) -> list[Case]:
-    """Values that stand in a column, no clip range, a single step to normalise, logits of one step alone."""
+    """Values that stand in a column, no clip range, a single step to normalise, returns of one step alone, no step."""
     count = rng.randint(3, 9)
     logits, values, *rest = _steps(rng, count, 3).args
     return [
@@ -155,6 +159,7 @@ def _bad_steps(rng: Random) -> list[Case]:
         Case((logits, values, *rest), {"clip": rng.choice((0.0, -0.2))}, raises="ValueError"),
         invalid(*_steps(rng, 1, 3).args),
         invalid(logits, values, *rest[:-1], Tensor.of([1.0], "float64")),
+        Case(tuple(map(_emptied, (logits, values, *rest))), {"normalize": False}, raises="ValueError"),
     ]
 
 
@@ -182,8 +187,8 @@ PPO_LOSS = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_steps(rng)),
-            4,
-            "Shapes that do not fit, no clip range, nothing to normalise: ValueError.",
+            5,
+            "Shapes that do not fit, no clip range, no step, nothing to normalise: ValueError.",
             _bad_steps,
         ),
     ),

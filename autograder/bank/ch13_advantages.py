@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch13_draws import Rows, ending, holes, lengths, rows, spoiled, tensor
+from autograder.bank.ch13_draws import Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
 from autograder.bank.wrong_rlhf_advantages import GAE, GROUPS, REWARDS, WHITEN
 from autograder.items import Build, Case, Group, Tensor, invalid
 
@@ -37,7 +37,13 @@ def _paid_ends(rng: Random) -> list[Case]:
 def _bad_rewards(rng: Random) -> list[Case]:
     scores, new, ref, mask, _ = _rewarded(rng, ending([2, 3], 3), 0.1).args
     empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    return [invalid(scores, new, ref, mask, -0.1), invalid(scores, new, ref, empty, 0.1)]
+    column = Tensor(scores.dtype, (*scores.shape, 1), scores.data)
+    return [
+        invalid(scores, new, ref, mask, -0.1),
+        invalid(scores, new, ref, empty, 0.1),
+        invalid(scores, new, first_row(ref), mask, 0.1),
+        invalid(column, new, ref, mask, 0.1),
+    ]
 
 
 MASK = tensor([[1, 1, 1, 0], [1, 1, 1, 1]])
@@ -67,7 +73,13 @@ TOKEN_REWARDS = Build(
         Group("batches", _paid, 5, "-beta k1 on real tokens; the score once, at the last of them; 0 in the padding."),
         Group("gaps", _paid_with_holes, 3, "The mask may have a gap: the last real token is not the count's."),
         Group("ends", lambda rng: rng.choice(_paid_ends(rng)), 3, "beta may be 0; no padding; one token.", _paid_ends),
-        Group("bad input", lambda rng: rng.choice(_bad_rewards(rng)), 2, "Bad input: ValueError.", _bad_rewards),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_rewards(rng)),
+            4,
+            "A negative beta, an empty row, shapes that differ: ValueError.",
+            _bad_rewards,
+        ),
     ),
     slips=REWARDS,
 )
@@ -111,7 +123,12 @@ def _gae_ends(rng: Random) -> list[Case]:
 def _bad_gae(rng: Random) -> list[Case]:
     given = _estimated(rng, ending([2, 3], 3)).args
     empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    return [invalid(*given, 1.1, 0.9), invalid(*given, 1.0, -0.1), invalid(*given[:2], empty)]
+    return [
+        invalid(*given, 1.1, 0.9),
+        invalid(*given, 1.0, -0.1),
+        invalid(*given[:2], empty),
+        invalid(given[0], first_row(given[1]), given[2]),
+    ]
 
 
 MASKED_GAE = Build(
@@ -145,7 +162,13 @@ MASKED_GAE = Build(
         Group("padding at the end", _ending_gae, 5, "After the last real token the value is 0, whatever stands there."),
         Group("gaps", _gae_with_holes, 4, "Masked tokens are passed over: the next real token is the next token."),
         Group("ends", lambda rng: rng.choice(_gae_ends(rng)), 6, "Any factors from 0 to 1; one token.", _gae_ends),
-        Group("bad input", lambda rng: rng.choice(_bad_gae(rng)), 3, "Bad input must raise ValueError.", _bad_gae),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_gae(rng)),
+            4,
+            "A factor out of range, an empty row, shapes that differ: ValueError.",
+            _bad_gae,
+        ),
     ),
     slips=GAE,
 )
@@ -182,9 +205,9 @@ def _white_ends(rng: Random) -> list[Case]:
     ]
 
 
-def _bad_white(rng: Random) -> Case:
+def _bad_white(rng: Random) -> list[Case]:
     given = tensor(rows(rng, 2, 3))
-    return invalid(given, tensor([[1, 1, 0], [0, 0, 0]]))
+    return [invalid(given, tensor([[1, 1, 0], [0, 0, 0]])), invalid(first_row(given), tensor([[1, 1, 0], [1, 1, 1]]))]
 
 
 MASKED_WHITEN = Build(
@@ -204,7 +227,13 @@ MASKED_WHITEN = Build(
         Group("batches", _any_white, 5, "Mean and variance of all real tokens of the batch; 0 in the padding."),
         Group("good and bad", _good_and_bad, 3, "A response that is better than the others stays better."),
         Group("ends", lambda rng: rng.choice(_white_ends(rng)), 4, "One token, gaps, tiny numbers.", _white_ends),
-        Group("bad input", _bad_white, 1, "A row without a real token must raise ValueError."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_white(rng)),
+            2,
+            "A row without a real token must raise ValueError, and so must shapes that differ.",
+            _bad_white,
+        ),
     ),
     slips=WHITEN,
 )

@@ -108,6 +108,7 @@ def _bad_pairs(rng: Random) -> list[Case]:
         invalid((good[0] + 0.02, *good[1:]), good, "k2"),
         invalid(good, (good[0] - 0.02, *good[1:]), "k2"),
         invalid((0.5, 0.5), (1.25, -0.25), "k2"),
+        invalid((1.25, -0.25), (0.5, 0.5), "k2"),
         invalid((NAN, 0.5), (0.5, 0.5), "k1"),
     ]
 
@@ -135,7 +136,7 @@ ESTIMATOR_MOMENTS = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_pairs(rng)),
-            8,
+            9,
             "Two laws of one length, q > 0 wherever p is, and a known name; else ValueError.",
             _bad_pairs,
         ),

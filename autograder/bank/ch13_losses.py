@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import e, inf, log
 from random import Random
 
-from autograder.bank.ch13_draws import REST, Rows, ending, holes, lengths, rows, spoiled, tensor
+from autograder.bank.ch13_draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
 from autograder.bank.wrong_rlhf_losses import POLICY, PREFERENCE, VALUE
 from autograder.bank.wrong_rlhf_repairs import CORE_LOOP, NAN, wrong_core_loop, wrong_nan
 from autograder.items import Build, Case, Debug, Group, Tensor, invalid
@@ -55,7 +55,12 @@ def _step_ends(rng: Random) -> list[Case]:
 def _bad_steps(rng: Random) -> list[Case]:
     given = _moved(rng, ending([2, 3], 3), 1.0).args
     empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
-    return [invalid(*given, 0.0), invalid(*given, -0.2), invalid(*given[:3], empty)]
+    return [
+        invalid(*given, 0.0),
+        invalid(*given, -0.2),
+        invalid(*given[:3], empty),
+        invalid(*given[:2], first_row(given[2]), given[3]),
+    ]
 
 
 POLICY_LOSS = Build(
@@ -83,7 +88,13 @@ POLICY_LOSS = Build(
             "What stands where the mask is 0 reaches neither the loss nor the gradient.",
         ),
         Group("ends", lambda rng: rng.choice(_step_ends(rng)), 6, "No step, a long one, another clip.", _step_ends),
-        Group("bad input", lambda rng: rng.choice(_bad_steps(rng)), 3, "Bad input must raise ValueError.", _bad_steps),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_steps(rng)),
+            4,
+            "A clip that is not positive, an empty row, shapes that differ: ValueError.",
+            _bad_steps,
+        ),
     ),
     slips=POLICY,
 )
@@ -114,7 +125,11 @@ def _value_ends(rng: Random) -> list[Case]:
 
 def _bad_values(rng: Random) -> list[Case]:
     given = _valued(rng, ending([2, 3], 3)).args
-    return [invalid(*given, 0.0), invalid(*given[:3], tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]]))]
+    return [
+        invalid(*given, 0.0),
+        invalid(*given[:3], tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])),
+        invalid(*given[:2], first_row(given[2]), given[3]),
+    ]
 
 
 VALUE_LOSS = Build(
@@ -134,7 +149,13 @@ VALUE_LOSS = Build(
     groups=(
         Group("batches", _any_value, 5, "Half the mean of the larger squared error, over the real tokens."),
         Group("ends", lambda rng: rng.choice(_value_ends(rng)), 4, "Another clip, gaps, one token.", _value_ends),
-        Group("bad input", lambda rng: rng.choice(_bad_values(rng)), 2, "Bad input: ValueError.", _bad_values),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_values(rng)),
+            3,
+            "A clip that is not positive, an empty row, shapes that differ: ValueError.",
+            _bad_values,
+        ),
     ),
     slips=VALUE,
 )

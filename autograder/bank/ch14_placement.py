@@ -72,6 +72,18 @@ def _large_copy(rng: Random) -> Case:
     return Case((gpus, *_work(rng, gpus)), sizes | {"gpu_memory": 80 * GB, "reserve": 15 * GB})
 
 
+def _to_the_last_byte(rng: Random) -> list[Case]:
+    """What fills the memory of a GPU to the last byte fits: all three on one, the states, the copy."""
+    train, tp = 8 * rng.randint(2, 6), rng.choice((2, 4))
+    both = {"train_bytes": 2 * train * 40 * GB, "rollout_bytes": 25 * GB * tp, "rollout_tp": tp}
+    states = {"train_bytes": train * 65 * GB, "rollout_bytes": 65 * GB * tp, "rollout_tp": tp}
+    room = {"gpu_memory": 80 * GB, "reserve": 15 * GB}
+    return [
+        Case((2 * train, *_work(rng, 2 * train)), both | room),
+        Case((train + tp, *_work(rng, train + tp)), states | room),
+    ]
+
+
 def _odd(rng: Random) -> Case:
     """GPUs that are no multiple of the tensor parallelism."""
     tp = rng.choice((4, 8))
@@ -89,6 +101,8 @@ def _bad(rng: Random) -> list[Case]:
         invalid(8, *work, rollout_tp=0),
         invalid(8, *work, gpu_memory=0.0),
         invalid(8, *work, reserve=-1.0),
+        invalid(8, *work, train_bytes=-1.0),
+        invalid(8, *work, rollout_bytes=-1.0),
     ]
 
 
@@ -115,12 +129,18 @@ BEST_PLACEMENT = Build(
         Group("no tail", _no_tail, 3, "With perfect scaling and no tail, two pools are never faster."),
         Group("long tails", _long_tail, 3, "Where the tail decides, several splits are equally fast: mind the ties."),
         Group("memory", _memory, 5, "Every GPU of every pool must hold its share and the reserve."),
-        Group("a tight fit", _tight, 3, "Training needs the reserve, too."),
+        Group(
+            "a tight fit",
+            _tight,
+            5,
+            "Training needs the reserve, too; what fills a GPU to the last byte fits.",
+            _to_the_last_byte,
+        ),
         Group(
             "large copies", _large_copy, 3, "A rollout GPU holds its slice of the copy, a colocated one states as well."
         ),
         Group("odd counts", _odd, 3, "A rollout pool holds whole copies."),
-        Group("bad input", lambda rng: rng.choice(_bad(rng)), 7, "Bad input must raise ValueError.", _bad),
+        Group("bad input", lambda rng: rng.choice(_bad(rng)), 9, "Bad input must raise ValueError.", _bad),
     ),
     slips=(
         Slip("Generation is shared by the GPUs that generate: divide its work by them.", wrong.slip_unscaled),

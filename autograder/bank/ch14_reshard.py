@@ -93,6 +93,7 @@ def _bad_boxes(rng: Random) -> list[Case]:
         invalid(good[:2], [*good[:2], (0, 1, 0, 1)]),
         invalid([(high, 0, 0, wide), *good[1:]], [good[1]] * 3),
         invalid(good, [(-1, 1, 0, wide), *good[1:]]),
+        invalid([(0, 4, 0, wide), (3, 6, 0, wide)], [(0, 3, 0, wide), (4, 6, 0, wide)]),
     ]
 
 
@@ -128,7 +129,7 @@ PLAN = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_boxes(rng)),
-            7,
+            8,
             "Boxes in order, a target for each rank, sources equal or disjoint, and somebody who has each element; "
             "anything else is a ValueError.",
             _bad_boxes,
@@ -201,12 +202,13 @@ def _copies(rng: Random) -> list[Case]:
 
 
 def _uneven(rng: Random) -> list[Case]:
-    """Fewer rows than the ranks divide; whole numbers; two and three ranks."""
+    """Fewer rows than the ranks divide; whole numbers; two and three ranks; boxes from the middle of a part."""
     odd = (rng.choice((5, 7, 9)), rng.choice((5, 6, 7)))
+    whole, low, left = (0, odd[0], 0, odd[1]), -(-odd[0] // 2), -(-odd[1] // 3)  # where the second part begins
     return [
         _world(rng, odd, _rows(odd, 4), _columns(odd, 4), "int64"),
-        _world(rng, odd, _columns(odd, 3), _rows(odd, 3)),
-        _world(rng, odd, _rows(odd, 2), [(0, odd[0], 0, odd[1]), (1, 3, 2, 4)], "float64"),
+        _world(rng, odd, _columns(odd, 3), [whole, (1, 3, left, left + 1), _rows(odd, 3)[2]]),
+        _world(rng, odd, _rows(odd, 2), [(low, low + 1, 1, 3), (1, 3, 2, 4)], "float64"),
     ]
 
 

@@ -35,6 +35,13 @@ def _meeting(rng: Random) -> Case:
     return Case(([1] * 3 * batch + lengths, batch, batch, 1.0, 1.0, 0.0, rng.randint(2, 3)))
 
 
+def _no_duration(rng: Random) -> Case:
+    """Steps that take no time: the version rises before anything starts."""
+    batch = rng.randint(2, 4)
+    slots, ahead = rng.randint(1, batch), rng.randint(1, 3)  # so that a response may start at that instant
+    return Case((_responses(rng, 4 * batch, 6 * batch), slots, batch, 0.5, 0.0, 0.0, ahead))
+
+
 def _straggler(rng: Random) -> Case:
     lengths = [rng.randint(20, 60), *[1] * rng.randint(12, 20)]
     return Case((lengths, rng.randint(2, 3), 2, 0.5, 0.5, 0.25, rng.randint(1, 3)))
@@ -82,7 +89,13 @@ SIMULATE_ASYNC = Build(
     groups=(
         Group("jobs", _job, 6, "Follow the first responses by hand: who starts, who finishes, what the trainer takes."),
         Group("bound 0", _synchronous, 3, "With bound 0 nothing starts before the batch before is trained."),
-        Group("at one instant", _meeting, 3, "What ends comes first, then the trainer, then what starts."),
+        Group(
+            "at one instant",
+            _meeting,
+            4,
+            "What ends comes first, then the trainer, then what starts; a step may take no time.",
+            lambda rng: [_no_duration(rng)],
+        ),
         Group("stragglers", _straggler, 3, "The trainer takes what has finished; a straggler comes late, and stale."),
         Group("few responses", lambda rng: rng.choice(_small(rng)), 3, "No response, or less than a batch.", _small),
         Group("bad input", lambda rng: rng.choice(_bad(rng)), 7, "Bad input must raise ValueError.", _bad),

@@ -134,7 +134,7 @@ def _two_objects(rng: Random) -> Case:
         _release(0),
         ("other.release", (0,)),
     )
-    return Case((2,), calls=calls)
+    return Case(calls=calls)
 
 
 def _bad_calls(rng: Random) -> list[Case]:
@@ -194,7 +194,7 @@ SLOTS = Build(
         Group("while it is written", _while_written, 3, "Readers get the latest committed slot until the next commit."),
         Group("several readers", _two_readers, 3, "A slot is free when all who pinned it have released it."),
         Group("versions", _refused, 3, "A version must be above the latest; a refused commit changes nothing."),
-        Group("two objects", _two_objects, 2, "Two objects are independent."),
+        Group("two objects", _two_objects, 2, "Two objects are independent, and have two slots each by default."),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_calls(rng)),

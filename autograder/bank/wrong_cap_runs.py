@@ -181,6 +181,30 @@ def whole_last_segment(work, interval, checkpoint_time, restart_time, failure_ga
     return {"wall": sum(spent.values()), **spent, "failures": failures}
 
 
+def all_gaps_first(work, interval, checkpoint_time, restart_time, failure_gaps):
+    from math import ceil, inf
+
+    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
+        raise ValueError("out of range")
+    known = list(failure_gaps)
+    if not all(gap > 0 for gap in known):
+        raise ValueError("out of range")
+    gaps, failures, count = iter(known), 0, ceil(work / interval - 1e-9)
+    spent, left = {"useful": work, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}, next(gaps, inf)
+    for segment in range(count):
+        useful = interval if segment < count - 1 else work - segment * interval
+        saved = False
+        while not saved:
+            saved = left >= useful + checkpoint_time
+            spent["checkpoint" if saved else "lost"] += checkpoint_time if saved else left
+            left -= useful + checkpoint_time if saved else left
+            while left == 0:
+                failures, left = failures + 1, next(gaps, inf)
+                spent["restart"] += min(left, restart_time)
+                left -= min(left, restart_time)
+    return {"wall": sum(spent.values()), **spent, "failures": failures}
+
+
 def run_unchecked(work, interval, checkpoint_time, restart_time, failure_gaps):
     from math import ceil, inf
 
@@ -208,5 +232,8 @@ SIMULATE_RUN = (
     Slip("The last segment is saved, too.", last_not_saved),
     Slip("A failure exactly at the end of a checkpoint loses nothing.", end_loses),
     Slip("The last segment may be shorter than the interval.", whole_last_segment),
+    Slip(
+        "All gaps are read before the run begins: they may never end, so take each when it is needed.", all_gaps_first
+    ),
     Slip("Impossible arguments were accepted.", run_unchecked),
 )

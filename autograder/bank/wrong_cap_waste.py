@@ -161,11 +161,14 @@ CHECKPOINT_WRITE_TIME = (
 
 
 def cost_no_checkpoint(interval, checkpoint_time, mtbf, restart_time, gpus, price_per_gpu_hour):
+    import math
+
     if not (0 < interval < 1e300 and 0 < mtbf < 1e300 and checkpoint_time >= 0 and restart_time >= 0):
         raise ValueError("out of range")
     if gpus < 1 or gpus != int(gpus) or price_per_gpu_hour < 0:
         raise ValueError("out of range")
-    return (interval / 2 + restart_time) * gpus * price_per_gpu_hour / 3600
+    lost = mtbf - interval / math.expm1(interval / mtbf) if interval < 700 * mtbf else mtbf
+    return (lost + restart_time) * gpus * price_per_gpu_hour / 3600
 
 
 def cost_half(interval, checkpoint_time, mtbf, restart_time, gpus, price_per_gpu_hour):

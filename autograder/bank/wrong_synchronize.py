@@ -204,6 +204,29 @@ def slip_nothing_times_nan(parameters, count, bucket_bytes=25 * 2**20, group=Non
     return calls
 
 
+def slip_replaces(parameters, count, bucket_bytes=25 * 2**20, group=None):
+    import torch
+    import torch.distributed as dist
+
+    rows = torch.tensor(count)
+    dist.all_reduce(rows, group=group)
+    if rows <= 0 or count < 0 or not 0 < bucket_bytes < 1e300:
+        raise ValueError("impossible")
+    share = count / int(rows)
+    waiting = [parameter for parameter in reversed(list(dict.fromkeys(parameters))) if parameter.requires_grad]
+    calls, bucket = 0, []
+    for place, parameter in enumerate(waiting):
+        bucket.append(parameter)
+        if sum(p.nbytes for p in bucket) >= bucket_bytes or place == len(waiting) - 1:
+            mine = [torch.zeros_like(p) if p.grad is None or not count else p.grad * share for p in bucket]
+            flat = torch.cat([gradient.flatten() for gradient in mine])
+            dist.all_reduce(flat, group=group)
+            for p, part in zip(bucket, flat.split([p.numel() for p in bucket]), strict=True):
+                p.grad = part.view_as(p).clone()
+            calls, bucket = calls + 1, []
+    return calls
+
+
 def slip_accepts_anything(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist

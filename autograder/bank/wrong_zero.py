@@ -30,6 +30,14 @@ def one_thing_a_stage(params, stage, ranks, weight_bytes=2.0, gradient_bytes=2.0
     return params * (weights + gradients + optimizer_bytes / (ranks if stage == 1 else 1))
 
 
+def gradients_at_two_alone(params, stage, ranks, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
+    if stage not in (0, 1, 2, 3) or ranks < 1 or min(params, weight_bytes, gradient_bytes, optimizer_bytes) < 0:
+        raise ValueError("out of range")
+    weights = weight_bytes / (ranks if stage >= 3 else 1)
+    gradients = gradient_bytes / (ranks if stage == 2 else 1)
+    return params * (weights + gradients + optimizer_bytes / (ranks if stage >= 1 else 1))
+
+
 def all_sliced_at_once(params, stage, ranks, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
     if stage not in (0, 1, 2, 3) or ranks < 1 or min(params, weight_bytes, gradient_bytes, optimizer_bytes) < 0:
         raise ValueError("out of range")
@@ -100,6 +108,7 @@ ZERO_MEMORY = (
     ),
     Slip("Stage 1 slices the fp32 master copy too: it is part of the optimizer states.", master_kept_whole),
     Slip("Stages add up: `stage >= 1`, not `stage == 1`. Your stage 3 keeps a full optimizer.", one_thing_a_stage),
+    Slip("Stages add up: stage 3 slices the gradients too. Yours keeps them whole there.", gradients_at_two_alone),
     Slip("Everything is divided at every stage: that is stage 3.", all_sliced_at_once),
     Slip("Gradients are sharded from stage 2 on, not gone: a rank keeps its slice.", gradients_gone),
     Slip("A rank keeps 1/N of what is sliced; (N-1)/N is what it saves.", share_saved),

@@ -2,12 +2,20 @@
 
 # mypy: no-check-untyped-defs
 
+import functools
+
 import torch
 import torch.distributed as dist
 
 
-def differentiated(program, *args):
-    """The last argument is a gradient: the result for the others is sent back with it; nothing may be changed."""
+def differentiated(program, *args, pairs=False):
+    """The last argument is a gradient: the result for the others is sent back with it; nothing may be changed.
+
+    In ``pairs``, ranks 0 and 1 are a group, 2 and 3 another one, and so on.
+    """
+    if pairs:
+        groups = [dist.new_group([first, first + 1]) for first in range(0, dist.get_world_size(), 2)]
+        program = functools.partial(program, group=groups[dist.get_rank() // 2])
     *given, upstream = args
     before = [arg.clone() for arg in args if isinstance(arg, torch.Tensor)]
     leaves = [arg.requires_grad_() for arg in given if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
@@ -20,8 +28,8 @@ def differentiated(program, *args):
 
 def operator(program, x, upstream, form="plain"):
     """The result for x is sent back with the gradient that is the second argument; neither may be changed."""
-    if form == "plain":
-        return differentiated(program, x, upstream)
+    if form in ("plain", "pairs"):
+        return differentiated(program, x, upstream, pairs=form == "pairs")
     if form == "transposed":
         return differentiated(lambda given: program(given.t()), x, upstream)
     if form == "expanded":

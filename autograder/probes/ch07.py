@@ -12,7 +12,7 @@ class Graph:
     """What every saved tensor of one forward pass holds on to: it lives as long as the graph."""
 
 
-def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype="float64", start=0.0):
+def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype=None, start=0.0):
     """One call; the loss is the named function of torch, and the answer holds the gradients and the peak of graphs.
 
     Gradients may stand in the parameters already: ``start``. A graph is alive as long as what it has saved for its
@@ -35,17 +35,18 @@ def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype
 
     module.forward = watched
     measure = getattr(torch.nn.functional, loss)
-    value = program(module, order, inputs, targets, measure, tuple(hidden_shape), getattr(torch, dtype))
+    given = (getattr(torch, dtype),) if dtype else ()
+    value = program(module, order, inputs, targets, measure, tuple(hidden_shape), *given)
     module.forward = plain
     gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
     return {"loss": value, "gradients": gradients, "peak": max(counts)}
 
 
-def routed(program, logits, top_k, renormalize=True, upstream=None, dtype=None):
+def routed(program, logits, top_k, renormalize=None, upstream=None, dtype=None):
     """One call on logits of the given type; with an upstream gradient, the gradient of the logits is an answer too."""
     logits = logits.to(getattr(torch, dtype)) if dtype else logits
     logits.requires_grad_()
-    weights, experts = program(logits, top_k, renormalize)
+    weights, experts = program(logits, top_k) if renormalize is None else program(logits, top_k, renormalize)
     answer = {"weights": weights.detach().double(), "experts": experts}
     if upstream is not None:
         if getattr(weights, "requires_grad", False):

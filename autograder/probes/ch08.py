@@ -71,19 +71,24 @@ def small_model(seed, vocab=11, width=8, layers=2):
     return SmallModel()
 
 
-def two_processes(program, words, vocabulary):
-    """The function gets each word in two processes; their `hash` differs, as Python's does from run to run."""
+def two_processes(program, words, vocabulary=None):
+    """The function gets each word in two processes; their `hash` differs, as Python's does from run to run.
+
+    Without a vocabulary the second process leaves it to the default.
+    """
     import builtins
     import zlib
 
     def salted(salt):
         return lambda value: zlib.crc32(f"{salt} {value!r}".encode())
 
+    given = () if vocabulary is None else (vocabulary,)
+    vocabulary = 1000 if vocabulary is None else vocabulary
     real, ids = builtins.hash, []
     try:
-        for salt in ("first", "second"):
+        for salt, more in (("first", (vocabulary,)), ("second", given)):
             builtins.hash = salted(salt)
-            ids.append([program(word, vocabulary) for word in words])
+            ids.append([program(word, *more) for word in words])
     finally:
         builtins.hash = real
     whole = all(type(one) is int and 0 <= one < vocabulary for one in ids[0])

@@ -5,9 +5,9 @@
 import torch
 
 
-def quantized(program, x, bits=8):
+def quantized(program, x, *bits):
     """One call; the answer holds the integers, their type and the scales."""
-    q, scale = program(x, bits)
+    q, scale = program(x, *bits)
     return {"q": q.long(), "type of q": str(q.dtype).removeprefix("torch."), "scale": scale}
 
 

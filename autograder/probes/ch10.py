@@ -156,7 +156,7 @@ def batches(program, sizes, width, rows, mixing=False):
     inputs = [torch.randn(count, width, generator=generator, dtype=torch.float64) for count in rows]
     kept = [x.clone() for x in inputs]
     outputs = [runner.run(x) for x in inputs]
-    graphed = sum(count <= max(sizes) for count in rows)
+    graphed = sum(count <= max(sizes, default=0) for count in rows)
     return {
         "outputs": [out.detach().clone() if isinstance(out, torch.Tensor) else out for out in outputs],
         "captures": runner.captures,

@@ -99,6 +99,8 @@ class BufferedBytes:
     def push(self, token):
         if self.finished:
             raise RuntimeError("finished")
+        if token not in range(len(self.vocabulary)):
+            raise ValueError("token")
         self.data += self.vocabulary[token]
         return self.look(False)
 

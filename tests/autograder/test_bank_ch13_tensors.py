@@ -57,6 +57,11 @@ def test_no_key_lets_a_slip_pass(item, slip):
 # Right programs that are written otherwise: what the docstring leaves open, the cases must not decide.
 
 
+def checked(mask, *others):
+    if any(other.shape != mask.shape for other in others) or (mask.sum(1) == 0).any():
+        raise ValueError("shapes")
+
+
 def mask_by_loop(tokens, eos):
     made = torch.zeros(tokens.shape)
     for row, line in enumerate(tokens.tolist()):
@@ -75,7 +80,8 @@ def log_probs_by_loss(logits, tokens, prompt_length):
 
 
 def rewards_by_loop(scores, log_probs, ref_log_probs, mask, beta):
-    if beta < 0 or not mask.any(1).all():
+    checked(mask, log_probs, ref_log_probs)
+    if beta < 0 or scores.shape != (len(mask),):
         raise ValueError("out of range")
     made = torch.zeros_like(log_probs)
     for row in range(len(mask)):
@@ -86,7 +92,8 @@ def rewards_by_loop(scores, log_probs, ref_log_probs, mask, beta):
 
 
 def gae_by_rows(rewards, values, mask, discount=1.0, gae_lambda=0.95):
-    if not 0 <= discount <= 1 or not 0 <= gae_lambda <= 1 or not mask.any(1).all():
+    checked(mask, rewards, values)
+    if not 0 <= discount <= 1 or not 0 <= gae_lambda <= 1:
         raise ValueError("out of range")
     advantages, returns = torch.zeros_like(rewards), torch.zeros_like(rewards)
     for row in range(len(mask)):
@@ -100,8 +107,7 @@ def gae_by_rows(rewards, values, mask, discount=1.0, gae_lambda=0.95):
 
 
 def whiten_by_index(values, mask, eps=1e-8):
-    if (mask.sum(1) == 0).any():
-        raise ValueError("mask")
+    checked(mask, values)
     real, made = values[mask.bool()], torch.zeros_like(values)
     made[mask.bool()] = (real - real.mean()) / (real.var(correction=0) + eps).sqrt()
     return made
@@ -110,7 +116,8 @@ def whiten_by_index(values, mask, eps=1e-8):
 def policy_by_index(log_probs, old_log_probs, advantages, mask, clip=0.2):
     from dataclasses import make_dataclass
 
-    if clip <= 0 or (mask.sum(1) == 0).any():
+    checked(mask, log_probs, old_log_probs, advantages)
+    if clip <= 0:
         raise ValueError("out of range")
     real = mask.bool()
     step, gain = log_probs[real] - old_log_probs[real], advantages[real]
@@ -126,7 +133,8 @@ def policy_by_index(log_probs, old_log_probs, advantages, mask, clip=0.2):
 
 
 def value_by_index(values, old_values, returns, mask, clip=0.2):
-    if clip <= 0 or (mask.sum(1) == 0).any():
+    checked(mask, values, old_values, returns)
+    if clip <= 0:
         raise ValueError("out of range")
     real = mask.bool()
     new, old, meant = values[real], old_values[real], returns[real]

@@ -91,7 +91,7 @@ def test_elements_of_a_list_share_the_scale_of_the_largest():
     ("expected", "got", "sentence"),
     [
         (1.0, "1.0", "returned a str; return a float"),
-        (1.0, None, "returned None: did you print instead of return?"),
+        (1.0, None, "returned None where there is an answer; did you print instead of return?"),
         (None, 3, "returned an int; return None"),
         ([1.0], (1.0,), "returned a tuple; return a list"),
         (1.0, math.nan, "returned nan"),
@@ -198,7 +198,7 @@ def place(name="Place", **fields):
         (place(secret=1), "the value has other fields than a Place should"),
         (place("Secret7"), "the value is a dataclass of another name; it must be a Place"),
         ({"row": 3}, "returned a dict; return a Place"),
-        (None, "returned None: did you print instead of return?"),
+        (None, "returned None where there is an answer; did you print instead of return?"),
     ],
 )
 def test_a_dataclass_counts_by_its_name_and_fields(got, sentence):

@@ -22,6 +22,7 @@ def test_published_stands_beside_computed_where_it_is_published(tmp_path):
     assert float(rows["parameters"]["computed"]) == 405.8533888
     other = table(tmp_path, "training_plan", "--gpus", "8192", "--layout", "8,1,16,64")
     assert {row["published"] for row in other} == {""}
+    assert {row["published"] for row in table(tmp_path, "training_plan", "--tokens", "1e12")} == {""}
 
 
 def test_what_is_assumed_is_said(capsys):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rankzero import schedules
-from rankzero.schedule_figures import text
 from rankzero.schedules import parse_op, to_events, validate
 
 TIMES = {"0F0": (0.0, 1.0), "1F0": (1.0, 2.0), "1B0": (2.0, 4.0), "0B0": (4.0, 6.0)}
@@ -83,7 +82,3 @@ def test_a_chart_says_what_it_shows():
     assert [axes.get_title() for axes in several.axes] == ["one", "two"]
     bars = [patch for patch in picture.axes[0].patches if patch.get_width() in (1.0, 2.0)]
     assert sorted(patch.get_x() for patch in bars) == [0.0, 1.0, 2.0, 4.0]
-
-
-def test_a_chart_as_text():
-    assert text(TIMES, columns=6) == "rank 0  F...Bb\nrank 1  .FBb.."

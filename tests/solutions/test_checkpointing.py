@@ -213,6 +213,11 @@ def test_waste_of_the_hopeless_is_one():
     assert checkpoint_waste(1e-9, 0, 1e9) == 0.0
 
 
+def test_waste_of_an_interval_that_vanishes_beside_the_mtbf_is_zero():
+    """Kills: a division by an expectation that has become 0."""
+    assert checkpoint_waste(1e-300, 0, 1e300) == 0.0
+
+
 def test_at_youngs_interval_rework_equals_writing():
     young = interval(60, 1e6, "young")
     assert 60 / young == pytest.approx(young / (2 * 1e6))

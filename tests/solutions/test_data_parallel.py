@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 from rankzero import world
 from solutions.buckets import assign_buckets
-from solutions.data_parallel import ShardedAdamW, gather_parameter, synchronize_gradients
+from solutions.data_parallel import ShardedAdamW, gather_parameter, reduce_to_slice, synchronize_gradients
 
 # synchronize_gradients
 
@@ -190,6 +190,43 @@ def test_a_master_copy_remembers_small_steps():
 def test_an_optimizer_needs_something_to_move():
     with pytest.raises(ValueError, match="parameters must hold one that needs a gradient, got none"):
         ShardedAdamW([torch.nn.Parameter(torch.ones(1), requires_grad=False)])
+
+
+# reduce_to_slice
+
+
+def _reduced(shape: tuple[int, ...], micro_steps: int) -> tuple[torch.Tensor, bool]:
+    """Gradients that differ by rank and micro-step."""
+    kept, unchanged = None, True
+    for step in range(micro_steps):
+        torch.manual_seed(10 * step + dist.get_rank())
+        gradient = torch.randn(shape, dtype=torch.float64)
+        before = gradient.clone()
+        kept = reduce_to_slice(gradient, kept)
+        unchanged &= torch.equal(gradient, before)
+    return kept, unchanged
+
+
+@pytest.mark.parametrize("micro_steps", [1, 3])
+@pytest.mark.parametrize(("ranks", "shape"), [(1, (2, 3)), (2, (3,)), (3, (4, 2)), (4, (5, 3))])
+def test_slices_laid_end_to_end_are_the_mean_gradient(ranks, shape, micro_steps):
+    """The plain twin: all gradients in one process; behind them there is padding."""
+    slices, unchanged = zip(*world.run(_reduced, shape, micro_steps, ranks=ranks).values, strict=True)
+    total = torch.zeros(shape, dtype=torch.float64)
+    for step in range(micro_steps):
+        for rank in range(ranks):
+            torch.manual_seed(10 * step + rank)
+            total += torch.randn(shape, dtype=torch.float64) / ranks
+    whole, size = torch.cat(slices), total.numel()
+    assert all(unchanged)
+    assert torch.allclose(whole[:size], total.flatten(), rtol=0, atol=1e-14)
+    assert whole[size:].abs().sum() == 0
+    assert {len(one) for one in slices} == {-(-size // ranks)}
+
+
+def test_a_slice_of_another_length_is_refused():
+    with pytest.raises(world.WorldError, match=r"kept must have shape \(2,\), got \(3,\)"):
+        world.run(reduce_to_slice, torch.ones(4), torch.ones(3), ranks=2)
 
 
 # gather_parameter

@@ -39,6 +39,9 @@ bills = st.fixed_dictionaries(
         "mfu": st.floats(20, 60),
         "goodput": st.floats(70, 100),
         "price": st.floats(0.5, 10),
+        "watts": st.floats(300, 1400),
+        "pue": st.floats(1, 1.6),
+        "price_per_kwh": st.floats(0.02, 0.3),
     }
 )
 stages = st.fixed_dictionaries(
@@ -102,7 +105,9 @@ def test_days_are_those_of_chapter_one(state):
     seconds = training_time(flops, state["gpus"], KINDS[state["gpu"]].peak_bf16, state["mfu"] / 100)
     seconds /= state["goodput"] / 100
     assert chosen["days"] * day == pytest.approx(seconds)
-    useful, wasted, _ = (row["dollars"] * 1e6 for row in bars["data"]["values"])
+    useful, wasted, electricity = (row["dollars"] * 1e6 for row in bars["data"]["values"])
+    kilowatts = state["gpus"] * state["watts"] / 1000 * state["pue"]
+    assert electricity == pytest.approx(kilowatts * seconds / hour * state["price_per_kwh"])
     assert useful + wasted == pytest.approx(state["gpus"] * seconds / hour * state["price"])
     assert useful == pytest.approx((useful + wasted) * state["goodput"] / 100)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import fields, replace
 from functools import partial
 from itertools import product
+from math import comb
 from random import Random
 
 import pytest
@@ -30,6 +33,7 @@ from solutions.layout import (
     step_parts,
     step_time,
 )
+from solutions.layout_search import explained, search
 from solutions.pipeline import bubble_overhead
 from solutions.zero import zero_memory
 
@@ -104,8 +108,7 @@ def test_the_published_405b_layout_is_at_the_edge():
     published = Layout(8, 1, 16, 128, 1, 2, 8)
     best = choose_layout(BIG)
     assert step_time(published, BIG) == pytest.approx(step_time(best, BIG), rel=0.01)
-    held = sum(layout_memory(replace(published, virtual_stages=1), BIG))
-    assert held == pytest.approx(80.3 * GB, rel=1e-3)
+    assert sum(layout_memory(published, BIG)) == pytest.approx(80.3 * GB, rel=1e-3)
 
 
 # Independent implementations.
@@ -169,6 +172,71 @@ def test_states_without_a_split_are_zeros(model):
         job = Job(model, gpus, gpus, 2048)
         states, _ = layout_memory(Layout(1, 1, 1, gpus, zero=stage), job)
         assert states == pytest.approx(zero_memory(model.parameters, stage, gpus), rel=1e-9)
+
+
+# What a search throws away.
+
+
+def pruned_again(job: Job) -> tuple[int, Counter[str]]:
+    """Every quadruple of sizes whose product is the number of GPUs, and the first rule that it breaks."""
+    model, found = job.model, Counter()
+    sizes = [size for size in range(1, job.gpus + 1) if job.gpus % size == 0]
+    for tp, cp, pp in product(sizes, repeat=3):
+        dp, rest = divmod(job.gpus, tp * cp * pp)
+        if rest or not dp:
+            continue
+        if tp > job.gpus_per_node:
+            found["TP leaves the node"] += 1
+        elif model.heads % tp or max(tp, model.kv_heads) % min(tp, model.kv_heads):
+            found["TP does not divide the heads"] += 1
+        elif cp > 1 and (job.sequence % (2 * cp) or job.sequence < 4096 * cp):
+            found["CP cuts the sequence too short"] += 1
+        elif pp > model.layers:
+            found["more stages than layers"] += 1
+        elif job.global_batch % (dp * job.micro_batch):
+            found["the batch does not divide among the replicas"] += 1
+        else:
+            found[""] += 1
+    return found.total(), found
+
+
+@pytest.mark.parametrize(
+    "job", [BIG, MIDDLE, replace(MIXTURE, gpus=48, global_batch=96), *map(drawn, range(6))], ids=repr
+)
+def test_a_search_says_what_it_threw_away_and_why(job):
+    """Kills: a rule that is not counted, a split that is counted twice, a report that forgets what does not fit."""
+    found = search(job)
+    total, rules = pruned_again(job)
+    divide = rules.pop("", 0)
+    assert found.splits == total
+    assert dict(found.pruned) == dict(rules)
+    assert divide == len({(x.tp, x.cp, x.pp, x.dp) for x in again.candidates(job)})
+    sizes = [sum(again.layout_memory(layout, job)) for layout in again.candidates(job)]
+    assert found.layouts == len(sizes)
+    assert found.too_large == sum(size > job.gpu_memory * (1 - job.reserve) for size in sizes)
+    assert found.best == choose_layout(job)
+    assert (found.best is None) == (found.too_large == found.layouts)
+
+
+def test_the_search_of_a_large_cluster():
+    """16,384 GPUs: all ways to write 2^14 as four factors are the 680 ways to share 14 twos among four."""
+    found = search(BIG)
+    assert found.splits == comb(14 + 3, 3) == 680
+    assert found.splits - sum(found.pruned.values()) == 47
+    assert (found.layouts, found.too_large) == (302, 171)
+    assert list(found.pruned.values()) == sorted(found.pruned.values(), reverse=True)
+
+
+def test_each_layout_is_explained():
+    said = {
+        Layout(4, 1, 2, 8, 1, 2, 4): r"53\.575 s; states .* GB, activations .* GB, fits$",
+        Layout(4, 1, 1, 16, 1, 2): "more than 72.0 GB$",
+        Layout(8, 1, 4, 4): "impossible, tp .* must be 64, got 128$",
+        Layout(16, 1, 1, 4): "impossible, TP leaves the node$",
+        Layout(1, 4, 1, 16): "impossible, CP cuts the sequence too short$",
+    }
+    for layout, words in said.items():
+        assert re.search(words, explained(layout, MIDDLE)), explained(layout, MIDDLE)
 
 
 # Laws.

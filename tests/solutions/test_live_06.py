@@ -9,7 +9,9 @@ import torch
 import torch.distributed as dist
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 from rankzero import matrix_figures, world
 from rankzero.events import Event
@@ -24,15 +26,21 @@ from solutions.parallel_block import Operators, ParallelBlock, positions
 from solutions.ring_bytes import collective_calls, ring_bytes
 from solutions.saved_tensors import (
     CPU_MASK,
+    UNNAMED,
     ClassicLayer,
+    Keeper,
     Kept,
     ModernLayer,
     Sizes,
+    beside_the_formula,
     bytes_of_fully_recomputed,
+    classic,
     kept,
+    unnamed,
 )
 from solutions.sharded_layers import vocab_parallel_cross_entropy
-from solutions.sharding_runs import block_of, drawn, initial_variances, joined
+from solutions.sharding_runs import block_of, drawn, initial_variances, joined, shard_error
+from solutions.split_layer import WAYS, layer_errors, layer_run
 from solutions.tensor_parallel import ColumnParallelLinear, copy_to_ranks, reduce_from_ranks
 from solutions.tensor_parallel_times import mlp_times
 from solutions.vocabulary_runs import TOKENS, embedding_run, loss_run, two_ways
@@ -292,6 +300,7 @@ shapes = st.builds(
 
 
 def _split(found: list[Kept]) -> tuple[int, dict[str, int]]:
+    assert UNNAMED not in {tensor.name for tensor in found}
     extra = {tensor.name: tensor.bytes for tensor in found if tensor.name in ("norm statistics", "log-sum-exp")}
     return sum(tensor.bytes for tensor in found) - sum(extra.values()), extra
 
@@ -331,10 +340,116 @@ def test_the_layers_of_the_page():
 
 
 def test_every_kept_tensor_has_a_name():
-    names = [tensor.name for layer in (ClassicLayer(Sizes()), ModernLayer(Sizes())) for tensor in kept(layer)]
-    assert "?" not in names
-    assert "" not in names
+    layers = (ClassicLayer(Sizes()), ClassicLayer(Sizes(), flash=True), ModernLayer(Sizes()))
+    names = [tensor.name for layer in layers for tensor in kept(layer)]
+    assert UNNAMED not in names
     assert "dropped" not in names  # what is added to the stream is not kept
+
+
+class Hoarding(nn.Linear):
+    """A product that also keeps a copy of its input, of which the layer knows nothing."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return super().forward(x) + 0 * x.clone().square().sum()
+
+
+def test_a_tensor_that_nobody_named_counts():
+    """Kills a keeper that takes what it cannot name for a parameter."""
+    layer = ClassicLayer(Sizes())
+    layer.up = Hoarding(64, 256, dtype=torch.bfloat16)
+    found = {tensor.name: tensor.bytes for tensor in kept(layer)}
+    assert found[UNNAMED] == 2 * 32 * 2 * 64
+    assert beside_the_formula(kept(layer)) == (196_608 + found[UNNAMED], 512)
+
+
+def test_parameters_do_not_count():
+    x, weight = torch.ones(3, 5, requires_grad=True), torch.ones(7, 5, requires_grad=True)
+    for apart, sizes in (((), [60, 140]), ((weight,), [60]), ((x, weight), [])):
+        keeper = Keeper(apart)
+        with keeper.watching():
+            keeper.name("y", functional.linear(x, weight))
+        assert sorted(tensor.bytes for tensor in keeper.kept()) == sorted([sum(sizes)] if sizes else [])
+
+
+@pytest.mark.parametrize("recompute", ["selective", "full"])
+def test_what_is_recomputed_gives_the_same_gradients(recompute):
+    """Fewer bytes would prove nothing if another function were computed; dropout draws the same masks again."""
+
+    def gradients(how: str) -> list[torch.Tensor]:
+        torch.manual_seed(3)
+        layer = ClassicLayer(Sizes(), recompute="selective" if how == "selective" else "none").double()
+        x = drawn(5, 32, 2, 64).requires_grad_()
+        torch.manual_seed(4)
+        y = checkpoint(layer, x, unnamed, use_reentrant=False) if how == "full" else layer(x, unnamed)
+        (y * drawn(6, 32, 2, 64)).sum().backward()
+        return [y.detach(), x.grad, *(parameter.grad for parameter in layer.parameters())]
+
+    for plain, again in zip(gradients("none"), gradients(recompute), strict=True):
+        assert plain.abs().max() > 0
+        torch.testing.assert_close(again, plain, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"attention": "flash"}, {"recompute": "selective"}, {"recompute": "full"}])
+def test_every_definition_of_the_table_is_measured(options):
+    counted, _ = beside_the_formula(classic(Sizes(), **options))
+    assert counted == activation_bytes(32, 2, 64, 4, mask_bytes=CPU_MASK, **options)
+
+
+# The layer over ranks, three ways.
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("sizes", [Sizes(), Sizes(sequence=8, batch=3, hidden=96, heads=8)], ids=["page", "other"])
+def test_a_split_layer_keeps_and_sends_what_the_formulas_say(ranks, way, sizes):
+    """To the byte, on real ranks. Who keeps what was gathered sends 8 units and keeps more; who gathers twice, 10."""
+    run, s, b, h = layer_run(ranks, way, sizes), sizes.sequence, sizes.batch, sizes.hidden
+    parallel, share = way != "whole", (ranks - 1) / ranks
+    formula = activation_bytes(s, b, h, sizes.heads, ranks=ranks, sequence_parallel=parallel, mask_bytes=CPU_MASK)
+    gathered = 2 * 2 * s * b * h * share if way == "split, gathered once" else 0  # other ranks' tokens, twice, bf16
+    assert run.kept == formula + gathered
+    assert run.statistics == 8 * s * b / (ranks if parallel else 1)
+    sent = tensor_parallel_traffic(s, b, h, ranks, sequence_parallel=way == "split, gathered twice")
+    assert run.bytes == pytest.approx(sent)
+    if ranks == 1:
+        assert run.calls == {}
+    elif way == "whole":
+        assert run.calls == {"all_reduce": 4}
+    else:
+        assert run.calls == {"all_gather": 6 if way == "split, gathered twice" else 4, "reduce_scatter": 4}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ranks", RANKS)
+def test_a_split_layer_is_the_whole_one(ranks, way):
+    """Outputs and gradients of all twelve parameters, biases too."""
+    errors = layer_errors(ranks, way)
+    assert set(errors) == {"Y", "dX"} | {name for name, _ in ClassicLayer(Sizes()).named_parameters()}
+    assert len(errors) == 14
+    assert max(errors.values()) < 1e-12
+
+
+def test_a_wrong_scatter_of_a_split_layer_is_seen():
+    """Kills a comparison of shapes: each rank keeps its own partial sum."""
+
+    def own_slice(x: torch.Tensor, dim: int) -> torch.Tensor:
+        return x.chunk(dist.get_world_size(), dim)[dist.get_rank()]
+
+    errors = layer_errors(2, "split, gathered once", operators=Operators(scatter=own_slice))
+    assert min(errors["Y"], errors["dX"]) > 1e-3
+
+
+def test_a_layer_is_split_in_three_ways_alone():
+    with pytest.raises(ValueError, match=r"way must be one of whole; .*, got 'half'"):
+        layer_run(2, "half")
+    with pytest.raises(ValueError, match="heads must be divisible by 3 ranks, got 4"):
+        layer_errors(3, "whole")
+
+
+def test_a_shard_counts_against_its_own_slice():
+    whole = drawn(0, 4, 6)
+    assert shard_error(whole[2:], whole, 1, 2) == shard_error(whole[:, 2:4], whole, 1, 3) == 0
+    assert shard_error(whole[:2], whole, 1, 2) > 0
 
 
 # Checkpoints.

@@ -30,6 +30,39 @@ def test_a_chart_is_a_legal_schedule(name):
     assert found.overhead == pytest.approx(found.fraction / (1 - found.fraction))
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+def test_zb_h2_is_as_published(ranks):
+    """The paper's idle time, on a rank from its own first to its own last operation, and its memory.
+
+    From the first start to the last end no schedule idles less than the forwards before the last stage: the closed
+    form is not about that time.
+    """
+    for microbatches, backward in ((2 * ranks, 2.0), (3 * ranks + 1, 1.7), (4 * ranks, 1.2)):
+        found = pipeline_chart("zb-h2", ranks, microbatches, backward=backward)
+        validate(found.orders)
+        half = backward / 2
+        assert max(found.own_idle) == pytest.approx((ranks - 1) * (1 + half - 2 * half), abs=1e-9)
+        assert found.peaks == (2 * ranks - 1,) * ranks
+        assert found.makespan == pytest.approx(microbatches * (1 + backward) + ranks - 1)
+
+
+@pytest.mark.parametrize(("name", "weights"), [("1f1b", -1), ("zb-h1", 1)])
+def test_idle_time_of_rank_0_is_that_of_the_makespan(name, weights):
+    """It starts first and ends last; (p - 1)(F + I + W) without a split, (p - 1)(F + I - W) with ZB-H1."""
+    for ranks, microbatches in ((2, 4), (4, 8), (8, 12)):
+        found = pipeline_chart(name, ranks, microbatches, backward=1.6)
+        assert found.own_idle[0] == max(found.own_idle) == pytest.approx(max(found.idle))
+        assert found.own_idle[0] == pytest.approx((ranks - 1) * (1 + 0.8 - weights * 0.8))
+
+
+def test_two_steps_of_zb_h2_follow_without_a_gap():
+    """Rank by rank: the next step's first forward can start when the last W has ended, where halves take no longer."""
+    found = pipeline_chart("zb-h2", 4, 8)
+    starts = [found.times[order[0]][0] for order in found.orders]
+    ends = [found.times[order[-1]][1] for order in found.orders]
+    assert [end - starts[0] for end in ends] == pytest.approx([24 + start for start in starts])
+
+
 def test_a_chart_in_characters():
     """Every operation is as wide as it is long, and what is left is idle."""
     text = chart_text(pipeline_chart("1f1b", 2, 2).times, 2, columns=9)

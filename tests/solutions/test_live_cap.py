@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -253,6 +255,23 @@ def test_after_four_kills_the_run_is_bit_for_bit_the_uninterrupted_one(plain, ki
     assert killed.losses == plain.losses
     assert killed.windows == plain.windows
     assert (killed.repeated, plain.repeated) == (0, 0)
+
+
+def test_a_death_in_the_middle_of_a_write_leaves_a_part_and_the_run_goes_on(plain, monkeypatch, tmp_path):
+    """The file that the dead rank leaves behind cannot be read; the checkpoint before still stands, and counts.
+
+    Kills: a death before the first byte or after the last, and a writer that works under the final name.
+    """
+    kept = SimpleNamespace(TemporaryDirectory=lambda: nullcontext(str(tmp_path)))
+    monkeypatch.setattr(survival, "tempfile", kept)
+    killed = survive(12, every=4, kills=(Kill(1, after=8, writing=True),), config=TINY)
+    torn, whole = tmp_path / "draft-0-8" / "rank-1.pt", tmp_path / "step-000012" / "rank-1.pt"
+    assert 0 < torn.stat().st_size < 0.9 * whole.stat().st_size
+    with pytest.raises((RuntimeError, OSError)):
+        torch.load(torn)
+    assert [path.name for path in tmp_path.glob("step-*")] == ["step-000012"]
+    assert (killed.lost_steps, killed.checkpoints) == (4, 3)
+    assert killed.digest == plain.digest
 
 
 def test_lost_steps_are_those_of_the_simulation(plain, killed):

@@ -1,0 +1,62 @@
+"""Mutants of the references: what the search for holes in the bank promises."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+
+from autograder import bank
+from tools import mutants
+
+FRACTION = bank.find("07-bubble-fraction")
+
+
+def changed(text: str) -> set[str]:
+    """What a statement or an expression becomes, each way once."""
+    (statement,) = ast.parse(text).body
+    node = statement.value if isinstance(statement, ast.Expr) else statement
+    return {ast.unparse(ast.fix_missing_locations(ast.Module([one], []))) for one in mutants.variants(node)}
+
+
+def test_nodes_have_the_variants_that_people_write_by_mistake():
+    assert changed("a < b <= c") == {"a <= b <= c", "a < b < c"}
+    assert changed("a / b") == {"a * b", "a // b"}
+    assert changed("a and b") == {"a or b"}
+    assert changed("min") == {"max"}
+    assert changed("3") == {"4", "2"}
+    assert changed("a if b else c") == {"a if True else c", "a if False else c"}
+
+
+def test_a_check_is_left_out_whole():
+    """Its limits and its message are no programs of their own."""
+    assert changed("if n < 1:\n    raise ValueError(f'n is {n}')") == {"pass"}
+    (check,) = ast.parse("_check_count('n', n, 1)").body
+    assert [type(one) for one in mutants.variants(check)] == [ast.Pass]
+    inside = ast.parse("def f(n):\n    if n < 1:\n        raise ValueError(n + 1)\n    return n").body[0]
+    assert not [name for parent, name, _ in mutants.places(inside) if isinstance(parent, ast.Compare | ast.BinOp)]
+
+
+def test_other_exercises_are_no_part_of_one():
+    """They are graded on their own: ``choose_layout`` calls ``layout_memory``."""
+    tree = ast.parse(
+        "def choose_layout(): layout_memory(); _own()\ndef layout_memory(): 1\ndef _own(): 2\ndef _not(): 3"
+    )
+    assert [node.name for node in mutants.own_code(tree, "choose_layout")] == ["choose_layout", "_own"]
+
+
+def test_full_papers_notice_what_one_case_does_not():
+    tried, left = mutants.survivors(FRACTION)
+    assert tried >= 10
+    assert left == []
+    tried, left = mutants.survivors(dataclasses.replace(FRACTION, cases=FRACTION.cases[:1], groups=()))
+    assert 0 < len(left) < tried
+
+
+def test_a_mutant_travels_into_a_world():
+    """Kills a search that hands the reference itself to the ranks."""
+    item = bank.find("03-distributed-mean")
+    item = dataclasses.replace(item, cases=item.cases[:1], groups=())
+    paper = mutants.papers(item)
+    codes = (code for _, words, code in mutants.mutants(item) if words.startswith("total / "))
+    assert mutants.noticed(item, mutants.program(item, next(codes)), paper)
+    assert not mutants.noticed(item, item.solution(), paper)

@@ -1,0 +1,242 @@
+"""Small changes to the reference of an exercise that its cases do not notice: where a wrong program could pass.
+
+    python -m tools.mutants 05-zero-memory 06-activation-bytes
+    python -m tools.mutants --chapter 05
+
+Each mutant is the reference with one change in it: another comparison, operator, constant or condition, a statement
+left out. It is handed every case of the item, public and hidden (for a few keys), as a submission would be. A mutant
+that nothing notices is printed with its line. It is a hole in the bank, or a change that means nothing (another branch
+with the same result): a person decides which.
+
+Items of plain calls and classes take a second each. Those that need processes are tried with ``--worlds``, slowly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib
+import inspect
+import logging
+import multiprocessing
+import resource
+import sys
+import types
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from autograder import bank, compare, trusted
+from autograder.items import Build, Case
+from autograder.outcome import Outcome
+
+PLAIN = ("call", "calls")
+KEYS = ("key 0", "key 1", "key 2")
+#: Seconds for one case of a mutant, which may loop for ever.
+PATIENCE = 0.5
+#: Of address space for the mutants of an item of plain calls, bytes.
+SPACE = 4 << 30
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div,),
+    ast.Div: (ast.Mult, ast.FloorDiv),
+    ast.FloorDiv: (ast.Div, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+}
+NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "any": "all", "all": "any", "sorted": "list"}
+
+
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """The ways to change one node, each a new node to stand in its place."""
+    if is_check(node):
+        yield ast.Pass()
+    elif isinstance(node, ast.Compare):
+        for place, operator in enumerate(node.ops):
+            changed = copy.deepcopy(node)
+            changed.ops[place] = COMPARISONS[type(operator)]()
+            yield changed
+    elif isinstance(node, ast.BinOp | ast.AugAssign):
+        for kind in OPERATORS.get(type(node.op), ()):
+            yield replaced(node, op=kind())
+    elif isinstance(node, ast.BoolOp):
+        yield replaced(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
+        yield copy.deepcopy(node.operand)
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        for truth in (True, False) if not isinstance(node, ast.While) else (False,):
+            yield replaced(node, test=ast.Constant(truth))
+    elif isinstance(node, ast.Constant):
+        yield from (replaced(node, value=value) for value in other_values(node.value))
+    elif isinstance(node, ast.Name | ast.Attribute):
+        key = "id" if isinstance(node, ast.Name) else "attr"
+        if (name := getattr(node, key)) in NAMES and isinstance(node.ctx, ast.Load):
+            yield replaced(node, **{key: NAMES[name]})
+    elif isinstance(node, ast.Expr | ast.Raise | ast.Break | ast.Continue) and not is_text(node):
+        yield ast.Pass()
+
+
+def other_values(value: Any) -> list[Any]:
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, value - 1]
+    return [2 * value] if isinstance(value, float) and value else []
+
+
+def replaced(node: ast.AST, **fields: Any) -> ast.AST:
+    changed = copy.deepcopy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def is_check(node: ast.AST) -> bool:
+    """Whether a statement does nothing but refuse a bad argument: the limits in it are not changed, it is left out."""
+    if isinstance(node, ast.If):
+        return isinstance(node.body[0], ast.Raise) and not node.orelse
+    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id.startswith(("_check", "_require"))
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def own_code(tree: ast.Module, function: str) -> list[ast.AST]:
+    """The definition of ``function`` and those of its module that it leads to, but for other exercises."""
+    others = {item.function for item in bank.builds()} - {function}
+    defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    known = {node.name: node for node in defined if node.name not in others}
+    found: list[ast.AST] = []
+    waiting = [function]
+    while waiting:
+        node = known.pop(waiting.pop(), None)
+        if node is not None:
+            found.append(node)
+            waiting += [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+    return found
+
+
+def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
+    """Where nodes stand below ``node``: parent, field and place in it. Messages and annotations are left out."""
+    for name, value in ast.iter_fields(node):
+        if name in ("annotation", "returns", "exc", "decorator_list"):
+            continue
+        for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr) and not is_text(child):
+                yield node, name, place
+                if not is_check(child):
+                    yield from places(child)
+
+
+def mutants(item: Build) -> Iterator[tuple[str, str, types.CodeType]]:
+    """The line, the change in words and the code of the module with it."""
+    source = inspect.getsource(importlib.import_module(f"solutions.{item.module}"))
+    tree = ast.parse(source)
+    lines = source.splitlines()
+    for definition in own_code(tree, item.function):
+        for parent, name, place in list(places(definition)):
+            whole = getattr(parent, name)
+            node = whole if place is None else whole[place]
+            for changed in variants(node):
+                put(parent, name, place, ast.copy_location(changed, node))
+                ast.fix_missing_locations(tree)
+                code = compile(tree, f"<mutant of {item.module}>", "exec")
+                words = f"{short(node)}  ->  {short(changed)}"
+                put(parent, name, place, node)
+                yield f"{item.module}.py:{node.lineno}: {lines[node.lineno - 1].strip()}", words, code
+
+
+def put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
+    if place is None:
+        setattr(parent, name, node)
+    else:
+        getattr(parent, name)[place] = node
+
+
+def short(node: ast.AST) -> str:
+    return ast.unparse(ast.fix_missing_locations(copy.deepcopy(node))).splitlines()[0][:70]
+
+
+def program(item: Build, code: types.CodeType) -> Any:
+    """The function of the item out of a changed module."""
+    module = types.ModuleType(f"solutions.{item.module}")
+    module.__package__ = "solutions"
+    exec(code, module.__dict__)
+    return getattr(module, item.function)
+
+
+def papers(item: Build) -> list[tuple[Case, Outcome]]:
+    """Every case with what the reference makes of it: the public ones, and the hidden ones of a few keys."""
+    keys = KEYS if item.grade in PLAIN else KEYS[:1]
+    hidden = [case for key in keys for _, cases in item.hidden(Random(key)) for case in cases]
+    cases = [*item.cases, *hidden]
+    return list(zip(cases, trusted.run(item, item.solution(), cases), strict=True))
+
+
+def noticed(item: Build, changed: Any, paper: list[tuple[Case, Outcome]]) -> bool:
+    for case, expected in paper:
+        (outcome,) = trusted.run(item, changed, [case], PATIENCE if item.grade in PLAIN else 5.0)
+        if compare.fault(item, case, expected, outcome) is not None:
+            return True
+    return False
+
+
+def survivors(item: Build) -> tuple[int, list[str]]:
+    """How many mutants an item has, and those that nothing notices."""
+    paper, tried, left = papers(item), 0, []
+    for line, words, code in mutants(item):
+        tried += 1
+        try:
+            missed = not noticed(item, program(item, code), paper)
+        except Exception:  # a mutant that does not even load is noticed
+            missed = False
+        if missed:
+            left.append(f"  {line}\n      {words}")
+    return tried, left
+
+
+def in_own_process(identifier: str) -> tuple[int, list[str]]:
+    """:func:`survivors` where mutants may take what they can get."""
+    (item,) = (one for one in bank.builds() if one.id == identifier)
+    logging.getLogger("asyncio").disabled = True  # mutants leave their coroutines as they please
+    if item.grade in PLAIN:
+        resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
+    return survivors(item)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__.partition("\n")[0])
+    parser.add_argument("ids", nargs="*", help="items, or nothing for all of them")
+    parser.add_argument("--chapter", help="the items whose id begins so: 05, or cap")
+    parser.add_argument("--worlds", action="store_true", help="the items that need processes, instead of the others")
+    options = parser.parse_args(argv)
+    chosen = [item for item in bank.builds() if (item.grade not in PLAIN) == options.worlds]
+    if options.ids:
+        chosen = [item for item in chosen if item.id in options.ids]
+    if options.chapter:
+        chosen = [item for item in chosen if item.id.startswith(f"{options.chapter}-")]
+    for item in chosen:
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            tried, left = pool.apply(in_own_process, (item.id,))
+        print(f"{item.id}: {len(left)} of {tried} mutants pass", *left, sep="\n", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
