@@ -122,7 +122,7 @@ def test_a_run_that_ends_otherwise_is_status_1(monkeypatch, capsys):
 
     monkeypatch.setattr(survive, "survive", forgetful)
     assert run("survive", "--quick") == 1
-    assert "after 1 deaths" in capsys.readouterr().out
+    assert "deaths: 1;" in capsys.readouterr().out
 
 
 # Writing.

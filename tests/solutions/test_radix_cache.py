@@ -381,7 +381,7 @@ def test_check_finds_what_is_spoilt(spoil):
 
 @pytest.mark.parametrize("key", range(5))
 def test_the_flat_model_answers_the_hidden_cases(key):
-    """A second program for every rule but the accounts of bad input."""
+    """A second program for every rule but the accounts of bad input; a flat one has no tree to show or to check."""
     cases = [
         case for group, cases in ch09_radix.RADIX.hidden(Random(key)) for case in cases if group.name != "bad input"
     ]
@@ -392,5 +392,5 @@ def test_the_flat_model_answers_the_hidden_cases(key):
             flat = flats.setdefault(owner, Flat(*(case.args or (1,))))
             if name in ("evictable_size", "protected_size"):
                 assert value == flat.sizes()[name == "protected_size"]
-            elif not (isinstance(value, tuple) and value[0] == "raises"):
+            elif name not in ("nodes", "check") and not (isinstance(value, tuple) and value[0] == "raises"):
                 assert getattr(flat, name)(*arguments) == value
