@@ -36,7 +36,7 @@ STYLE = (
 )
 
 #: So many public cases stand unfolded, when their table has at most so many characters: cases of tensors are long.
-FEW, SHORT = 4, 2000
+FEW, SHORT = 4, 1200
 #: A word and a shape for each state; colour only repeats them.
 STATES = {"right": "✓ right", "wrong": "✗ not yet", "open": "○ open"}
 #: Instead of a result that differs from run to run.

@@ -158,9 +158,9 @@ def waste_curve(
     title = f"a failure every {mtbf / minute:.4g} min; {said}; {percent(best['exact']):.3g} % wasted"
     curve = lines(rows, x, y, by="of", points=marks, title=title)
     errors, here = _errors(), stall / (2 * mtbf)
-    x, y = Axis("ratio", "C / (2M)", log=True), Axis("percent", "interval against the exact one (%)")
+    x, y = Axis("ratio", "C / (2M)", log=True), Axis("percent", "off by (%)")
     mark = here if errors[0]["ratio"] <= here <= errors[-1]["ratio"] else None
-    inset = lines(errors, x, y, by="of", mark=mark, title="how far off; the rule is this job")
+    inset = lines(errors, x, y, by="of", mark=mark, title="how far off the exact interval; the rule is this job")
     return chart(below(curve, inset | {"height": 140}), f"Waste against the interval: {title}.")
 
 
@@ -237,8 +237,8 @@ def strips_of_time(
         run = strip(hours * hour, times * best, stall, restart_minutes * minute, gaps)
         rows += [{"lane": name, "start": a / hour, "end": b / hour, "kind": kind} for kind, a, b in _joined(run)]
         said.append(f"{name}: {run[-1][2] / hour:.3g} h")
-    x, y = Axis("hours", "wall-clock (hours)"), Axis("lane", "checkpoint every")
-    picture = timeline(rows, x, y, title=f"{hours:g} hours of work", names=KINDS_OF_TIME)
+    x, y = Axis("hours", "wall-clock (hours)"), Axis("lane", "")
+    picture = timeline(rows, x, y, title=f"{hours:g} hours of work, with a checkpoint every ...", names=KINDS_OF_TIME)
     return chart(picture, f"Strips of time of a run with {hours:g} hours of work; it ends after: {'; '.join(said)}.")
 
 

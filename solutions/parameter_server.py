@@ -53,7 +53,7 @@ def serve(
     work: Sequence[int] = (1, 2, 4),
     learning_rate: float = 0.05,
     synchronous: bool = False,
-    size: int = 384,
+    size: int = 640,
 ) -> Served:
     """Rank 0 serves, and a worker runs for each of ``work``.
 
