@@ -82,17 +82,29 @@ def split(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     return ordered[::2], ordered[1::2]
 
 
+def undisturbed(rows: Sequence[Row]) -> list[Row]:
+    """Rows by size, each time lowered to the least of any larger size: what is above that were not the bytes.
+
+    A message takes no longer than a larger one. Where the clock says so, the machine was busy with something else.
+    """
+    kept: list[Row] = []
+    for size, seconds in sorted(rows, reverse=True):
+        kept.append((size, min(seconds, kept[-1][1] if kept else seconds)))
+    return kept[::-1]
+
+
 def fit_rows(rows: Sequence[Row], fit: Fitter = fit_alpha_beta) -> Fit:
-    """The fit to one half of ``rows`` and its predictions for the other half.
+    """The fit to one half of ``rows``, :func:`undisturbed`, and its predictions for the other half, as it was measured.
 
     Args:
         rows: what was measured, in any order.
         fit: from sizes and seconds to latency and bandwidth.
 
     Raises:
-        ValueError: too few sizes, or times that do not grow with the size.
+        ValueError: too few sizes, or the largest of the fitted ones took no longer than the others.
     """
     fitted, others = split(rows)
+    fitted = undisturbed(fitted)
     latency, bandwidth = fit([size for size, _ in fitted], [seconds for _, seconds in fitted])
     held_out = tuple(HeldOut(size, seconds, latency + size / bandwidth) for size, seconds in others)
     return Fit(latency, bandwidth, tuple(fitted), held_out)

@@ -182,6 +182,18 @@ def test_a_line_is_found_and_foretold():
     assert fit.seconds(3e6) == pytest.approx(ALPHA + 3e6 / BANDWIDTH)
 
 
+def test_a_busy_moment_does_not_turn_the_line_round():
+    """Kills a page whose fit fails where small messages met a busy machine; held-out times stay as measured."""
+    line = [(4096.0 * 2**power, ALPHA + 4096 * 2**power / BANDWIDTH) for power in range(11)]
+    late = [(size, 2 * line[-1][1] if size < 1e6 else seconds) for size, seconds in line]
+    with pytest.raises(ValueError, match="grow with the size"):
+        fit_alpha_beta([size for size, _ in late], [seconds for _, seconds in late])
+    fit = fit_rows(late)
+    assert fit.bandwidth > 0
+    assert {(row.size, row.measured) for row in fit.held_out} < set(late)
+    assert [seconds for _, seconds in fit.fitted] == sorted(seconds for _, seconds in fit.fitted)
+
+
 def test_held_out_sizes_are_not_fitted():
     """Kills a fit that has seen what it foretells: the held-out times may be anything."""
     odd = [(size, seconds * (100 if place % 2 else 1)) for place, (size, seconds) in enumerate(LINE)]
