@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from demos.common import Table, amount, demo, number, parser, part, show, verdict, whole
 from rankzero.hardware import GPUS
 from rankzero.models import MODELS
 from rankzero.units import GB
@@ -37,9 +37,7 @@ def _picture(rows: Sequence[tuple], other: float, capacity: float):
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--model", choices=BY_NAME, default="Llama 3 70B", metavar="NAME", help=", ".join(BY_NAME))
-    options.add_argument(
-        "--parameters", type=number(0, 1e15), metavar="P", help="of another model, in place of --model"
-    )
+    options.add_argument("--parameters", type=amount, metavar="P", help="of another model, in place of --model")
     options.add_argument("--recipe", choices=RECIPES, default=FIRST, metavar="NAME", help="; ".join(RECIPES))
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--ranks", type=whole(1, 10**6), default=8, help="data-parallel GPUs")

@@ -40,7 +40,7 @@ class _Packer(cloudpickle.Pickler):
         if isinstance(obj, ModuleType) and (found := _within(obj)):
             return getattr, found
         reduced = super().reducer_override(obj)
-        if isinstance(obj, FunctionType) and isinstance(reduced, tuple):
+        if isinstance(obj, FunctionType) and isinstance(reduced, tuple):  # by value: its state is (dict, slots)
             reduced[2][1]["__globals__"].update(_of_classes(obj))
         return reduced
 

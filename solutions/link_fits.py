@@ -83,7 +83,7 @@ def split(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def undisturbed(rows: Sequence[Row]) -> list[Row]:
-    """Rows by size, each time lowered to the least of any larger size: what is above that were not the bytes.
+    """Rows by size, each time lowered to the least of any larger size: bytes do not account for what is above that.
 
     A message takes no longer than a larger one. Where the clock says so, the machine was busy with something else.
     """
