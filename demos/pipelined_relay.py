@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         all(world.run(arrives, way, arguments.chunks, ranks=arguments.ranks).values) for way, _ in ways.values()
     )
     times = ping_pong.ping_pong((4, 4 * MiB), repeats=5)
-    latency, bandwidth = ping_pong.link_of(times) if times[4] < times[4 * MiB] else (times[4], float("inf"))
+    latency, bandwidth = ping_pong.link_of(times) if times[4] < times[4 * MiB] else (times[4], 1e30)
     measured = relay_runs.relay_seconds(
         {name: way for name, (way, _) in ways.items()},
         size,

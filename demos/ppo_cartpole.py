@@ -5,13 +5,12 @@ python -m demos.ppo_cartpole --steps 100000 --seed 0 --epochs 20 --gae-lambda 0.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from solutions.cartpole_runs import SOLVED, mean_return
-from solutions.ppo_training_runs import Settings, training
+from solutions.ppo_training_runs import UNCLIPPED, Settings, training
 
 HEADER = ("steps", "return", "explained variance", "KL", "outside", "clipped", "entropy")
 
@@ -34,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         epochs=asked.epochs,
         gae_lambda=asked.gae_lambda,
         rate=asked.rate,
-        clip=math.inf if asked.no_clip else 0.2,
+        clip=UNCLIPPED if asked.no_clip else 0.2,
         max_grad_norm=None if asked.no_norm_limit else 0.5,
     )
     gae, update = part(asked.code, "rl", "gae"), part(asked.code, "policy", "ppo_update")

@@ -15,29 +15,20 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from html import escape
 from typing import Any
 
-Spec = dict[str, Any]
+from rankzero import vega
 
-#: The MIME type under which JupyterLab and VS Code draw a Vega-Lite chart.
-MIME = "application/vnd.vegalite.v5+json"
+Spec = dict[str, Any]
 
 #: Steps of a slider over a range of floats.
 STEPS = 200
 
-#: Prefixes of base units, largest first.
-PREFIXES = (
-    (1e15, "P"),
-    (1e12, "T"),
-    (1e9, "G"),
-    (1e6, "M"),
-    (1e3, "k"),
-    (1.0, ""),
-    (1e-3, "m"),
-    (1e-6, "µ"),
-    (1e-9, "n"),
-)
+#: Prefixes of base units and their powers of ten, largest first; binary ones of bytes.
+PREFIXES = ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n"))
+BINARY = ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 BASE_UNITS = ("B", "B/s", "s", "FLOP", "FLOP/s")
 
 #: The newest version of the grammar's major version 5 that vl-convert draws.
@@ -48,8 +39,9 @@ VEGA_LITE = "5.21"
 class Range:
     """A slider. It gives integers when ``low``, ``high`` and ``default`` are integers, else floats.
 
-    With ``log`` the values are spaced evenly in their logarithm and have three significant digits. A value in a base
-    unit (``B``, ``B/s``, ``s``, ``FLOP``, ``FLOP/s``) is shown with a prefix: 2e9 B as ``2 GB``.
+    With ``log`` the values are spaced evenly in their logarithm and have three significant digits. ``low``, ``high``
+    and ``default`` are rounded when they are floats, to four significant digits with ``log`` and to six without: a
+    measured 1.2345678e-05 s becomes 1.235e-05 s, and the read-out (:func:`shown`) is exactly what the function gets.
     """
 
     low: float
@@ -59,6 +51,9 @@ class Range:
     log: bool = False
 
     def __post_init__(self) -> None:
+        if not self.integer:
+            for name in ("low", "high", "default"):
+                object.__setattr__(self, name, float(f"{getattr(self, name):.{4 if self.log else 6}g}"))
         if not self.low < self.high:
             raise ValueError(f"low must be below high, got {self.low} and {self.high}")
         if not self.low <= self.default <= self.high:
@@ -108,7 +103,7 @@ class Choice:
     @property
     def texts(self) -> list[str]:
         """The options for the reader, in order."""
-        return [str(one) if isinstance(one, str) or not self.unit else shown(one, self.unit) for one in self.options]
+        return [one if isinstance(one, str) else shown(one, self.unit) for one in self.options]
 
 
 @dataclass(frozen=True)
@@ -127,6 +122,11 @@ class Vector:
             raise ValueError(f"default must hold 1 to {self.longest} numbers, got {len(self.default)}")
         if not all(self.low <= value <= self.high for value in self.default):
             raise ValueError(f"default must lie in [{self.low}, {self.high}], got {self.default}")
+
+    @property
+    def text(self) -> str:
+        """The default as the text field shows it; ``read`` turns it back into the same numbers."""
+        return ", ".join(repr(_plain(float(value))) for value in self.default)
 
     def read(self, text: str) -> tuple[float, ...]:
         """The numbers of ``text``.
@@ -211,27 +211,32 @@ def label(name: str) -> str:
 
 
 def shown(value: float, unit: str) -> str:
-    """A slider's value for the reader, as ``explorer.js`` shows it: ``shown(2e9, "B") == "2 GB"``."""
-    size, prefix = 1.0, ""
-    if unit in BASE_UNITS:
-        size, prefix = next(((s, p) for s, p in PREFIXES if abs(value) >= s), (1.0, ""))
-    return f"{float(f'{value / size:.4g}'):g} {prefix}{unit}".strip()
+    """A control's value for the reader, with all its digits: ``shown(32_768, "tokens") == "32,768 tokens"``.
+
+    A base unit gets a prefix (``shown(2e9, "B") == "2 GB"``); bytes get a binary one where that is shorter
+    (``shown(2**20, "B") == "1 MiB"``).
+    """
+    if unit not in BASE_UNITS:
+        return f"{_in_full(value)} {unit}".strip()
+    power, prefix = next(((power, p) for power, p in PREFIXES if abs(value) >= float(f"1e{power}")), (0, ""))
+    texts = [f"{_in_full(value, -power)} {prefix}{unit}"]
+    if unit == "B" and value:
+        texts += [f"{int(value) // size:,} {p}B" for size, p in BINARY if value % size == 0]
+    return min(texts, key=len)
+
+
+def _in_full(value: float, power: int = 0) -> str:
+    """All digits of ``value`` times ten to the ``power``; very small numbers as ``1e-05``."""
+    number = Decimal(repr(value)).scaleb(power)
+    whole, _, digits = f"{number:,f}".partition(".")
+    digits = digits.rstrip("0")
+    return repr(float(number)) if 0 < abs(number) < Decimal("1e-4") else whole + ("." + digits if digits else "")
 
 
 # The notebook
 
 #: Room for a whole label.
 WIDE = {"description_width": "initial"}
-
-
-def _bundle(spec: Spec, alt: str) -> dict[str, Any]:
-    """The chart as Jupyter shows it: through altair where it is installed (Colab), else as its own MIME type."""
-    try:
-        import altair
-    except ImportError:
-        return {MIME: spec, "text/plain": alt}
-    bundle = altair.Chart.from_dict(spec)._repr_mimebundle_()
-    return dict(bundle[0] if isinstance(bundle, tuple) else bundle)
 
 
 def _slider(name: str, control: Range) -> Any:
@@ -252,8 +257,7 @@ def _input(name: str, control: Control) -> Any:
         options = list(zip(control.texts, control.options, strict=True))
         return ipywidgets.Dropdown(options=options, value=control.default, description=label(name), style=WIDE)
     text = f"{label(name)} ({control.unit})" if control.unit else label(name)
-    value = ", ".join(f"{number:g}" for number in control.default)
-    return ipywidgets.Text(value=value, description=text, continuous_update=False, style=WIDE)
+    return ipywidgets.Text(value=control.text, description=text, continuous_update=False, style=WIDE)
 
 
 def _value(control: Control, raw: Any) -> Any:
@@ -261,25 +265,35 @@ def _value(control: Control, raw: Any) -> Any:
 
 
 def widget(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> Any:
-    """The explorer as an ipywidgets box: title, controls, chart, and the sentence that says what there is to see."""
+    """The explorer as an ipywidgets box: title, controls, chart, and the sentence that says what there is to see.
+
+    The scripts that draw the chart, where this checkout has them, are an output of their own at the end of the box.
+    """
     import ipywidgets
 
+    engine = vega.engine()
     inputs = {name: _input(name, control) for name, control in controls.items()}
     chart = ipywidgets.Output()
 
     def draw(_change: Any = None) -> None:
         try:
             state = {name: _value(control, inputs[name].value) for name, control in controls.items()}
-            data = _bundle(fn(**state), alt)
+            data = vega.chart(fn(**state), alt, engine is not None)
         except ValueError as error:
             data = {"text/plain": str(error)}
-        chart.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+        chart.outputs = (_output(data),)
 
     for box in inputs.values():
         box.observe(draw, "value")
     draw()
     head, foot = ipywidgets.HTML(f"<b>{escape(title)}</b>"), ipywidgets.HTML(escape(alt))
-    return ipywidgets.VBox([head, *inputs.values(), chart, foot])
+    scripts = [ipywidgets.Output(outputs=(_output(engine),))] if engine else []
+    return ipywidgets.VBox([head, *inputs.values(), chart, foot, *scripts])
+
+
+def _output(data: dict[str, Any]) -> dict[str, Any]:
+    """One output of a cell, as a notebook holds it."""
+    return {"output_type": "display_data", "data": data, "metadata": {}}
 
 
 # The book
@@ -300,7 +314,8 @@ def _definition(control: Control) -> dict[str, Any]:
     """A control as data for the page."""
     fields = {"kind": type(control).__name__, **asdict(control)}
     if isinstance(control, Range):
-        fields = {"kind": "Range", "default": control.default, "unit": control.unit, "stops": control.stops}
+        texts = "|".join(shown(value, control.unit) for value in control.stops)
+        fields = {"kind": "Range", "default": control.default, "stops": control.stops, "texts": texts}
     finite = (None if value in (float("inf"), float("-inf")) else value for value in fields.values())
     return dict(zip(fields, finite, strict=True))
 
@@ -318,9 +333,8 @@ def _field(name: str, control: Control) -> str:
             for i, (option, text) in enumerate(zip(control.options, control.texts, strict=True))
         )
         return f"<label>{head}<span></span><select {named}>{options}</select></label>"
-    value = ", ".join(f"{number:g}" for number in control.default)
     unit = f"<span>{escape(control.unit)}</span>"
-    return f'<label>{head}{unit}<input type="text" autocomplete="off" value="{value}" {named}></label>'
+    return f'<label>{head}{unit}<input type="text" autocomplete="off" value="{control.text}" {named}></label>'
 
 
 def figure(fn: Function, title: str, alt: str, controls: Mapping[str, Control]) -> str:

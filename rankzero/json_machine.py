@@ -54,8 +54,8 @@ class JsonState(NamedTuple):
 
     Attributes:
         stack: the brackets that are open, ``"{["``.
-        mode: what is being read: ``"value"``, ``"first"`` (a value or ``]``), ``"member"`` (a key or ``}``), ``"key"``,
-            ``"colon"``, ``"end"`` (of a value), a mode of a number, ``"word"`` or ``"text"``.
+        mode: what is being read: ``"value"``, ``"object"``, ``"first"`` (a value or ``]``), ``"member"`` (a key or
+            ``}``), ``"key"``, ``"colon"``, ``"end"`` (of a value), a mode of a number, ``"word"`` or ``"text"``.
         rest: of a word, the letters that are missing. Of a string: ``""``; a backslash after one; ``"u"`` for each
             digit that is missing of an escape; or the ranges of the bytes that are missing of a character.
         key: whether the string is a key.
@@ -72,12 +72,11 @@ class JsonMachine:
 
     Args:
         deepest: brackets that may be open at once; Python's reader itself gives up near a thousand.
+        objects: whether the whole text must be an object.
     """
 
-    start = JsonState()
-
-    def __init__(self, deepest: int = 64) -> None:
-        self.deepest = deepest
+    def __init__(self, deepest: int = 64, objects: bool = False) -> None:
+        self.deepest, self.start = deepest, JsonState(mode="object" if objects else "value")
 
     def run(self, text: bytes, state: JsonState | None = None) -> JsonState | None:
         """The state after ``text``, from ``state`` or from the start; None when no JSON begins like this."""
@@ -104,7 +103,7 @@ class JsonMachine:
         if mode == "word":
             return len(rest) + len(stack)
         open_number = mode in NUMBERS and mode not in WHOLE
-        return {"value": 1, "key": 4, "colon": 2}.get(mode, int(open_number)) + len(stack)
+        return {"value": 1, "object": 2, "key": 4, "colon": 2}.get(mode, int(open_number)) + len(stack)
 
     def step(self, state: JsonState, byte: int) -> JsonState | None:
         """The state after one more byte; None when no JSON goes on like this."""
@@ -135,7 +134,7 @@ class JsonMachine:
             return JsonState(stack[:-1], "end")
         if mode == "end":
             return JsonState(stack, "key" if stack[-1] == "{" else "value") if stack and mark == "," else None
-        return self._value(stack, mark) if mode in ("value", "first") else None
+        return self._value(stack, mark) if mode in ("value", "first") or (mode == "object" and mark == "{") else None
 
     def _value(self, stack: str, mark: str) -> JsonState | None:
         """The first byte of a value."""

@@ -62,6 +62,10 @@ LLAMA2_70B = _counted(models.LLAMA2_70B, 2 * trillion, _LLAMA2)
 LLAMA3_8B = _counted(models.LLAMA3_8B, 15 * trillion, "Meta (2024), Llama 3 model card")
 LLAMA3_405B = _counted(models.LLAMA3_405B, 15.6 * trillion, "Llama Team (2024), arXiv:2407.21783, section 1")
 
+#: FLOP of the smallest and of the largest budget to which Hoffmann et al. (2022), section 3.2, fitted the rule of about
+#: 20 tokens per parameter. That of Gopher and Chinchilla, 5.76e23, is an extrapolation.
+FITTED_FLOP = (6e18, 3e21)
+
 #: Every record, oldest first.
 TRAININGS = (GPT3, GOPHER, CHINCHILLA, LLAMA2_7B, LLAMA2_70B, LLAMA3_8B, LLAMA3_405B)
 

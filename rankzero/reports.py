@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 from rankzero import places
@@ -50,6 +52,32 @@ class WorldError(RuntimeError):
         for rank, lines in enumerate(self.lines):
             rows += [f"\nRank {rank} had printed:", *lines[-LAST_LINES:]] if lines else []
         return rows
+
+
+def interrupted(ranks: int) -> KeyboardInterrupt:
+    """The exception for a run of ``ranks`` processes that was stopped by hand, when all of them have been ended.
+
+    Nobody's code is at fault, so a notebook, and an interpreter that it ends, show its sentence without any frames. It
+    is no class of its own: by a plain ``KeyboardInterrupt`` alone the shell learns that the script was interrupted.
+    """
+    error = KeyboardInterrupt(f"interrupted: the world's {ranks} rank{'s have' if ranks > 1 else ' has'} been ended")
+    error._render_traceback_ = lambda: [str(error)]  # type: ignore[attr-defined]
+    if not isinstance(sys.excepthook, _Hook):
+        sys.excepthook = _Hook(sys.excepthook)
+    return error
+
+
+class _Hook:
+    """What the interpreter does with an exception that nobody caught: an interrupt is a line, all others as before."""
+
+    def __init__(self, before: Callable[..., Any]) -> None:
+        self.before = before
+
+    def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if kind is KeyboardInterrupt and hasattr(error, "_render_traceback_"):
+            print(error, file=sys.stderr)
+        else:
+            self.before(kind, error, trace)
 
 
 def explain(why: str, found: list[Found], timeout: float, lines: Sequence[tuple[str, ...]] = ()) -> WorldError:
@@ -124,7 +152,10 @@ def _cause(status: int) -> str:
         signal.SIGABRT: "abort",
         signal.SIGKILL: "killed, out of memory perhaps",
     }
-    number = signal.Signals(status)
+    try:
+        number = signal.Signals(status)
+    except ValueError:  # most real-time signals have no name
+        return f"signal {status}"
     return f"{names.get(number, 'signal')} ({number.name})"
 
 

@@ -34,9 +34,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rankzero import nursery, parcels, warden
+from rankzero import nursery, parcels, torch_version, warden
 from rankzero.events import Event, Ledger
-from rankzero.reports import Report, WorldError, explain
+from rankzero.reports import Report, WorldError, explain, interrupted
 
 __all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
 
@@ -78,7 +78,11 @@ def prepare() -> None:
     """Start the process that ranks are forked from, and return at once: it imports torch while the caller does.
 
     Nobody has to: the first :func:`run` starts it too, and waits.
+
+    Raises:
+        RuntimeError: the installed torch is too old.
     """
+    torch_version.require()
     nursery.home()
 
 
@@ -102,10 +106,17 @@ def run(
 
     Raises:
         ValueError: an argument is outside its range, or NCCL was asked for without enough GPUs.
+        RuntimeError: the installed torch is too old.
         WorldError: a rank raised or died, or the time was over; all processes have been ended.
+        KeyboardInterrupt: it was stopped by hand; all processes have been ended.
     """
     _check(fn, ranks, timeout, backend, withheld)
-    outcome = _carry_out(_job(parcels.pack((fn, args)), ranks, float(timeout), backend, withheld))
+    torch_version.require()
+    job = _job(parcels.pack((fn, args)), ranks, float(timeout), backend, withheld)
+    try:
+        outcome = _carry_out(job)
+    except KeyboardInterrupt:
+        raise interrupted(ranks) from None
     lines = tuple(_lines(one) for one in outcome.ranks)
     if outcome.why != "finished":
         _refuse(outcome.ranks)

@@ -3,14 +3,15 @@
     with serve(model, ByteTokenizer(), parts, slots=4) as server:
         print(server.url)
 
-It is put together from five parts that the caller brings (:class:`Parts`): a detokenizer, the distribution of the next
-token, a block manager, a radix cache and a scheduler. :class:`Engine` runs without HTTP; :func:`serve` puts it behind
-the protocol of OpenAI's API, and needs the extra ``serve`` (Starlette and uvicorn).
+It is put together from parts that the caller brings (:class:`Parts`): a detokenizer, the distribution of the next
+token, a block manager, a radix cache and a scheduler; and a constraint, where answers must fit a JSON schema.
+:class:`Engine` runs without HTTP; :func:`serve` puts it behind the protocol of OpenAI's API, and needs the extra
+``serve`` (Starlette and uvicorn).
 
 =============  ======================================================================================
 module         what it does
 =============  ======================================================================================
-``parts``      what the five parts must be able to do
+``parts``      what the parts must be able to do
 ``pool``       keys and values of all sequences in equal blocks, and one forward pass over many of them
 ``memory``     which blocks hold what: sequences, the prefixes that stay cached, eviction
 ``request``    one request, from its prompt to its last token
@@ -18,7 +19,12 @@ module         what it does
 ``runner``     the middle of a step: room, the forward pass, sampled tokens
 ``engine``     the loop: schedule, compute, sample, deliver
 ``trace``      what happened when: events of requests, and steps
-``protocol``   JSON in, JSON out, and what is refused
+``fields``     fields of a request, one by one: known, typed, within limits, or refused
+``protocol``   requests: what the server does, and what it refuses to
+``forms``      answers that must be JSON
+``logprobs``   log-probabilities of tokens
+``answers``    answers, whole and in pieces
+``mail``       what the engine says, on its way to the event loop
 ``app``        the HTTP front
 ``serving``    the threads and the socket around all of it
 ``load``       a load generator

@@ -1,16 +1,16 @@
 """The HTTP front: it reads requests, hands them to the engine, and sends back what comes.
 
 Everything here runs on one event loop; the engine runs on a thread of its own. What the engine says during a step is
-carried over once per step (:class:`Mail`), not once per token.
+carried over once per step (:class:`rankzero.server.mail.Mail`), not once per token.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as Http
@@ -18,9 +18,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from rankzero.server import protocol
+from rankzero.server import answers, protocol
+from rankzero.server.answers import Answer
 from rankzero.server.engine import Engine
-from rankzero.server.protocol import Answer, Ask, Refused
+from rankzero.server.fields import Refused
+from rankzero.server.forms import constraint_for
+from rankzero.server.mail import Mail, Pending, Piece
+from rankzero.server.parts import Constraint
+from rankzero.server.protocol import Ask
 from rankzero.server.request import QueueFull, Request
 
 #: The longest body, bytes.
@@ -28,51 +33,6 @@ MOST_BYTES = 1 << 20
 RETRY_AFTER = 1  # seconds
 #: The status of an answer that nobody reads, for the client has closed its connection.
 NOBODY = 499
-
-
-class Mail:
-    """Carries what the engine says to the event loop.
-
-    Attributes:
-        loop: where it goes; None until it runs.
-    """
-
-    def __init__(self) -> None:
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self._letters: list[tuple[Callable[[Any], None], Any]] = []
-
-    def post(self, to: Callable[[Any], None], what: Any) -> None:
-        """Put something aside, to be handed to ``to`` on the event loop; on the engine's thread."""
-        self._letters.append((to, what))
-
-    def flush(self) -> None:
-        """Carry over what was put aside; on the engine's thread, after each step."""
-        letters, self._letters = self._letters, []
-        if letters and self.loop is not None and not self.loop.is_closed():
-            self.loop.call_soon_threadsafe(_hand_out, letters)
-
-
-def _hand_out(letters: Sequence[tuple[Callable[[Any], None], Any]]) -> None:
-    for to, what in letters:
-        to(what)
-
-
-class Pending:
-    """A request in the engine and the queue in which its text arrives, each piece with the time it was ready."""
-
-    def __init__(self) -> None:
-        self.queue: asyncio.Queue[tuple[str, float] | Request] = asyncio.Queue()
-        self.request: Request | None = None
-
-    async def pieces(self) -> AsyncIterator[list[tuple[str, float] | Request]]:
-        """What has come, all of it at once; the last is the request itself."""
-        while True:
-            come = [await self.queue.get()]
-            while not self.queue.empty():
-                come.append(self.queue.get_nowait())
-            yield come
-            if isinstance(come[-1], Request):
-                return
 
 
 class Front:
@@ -101,6 +61,7 @@ class Front:
                 Route("/health", self._health),
                 Route("/metrics", self._metrics),
                 Route("/v1/models", self._models),
+                Route("/v1/models/{name:path}", self._model),
                 Route("/v1/completions", self._completions, methods=["POST"]),
                 Route("/v1/chat/completions", self._chat, methods=["POST"]),
             ],
@@ -121,11 +82,22 @@ class Front:
         return JSONResponse({"status": status}, {"failed": 500, "draining": 503}.get(status, 200))
 
     async def _metrics(self, http: Http) -> Response:
-        return PlainTextResponse(protocol.metrics_text(self._engine.metrics()))
+        return PlainTextResponse(answers.metrics_text(self._engine.metrics()))
 
     async def _models(self, http: Http) -> Response:
-        card = {"id": self._name, "object": "model", "created": 0, "owned_by": "rankzero"}
-        return JSONResponse({"object": "list", "data": [card]})
+        return JSONResponse({"object": "list", "data": [answers.model_card(self._name)]})
+
+    async def _model(self, http: Http) -> Response:
+        self._check_name(http.path_params["name"])
+        return JSONResponse(answers.model_card(self._name))
+
+    def _check_name(self, name: str) -> None:
+        if name != self._name:
+            raise Refused(404, f"there is no model {name!r}, but {self._name!r}", "model", "model_not_found")
+
+    def _check_open(self) -> None:
+        if self.draining:
+            raise Refused(503, "the server is shutting down", code="shutting_down", retry_after=RETRY_AFTER)
 
     async def _completions(self, http: Http) -> Response:
         return await self._generate(http, chat=False)
@@ -146,20 +118,22 @@ class Front:
     async def _answer(self, http: Http, chat: bool) -> Response:
         start = self._engine.log.now()
         body = await _body(http)
-        if self.draining:
-            raise Refused(503, "the server is shutting down", code="shutting_down", retry_after=RETRY_AFTER)
+        self._check_open()
         ask = protocol.read(body, chat)
-        if ask.model != self._name:
-            raise Refused(404, f"there is no model {ask.model!r}, but {self._name!r}", "model", "model_not_found")
+        self._check_name(ask.model)
         read = self._engine.log.now()
         tokens = self._tokens(ask)
         encoded = self._engine.log.now()
-        pending = self._submit(ask, tokens)
+        constraint = None
+        if ask.form is not None:
+            constraint = await run_in_threadpool(constraint_for, ask.form, self._engine)
+            self._check_open()
+        pending = self._submit(ask, tokens, constraint)
         assert pending.request is not None
         name = pending.request.name
         self._engine.log.add("api", name, start, read)
         self._engine.log.add("tokenizer", name, read, encoded)
-        answer = Answer(ask, name)
+        answer = Answer(ask, pending.request, self._engine.tokenizer.vocabulary)
         if ask.stream:
             return _Stream(self._stream(pending, answer), self._engine, pending.request)
         return await self._whole(http, pending, answer)
@@ -182,7 +156,7 @@ class Front:
         sentence = f"the prompt has {count} tokens, and there is room for {self._engine.room(()) - 1}"
         return Refused(400, sentence, field, "context_length_exceeded")
 
-    def _submit(self, ask: Ask, tokens: list[int]) -> Pending:
+    def _submit(self, ask: Ask, tokens: list[int], constraint: Constraint | None) -> Pending:
         """Hand a request to the engine; its refusals become answers."""
         field = "messages" if ask.chat else "prompt"
         engine, room = self._engine, self._engine.room(tokens)
@@ -190,16 +164,20 @@ class Front:
             raise self._too_long(field, len(tokens))
         pending = Pending()
 
-        def on_text(text: str) -> None:
-            self._mail.post(pending.queue.put_nowait, (text, engine.log.now()))
+        def on_text(request: Request, text: str) -> None:
+            self._mail.post(pending.queue.put_nowait, Piece(text, engine.log.now(), len(request.output)))
 
         def on_end(request: Request) -> None:
             self._mail.post(pending.queue.put_nowait, request)
             self._mail.post(self._ended, request)
 
         limit = ask.limit(room)
+        if constraint is not None:
+            _check_form_fits(constraint, limit)
         try:
-            pending.request = engine.submit(tokens, limit, on_text=on_text, on_end=on_end, **ask.sampling)
+            pending.request = engine.submit(
+                tokens, limit, on_text=on_text, on_end=on_end, constraint=constraint, **ask.sampling
+            )
         except QueueFull as error:
             raise Refused(429, f"{error}; come again later", None, "queue_full", RETRY_AFTER) from None
         except ValueError as error:
@@ -225,7 +203,7 @@ class Front:
             gone.cancel()
             self._engine.cancel(pending.request)
         self._check_ended(request)
-        return JSONResponse(answer.whole(request))
+        return JSONResponse(answer.whole())
 
     def _check_ended(self, request: Request) -> None:
         if request.finish_reason == "error":
@@ -238,13 +216,13 @@ class Front:
         assert pending.request is not None
         name, log = pending.request.name, self._engine.log
         if first := answer.first():
-            yield protocol.events(first)
+            yield answers.events(first)
         async for come in pending.pieces():
-            texts = [part for part in come if not isinstance(part, Request)]
-            if texts:
-                yield protocol.events([answer.piece(text) for text, _ in texts])
-                for _, ready in texts:
-                    log.add("stream", name, ready)
+            pieces = [part for part in come if isinstance(part, Piece)]
+            if pieces:
+                yield answers.events([answer.piece(piece.text, piece.tokens) for piece in pieces])
+                for piece in pieces:
+                    log.add("stream", name, piece.ready)
             if isinstance(come[-1], Request):
                 yield self._ending(come[-1], answer)
 
@@ -252,8 +230,8 @@ class Front:
         try:
             self._check_ended(request)
         except Refused as refused:
-            return protocol.events([refused.body()])
-        return protocol.events(answer.last(request)) + protocol.DONE
+            return answers.events([refused.body()])
+        return answers.events(answer.last()) + answers.DONE
 
 
 class _Stream(StreamingResponse):
@@ -278,6 +256,14 @@ async def _body(http: Http) -> bytes:
         if len(body) > MOST_BYTES:
             raise Refused(413, f"the body must have at most {MOST_BYTES} bytes", code="too_large")
     return body
+
+
+def _check_form_fits(constraint: Constraint, limit: int) -> None:
+    """Refuse a limit of tokens within which no text of the form ends."""
+    least = constraint.distance() + 1
+    if limit < least:
+        sentence = f"max_tokens must be at least {least}, got {limit}: the shortest text that fits takes {least - 1}"
+        raise Refused(400, f"{sentence}, and one token ends it", "max_tokens", "out_of_range")
 
 
 async def _last(pending: Pending) -> Request:

@@ -1,7 +1,7 @@
 """The engine: schedule, make room, one forward pass for everybody, one token each, text to whoever waits for it.
 
     engine = Engine(model, ByteTokenizer(), parts, slots=8)
-    request = engine.submit(tokens, max_tokens=20, on_text=print)
+    request = engine.submit(tokens, max_tokens=20)
     engine.run()
 
 One thread calls :meth:`Engine.step`; any thread may call :meth:`Engine.submit` and :meth:`Engine.cancel`.
@@ -16,9 +16,9 @@ from typing import Any, Protocol, TextIO
 
 from rankzero.server.inbox import Inbox
 from rankzero.server.memory import Memory
-from rankzero.server.parts import Parts
+from rankzero.server.parts import Constraint, Parts
 from rankzero.server.pool import Pool
-from rankzero.server.request import Request, Sampling, check_numbers, check_prompt
+from rankzero.server.request import Request, Sampling, check_constraint, check_numbers, check_prompt
 from rankzero.server.runner import Runner
 from rankzero.server.trace import Event, Log, Step
 from rankzero.tiny import GPT, one_thread
@@ -138,9 +138,10 @@ class Engine:
         prompt: Sequence[int],
         max_tokens: int,
         *,
-        on_text: Callable[[str], None] | None = None,
+        on_text: Callable[[Request, str], None] | None = None,
         on_end: Callable[[Request], None] | None = None,
         name: str | None = None,
+        constraint: Constraint | None = None,
         **sampling: Any,
     ) -> Request:
         """Queue a request.
@@ -148,10 +149,11 @@ class Engine:
         Args:
             prompt: tokens, at least one.
             max_tokens: of the answer, at least 1; without the last one they fit the context behind the prompt.
-            on_text: gets the text piece by piece, on the engine's thread.
+            on_text: gets the request and its text, piece by piece, on the engine's thread.
             on_end: gets the request when it has ended, on the engine's thread.
             name: one that no other request of this engine has or had; None makes one.
-            sampling: ``temperature``, ``top_k``, ``top_p``, ``stop``, ``seed`` and ``ignore_eos`` of
+            constraint: a new one, before its first token: the answer has its form, whatever ``max_tokens`` is.
+            sampling: ``temperature``, ``top_k``, ``top_p``, ``stop``, ``seed``, ``ignore_eos`` and ``logprobs`` of
                 :class:`rankzero.server.request.Sampling`; greedy without them.
 
         Raises:
@@ -162,8 +164,10 @@ class Engine:
         sampling["stop"] = tuple(sampling.get("stop", ()))
         how = Sampling(max_tokens, **sampling)
         self.check_room(prompt, max_tokens)
+        if constraint is not None:
+            check_constraint(constraint, how)
         words = self.parts.detokenizer(self.tokenizer.vocabulary, how.stop)
-        request = Request(self._name(name), tuple(prompt), how, words, self.log.now(), on_text, on_end)
+        request = Request(self._name(name), tuple(prompt), how, words, self.log.now(), on_text, on_end, constraint)
         self._inbox.put(request)
         return request
 

@@ -1,4 +1,4 @@
-"""What the engine is built from, and what each part must be able to do. The course's exercises make all five."""
+"""What the engine is built from, and what each part must be able to do. The course's exercises make all of them."""
 
 from __future__ import annotations
 
@@ -100,9 +100,25 @@ class Scheduler(Protocol):
         """The step has run; requests that have all their tokens."""
 
 
+class Constraint(Protocol):
+    """Which tokens may come next in one answer; made by ``(schema, vocabulary, eos)``."""
+
+    finished: bool
+
+    def allowed(self, remaining: int | None = None) -> list[int]:
+        """The tokens that may come next; those after which the text can end within ``remaining`` tokens, ``eos`` not
+        counted."""
+
+    def distance(self) -> int:
+        """Tokens within which the text can end, ``eos`` not counted."""
+
+    def advance(self, token: int) -> None:
+        """Take one token."""
+
+
 @dataclass(frozen=True)
 class Parts:
-    """The five parts, as classes and functions: what an exercise asks for fits here as it is.
+    """The parts, as classes and functions: what an exercise asks for fits here as it is.
 
     Attributes:
         detokenizer: ``(vocabulary, stop) -> Detokenizer``.
@@ -110,6 +126,8 @@ class Parts:
         block_manager: ``(blocks, block_size) -> BlockManager``.
         radix_cache: ``(page_size) -> RadixCache``.
         scheduler: ``(max_tokens, max_sequences, blocks, block_size, chunked_prefill, max_chunk) -> Scheduler``.
+        constraint: ``(schema, vocabulary, eos) -> Constraint``, for answers that must fit a JSON schema; ValueError for
+            a schema that it does not know. Without it the server refuses such requests.
     """
 
     detokenizer: Callable[..., Detokenizer]
@@ -117,3 +135,4 @@ class Parts:
     block_manager: Callable[..., BlockManager]
     radix_cache: Callable[..., RadixCache]
     scheduler: Callable[..., Scheduler]
+    constraint: Callable[..., Constraint] | None = None

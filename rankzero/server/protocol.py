@@ -1,56 +1,42 @@
-"""The protocol of OpenAI's API, as far as this server speaks it: JSON in, JSON out, and what is refused.
+"""Requests in the protocol of OpenAI's API, as far as this server speaks it; what it does not do, it refuses.
 
-Fields that are not named here are ignored. A field that is null counts as absent.
+Two fields are the server's own: ``top_k`` and ``ignore_eos``. ``user`` changes no answer, here as there.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rankzero.server.request import Request
+from rankzero.server.fields import Fields, Refused, check_known, number, present, said, typed
 
 #: Tokens of a completion that says nothing; a chat takes what the context has left.
 DEFAULT_MAX_TOKENS = 16
 MOST_STOPS = 4
+#: The most alternatives beside each token, by endpoint.
+MOST_LOGPROBS, MOST_TOP_LOGPROBS = 5, 20
+ROLES = ("system", "developer", "user", "assistant")
 
+#: What both endpoints do.
+DONE = {
+    *("model", "max_tokens", "temperature", "top_p", "top_k", "seed", "n", "stop", "stream", "stream_options"),
+    *("logprobs", "user", "ignore_eos"),
+}
+#: What they do not do, with the values that ask for nothing.
+IDLE: dict[str, tuple[Any, ...]] = {"frequency_penalty": (0, 0.0), "presence_penalty": (0, 0.0), "logit_bias": ({},)}
 
-class Refused(Exception):
-    """A request that gets an error for an answer.
-
-    Args:
-        status: of HTTP.
-        message: one sentence.
-        parameter: the field that is wrong.
-        code: a word for programs.
-        retry_after: seconds after which it may work, for the header.
-    """
-
-    def __init__(
-        self,
-        status: int,
-        message: str,
-        parameter: str | None = None,
-        code: str | None = None,
-        retry_after: int | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status, self.parameter, self.code, self.retry_after = status, parameter, code, retry_after
-
-    @property
-    def kind(self) -> str:
-        """The error's ``type``."""
-        if self.status == 429:
-            return "rate_limit_error"
-        return "invalid_request_error" if self.status < 500 else "server_error"
-
-    def body(self) -> dict[str, Any]:
-        """The answer."""
-        return {"error": {"message": str(self), "type": self.kind, "param": self.parameter, "code": self.code}}
+COMPLETION_DONE = DONE | {"prompt"}
+COMPLETION_IDLE = IDLE | {"best_of": (1,), "echo": (False,), "suffix": ("",)}
+CHAT_DONE = DONE | {"messages", "max_completion_tokens", "top_logprobs", "response_format"}
+CHAT_IDLE = IDLE | {
+    **{"tools": ([],), "tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)},
+    **{"functions": ([],), "function_call": ("none", "auto"), "modalities": (["text"],), "audio": ()},
+    **{"metadata": ({},), "store": (False,), "service_tier": ("auto", "default"), "prediction": ()},
+    **{"reasoning_effort": (), "verbosity": (), "web_search_options": (), "moderation": ()},
+    **{"safety_identifier": (), "prompt_cache_key": (), "prompt_cache_options": (), "prompt_cache_retention": ()},
+}
 
 
 @dataclass(frozen=True)
@@ -63,6 +49,7 @@ class Ask:
         prompt: text, or tokens.
         max_tokens: None when it says nothing.
         sampling: the other arguments of :meth:`rankzero.server.Engine.submit`.
+        form: the text must be JSON: by this schema, or any object where it is empty; None leaves it free.
         stream: whether the answer comes piece by piece.
         usage: whether a stream ends with the count of tokens.
     """
@@ -72,6 +59,7 @@ class Ask:
     prompt: str | list[int]
     max_tokens: int | None
     sampling: dict[str, Any] = field(default_factory=dict)
+    form: Mapping[str, Any] | None = None
     stream: bool = False
     usage: bool = False
 
@@ -86,37 +74,69 @@ def read(body: bytes, chat: bool) -> Ask:
     """The request in the body of ``/v1/chat/completions`` or ``/v1/completions``.
 
     Raises:
-        Refused: it is no JSON object, or a field is missing or wrong: status 400.
+        Refused: it is no JSON object, or a field is missing, wrong, unknown or not done: status 400.
     """
     try:
-        fields = json.loads(body)
+        found = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise Refused(400, f"the body must be JSON: {error}", code="invalid_json") from None
-    if not isinstance(fields, dict):
-        raise Refused(400, f"the body must be a JSON object, got {_kind(fields)}", code="invalid_json")
-    fields = {name: value for name, value in fields.items() if value is not None}
-    model = _typed(fields, "model", str)
+    if not isinstance(found, dict):
+        raise Refused(400, f"the body must be a JSON object, got {said(found)}", code="invalid_json")
+    fields = present(found)
+    if chat:
+        check_known(fields, CHAT_DONE, "/v1/chat/completions", CHAT_IDLE)
+    else:
+        check_known(fields, COMPLETION_DONE, "/v1/completions", COMPLETION_IDLE)
+    model = typed(fields, "model", str)
     if model is None:
         raise Refused(400, "model is missing", "model", "missing")
-    _number(fields, "n", int, 1, 1)
+    number(fields, "n", int, 1, 1)
+    typed(fields, "user", str)
     prompt = _messages(fields) if chat else _prompt(fields)
-    limits = [_number(fields, name, int, 1) for name in ("max_completion_tokens", "max_tokens")]
-    limit = next((value for value in limits if value is not None), None)
-    options = _typed(fields, "stream_options", dict) or {}
-    usage = bool(_typed(options, "include_usage", bool, "stream_options."))
-    return Ask(chat, model, prompt, limit, _sampling(fields), bool(_typed(fields, "stream", bool)), usage)
+    sampling = {**_sampling(fields), "logprobs": _top_logprobs(fields) if chat else _logprobs(fields)}
+    form, stream = _form(fields), bool(typed(fields, "stream", bool))
+    return Ask(chat, model, prompt, _limit(fields), sampling, form, stream, _usage(fields, stream))
 
 
-def _sampling(fields: Mapping[str, Any]) -> dict[str, Any]:
-    temperature, top_p = _number(fields, "temperature", float, 0, 2), _number(fields, "top_p", float, 0, 1)
+def _limit(fields: Fields) -> int | None:
+    """The most tokens of the answer, under either of its names; None when neither is there."""
+    names = ("max_completion_tokens", "max_tokens")
+    if all(name in fields for name in names):
+        raise Refused(400, "max_completion_tokens and max_tokens say the same: send one", names[1], "conflict")
+    limits = [number(fields, name, int, 1) for name in names]
+    return next((limit for limit in limits if limit is not None), None)
+
+
+def _usage(fields: Fields, stream: bool) -> bool:
+    """Whether the stream ends with the count of tokens."""
+    options = typed(fields, "stream_options", dict)
+    if options is None:
+        return False
+    _check_part("stream_options", options, {"include_usage"}, {"include_obfuscation": (False,)})
+    usage = bool(typed(options, "include_usage", bool, "stream_options."))
+    if not stream:
+        raise Refused(400, "stream_options needs stream to be true", "stream_options", "conflict")
+    return usage
+
+
+def _check_part(prefix: str, fields: Fields, done: set[str], idle: Mapping[str, tuple[Any, ...]] = {}) -> None:
+    """Refuse what is unknown or not done among the fields of a field."""
+    dotted = {f"{prefix}.{name}": value for name, value in present(fields).items()}
+    idle = {f"{prefix}.{name}": values for name, values in idle.items()}
+    check_known(dotted, {f"{prefix}.{name}" for name in done}, prefix, idle)
+
+
+def _sampling(fields: Fields) -> dict[str, Any]:
+    temperature, top_p = number(fields, "temperature", float, 0, 2), number(fields, "top_p", float, 0, 1)
     if top_p == 0:
         raise Refused(400, "top_p must be above 0, got 0", "top_p", "out_of_range")
     return {
         "temperature": 1.0 if temperature is None else float(temperature),
         "top_p": 1.0 if top_p is None else float(top_p),
-        "seed": _number(fields, "seed", int),
+        "top_k": number(fields, "top_k", int, 0) or 0,
+        "seed": number(fields, "seed", int),
         "stop": _stops(fields.get("stop", [])),
-        "ignore_eos": bool(_typed(fields, "ignore_eos", bool)),
+        "ignore_eos": bool(typed(fields, "ignore_eos", bool)),
     }
 
 
@@ -129,7 +149,54 @@ def _stops(value: Any) -> tuple[str, ...]:
     return tuple(stops)
 
 
-def _prompt(fields: Mapping[str, Any]) -> str | list[int]:
+def _logprobs(fields: Fields) -> int | None:
+    """Of a completion: how many alternatives beside each token; None asks for no log-probabilities."""
+    found: int | None = number(fields, "logprobs", int, 0, MOST_LOGPROBS)
+    return found
+
+
+def _top_logprobs(fields: Fields) -> int | None:
+    """The same of a chat, where two fields say it."""
+    wanted = typed(fields, "logprobs", bool)
+    count = number(fields, "top_logprobs", int, 0, MOST_TOP_LOGPROBS)
+    if count is not None and not wanted:
+        raise Refused(400, "top_logprobs needs logprobs to be true", "top_logprobs", "conflict")
+    return (count or 0) if wanted else None
+
+
+def _form(fields: Fields) -> Mapping[str, Any] | None:
+    """The schema that the answer must fit; empty for any JSON object, None for free text."""
+    form = typed(fields, "response_format", dict)
+    if form is None:
+        return None
+    kind, place = typed(form, "type", str, "response_format."), "response_format.type"
+    if kind not in ("text", "json_object", "json_schema"):
+        sentence = f"{place} must be text, json_object or json_schema, got {said(kind)}"
+        raise Refused(400, sentence, place, "missing" if kind is None else "out_of_range")
+    _check_part("response_format", form, {"type", "json_schema"} if kind == "json_schema" else {"type"})
+    if kind == "text":
+        return None
+    for name in ("stop", "ignore_eos"):
+        if fields.get(name):
+            raise Refused(400, f"{name} would break the form of response_format: leave it out", name, "conflict")
+    return _schema(form) if kind == "json_schema" else {}
+
+
+def _schema(form: Fields) -> Mapping[str, Any]:
+    prefix = "response_format.json_schema"
+    wrapped = typed(form, "json_schema", dict, "response_format.")
+    if wrapped is None:
+        raise Refused(400, f"{prefix} is missing", prefix, "missing")
+    _check_part(prefix, wrapped, {"name", "schema", "strict"})
+    typed(wrapped, "strict", bool, f"{prefix}.")  # the answer fits in either case
+    for name, kind in (("name", str), ("schema", dict)):
+        if not typed(wrapped, name, kind, f"{prefix}."):
+            raise Refused(400, f"{prefix}.{name} must be there and not be empty", f"{prefix}.{name}", "missing")
+    schema: Mapping[str, Any] = wrapped["schema"]
+    return schema
+
+
+def _prompt(fields: Fields) -> str | list[int]:
     value = fields.get("prompt")
     if value is None:
         raise Refused(400, "prompt is missing", "prompt", "missing")
@@ -141,9 +208,9 @@ def _prompt(fields: Mapping[str, Any]) -> str | list[int]:
     return value
 
 
-def _messages(fields: Mapping[str, Any]) -> str:
+def _messages(fields: Fields) -> str:
     """The messages as one text that ends where the assistant begins to speak."""
-    messages = _typed(fields, "messages", list)
+    messages = typed(fields, "messages", list)
     if not messages:
         raise Refused(400, "messages must hold at least one message", "messages", "missing")
     lines = [_line(message, f"messages[{place}]") for place, message in enumerate(messages)]
@@ -152,125 +219,23 @@ def _messages(fields: Mapping[str, Any]) -> str:
 
 def _line(message: Any, place: str) -> str:
     if not isinstance(message, dict):
-        raise Refused(400, f"{place} must be an object, got {_kind(message)}", place, "wrong_type")
-    role, content = message.get("role"), message.get("content")
-    if not isinstance(role, str):
-        raise Refused(400, f"{place}.role must be a string, got {_kind(role)}", f"{place}.role", "wrong_type")
+        raise Refused(400, f"{place} must be an object, got {said(message)}", place, "wrong_type")
+    _check_part(place, message, {"role", "content"}, {"tool_calls": ([],), "annotations": ([],)})
+    role, content = typed(message, "role", str, f"{place}."), message.get("content")
+    if role not in ROLES:
+        sentence = f"{place}.role must be one of {', '.join(ROLES)}, got {said(role)}"
+        raise Refused(400, sentence, f"{place}.role", "missing" if role is None else "out_of_range")
     if isinstance(content, list):
-        parts = [part.get("text") if isinstance(part, dict) else None for part in content]
-        texts = [part for part in parts if isinstance(part, str)]
-        content = "".join(texts) if len(texts) == len(parts) else None
+        content = "".join(_text(part, f"{place}.content[{at}]") for at, part in enumerate(content))
     if not isinstance(content, str):
-        raise Refused(400, f"{place}.content must be text", f"{place}.content", "wrong_type")
+        raise Refused(400, f"{place}.content must be text, got {said(content)}", f"{place}.content", "wrong_type")
     return f"{role}: {content}"
 
 
-def _typed(fields: Mapping[str, Any], name: str, kind: type, prefix: str = "") -> Any:
-    """A field of one type, or None."""
-    value = fields.get(name)
-    if value is not None and type(value) is not kind:
-        where, words = prefix + name, {str: "a string", bool: "true or false", dict: "an object", list: "a list"}
-        raise Refused(400, f"{where} must be {words[kind]}, got {_kind(value)}", where, "wrong_type")
-    return value
-
-
-def _number(fields: Mapping[str, Any], name: str, kind: type, low: float = -math.inf, high: float = math.inf) -> Any:
-    """A field that is a number within limits, or None; a whole number is a float too, true is neither."""
-    value = fields.get(name)
-    if value is None:
-        return None
-    if type(value) is not kind and not (kind is float and type(value) is int):
-        word = "a whole number" if kind is int else "a number"
-        raise Refused(400, f"{name} must be {word}, got {_kind(value)}", name, "wrong_type")
-    if not low <= fields[name] <= high:
-        limits = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}" if low < high else f"{low:g}"
-        raise Refused(400, f"{name} must be {limits}, got {_short(value)}", name, "out_of_range")
-    return value
-
-
-def _short(value: Any) -> str:
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "a huge number"
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _kind(value: Any) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "nothing"}
-    return names.get(type(value), f"the number {_short(value)}")
-
-
-class Answer:
-    """The answers to one request, in the words of its endpoint.
-
-    Args:
-        ask: the request.
-        name: of the request in the engine.
-    """
-
-    def __init__(self, ask: Ask, name: str) -> None:
-        self._chat, self._usage = ask.chat, ask.usage
-        prefix = "chatcmpl" if ask.chat else "cmpl"
-        self._head = {"id": f"{prefix}-{name}", "created": int(time.time()), "model": ask.model}
-
-    def whole(self, request: Request) -> dict[str, Any]:
-        """All of it at once."""
-        if self._chat:
-            message = {"role": "assistant", "content": request.text, "refusal": None}
-            return self._body("chat.completion", request.finish_reason, usage(request), message=message)
-        return self._body("text_completion", request.finish_reason, usage(request), text=request.text)
-
-    def first(self) -> list[dict[str, Any]]:
-        """What a stream begins with."""
-        return [self._chunk({"role": "assistant", "content": ""})] if self._chat else []
-
-    def piece(self, text: str) -> dict[str, Any]:
-        """One piece of text."""
-        return self._chunk({"content": text}) if self._chat else self._chunk(text)
-
-    def last(self, request: Request) -> list[dict[str, Any]]:
-        """What a stream ends with, before ``[DONE]``."""
-        end = self._chunk({} if self._chat else "", request.finish_reason)
-        if not self._usage:
-            return [end]
-        return [end, {**end, "choices": [], "usage": usage(request)}]
-
-    def _chunk(self, value: dict[str, str] | str, reason: str | None = None) -> dict[str, Any]:
-        kind, part = ("chat.completion.chunk", "delta") if self._chat else ("text_completion", "text")
-        body = self._body(kind, reason, None, **{part: value})
-        if not self._usage:
-            del body["usage"]
-        return body
-
-    def _body(self, kind: str, reason: str | None, counted: dict[str, Any] | None, **content: Any) -> dict[str, Any]:
-        choice = {"index": 0, **content, "logprobs": None, "finish_reason": reason}
-        return {**self._head, "object": kind, "choices": [choice], "usage": counted}
-
-
-def usage(request: Request) -> dict[str, Any]:
-    """Tokens of a request that has ended."""
-    prompt, output = len(request.prompt), len(request.output)
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": output,
-        "total_tokens": prompt + output,
-        "prompt_tokens_details": {"cached_tokens": request.cached_tokens},
-    }
-
-
-def events(bodies: Sequence[dict[str, Any]]) -> bytes:
-    """Server-sent events, one for each body."""
-    return b"".join(b"data: " + json.dumps(body).encode() + b"\n\n" for body in bodies)
-
-
-DONE = b"data: [DONE]\n\n"
-
-GAUGES = ("running", "waiting", "blocks", "blocks_used", "blocks_cached", "blocks_free")
-
-
-def metrics_text(metrics: Mapping[str, int]) -> str:
-    """The metrics, as Prometheus reads them."""
-    lines = []
-    for name, value in metrics.items():
-        gauge = name in GAUGES
-        full = f"rankzero_{name}" if gauge else f"rankzero_{name}_total"
-        lines += [f"# TYPE {full} {'gauge' if gauge else 'counter'}", f"{full} {value}"]
-    return "\n".join(lines) + "\n"
+def _text(part: Any, place: str) -> str:
+    """A part of a message, which must be text."""
+    if not isinstance(part, dict) or part.get("type") != "text" or not isinstance(part.get("text"), str):
+        raise Refused(400, f"{place} must be an object of type text with a text, got {said(part)}", place, "wrong_type")
+    _check_part(place, part, {"type", "text"})
+    text: str = part["text"]
+    return text

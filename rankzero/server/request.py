@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from rankzero.server.parts import Detokenizer
+from rankzero.server.logprobs import Chosen
+from rankzero.server.parts import Constraint, Detokenizer
 
 
 def check_numbers(least: int, **numbers: int | None) -> None:
@@ -29,6 +30,8 @@ class Sampling:
         stop: strings that end the answer.
         seed: the same seed gives the same draws, whatever else runs; None draws a seed.
         ignore_eos: the token that ends a sequence is a token like others.
+        logprobs: note the log-probability of every token, and so many of the most probable ones beside it; None notes
+            nothing.
 
     Raises:
         ValueError: a number is outside its range, or a stop string is empty.
@@ -41,10 +44,11 @@ class Sampling:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     ignore_eos: bool = False
+    logprobs: int | None = None
 
     def __post_init__(self) -> None:
         check_numbers(1, max_tokens=self.max_tokens)
-        check_numbers(0, top_k=self.top_k)
+        check_numbers(0, top_k=self.top_k, logprobs=self.logprobs)
         if not self.temperature >= 0:
             raise ValueError(f"temperature must be >= 0, got {self.temperature!r}")
         if not 0 < self.top_p <= 1:
@@ -62,6 +66,18 @@ def check_prompt(prompt: Sequence[int], vocab: int) -> None:
         raise ValueError(f"prompt must hold tokens from 0 to {vocab - 1}, got {strange!r}")
 
 
+def check_constraint(constraint: Constraint, sampling: Sampling) -> None:
+    """Raise ValueError when no text of a constraint fits, or something else would end the text before its form does."""
+    if sampling.stop or sampling.ignore_eos:
+        raise ValueError("constraint must go without stop and ignore_eos, which would break its form")
+    least = constraint.distance() + 1
+    if sampling.max_tokens < least:
+        raise ValueError(
+            f"max_tokens must be at least {least}, got {sampling.max_tokens}: the shortest text of the constraint "
+            f"takes {least - 1}, and one ends it"
+        )
+
+
 @dataclass(eq=False)
 class Request:
     """A request in the engine, whose thread alone changes it; others read it when it is done.
@@ -73,8 +89,10 @@ class Request:
         words: turns its tokens into text.
         arrival: seconds on the engine's clock.
         on_text, on_end: whom to tell.
+        constraint: which tokens may come next; None allows all.
         output: tokens of the answer so far, the one that ends a sequence included.
         text: of the answer so far, without what is held back.
+        chosen: the draw of each token, where ``sampling.logprobs`` asks for it.
         token_times: when each token was there, seconds on the engine's clock.
         finish_reason: ``stop`` (end of sequence, or a stop string), ``length``, ``abort`` or ``error``; None before.
         cached_tokens: of the prompt, those whose keys and values were taken from the prefix cache.
@@ -90,10 +108,12 @@ class Request:
     sampling: Sampling
     words: Detokenizer
     arrival: float
-    on_text: Callable[[str], None] | None = None
+    on_text: Callable[[Request, str], None] | None = None
     on_end: Callable[[Request], None] | None = None
+    constraint: Constraint | None = None
     output: list[int] = field(default_factory=list)
     text: str = ""
+    chosen: list[Chosen] = field(default_factory=list)
     token_times: list[float] = field(default_factory=list)
     finish_reason: str | None = None
     cached_tokens: int = 0
@@ -119,9 +139,26 @@ class Request:
         """Whether its next step computes just the token that it got last."""
         return bool(self.output) and self.missing == 1
 
+    def masked(self, logits: torch.Tensor) -> torch.Tensor:
+        """The logits [V], with minus infinity for tokens after which the text could not end as its constraint wants.
+
+        One token is kept back for the end of the sequence.
+        """
+        if self.constraint is None:
+            return logits
+        allowed = self.constraint.allowed(self.sampling.max_tokens - 1 - len(self.output))
+        if not allowed:
+            raise RuntimeError(f"the constraint of {self.name} allows no token after {len(self.output)}")
+        masked = torch.full_like(logits, float("-inf"))
+        masked[allowed] = logits[allowed]
+        return masked
+
     def sample(self, probabilities: torch.Tensor) -> int:
-        """Draw the next token from a distribution [V]."""
-        return draw(probabilities, self.draws.random())
+        """Draw the next token from a distribution [V], and note the draw if that is asked for."""
+        token = draw(probabilities, self.draws.random())
+        if self.sampling.logprobs is not None:
+            self.chosen.append(Chosen.of(probabilities, token, self.sampling.logprobs))
+        return token
 
     def add(self, token: int, now: float, eos: int, last: bool) -> str | None:
         """Take the next token, and pass its text on.
@@ -135,6 +172,8 @@ class Request:
         Returns:
             Why the request ends here, ``stop`` or ``length``; None when it goes on.
         """
+        if self.constraint is not None:
+            self.constraint.advance(token)
         self.output.append(token)
         self.tokens.append(token)
         self.token_times.append(now)
@@ -145,7 +184,7 @@ class Request:
             piece += self.words.finish()
         self.text += piece
         if piece and self.on_text is not None:
-            self.on_text(piece)
+            self.on_text(self, piece)
         return "stop" if stopped else "length" if last else None
 
 

@@ -95,4 +95,4 @@ class Runner:
 
     def _sample(self, request: Request, logits: torch.Tensor) -> int:
         how = request.sampling
-        return request.sample(self._probabilities(logits, how.temperature, how.top_k, how.top_p))
+        return request.sample(self._probabilities(request.masked(logits), how.temperature, how.top_k, how.top_p))

@@ -14,8 +14,9 @@ from typing import Any, TextIO
 import uvicorn
 from starlette.applications import Starlette
 
-from rankzero.server.app import Front, Mail
+from rankzero.server.app import Front
 from rankzero.server.engine import Engine, Tokenizer
+from rankzero.server.mail import Mail
 from rankzero.server.parts import Parts
 from rankzero.server.trace import Event, Step
 from rankzero.tiny import GPT, one_thread

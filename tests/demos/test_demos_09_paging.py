@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from autograder.bank.wrong_block_managers import FreesShared, Leaks
-from autograder.bank.wrong_radix_caches import Overwrites, SplitsPages
 from demos import common, paged_memory, prefix_sharing, radix_live
+from tests.wrong_programs import wrong
+
+FREES_SHARED = wrong("09-block-manager", "A block that another table still holds")
+LEAKS = wrong("09-block-manager", "A call that raises changes nothing")
+OVERWRITES = wrong("09-radix-cache", "The slots that were cached first stay")
+SPLITS_PAGES = wrong("09-radix-cache", "A prefix counts in whole pages")
 
 
 def instead(monkeypatch, demo, wrong: type) -> None:
@@ -43,11 +47,14 @@ def test_a_memory_in_which_no_request_fits(capsys):
 def test_a_manager_that_loses_blocks_is_status_1(monkeypatch, capsys):
     """Kills a check that cannot fail."""
 
-    class Loses(Leaks):
+    class Loses(LEAKS):
         def free(self, sequence):
-            self.queue.append(self.tables[sequence].pop())
+            self._free.append(self._tables[sequence].pop())
             super().free(sequence)
-            self.queue.pop()
+            self._free.pop()
+
+        def check(self):
+            """It has none."""
 
     instead(monkeypatch, paged_memory, Loses)
     assert run("paged_memory", "--quick") == 1
@@ -55,7 +62,7 @@ def test_a_manager_that_loses_blocks_is_status_1(monkeypatch, capsys):
 
 
 def test_a_manager_without_forks_does_not_need_counts(monkeypatch):
-    instead(monkeypatch, paged_memory, FreesShared)
+    instead(monkeypatch, paged_memory, FREES_SHARED)
     assert run("paged_memory", "--quick") == 0
 
 
@@ -86,7 +93,11 @@ def test_a_file_without_prompts(tmp_path, capsys, text):
 
 
 def test_a_tree_that_splits_pages_is_status_1(monkeypatch, capsys):
-    instead(monkeypatch, prefix_sharing, SplitsPages)
+    class Unchecked(SPLITS_PAGES):
+        def check(self):
+            """It has none."""
+
+    instead(monkeypatch, prefix_sharing, Unchecked)
     assert run("prefix_sharing", "--page", "16", "--system", "500") == 1
     assert "NO" in capsys.readouterr().out
 
@@ -98,7 +109,7 @@ def test_calls_are_shown_one_by_one(tmp_path):
 
 
 def test_slots_that_are_overwritten_are_seen(monkeypatch, tmp_path):
-    instead(monkeypatch, radix_live, Overwrites)
+    instead(monkeypatch, radix_live, OVERWRITES)
     rows = table(tmp_path, "radix_live")
     assert rows[2]["answer"] == "(3, [4, 5, 2])"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from autograder.bank.ch12_advantages import slip_truncation_ends, slip_without_lambda
 from demos import common, gae, random_walk
 from solutions.rl import gae as right_gae
+from tests.wrong_programs import wrong as wrong_program
 
 
 def replaced(name: str, program):
@@ -49,7 +49,10 @@ def test_an_episode_that_does_not_do(arguments, sentence, capsys):
     assert sentence in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("wrong", [slip_truncation_ends, lambda *args: slip_without_lambda(*args[:-1], 0.5)[::-1]])
+CUT, NO_LAMBDA = (wrong_program("12-gae", words) for words in ("Truncation does not end", "Lambda is missing"))
+
+
+@pytest.mark.parametrize("wrong", [CUT, lambda *args: NO_LAMBDA(*args[:-1], 0.5)[::-1]])
 def test_a_wrong_part_is_status_1(monkeypatch, capsys, wrong):
     """Kills a check that cannot fail."""
     monkeypatch.setattr(gae, "part", replaced("gae", wrong))

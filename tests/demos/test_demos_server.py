@@ -16,6 +16,9 @@ import pytest
 from demo_runs import run, table
 
 from demos import server
+from rankzero.json_judge import json_fault
+from solutions.constrained_runs import SCHEMA
+from solutions.serving_runs import client
 from tools.common import ROOT
 
 
@@ -62,6 +65,15 @@ def test_the_server_shows_reuse(tmp_path):
     rows = {row["metric"]: int(row["value"]) for row in table(tmp_path, "server", "--quick")}
     assert rows["cached_tokens"] == 16
     assert rows["blocks_free"] == rows["blocks"]
+
+
+def test_the_server_keeps_forms():
+    """It is built with the course's own constraint: the real client gets a form by its schema."""
+    form = {"type": "json_schema", "json_schema": {"name": "form", "schema": SCHEMA}}
+    said = {"model": "tiny", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 50}
+    with server.start("solutions") as running:
+        found = client(running).chat.completions.create(**said, response_format=form)
+    assert json_fault(found.choices[0].message.content, SCHEMA) is None
 
 
 def test_a_taken_port_is_one_sentence(capsys):

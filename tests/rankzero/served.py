@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import functools
+import json
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import openai
 import torch
 
 from rankzero.server import Engine, Parts
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
 from solutions.block_manager import BlockManager
+from solutions.constrained_runs import schema_constraint
 from solutions.detokenizer import StreamingDetokenizer
 from solutions.radix_cache import RadixCache
 from solutions.tiny_serving import generate_batch, next_token_probabilities
 from solutions.token_budget import TokenBudgetScheduler
 
-PARTS = Parts(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, TokenBudgetScheduler)
+PARTS = Parts(
+    *(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, TokenBudgetScheduler),
+    constraint=schema_constraint(),
+)
 TOKENIZER = ByteTokenizer()
 EOS = TOKENIZER.eos
 
@@ -75,3 +83,19 @@ def until(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < deadline
+
+
+def client(server: Any) -> openai.OpenAI:
+    """The real client of a server."""
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
+
+
+def ask(url: str, path: str = "/v1/completions", body: Any = None, method: str | None = None) -> tuple[int, Any, bytes]:
+    """Status, headers and body of a plain request."""
+    data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+    asked = urllib.request.Request(f"{url}{path}", data, {"Content-Type": "application/json"}, method=method)
+    try:
+        with urllib.request.urlopen(asked, timeout=30) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read()

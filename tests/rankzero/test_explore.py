@@ -15,12 +15,18 @@ from pathlib import Path
 import pytest
 
 from rankzero import explore as ex
+from rankzero import vega
 from rankzero.explore import Choice, Range, Vector
 from tools import browser as chrome
 from tools.common import VENDOR
 from tools.serve import server
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
+
+needs_vendor = pytest.mark.skipif(
+    not all((VENDOR / name).is_dir() for name in ("pyodide", "vega", "vega-lite", "vega-embed")),
+    reason="the scripts of the book are not here (make vendor)",
+)
 
 TOY = '''
 """An explorer of the tests."""
@@ -123,34 +129,55 @@ def test_stops_of_a_slider_are_distinct_and_hold_both_ends_and_the_default(contr
         assert all(b <= max(1.12 * a, a + 1) for a, b in itertools.pairwise(stops))
 
 
+def test_what_is_measured_is_rounded_and_what_is_counted_is_not():
+    assert Range(1e-7, 1e-3, 1.2345678e-5, "s", log=True).default == 1.235e-5
+    assert Range(0.0, 100.0, 12.3456789).default == 12.3457
+    assert Range(1, 10**9, 26_214_401, log=True).default == 26_214_401
+
+
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
         (2e9, "B", "2 GB"),
         (5e-6, "s", "5 µs"),
         (0, "s", "0 s"),
-        (12345, "GB", "12340 GB"),
+        (12345, "GB", "12,345 GB"),
         (4, "", "4"),
         (1e-10, "s", "1e-10 s"),
+        (32_768, "tokens", "32,768 tokens"),
+        (1234567.5, "", "1,234,567.5"),
+        (-0.125, "", "-0.125"),
+        (1e-5, "", "1e-05"),
+        (1.05e6, "B", "1.05 MB"),
+        (25 * 2**20, "B", "25 MiB"),
+        (2**20 + 1, "B", "1.048577 MB"),
     ],
 )
-def test_a_value_in_a_base_unit_has_a_prefix(value, unit, text):
+def test_a_value_is_shown_in_full_and_in_a_base_unit_with_a_prefix(value, unit, text):
     assert ex.shown(value, unit) == text
 
 
 # The notebook
 
 
+@pytest.fixture
+def no_scripts(monkeypatch, tmp_path):
+    """A course that was installed without the scripts of the book's pages."""
+    monkeypatch.setattr(vega, "FOLDER", tmp_path)
+
+
 def charts(box) -> list[dict]:
-    return [output["data"] for output in box.children[-2].outputs]
+    """What the chart's place shows."""
+    place = next(child for child in box.children if hasattr(child, "outputs"))
+    return [output["data"] for output in place.outputs]
 
 
 def test_the_widget_draws_the_default_and_each_change(sizes):
     box = ex.widget(sizes, "Sizes", "They grow.", CONTROLS)
-    ranks, message, scale, _ = box.children[1:-2]
+    ranks, message, scale, _ = box.children[1:5]
 
     def drawn():
-        return [row["y"] for row in charts(box)[0][ex.MIME]["data"]["values"]]
+        return [row["y"] for row in charts(box)[0][vega.MIME]["data"]["values"]]
 
     assert drawn() == [0, 2e6, 4e6, 6e6]
     ranks.value = 2
@@ -171,19 +198,72 @@ def test_what_cannot_be_drawn_is_a_sentence(sizes):
     assert charts(box) == [{"text/plain": "kind must be drawable, got none"}]
 
 
-def test_altair_draws_where_it_is_installed(sizes, monkeypatch):
-    class Chart:
-        @classmethod
-        def from_dict(cls, spec):
-            assert spec["mark"]
-            return cls()
+def test_without_the_scripts_the_front_end_draws_its_own_type(sizes, no_scripts):
+    """Kills: altair's HTML wherever altair is installed: without a network, an error and no chart."""
+    importlib.import_module("altair")
+    box = ex.widget(sizes, "Sizes", "They grow.", CONTROLS)
+    assert charts(box) == [{vega.MIME: sizes(4, 2e6), "text/plain": "They grow."}]
+    assert not hasattr(box.children[-1], "outputs")
 
-        def _repr_mimebundle_(self):
-            return {"text/html": "drawn by altair"}, {}
 
-    monkeypatch.setitem(sys.modules, "altair", type(sys)("altair"))
-    sys.modules["altair"].Chart = Chart
-    assert charts(ex.widget(sizes, "t", "a", CONTROLS)) == [{"text/html": "drawn by altair"}]
+def test_altair_comes_last_where_nothing_else_draws(sizes, no_scripts, monkeypatch):
+    """Colab draws no MIME type of charts, so altair's HTML is all that is left there."""
+    monkeypatch.setitem(sys.modules, "google.colab", type(sys)("google.colab"))
+    (drawn,) = charts(ex.widget(sizes, "Sizes", "They grow.", CONTROLS))
+    assert "altair-viz" in drawn["text/html"]
+    monkeypatch.setitem(sys.modules, "altair", None)
+    (drawn,) = charts(ex.widget(sizes, "Sizes", "They grow.", CONTROLS))
+    assert list(drawn) == [vega.MIME, "text/plain"]
+
+
+@needs_vendor
+def test_the_scripts_of_the_book_come_first(sizes, monkeypatch):
+    """They draw in Colab too, and are sent once for each explorer, not with each change."""
+    monkeypatch.setitem(sys.modules, "google.colab", type(sys)("google.colab"))
+    box = ex.widget(sizes, "Sizes", "They grow.", CONTROLS)
+    (drawn,) = charts(box)
+    assert "altair" not in drawn["text/html"]
+    assert len(drawn["text/html"]) < 10_000
+    (engine,) = box.children[-1].outputs
+    assert len(engine["data"]["text/html"]) > 500_000
+
+
+SHOW = """(html) => {
+  const place = document.createElement("div");
+  place.innerHTML = html;
+  document.body.append(place);
+  for (const old of place.querySelectorAll("script")) {
+    const fresh = document.createElement("script");
+    fresh.textContent = old.textContent;
+    old.replaceWith(fresh);
+  }
+}"""
+
+
+@pytest.mark.browser
+@needs_vendor
+@pytest.mark.parametrize("modules", ["0", "window.define = Object.assign(() => { throw 'taken'; }, {amd: {}}); 0"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_chart_draws_in_a_front_end_without_a_network(sizes, browser, modules, order):
+    """Outputs as Jupyter shows them: scripts made anew, in any order, beside a loader of modules or none."""
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.set_content("<title>notebook</title><body></body>")
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("request", lambda request: faults.append(request.url))
+    page.evaluate(modules)
+    box = ex.widget(sizes, "Sizes", "They </script> grow.", CONTROLS)
+    outputs = [charts(box)[0]["text/html"], box.children[-1].outputs[0]["data"]["text/html"]]
+    for html in outputs[::order]:
+        page.evaluate(SHOW, html)
+    page.wait_for_function("document.querySelector('svg.marks')")
+    assert page.locator("[role=img]").first.get_attribute("aria-label") == "They </script> grow."
+    box.children[1].value = 2
+    page.evaluate(SHOW, charts(box)[0]["text/html"])
+    page.wait_for_function("document.querySelectorAll('svg.marks').length === 2")
+    context.close()
+    assert faults == []
 
 
 # The still
@@ -205,7 +285,8 @@ def test_the_figure_carries_its_definition_and_sleeps(sizes):
     found = re.search(r' data-controls="([^"]*)"', html)
     assert found
     controls = json.loads(unescape(found[1]))
-    assert controls["ranks"] == {"kind": "Range", "default": 4, "unit": "", "stops": [2, 3, 4, 5, 6, 7, 8]}
+    stops = [2, 3, 4, 5, 6, 7, 8]
+    assert controls["ranks"] == {"kind": "Range", "default": 4, "stops": stops, "texts": "2|3|4|5|6|7|8"}
     assert controls["scale"]["high"] is None
     assert '<fieldset class="rz-controls" disabled' in html
     assert "make serve" in html
@@ -265,6 +346,7 @@ def visit(browser, sizes, tmp_path):
             address = f"http://127.0.0.1:{running.server_port}"
         contexts.append(browser.new_context())
         page = contexts[-1].new_page()
+        page.set_default_timeout(120_000)  # Python starts slowly on a busy machine
         page.faults = []
         page.on("pageerror", lambda error: page.faults.append(str(error)))
         page.on("request", lambda r: None if chrome.local(r.url) else page.faults.append(r.url))
@@ -282,13 +364,7 @@ def visit(browser, sizes, tmp_path):
 def wait_for(page, name: str, value) -> None:
     state = "JSON.parse(document.querySelector('figure').dataset.state || '{}')"
     script = f"([name, value]) => JSON.stringify({state}[name]) === value"
-    page.wait_for_function(script, arg=[name, json.dumps(value, separators=(",", ":"))], timeout=60_000)
-
-
-needs_vendor = pytest.mark.skipif(
-    not all((VENDOR / name).is_dir() for name in ("pyodide", "vega", "vega-lite", "vega-embed")),
-    reason="the scripts of the book are not here (make vendor)",
-)
+    page.wait_for_function(script, arg=[name, json.dumps(value, separators=(",", ":"))])
 
 
 @pytest.mark.browser
@@ -345,3 +421,35 @@ def test_without_the_scripts_the_still_stays_and_a_sentence_says_so(visit):
     page.wait_for_function("document.querySelector('.rz-status').textContent.includes('does not move here')")
     assert page.locator(".rz-chart").inner_html() == still
     assert page.faults == []
+
+
+@pytest.mark.browser
+@needs_vendor
+@pytest.mark.parametrize("away", ["**/*", "**/explorer-worker.js", "**/pyodide.js", "**/*.wasm", "**/vega-lite*"])
+def test_an_explorer_pressed_without_a_network_starts_at_a_later_press(visit, away):
+    """Kills: a figure that is dead until the page is loaded again."""
+    page = visit()
+    status, ranks = page.locator(".rz-status"), page.get_by_role("slider", name="ranks")
+    page.route(away, lambda route: route.abort())
+    ranks.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.rz-status').textContent.endsWith('Press a control to try again.')")
+    assert status.inner_text().startswith("The chart does not move here: ")
+    page.unroute(away)
+    ranks.press("ArrowRight")
+    wait_for(page, "ranks", 6)
+    assert status.inner_text() == ""
+    assert page.faults == []
+
+
+@pytest.mark.browser
+@needs_vendor
+def test_a_press_that_moves_nothing_tries_again_too(visit):
+    page = visit()
+    page.route("**/vendor/**", lambda route: route.abort())
+    page.locator(".rz-value").first.click()
+    page.wait_for_function("document.querySelector('.rz-status').textContent.includes('try again')")
+    page.unroute("**/vendor/**")
+    page.locator(".rz-value").first.click()
+    page.wait_for_function("document.querySelector('.rz-status').textContent === ''")
+    page.get_by_role("slider", name="ranks").press("ArrowRight")
+    wait_for(page, "ranks", 5)

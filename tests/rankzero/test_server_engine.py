@@ -211,7 +211,7 @@ def test_stop_strings_and_characters(text, stop, sent, reason, tokens):
     pieces = []
     limit = 11 if reason == "length" and "abc" in text else 12
     serving = engine(saying(text))
-    request = serving.submit([65], limit, stop=stop, on_text=pieces.append)
+    request = serving.submit([65], limit, stop=stop, on_text=lambda _, text: pieces.append(text))
     serving.run()
     assert (request.text, request.finish_reason) == (sent, reason)
     assert "".join(pieces) == sent

@@ -5,15 +5,13 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 import openai
 import pytest
-from served import PARTS, TOKENIZER, Gate, alone, model, saying, until
+from served import PARTS, TOKENIZER, Gate, alone, ask, client, model, saying, until
 
 from rankzero.server import serve
 from rankzero.server.load import Query, load
@@ -26,24 +24,9 @@ def server():
     assert running.engine.memory.free == running.engine.blocks
 
 
-def client(server) -> openai.OpenAI:
-    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
-
-
 def complete(server, prompt="Alice", **fields):
     said = {"model": "tiny", "prompt": prompt, "temperature": 0, "max_tokens": 12, **fields}
     return client(server).completions.create(**said)
-
-
-def ask(url, path="/v1/completions", body=None, method=None):
-    """Status, headers and body of a plain request."""
-    data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-    asked = urllib.request.Request(f"{url}{path}", data, {"Content-Type": "application/json"}, method=method)
-    try:
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            return answer.status, answer.headers, answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, error.headers, error.read()
 
 
 class Stream:
@@ -245,7 +228,7 @@ def test_a_wrong_field_is_named(server, change, status, parameter, code):
         ([{"role": "user", "content": "A"}, {"content": "B"}], "messages[1].role"),
         ([{"role": "user"}], "messages[0].content"),
         ([{"role": "user", "content": 5}], "messages[0].content"),
-        ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content"),
+        ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content[0]"),
         ([{"role": "user", "content": "x" * 200}], "messages"),
     ],
 )

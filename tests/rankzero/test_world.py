@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -372,6 +373,52 @@ def test_an_interrupt_ends_the_ranks_and_passes_on():
     """
     done = script(text)
     assert done.stdout == "[]\n", done.stderr
+
+
+STOPPED = """
+    import os, signal, sys, time
+    from rankzero import world
+    def work():
+        import torch.distributed as dist
+        dist.barrier()
+        if dist.get_rank() == 0:
+            os.kill(caller, signal.SIGINT)
+        time.sleep(1000)
+    def run():
+        world.run(work, ranks=2)
+    caller = os.getpid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
+
+def test_an_interrupted_script_says_one_sentence():
+    """Kills: a stop that is answered by the frames of this package, and one that the shell does not learn of."""
+    done = script(STOPPED + "    run()\n")
+    assert done.stderr == "interrupted: the world's 2 ranks have been ended\n"
+    assert done.returncode == -signal.SIGINT
+
+
+def test_other_errors_are_shown_as_before():
+    text = (
+        STOPPED + "    try:\n        run()\n    except KeyboardInterrupt:\n        raise ValueError('mine') from None\n"
+    )
+    done = script(text)
+    assert done.stderr.startswith("Traceback (most recent call last):")
+    assert done.stderr.endswith("ValueError: mine\n")
+
+
+def test_an_interrupted_cell_says_one_sentence():
+    """Kills: a notebook's stop button that fills the page with frames."""
+    text = (
+        STOPPED
+        + """
+    from IPython.core.interactiveshell import InteractiveShell
+    shell = InteractiveShell.instance(colors="nocolor")
+    shell.user_ns["run"] = run
+    shell.run_cell("run()")
+"""
+    )
+    assert script(text).stdout == "interrupted: the world's 2 ranks have been ended\n"
 
 
 def test_a_world_is_frozen():

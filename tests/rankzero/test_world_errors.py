@@ -196,9 +196,14 @@ def test_the_exception_of_the_rank_at_fault_is_told_not_its_echo():
         (lambda: ctypes.string_at(0), r"segmentation fault \(SIGSEGV\) at line \d+ of test_world_errors.py"),
         (lambda: os.abort(), r"abort \(SIGABRT\) at line \d+ of test_world_errors.py"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), r"killed, out of memory perhaps \(SIGKILL\)"),
+        pytest.param(
+            lambda: os.kill(os.getpid(), 35),
+            "signal 35",
+            marks=pytest.mark.skipif(sys.platform != "linux", reason="real-time signals are Linux's"),
+        ),
         (lambda: os._exit(0), "it left with exit status 0 before its function returned"),
     ],
-    ids=["segfault", "abort", "kill", "exit"],
+    ids=["segfault", "abort", "kill", "nameless", "exit"],
 )
 def test_a_death_is_named(how, words):
     def work():

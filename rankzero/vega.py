@@ -1,0 +1,72 @@
+"""A Vega-Lite chart as an output of a notebook, drawn without a network wherever that is possible.
+
+The scripts of the book's pages (``make vendor``) draw it in every front end. Without them the output holds the MIME
+type of Vega-Lite, which JupyterLab, Notebook and VS Code draw by themselves. Colab does not: there the last resort is
+altair, which Colab brings and whose HTML loads scripts from another host.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+#: The MIME type of a Vega-Lite chart.
+MIME = "application/vnd.vegalite.v5+json"
+
+#: Where a checkout of the course keeps the scripts of its pages, and those that draw charts, in the order they load in.
+FOLDER = Path(__file__).resolve().parents[1] / ".cache" / "static" / "vendor"
+SCRIPTS = ("vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js")
+
+#: One script, hidden from RequireJS and CommonJS: it has to define a global name, not a module of the front end.
+LOADED = "(function (exports, module, define) {{ {source}\n}}).call(window);"
+ENGINE = """<script>
+if (!window.vegaEmbed) {{ {sources} }}
+document.dispatchEvent(new Event("rankzero-vega"));
+</script>"""
+CHART = """<div role="img" aria-label="{alt}"><div id="{name}"></div></div><script>
+(function () {{
+  const draw = () => vegaEmbed("#{name}", {spec}, {{ actions: false, mode: "vega-lite", renderer: "svg" }});
+  if (window.vegaEmbed) draw();
+  else document.addEventListener("rankzero-vega", draw, {{ once: true }});
+}})();
+</script>"""
+
+
+def engine() -> dict[str, str] | None:
+    """An output with the scripts, to be shown once beside the charts; None where this checkout does not have them."""
+    files = [FOLDER / name for name in SCRIPTS]
+    if not all(file.is_file() for file in files):
+        return None
+    sources = "\n".join(LOADED.format(source=_inside(file.read_text(encoding="utf-8"))) for file in files)
+    return {"text/html": ENGINE.format(sources=sources), "text/plain": ""}
+
+
+def chart(spec: dict[str, Any], alt: str, scripts: bool) -> dict[str, Any]:
+    """The output that shows a chart. ``scripts`` says whether :func:`engine` is shown beside it."""
+    shown = {MIME: spec, "text/plain": alt}
+    if scripts:
+        from html import escape
+
+        text = CHART.format(name=f"rz-{uuid4().hex}", alt=escape(alt), spec=_inside(json.dumps(spec)))
+        return shown | {"text/html": text}
+    return _by_altair(spec) or shown if "google.colab" in sys.modules else shown
+
+
+def _inside(source: str) -> str:
+    """The script, changed so that nothing in it ends the HTML element around it."""
+    return re.sub(r"<(?=/script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
+
+
+def _by_altair(spec: dict[str, Any]) -> dict[str, Any] | None:
+    """The output of altair's renderer; None where it is not installed."""
+    try:
+        import altair
+    except ImportError:
+        return None
+    renderer = altair.renderers.get()
+    made = renderer(spec) if renderer else {}
+    return dict(made[0] if isinstance(made, tuple) else made)
