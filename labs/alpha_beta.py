@@ -35,7 +35,8 @@ def relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, l
 
     Args:
         message_bytes: size of the whole message, bytes; not negative.
-        hops: links from the first rank to the last; 0 when the first is the last, and then the time is 0.
+        hops: links from the first rank to the last; not negative. Without hops the first rank is the last, and the
+            time is 0.
         chunks: parts of the message; at least 1.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.

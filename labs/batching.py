@@ -19,7 +19,8 @@ def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) 
         data_parallel: data-parallel ranks; at least 1.
 
     Raises:
-        ValueError: an argument is no integer >= 1, or the global batch cannot be divided exactly.
+        ValueError: an argument is not an integer >= 1, or ``micro_batch * data_parallel`` does not divide
+            ``global_batch``.
     """
     raise NotImplementedError("05-accumulation-steps: not written yet")
 
@@ -37,7 +38,8 @@ def accumulated_step_time(
         sync_every: reduce after every micro-step, as DDP does outside ``no_sync()``; else once, at the end.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: ``micro_steps`` is not an integer, or an argument is outside its range or not finite; the message
+            names it and its value.
     """
     raise NotImplementedError("05-accumulated-step-time: not written yet")
 
@@ -53,13 +55,13 @@ def scaled_learning_rate(
 
     Args:
         base: learning rate that is right for ``base_batch``; positive.
-        base_batch: positive.
-        batch: the new batch, in the same unit; positive.
+        base_batch: the batch size of ``base``; positive.
+        batch: the batch size asked about, in the same unit; positive.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
-        noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules take no notice of it.
+        noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules do not use it.
 
     Raises:
-        ValueError: an unknown rule, ``noise`` without its scale, or a number that is not finite and positive.
+        ValueError: an unknown rule, ``noise`` without a noise scale, or a number that is not finite and positive.
 
     Source: Goyal et al. (2017), arXiv:1706.02677; Malladi et al. (2022), arXiv:2205.10287; McCandlish et al. (2018),
     arXiv:1812.06162, equation 2.6.
@@ -71,14 +73,15 @@ def learning_rate_at(step: int, peak: float, warmup: int, total: int, minimum: f
     """The learning rate of one step: a linear warm-up, then half a cosine down to ``minimum``.
 
     Args:
-        step: an integer, counted from 1.
-        peak: the learning rate at step ``warmup``; finite, positive.
-        warmup: steps of the warm-up, in which the rate is ``peak * step / warmup``; 0 for none.
-        total: the step at which ``minimum`` is reached and from which it is kept; at least 1 and ``warmup``.
+        step: counted from 1; it may lie beyond ``total``.
+        peak: the learning rate at step ``warmup``; positive.
+        warmup: steps of the warm-up, in which the rate is ``peak * step / warmup``; from 0 (no warm-up) to ``total``.
+        total: the step at which ``minimum`` is reached, at least 1; later steps keep it.
         minimum: from 0 to ``peak``.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
+            and its value.
 
     Source: Loshchilov and Hutter (2017), arXiv:1608.03983; the schedule of Llama 3 405B, arXiv:2407.21783, section 3.4.
     """
@@ -96,7 +99,7 @@ def gradient_noise_scale(
 
     Args:
         small_batch: rows of one rank; positive.
-        large_batch: rows of all ranks; more than ``small_batch``.
+        large_batch: rows of all ranks; finite, more than ``small_batch``.
         small_norm_squared: mean of the squared norms of the ranks' own gradients; not negative.
         large_norm_squared: squared norm of the gradient over all rows; not negative.
 
@@ -120,15 +123,16 @@ def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, 
     Args:
         curvature: second derivative; positive.
         learning_rate: not negative.
-        delay: updates between computing a gradient and using it; 0 is plain SGD.
+        delay: updates between computing a gradient and using it; not negative, 0 is plain SGD.
         steps: updates; not negative.
-        start: ``x[0]``.
+        start: ``x[0]``; finite.
 
     Returns:
         ``x[0]`` to ``x[steps]``.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
+            and its value.
 
     Source: Levin and May (1976), Theoretical Population Biology 9, for the learning rates at which it converges.
     """
@@ -148,7 +152,7 @@ def debug_loss(losses: Sequence[float], tokens: Sequence[int]) -> float:
 
     Args:
         losses: the mean loss of a token in each of them.
-        tokens: how many tokens each mean is over.
+        tokens: how many tokens each mean is taken over.
 
     Raises:
         ValueError: there is no token at all.

@@ -1,5 +1,5 @@
 # Generated from solutions/buckets.py by make stubs. Write the bodies; names and signatures stay.
-"""Buckets of gradients: how they are filled, and what of their communication stays visible behind the backward pass.
+"""Buckets of gradients: how they are filled, and how much of their communication outlasts the backward pass.
 
 Standard library only. Sizes are in bytes, times in seconds.
 """
@@ -24,7 +24,8 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
         One list of indices for each bucket; none when there is no gradient.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: there is no limit, or a number is outside its range or not finite; the message names the argument
+            and its value.
 
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.2; ``torch.distributed._compute_bucket_assignment_by_size``.
     """
@@ -45,7 +46,8 @@ def exposed_communication(compute: Sequence[float], communication: Sequence[floa
         Seconds from the end of the backward pass to the end of the last transfer; 0 without buckets.
 
     Raises:
-        ValueError: the lengths differ, or a time is negative or not finite.
+        ValueError: the lengths differ, or a time is negative or not finite; the message names the argument and its
+            value.
 
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.3.
     """

@@ -21,8 +21,8 @@ def cached_attention(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Causal attention of T new tokens to P cached tokens and to each other.
 
-    New token i stands at position P + i: it sees the cached tokens, itself and the new tokens before it. Scores are
-    divided by the square root of d.
+    New token i is at position P + i: it sees the cached tokens, itself and the new tokens before it. Scores are divided
+    by the square root of d.
 
     Args:
         query, key, value: of the new tokens, [heads, T, d]; T is at least 1.

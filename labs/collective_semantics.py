@@ -45,8 +45,8 @@ def collective_outputs(
         One list per rank; None where the library promises nothing (all but the root of ``gather`` and ``reduce``).
 
     Raises:
-        ValueError: unknown operation or reduction, root outside the ranks, an input missing, unequal lengths, or a
-            length that the ranks do not divide.
+        ValueError: ``operation`` or ``reduction`` is unknown, ``root`` is not a rank, there are no inputs or one that
+            counts is missing, the lengths differ, or the ranks do not divide a length that is cut.
 
     Source: MPI standard, chapter "Collective Communication"; torch.distributed documentation.
     """

@@ -37,7 +37,7 @@ def token_index(dfa: "Dfa", vocabulary: Sequence[bytes], eos: int) -> dict[int, 
 
 
 class ConstraintState:
-    """Where a text stands in its automaton: what may follow, how far the end is, and the way back.
+    """Where a text is in its automaton: what may follow, how far the end is, and the way back.
 
     Args:
         index: state -> token -> next state, as ``token_index`` makes it.
@@ -61,14 +61,14 @@ class ConstraintState:
         """The tokens that may come next, in ascending order; ``eos`` exactly where the state accepts.
 
         Args:
-            remaining: tokens that may still be emitted, ``eos`` not counted. A token is then allowed only if, after it,
-                acceptance is at most ``remaining - 1`` tokens away. None sets no limit.
+            remaining: tokens that may still be emitted, ``eos`` not counted; at least 0. A token is then allowed only
+                if, after it, acceptance is at most ``remaining - 1`` tokens away. None sets no limit.
 
         Returns:
             The list; empty after ``eos``.
 
         Raises:
-            ValueError: ``remaining`` is negative.
+            ValueError: ``remaining`` is outside its range.
         """
         raise NotImplementedError("11-constraint-state: not written yet")
 
@@ -89,7 +89,7 @@ class ConstraintState:
         """Take back the last ``count`` tokens; ``eos`` counts as one.
 
         Raises:
-            ValueError: ``count`` is negative, or more than were taken.
+            ValueError: ``count`` is not an integer from 0 to the number of tokens that were taken.
         """
         raise NotImplementedError("11-constraint-state: not written yet")
 
@@ -105,22 +105,25 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
     """A regular expression for the compact JSON texts of a schema.
 
     No blanks outside of strings. Objects have all their properties, in the order of the schema, and no others. Keys and
-    the values of ``enum`` stand as ``json.dumps(value, ensure_ascii=False, separators=(",", ":"))`` writes them. Use
-    characters, classes, groups, ``|``, ``?`` and counts; no anchors and no look-ahead.
+    the values of ``enum`` are written by ``json.dumps(value, ensure_ascii=False, separators=(",", ":"))``. Use
+    characters, classes, groups, ``|``, ``?`` and counts; no anchors and no look-ahead. ``title``, ``description``,
+    ``default``, ``examples``, ``deprecated``, ``readOnly``, ``writeOnly`` and ``$comment`` are ignored.
 
     Args:
-        schema: with a ``type``: ``object`` (``properties``; ``required`` and ``additionalProperties`` may say again
-            that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps ``minItems``),
-            ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most 9 digits
-            (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum`` of at least one value: then only
-            the values count. A missing minimum is 0.
+        schema: a dictionary with a ``type``: ``object`` (``properties``; ``required`` and ``additionalProperties`` may
+            say again that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps
+            ``minItems``), ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most
+            9 digits (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum``, a list of at least one
+            value, and perhaps a ``type``: then only the values count. A missing minimum is 0. Schemas hold schemas at
+            most 8 levels deep, the outermost one included.
 
     Returns:
         A pattern that ``re.fullmatch`` and ``rankzero.automata.compile_regex`` take.
 
     Raises:
-        ValueError: a type or keyword that is not in this list, a maximum that is missing or below the minimum, a bound
-            that is not an integer >= 0; the message names the keyword.
+        ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
+            ``required`` without all properties, a maximum that is missing or below the minimum, a bound that is not an
+            integer >= 0 (2.0 is none), or more than 8 levels; the message names the keyword.
 
     Source: JSON Schema, https://json-schema.org/draft/2020-12; RFC 8259.
     """
@@ -130,7 +133,7 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
 def grammars() -> dict[str, str]:
     """Three regular expressions, by name. A whole text must match; no anchors, no look-ahead.
 
-    - ``phone``: three digits, three digits, four digits, with ``-`` between them: ``555-010-4477``.
+    - ``phone``: three digits, three digits, four digits, with ``-`` between them: ``555-010-4477``. Digits are 0 to 9.
     - ``signature``: the first line of a Python function, ``def name(a, b):``: ``def``, one blank, a name, then in
       brackets no, one, two or three names with ``, `` (a comma and one blank) between them, and a colon. A name is an
       ASCII letter or ``_``, then any number of ASCII letters, digits and ``_``.
@@ -162,10 +165,10 @@ def debug_limit(state: "ConstraintState", choose: Callable[[list[int]], int], ma
     Args:
         state: at the start of a text: ``allowed(remaining)``, ``advance``, ``finished`` and ``distance``.
         choose: takes a list of tokens, never an empty one, and gives one of them.
-        max_tokens: the limit.
+        max_tokens: the limit; an integer.
 
     Raises:
-        ValueError: no text fits the limit.
+        ValueError: no text fits the limit, or it is not an integer.
     """
     tokens = []
     while len(tokens) < max_tokens and not state.finished:

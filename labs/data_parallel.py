@@ -28,15 +28,17 @@ def synchronize_gradients(
 
     Args:
         parameters: of the model, all of one type. One that is named twice is reduced once. One that needs no gradient
-            is left alone. One whose ``grad`` is None on this rank adds nothing, and gets the result too. A ``grad``
-            keeps its storage and its type.
+            is left alone. One whose ``grad`` is None on this rank travels as zeros and gets the result too, unless it
+            is None on every rank: then it stays None, as under DDP, and ``torch.optim`` skips it. The ranks learn
+            this with the counts. A ``grad`` keeps its storage and its type.
         count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold. Divide
             Python numbers: the quotient of two integer tensors is rounded to fp32.
         bucket_bytes: cap of a bucket, bytes; positive and finite.
         group: of the ranks; None is the default group.
 
     Returns:
-        How many all-reduces carried gradients; the one that adds up the counts is not among them.
+        How many all-reduces carried gradients; the one that adds up the counts, and on how many ranks each parameter
+        has a ``grad``, is not among them.
 
     Raises:
         ValueError: an argument is outside its range, or no rank has a row (then on every rank).
@@ -79,7 +81,11 @@ class ShardedAdamW:
         raise NotImplementedError("05-sharded-adam-w: not written yet")
 
     def step(self) -> None:
-        """One step with the mean over all ranks of ``grad``; a ``grad`` that is None counts as zeros."""
+        """One step with the mean over all ranks of ``grad``.
+
+        A ``grad`` that is None counts as zeros, also where it is None on every rank: that weight decays too, though
+        ``torch.optim.AdamW`` would skip it.
+        """
         raise NotImplementedError("05-sharded-adam-w: not written yet")
 
     def state_bytes(self) -> int:
@@ -127,6 +133,6 @@ def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup |
         The first ``numel`` elements of all slices, 1-D.
 
     Raises:
-        ValueError: ``shard`` is not 1-D, or ``numel`` is outside its range.
+        ValueError: ``shard`` is not 1-D, or ``numel`` is not an integer or is outside its range.
     """
     raise NotImplementedError("05-gather-parameter: not written yet")

@@ -78,7 +78,7 @@ def keep_within_capacity(choices: list[list[int]], experts: int, capacity: int) 
         In the shape of ``choices``, True where the assignment is kept.
 
     Raises:
-        ValueError: an argument is outside its range, or a choice is no expert.
+        ValueError: ``experts`` or ``capacity`` is outside its range, or a choice is no expert.
 
     Source: Lepikhin et al. (2020), arXiv:2006.16668, algorithm 1.
     """
@@ -107,7 +107,7 @@ def all_to_all_bytes(
         ranks: R, at least 1. One rank sends nothing: 0.0.
         bytes_per_element: w, bytes; not negative.
         once_per_rank: whether a token travels once to a rank where several of its experts are.
-        experts: E, needed for ``once_per_rank``; a multiple of R, at least k.
+        experts: E, an integer, needed for ``once_per_rank``; a multiple of R, at least k.
 
     Raises:
         ValueError: an argument is outside its range or missing; the message names it and its value.

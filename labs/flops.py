@@ -90,8 +90,8 @@ def utilization(
         tokens_per_second: of the whole job; not negative, finite.
         flops_per_token: forward and backward, nothing recomputed; positive, finite.
         gpus: an integer >= 1.
-        peak: of one GPU, dense, FLOP/s; positive, finite. (With sparsity a data sheet prints twice that.)
-        recomputed_forward: from 0 (nothing) to 1 (everything).
+        peak: of one GPU, dense, FLOP/s; positive, finite. A data sheet may print the peak with sparsity instead.
+        recomputed_forward: share of the forward pass that is computed again, from 0 to 1.
 
     Returns:
         ``(mfu, hfu)``.

@@ -26,7 +26,7 @@ class FutureMap:
         max_running: sequences of one step at most; at least 1.
 
     Raises:
-        ValueError: ``max_running`` is no integer >= 1.
+        ValueError: ``max_running`` is not an integer >= 1.
 
     Source: SGLang v0.4, ``future_token_ids_map`` of ``tp_worker_overlap_thread.py``.
     """
@@ -41,7 +41,7 @@ class FutureMap:
         one before a wrap goes on beyond the limit.
 
         Raises:
-            ValueError: ``count`` is no integer from 1 to ``max_running``.
+            ValueError: ``count`` is not an integer from 1 to ``max_running``.
         """
         raise NotImplementedError("10-future-map: not written yet")
 

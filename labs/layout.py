@@ -33,8 +33,8 @@ def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
         job: the model, its batch and its GPUs.
 
     Raises:
-        ValueError: ``tp cp pp dp`` is not ``gpus``, ``ep`` does not divide ``dp``, the batch is not divisible by
-            ``dp`` micro-batches, or ``zero`` is not 1, 2 or 3.
+        ValueError: a size of the layout is not an integer >= 1, ``tp cp pp dp`` is not ``gpus``, ``ep`` does not divide
+            ``dp``, the batch is not divisible by ``dp`` micro-batches, or ``zero`` is not 1, 2 or 3.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054; Korthikanti et al. (2022), arXiv:2205.05198, for 34 s b h with
     sequence parallelism and selective recomputation.
@@ -68,14 +68,16 @@ def debug_validate(gpus: int, tp: int, cp: int, pp: int, dp: int) -> int:
     The check lets TP 8, PP 16, DP 4 with CP 16 pass on 16,384 GPUs.
 
     Args:
-        gpus: how many there are.
-        tp, cp, pp, dp: the sizes of the mesh.
+        gpus: how many there are, at least 1.
+        tp, cp, pp, dp: the sizes of the mesh, each at least 1.
 
     Raises:
-        ValueError: a size is below 1, or the mesh takes another number of GPUs; then the message holds both numbers.
+        ValueError: a number is not an integer >= 1, or the mesh takes another number of GPUs than there are; then the
+            message holds both.
     """
-    if min(gpus, tp, cp, pp, dp) < 1:
-        raise ValueError(f"sizes must be >= 1, got {gpus}, {tp}, {cp}, {pp}, {dp}")
+    for size in (gpus, tp, cp, pp, dp):
+        if type(size) is not int or size < 1:
+            raise ValueError(f"every size must be an integer >= 1, got {size!r}")
     if tp * pp * dp > gpus:
         raise ValueError(f"tp * pp * dp must be at most {gpus}, got {tp * pp * dp}")
     return tp * cp * pp
@@ -92,8 +94,9 @@ def debug_impossible(parameters: float, gpu_memory: float) -> tuple[int, int] | 
         gpu_memory: of one GPU, bytes; positive.
 
     Raises:
-        ValueError: an argument is not positive.
+        ValueError: an argument is not positive and finite.
     """
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError(f"parameters and gpu_memory must be > 0, got {parameters!r} and {gpu_memory!r}")
+    for value in (parameters, gpu_memory):
+        if not 0 < value < float("inf"):
+            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
     return (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)

@@ -1,6 +1,8 @@
 # Generated from solutions/masking.py by make stubs. Write the bodies; names and signatures stay.
 """Forbidden tokens as logits: minus infinity everywhere but on the tokens that are allowed."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import torch
@@ -18,6 +20,6 @@ def mask_logits(logits: Tensor, allowed: Sequence[int]) -> Tensor:
         [V], of the type of ``logits``. ``softmax`` of it is 0 for every other token and sums to 1.
 
     Raises:
-        ValueError: nothing is allowed, or a token is not in the vocabulary.
+        ValueError: nothing is allowed, or a token is not an integer or not in the vocabulary.
     """
     raise NotImplementedError("11-mask-logits: not written yet")

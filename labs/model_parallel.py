@@ -1,5 +1,5 @@
 # Generated from solutions/model_parallel.py by make stubs. Write the bodies; names and signatures stay.
-"""A model cut into stages: which layers stand where, and how long each stage waits. Standard library only.
+"""A model cut into stages: which layers each stage holds, and how long it waits. Standard library only.
 
 >>> [len(stage_layers(126, 16, stage)) for stage in (0, 15)]
 [8, 7]

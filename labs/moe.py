@@ -29,7 +29,7 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
         ``(weights, experts)``, both [tokens, top_k]: float32 or wider, and int64.
 
     Raises:
-        ValueError: ``top_k`` is no integer in its range, or a bool.
+        ValueError: ``top_k`` is not an integer from 1 to the number of experts.
 
     Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalised).
     """
@@ -52,7 +52,7 @@ def load_balancing_loss(probabilities: torch.Tensor, experts_chosen: torch.Tenso
         A scalar.
 
     Raises:
-        ValueError: there are no tokens, or ``probabilities`` has another number of experts.
+        ValueError: there are no tokens, or ``probabilities`` has another number of columns than ``experts``.
 
     Source: Shazeer et al. (2017), arXiv:1701.06538; Fedus et al. (2021), arXiv:2101.03961, eq. 4 to 6.
     """
@@ -87,7 +87,8 @@ def expert_parallel_forward(
         For each token the sum of its experts' outputs times their weights, [tokens, hidden].
 
     Raises:
-        ValueError: the ranks do not divide the experts, or this rank has another number of them than its share.
+        ValueError: ``experts`` is not a multiple of the number of ranks, or this rank has more or fewer of them than
+            E/R.
 
     Source: Lepikhin et al. (2020), arXiv:2006.16668.
     """

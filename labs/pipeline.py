@@ -62,10 +62,11 @@ def debug_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> f
         stages, microbatches, virtual_stages: p, m and v, each at least 1.
 
     Raises:
-        ValueError: an argument is below 1.
+        ValueError: an argument is not an integer >= 1.
     """
-    if min(stages, microbatches, virtual_stages) < 1:
-        raise ValueError(f"all arguments must be >= 1, got {stages}, {microbatches}, {virtual_stages}")
+    for value in (stages, microbatches, virtual_stages):
+        if type(value) is not int or value < 1:
+            raise ValueError(f"every argument must be an integer >= 1, got {value!r}")
     idle, useful = stages - 1, microbatches * virtual_stages
     return idle / useful  # reviewed: idle over the useful time
 
@@ -83,10 +84,10 @@ def pipeline_schedule(name: str, ranks: int, microbatches: int, virtual_stages: 
     micro-batches wait for theirs; then I and W in turn until the I's run out; then the remaining W's.
 
     Args:
-        name: one of these four.
+        name: ``"gpipe"``, ``"1f1b"``, ``"interleaved"`` or ``"zb-h1"``.
         ranks: p, at least 1.
         microbatches: m, at least 1; for ``interleaved`` a multiple of p.
-        virtual_stages: v, chunks on each rank; at least 2 for ``interleaved``, 1 for the others.
+        virtual_stages: v, chunks on each rank; at least 1: 2 or more for ``interleaved``, 1 for the others.
 
     Returns:
         One list per rank: its operations in the order of execution, as ``"2F5"`` (stage, kind, micro-batch).
@@ -112,8 +113,9 @@ def simulate_schedule(
     once.
 
     Args:
-        orders: one list of operations per rank, in the order of execution. Every stage stands on one rank and runs
-            every micro-batch once: F and B, or F, I and W; or no stage runs any backward.
+        orders: one list of operations per rank, in the order of execution, each written as ``"2F5"``: stage, one of F,
+            B, I and W, micro-batch, both numbers counted from 0. Every stage is on one rank and runs every micro-batch
+            once: F and B, or F, I and W; or no stage runs any backward.
         durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``; not negative.
         transfer_time: of a message between ranks, seconds; not negative.
 
@@ -121,8 +123,9 @@ def simulate_schedule(
         ``{op: (start, end)}``, seconds from the first start at 0.
 
     Raises:
-        ValueError: an operation is not written so, stands twice or is missing; a duration is missing or out of range;
-            or ranks wait for ever: ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``, for all that have not ended.
+        ValueError: an operation is not written so, appears twice or is missing; a stage is on two ranks; a time is
+            missing or outside its range; or ranks wait for each other, and the message names all that have not ended:
+            ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``.
 
     Source: Huang et al. (2019), arXiv:1811.06965; Qi et al. (2024), arXiv:2401.10241.
     """
@@ -139,7 +142,8 @@ def peak_in_flight(order: Sequence[str]) -> int:
         order: the rank's operations, in the order of execution; may be empty.
 
     Raises:
-        ValueError: an operation is not written as ``"2F5"``, or frees what is not held.
+        ValueError: an operation is not written as ``"2F5"`` with one of F, B, I and W, or is a backward of a
+            micro-batch that is not held.
     """
     raise NotImplementedError("07-peak-in-flight: not written yet")
 

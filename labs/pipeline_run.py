@@ -25,11 +25,11 @@ def pipeline_step(
 
     ``"2F5"`` is the forward pass of micro-batch 5 on stage 2, ``"2B5"`` its backward pass; the stage is the rank. Every
     boundary is crossed by one message each way for each micro-batch. A rank never waits for its messages to be taken
-    before it goes on, so that every legal order comes to its end. It keeps the graph of a micro-batch from its forward
+    before it goes on, so that every legal order ends. It keeps the graph of a micro-batch from its forward
     to its backward pass and no longer: never more graphs than ``peak_in_flight(order)``.
 
     Afterwards every parameter has the gradient that the mean of the micro-batches' losses has in the uncut model, added
-    to what stood in ``.grad`` before. A stage may have no parameters, or frozen ones.
+    to what ``.grad`` held before. A stage may have no parameters, or frozen ones.
 
     Args:
         module: this rank's stage.
@@ -44,7 +44,7 @@ def pipeline_step(
         The mean of the micro-batches' losses on the last rank, zero on the others; without a graph.
 
     Raises:
-        ValueError: an operation is no forward or backward pass of this rank's stage.
+        ValueError: an operation is not a forward or backward pass of this rank's stage.
 
     Source: Huang et al. (2019), arXiv:1811.06965; PipeDream-Flush in Narayanan et al. (2021), arXiv:2104.04473.
     """

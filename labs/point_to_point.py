@@ -29,7 +29,7 @@ def relay(value: float, increment: float) -> float:
 
 
 def ring_shift(x: torch.Tensor, distance: int = 1) -> torch.Tensor:
-    """The tensor of the rank that stands ``distance`` places to the left on the ring of all ranks.
+    """The tensor of the rank ``distance`` places to the left on the ring of all ranks.
 
     Every rank sends one message and receives one, whatever the distance. A multiple of N brings a rank its own tensor,
     which is copied without a message; so is an empty one.
@@ -58,7 +58,7 @@ def chunked_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
         Rank 0's tensor, a new one on every rank.
 
     Raises:
-        ValueError: ``x`` is not 1-D, or ``chunks`` is less than 1.
+        ValueError: ``x`` is not 1-D, or ``chunks`` is not an integer >= 1.
     """
     raise NotImplementedError("02-chunked-relay: not written yet")
 

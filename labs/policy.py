@@ -51,7 +51,7 @@ class PpoStats:
         value: mean squared error of the critic, without its weight.
         entropy: mean entropy of the policy, natural units.
         outside_fraction: share of samples whose ratio is further than ``clip`` from 1.
-        clipped_fraction: share of samples whose clipped term is the smaller one, so that they pull at nothing.
+        clipped_fraction: share of samples whose clipped term is smaller than the other, so that they have no gradient.
         approx_kl: mean of ``ratio - 1 - ln ratio``.
     """
 
@@ -75,7 +75,7 @@ def reinforce_loss(log_probs: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
         A number, shape [].
 
     Raises:
-        ValueError: the shapes are not one shape [B, T], or the mask has no 1.
+        ValueError: the three do not have one shape [B, T], or the mask has no 1.
 
     Source: Williams (1992), doi:10.1007/BF00992696; Sutton and Barto (2018), section 13.3.
     """
@@ -99,17 +99,18 @@ def ppo_loss(
     Args:
         logits: of the policy as it is now, [N, K], for K actions.
         values: of the critic as it is now, [N].
-        batch: the N steps; its observations are not looked at.
+        batch: the N steps; its observations are not used.
         clip: epsilon; positive.
-        value_weight: of the critic's error.
-        entropy_weight: of the policy's entropy, which is to stay large.
-        normalize: bring the advantages of this batch to mean 0 and sample standard deviation 1 (plus 1e-8) first.
+        value_weight: of the critic's error; finite.
+        entropy_weight: of the policy's entropy, which should stay large; finite.
+        normalize: first subtract the mean of this batch's advantages and divide by their sample standard deviation plus
+            1e-8: equal advantages become 0.
 
     Returns:
         The loss, shape [], and what it is made of.
 
     Raises:
-        ValueError: a tensor has another shape than it should, ``clip`` is not positive, or there are fewer than 2
+        ValueError: a tensor has another shape than it should, a number is outside its range, or there are fewer than 2
             steps to normalise, or none at all.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, equations 7 and 9.
@@ -128,16 +129,17 @@ def ppo_update(
     entropy_weight: float = 0.0,
     max_grad_norm: float | None = None,
 ) -> list[PpoStats]:
-    """Improve actor and critic on one batch: an optimizer step of ``ppo_loss`` for each minibatch, in the given order.
+    """Improve actor and critic on one batch: an optimizer step on ``ppo_loss`` for each minibatch, in the given order.
 
-    Gradients that are left from before do not count.
+    Gradients that are left over from before the call do not count.
 
     Args:
         policy: observations [n, ...] to logits [n, K].
         value: observations [n, ...] to values, [n] or [n, 1].
         optimizer: of the parameters of both.
         batch: the steps, as the policy took them before this call.
-        minibatches: the rows of each minibatch, index tensors [n]. For several epochs each row is in several.
+        minibatches: the rows of each minibatch, index tensors [n]; for several epochs each row is in several of them.
+            They can be iterated over once.
         clip: epsilon; positive.
         value_weight: of the critic's error.
         entropy_weight: of the policy's entropy.

@@ -1,5 +1,5 @@
 # Generated from solutions/policy_repairs.py by make stubs. Write the bodies; names and signatures stay.
-"""Two training loops of chapter 12 that have lost a line each; here they are mended."""
+"""Two training loops of chapter 12, each of which came with a line missing."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RadixNode:
-    """A node of the tree as it stands in a picture.
+    """A node of the tree, for a picture.
 
     Attributes:
         parent: its parent's index in the list of nodes; -1 below the root, which is not in the list.
@@ -36,9 +36,9 @@ class RadixCache:
     """Slots of the prefixes that are cached, shared where sequences begin alike.
 
     Sequences are cut to whole pages of ``page_size`` tokens, and edges part only between pages. A clock ticks once in
-    each :meth:`match`, :meth:`insert` and :meth:`lock`; that time is noted in every node on the path that is walked,
-    also in one that is matched only in part. Such a node is then split where the match ends, and both halves keep its
-    time and its locks.
+    each :meth:`match`, :meth:`insert` and :meth:`lock`; every node on the path that is walked gets that time, also one
+    that is matched only in part. Such a node is then split where the match ends, and both halves keep its time and its
+    locks.
 
     Args:
         page_size: tokens of a page; an integer >= 1.
@@ -70,7 +70,7 @@ class RadixCache:
         """Remember the slots of ``tokens``, whole pages of them; what is not cached yet becomes one new leaf.
 
         Returns:
-            The tokens that were there already. Their slots stay as they were: the caller frees its duplicates,
+            How many of the tokens were cached already. Their slots stay as they were: the caller frees its duplicates,
             ``slots[:result]``, and the slots of the tail that fills no page.
 
         Raises:
@@ -90,7 +90,7 @@ class RadixCache:
         """Take back a lock, from the node that it was put on up to the root, as the tree is now.
 
         Raises:
-            ValueError: there is no such lock, or no more.
+            ValueError: there is no lock of this handle, or it was taken back already.
         """
         raise NotImplementedError("09-radix-cache: not written yet")
 
@@ -105,6 +105,9 @@ class RadixCache:
 
         Returns:
             The slots, in the order in which they were given up.
+
+        Raises:
+            ValueError: ``count`` is outside its range.
         """
         raise NotImplementedError("09-radix-cache: not written yet")
 

@@ -47,7 +47,8 @@ def coordinates(rank: int, sizes: dict[str, int]) -> dict[str, int]:
         The position on each axis, from 0 to its size minus 1; the same axes in the same order.
 
     Raises:
-        ValueError: there is no axis, a size is below 1, or the rank is outside the world; the message has the numbers.
+        ValueError: there is no axis, a size is not an integer >= 1, or the rank is outside the world; the message has
+            the numbers.
 
     Source: ``torch.distributed.device_mesh``; Megatron-LM, ``parallel_state``.
     """
@@ -66,7 +67,7 @@ def process_groups(sizes: dict[str, int], axis: str) -> list[list[int]]:
         in exactly one of them; an axis of size 1 gives a group of one for each rank.
 
     Raises:
-        ValueError: there is no axis, a size is below 1, or ``axis`` is not one of the axes.
+        ValueError: there is no axis, a size is not an integer >= 1, or ``axis`` is not one of the axes.
 
     Source: Megatron-LM, ``parallel_state.initialize_model_parallel``.
     """

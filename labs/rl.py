@@ -1,5 +1,7 @@
 # Generated from solutions/rl.py by make stubs. Write the bodies; names and signatures stay.
-"""Reinforcement learning in closed form: returns, values, advantages, the policy gradient's law. Standard library.
+"""Reinforcement learning in closed form: returns, values, advantages, the policy gradient's moments.
+
+Standard library only.
 
 >>> discounted_returns([0, 0, 1], 0.9)
 [0.81, 0.9, 1.0]
@@ -40,8 +42,8 @@ class ClipStats:
     Attributes:
         objective: what is maximised.
         outside_fraction: the share of the samples whose ratio is further than ``clip`` from 1.
-        clipped_fraction: the share of the samples whose clipped term is the smaller one: they have no gradient.
-        approx_kl: ``ratio - 1 - ln(ratio)``, an estimate of the KL divergence from the new policy to the old one.
+        clipped_fraction: the share of the samples whose clipped term is smaller than the other: they have no gradient.
+        approx_kl: ``ratio - 1 - ln(ratio)``, an estimate of KL(old policy||new policy).
     """
 
     objective: float
@@ -54,15 +56,15 @@ def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: flo
     """The return from each step on: ``G_t = r_t + discount * G_{t+1}``, and ``bootstrap`` after the last step.
 
     Args:
-        rewards: one for each step; may be empty.
+        rewards: one for each step, finite; may be empty.
         discount: gamma, from 0 to 1.
-        bootstrap: the value of the state after the last step; 0 where the world ended there.
+        bootstrap: the value of the state after the last step, finite; 0 where the world ended there.
 
     Returns:
         As many returns as rewards.
 
     Raises:
-        ValueError: ``discount`` is outside its range.
+        ValueError: an argument is outside its range; the message names it and its value.
 
     Source: Sutton and Barto (2018), equations 3.8 and 3.9.
     """
@@ -75,15 +77,16 @@ def policy_value(transitions: Sequence[Sequence[float]], rewards: Sequence[float
     Args:
         transitions: P: row s holds the probabilities of the next states; what a row lacks to 1 is the chance that the
             episode ends after s.
-        rewards: R: the expected reward of the step that leaves each state.
+        rewards: R: the expected reward of the step that leaves each state; finite.
         discount: gamma, from 0 to 1.
 
     Returns:
         V, one number for each state; empty without states.
 
     Raises:
-        ValueError: ``transitions`` is not square, or ``rewards`` has another length; an entry is negative, or a row
-            sums to more than 1 + 1e-9; ``discount`` is outside its range, or is 1 and some state never comes to an end.
+        ValueError: ``transitions`` is not square, or ``rewards`` has another length; an entry of ``transitions`` is
+            negative or nan, or a row sums to more than 1 + 1e-9; a reward is not finite; ``discount`` is outside its
+            range, or it is 1 and from some state the episode can never end.
 
     Source: Sutton and Barto (2018), equation 3.14.
     """
@@ -106,9 +109,9 @@ def gae(
     last step of the buffer bootstraps like any other, unless it terminated.
 
     Args:
-        rewards: one for each step; may be empty.
-        values: V of the state in which each step was taken.
-        next_values: V of the state that each step really reached, before any reset.
+        rewards: one for each step, finite; may be empty.
+        values: V of the state in which each step was taken; finite.
+        next_values: V of the state that each step really reached, before any reset; finite.
         terminated: whether the world ended with the step; this wins where both flags are set.
         truncated: whether the step was the last one looked at, though the world goes on.
         discount: gamma, from 0 to 1.
@@ -118,7 +121,7 @@ def gae(
         As many advantages as rewards.
 
     Raises:
-        ValueError: two sequences differ in length, or ``discount`` or ``gae_lambda`` is outside its range.
+        ValueError: two sequences differ in length, or an argument is outside its range.
 
     Source: Schulman et al. (2016), arXiv:1506.02438, equation 16.
     """
@@ -153,14 +156,15 @@ def reinforce_moments(probabilities: Sequence[float], rewards: Sequence[float], 
 
     Args:
         probabilities: pi, of the arms.
-        rewards: of the same arms.
-        baseline: is subtracted from every reward.
+        rewards: of the same arms; finite.
+        baseline: is subtracted from every reward; finite.
 
     Returns:
         The mean for each logit, and the sum of the variances over the logits.
 
     Raises:
-        ValueError: the lengths differ or are 0, a probability is negative, or they are off 1 by more than 1e-9.
+        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
+            more than 1e-9 away from 1, or another number is not finite.
 
     Source: Williams (1992), doi:10.1007/BF00992696.
     """
@@ -171,14 +175,15 @@ def optimal_baseline(probabilities: Sequence[float], rewards: Sequence[float]) -
     """The baseline with which the estimate of :func:`reinforce_moments` has its least variance.
 
     It is ``E[|s|^2 R] / E[|s|^2]`` with ``s = onehot(a) - pi``: a mean of the rewards in which an arm counts as much as
-    it moves the logits. Where no draw moves them (one arm is certain), the expected reward.
+    it moves the logits. Where one arm is certain and no draw moves them, it is the expected reward.
 
     Args:
         probabilities: pi, of the arms.
-        rewards: of the same arms.
+        rewards: of the same arms; finite.
 
     Raises:
-        ValueError: the lengths differ or are 0, a probability is negative, or they are off 1 by more than 1e-9.
+        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
+            more than 1e-9 away from 1, or a reward is not finite.
 
     Source: Greensmith, Bartlett and Baxter (2004), Journal of Machine Learning Research 5, section 4.
     """
@@ -190,20 +195,21 @@ def ppo_clip_objective(
 ) -> ClipStats:
     """PPO's clipped objective over some samples, and what the clipping did.
 
-    With ``ratio = exp(log_prob - old_log_prob)``, a sample gives the smaller one of ``ratio * advantage`` and
+    With ``ratio = exp(log_prob - old_log_prob)``, each sample contributes the smaller of ``ratio * advantage`` and
     ``clamp(ratio, 1 - clip, 1 + clip) * advantage``.
 
     Args:
-        log_probs: ``ln pi(a|s)`` of the policy that is trained.
-        old_log_probs: of the policy that drew the actions.
-        advantages: of the same samples.
-        clip: epsilon, > 0.
+        log_probs: ``ln pi(a|s)`` of the policy that is trained; finite.
+        old_log_probs: of the policy that drew the actions; finite.
+        advantages: of the same samples; finite.
+        clip: epsilon; positive.
 
     Returns:
         Means over the samples; the objective is to be maximised.
 
     Raises:
-        ValueError: the lengths differ or are 0, or ``clip`` is not above 0.
+        ValueError: the lengths differ or are 0, or an argument is outside its range.
+        OverflowError: a log-probability is more than 709 above the old one, so that no float holds their ratio.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, equation 7.
     """

@@ -2,8 +2,8 @@
 """The tensors of one RLHF step: masks, log-probabilities, rewards of tokens, advantages and losses.
 
 Shapes: ``B`` responses of ``T`` tokens after prompts of ``P``; ``S = P + T``; a vocabulary of ``V``. A mask is 1 on the
-real tokens of a response and 0 elsewhere, of any type; every response has a real token. What stands where the mask is 0
-never counts, whatever it is.
+real tokens of a response and 0 elsewhere, of any type; every response has a real token. What other tensors hold where
+the mask is 0 never counts, whatever it is.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
     """The log-probability of each token of the responses, given all tokens before it.
 
     Args:
-        logits: of one pass over prompts and responses, [B, S, V]; those at position t speak of token t + 1.
+        logits: of one pass over prompts and responses, [B, S, V]; those at position t are about token t + 1.
         tokens: prompts and responses, [B, S].
-        prompt_length: P, at least 1 and below S.
+        prompt_length: P, an integer, at least 1 and below S.
 
     Returns:
         [B, S - P], of the type of ``logits``.
@@ -46,20 +46,20 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
 
 
 def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor, beta: float) -> Tensor:
-    """What each token is rewarded with: a penalty for leaving the reference, and the score on the last real token.
+    """The reward of each token: a penalty for leaving the reference, and the score on the last real token.
 
     Args:
         scores: one for each response, [B].
         log_probs: of the policy that wrote the tokens, [B, T].
         ref_log_probs: of the reference, [B, T].
-        mask: [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         beta: price of one nat, per token; not negative.
 
     Returns:
         [B, T], 0 where masked. A row sums to its score minus ``beta`` times the sum of ``log_probs - ref_log_probs``.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or ``beta`` is negative.
+        ValueError: shapes do not fit, a row of the mask has no 1, or ``beta`` is out of range.
 
     Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
     """
@@ -69,15 +69,15 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
 def masked_gae(
     rewards: Tensor, values: Tensor, mask: Tensor, discount: float = 1.0, gae_lambda: float = 0.95
 ) -> tuple[Tensor, Tensor]:
-    """Generalised advantage estimates of the real tokens, and the returns that the critic should have said.
+    """Generalised advantage estimates of the real tokens, and the returns that the critic should have predicted.
 
-    Masked tokens, also those inside a response, are passed over: the next value and the running sum of a real token are
+    Masked tokens, also those inside a response, are skipped: the next value and the running sum of a real token are
     those of the next real token. After the last one the value is 0.
 
     Args:
         rewards: [B, T].
         values: of the critic before each token, [B, T].
-        mask: [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         discount: gamma, from 0 to 1.
         gae_lambda: from 0 to 1.
 
@@ -85,7 +85,7 @@ def masked_gae(
         Advantages and returns, both [B, T] and 0 where masked; a return is advantage plus value.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or a factor is out of range.
+        ValueError: shapes differ, a row of the mask has no 1, or a factor is out of range.
 
     Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
     """
@@ -97,14 +97,14 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
     Args:
         values: [B, T].
-        mask: [B, T].
-        eps: added to the (population) variance.
+        mask: [B, T]; where it is 0, the values may be anything, nan and infinities too.
+        eps: added to the (population) variance; not negative.
 
     Returns:
         [B, T], 0 where masked.
 
     Raises:
-        ValueError: shapes differ, or a row of the mask is empty.
+        ValueError: shapes differ, a row of the mask has no 1, or ``eps`` is out of range.
     """
     raise NotImplementedError("13-masked-whiten: not written yet")
 
@@ -114,9 +114,9 @@ class LossStats:
     """What one pass over a batch says about how far the policy has moved.
 
     Attributes:
-        outside_fraction: of the real tokens, whose ratio is further than ``clip`` from 1.
-        clipped_fraction: of the real tokens, whose clipped term counts: they send no gradient.
-        approx_kl: mean of ``ratio - 1 - log ratio``, nats per token.
+        outside_fraction: share of the real tokens whose ratio is further than ``clip`` from 1.
+        clipped_fraction: share of the real tokens whose clipped term is smaller than the other: they send no gradient.
+        approx_kl: mean of ``ratio - 1 - log ratio``, nats per token; infinite where a ratio overflows.
     """
 
     outside_fraction: float
@@ -129,15 +129,17 @@ def policy_loss(
 ) -> tuple[Tensor, LossStats]:
     """The clipped policy loss of PPO, averaged over the real tokens of the batch, and its statistics.
 
+    A token whose clipped term is the smaller one sends a gradient of 0, even where its ratio overflows.
+
     Args:
         log_probs: of the policy that learns, [B, T]; the gradient flows here.
         old_log_probs: of the policy that wrote the tokens, [B, T].
         advantages: [B, T].
-        mask: [B, T]; elsewhere the others may hold anything, infinities too.
-        clip: how far the ratio may move from 1 and still earn; positive.
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        clip: epsilon; positive.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or ``clip`` is not positive.
+        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """
@@ -145,19 +147,19 @@ def policy_loss(
 
 
 def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor, clip: float = 0.2) -> Tensor:
-    """Half the mean squared error of the critic over the real tokens, where a step further than ``clip`` earns nothing.
+    """Half the mean squared error of the critic over the real tokens, where a step further than ``clip`` gains nothing.
 
-    Of the errors of a value and of the value held within ``clip`` of its old one, the larger counts.
+    Of two errors, that of the value and that of the value clamped to within ``clip`` of its old one, the larger counts.
 
     Args:
         values: of the critic that learns, [B, T]; the gradient flows here.
         old_values: of the critic at the time of the rollout, [B, T].
-        returns: what it should have said, [B, T].
-        mask: [B, T].
+        returns: what it should have predicted, [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         clip: positive.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or ``clip`` is not positive.
+        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
     """
@@ -183,16 +185,16 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     """The advantage of each response over the other answers to its prompt.
 
     Args:
-        rewards: [B * G]; the answers to one prompt stand side by side.
-        group_size: G, at least 2.
+        rewards: [B * G]; the answers to one prompt are next to each other.
+        group_size: G, an integer, at least 2.
         normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
-        eps: keeps a group of equal rewards at 0.
+        eps: keeps a group of equal rewards at 0; positive.
 
     Returns:
         [B * G].
 
     Raises:
-        ValueError: ``group_size`` is below 2, or the rewards are not whole groups.
+        ValueError: ``group_size`` or ``eps`` is out of range, or the rewards are not whole groups.
 
     Source: Shao et al. (2024), arXiv:2402.03300; Liu et al. (2025), arXiv:2503.20783, without the division.
     """

@@ -24,12 +24,12 @@ def role_bytes(
     """Bytes of weights, gradients and optimizer states of one model.
 
     A frozen model has weights alone. A trained one has a gradient and optimizer states for each trainable parameter.
-    With adapters, ``trainable`` is less than ``parameters``: the adapter's weights then stand beside those of the body.
+    With adapters, ``trainable`` is less than ``parameters``: the adapter has weights of its own beside the body's.
 
     Args:
         parameters: of the body; not negative.
         trained: whether the model learns.
-        trainable: how many parameters learn; None is all of a trained model. At most ``parameters``.
+        trainable: how many parameters learn; not negative, at most ``parameters``. None: all of a trained model.
         weight_bytes: of one weight; not negative.
         grad_bytes: of the gradient of one trainable parameter; not negative.
         optimizer_bytes: of all optimizer states of one trainable parameter, master copy included; not negative.
@@ -38,8 +38,7 @@ def role_bytes(
         ``weights``, ``gradients``, ``optimizer`` and ``total``, in bytes.
 
     Raises:
-        ValueError: a number is negative or not finite, ``trainable`` is given for a frozen model or exceeds
-            ``parameters``.
+        ValueError: a number is out of range, or ``trainable`` is given for a frozen model or exceeds ``parameters``.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Hu et al. (2021), arXiv:2106.09685, for adapters.
     """
@@ -62,9 +61,9 @@ def rlhf_bytes(
     Args:
         algorithm: ``"ppo"`` (all four models), ``"grpo"`` (no critic) or ``"dpo"`` (neither critic nor reward model).
         policy: its parameters; not negative.
-        critic: parameters; None is as many as the policy. PPO alone has one.
-        reward: parameters of the reward model; None is as many as the policy for PPO, and a rule, which takes no
-            bytes, for GRPO. 0 is a rule too. DPO has none.
+        critic: its parameters, not negative; None: as many as the policy. PPO alone has one.
+        reward: parameters of the reward model, not negative; None: as many as the policy for PPO, and for GRPO a rule,
+            which takes no bytes. 0 is a rule too. DPO has none.
         masters: whether the optimizer keeps fp32 copies of the weights.
         reference: whether the frozen starting point is kept.
 
@@ -72,7 +71,7 @@ def rlhf_bytes(
         ``policy``, ``critic``, ``reward``, ``reference`` (0.0 for a role that is not there) and ``total``, in bytes.
 
     Raises:
-        ValueError: an unknown algorithm, a role that it does not have, or a negative or infinite number.
+        ValueError: an unknown algorithm, a role that it does not have, or a number that is out of range.
 
     Source: Ouyang et al. (2022), arXiv:2203.02155; Shao et al. (2024), arXiv:2402.03300, figure 4.
     """

@@ -28,7 +28,7 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
 
     Raises:
         ValueError: an argument is outside its range; there are more stages than layers and reserved places; or a stage
-            would have fewer layers than none.
+            would have a negative number of layers.
 
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2: one layer fewer on the first and on the last stage.
     """
@@ -63,7 +63,7 @@ def memory_per_stage(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        partition: layers of each stage, as from ``partition_layers``; the sum must be ``model.layers``.
+        partition: layers of each stage, as from ``partition_layers``; not negative, the sum must be ``model.layers``.
         tp: tensor-parallel ranks, an integer >= 1.
         cp: context-parallel ranks, an integer >= 1.
         dp: data-parallel ranks, an integer >= 1.

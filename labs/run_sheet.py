@@ -75,11 +75,11 @@ def run_report(
         microbatches: of one replica and step, an integer >= 1.
         micro_tokens: tokens of one micro-batch; positive, finite.
         sequence: tokens of one sequence, an integer >= 1.
-        mtbf: mean seconds between failures of the whole job.
-        restart_time: seconds from a failure until the job computes again.
+        mtbf: mean seconds between failures of the whole job; positive, finite.
+        restart_time: seconds from a failure until the job computes again; not negative, finite.
         writers, writer_bandwidth, storage_bandwidth: of ``checkpoint_write_time``.
         price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh: of ``run_bill``.
-        stall: seconds that the job stands still for a checkpoint; None: as long as the write takes.
+        stall: seconds that the job stands still for a checkpoint; positive, finite. None: as long as the write takes.
         checkpoint_bytes_per_parameter: 14 stores the bf16 weights beside the fp32 states, 12 the states alone.
         virtual_stages: chunks of layers on each pipeline stage, an integer >= 1.
         shard, gradient_bytes, recompute: of ``memory_per_stage``.
@@ -100,7 +100,7 @@ def run_report(
           ``dollars`` that is waste.
 
     Raises:
-        ValueError: an argument is outside its range, the four dimensions do not multiply to ``gpus``, or the job never
-            gets on.
+        ValueError: an argument is outside its range, here or in the function that it is passed to; the four dimensions
+            do not multiply to ``gpus``; or failures come so fast that the waste is 1.
     """
     raise NotImplementedError("cap-run-report: not written yet")

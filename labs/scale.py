@@ -51,7 +51,7 @@ def training_time(flops: float, ranks: int, peak: float, utilization: float) -> 
         ValueError: an argument is outside its range; the message names it and its value.
 
     Source: Narayanan et al. (2021), arXiv:2104.04473, section 5.1 (there with 8 P T FLOP, because activations are
-    computed twice).
+    recomputed).
     """
     raise NotImplementedError("01-training-time: not written yet")
 
@@ -63,7 +63,7 @@ def compute_optimal(flops: float, tokens_per_parameter: float = 20.0) -> tuple[f
 
     Args:
         flops: FLOP of the whole run; positive, finite.
-        tokens_per_parameter: positive, finite. About 20 was the best at 1e23 to 1e24 FLOP: a fit, not a law.
+        tokens_per_parameter: positive, finite. About 20 is an extrapolation from runs of 6e18 to 3e21 FLOP.
 
     Returns:
         ``(parameters, tokens)``.

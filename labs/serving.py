@@ -65,7 +65,7 @@ def decode_step_time(
         parameters: N, of the matrices; positive.
         weight_bytes: W; positive.
         kv_bytes_per_token: keys and values of one token in all layers; not negative.
-        contexts: cached tokens of every running sequence, none negative. No sequence, no step: 0.0.
+        contexts: cached tokens of every running sequence, each not negative. Without a sequence there is no step: 0.0.
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
 
@@ -120,11 +120,11 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
     """The latencies of one request.
 
     Args:
-        arrival: when the request came, seconds on any clock.
-        token_times: when each output token was sent, on the same clock, ascending; equal times are allowed.
+        arrival: when the request came, seconds on any clock; finite.
+        token_times: when each output token was sent, on the same clock; finite, ascending, equal times are allowed.
 
     Raises:
-        ValueError: there is no token, the first came before the request, or times go backwards.
+        ValueError: there is no token, the first came before the request, times go backwards, or one is not finite.
 
     Source: the definitions of vLLM's ``benchmark_serving``.
     """
@@ -134,8 +134,9 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
 def replicas_needed(rate: float, ttft: float, itl: float, output_tokens: int, slots: int) -> int:
     """Replicas that hold all requests in flight, by Little's law.
 
-    A request is inside for ``ttft + (n - 1) itl``; rate times that are in flight; each replica holds ``slots`` of them.
-    What is whole up to 1e-9 of itself counts as whole.
+    A request is inside for ``ttft + (n - 1) itl``, so ``rate`` times as many are in flight, and each replica holds
+    ``slots`` of them. The quotient is rounded up, but if it exceeds a whole number by less than 1e-9 of itself, it
+    counts as that number.
 
     Args:
         rate: requests per second; not negative. Without requests: 0.
@@ -182,7 +183,7 @@ def continuous_batching(
     Args:
         lengths: steps that each request needs; at least 1 each.
         slots: sequences that run at once; at least 1.
-        arrivals: step before which a request cannot start, one for each, not negative; None lets all wait from step 0.
+        arrivals: step before which a request cannot start, one for each, not negative; with None all wait from step 0.
 
     Returns:
         ``(start, finish)`` of each request, in input order.

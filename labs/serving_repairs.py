@@ -15,10 +15,10 @@ def debug_token_id(word: str, vocabulary: int = 1000) -> int:
         vocabulary: how many numbers there are; at least 1.
 
     Raises:
-        ValueError: ``vocabulary`` is below 1.
+        ValueError: ``vocabulary`` is not an integer >= 1.
     """
-    if vocabulary < 1:
-        raise ValueError(f"vocabulary must be >= 1, got {vocabulary!r}")
+    if type(vocabulary) is not int or vocabulary < 1:
+        raise ValueError(f"vocabulary must be an integer >= 1, got {vocabulary!r}")
     return hash(word) % vocabulary
 
 
@@ -31,27 +31,28 @@ def debug_kv_room(gpu_gb: float, billions: float, bytes_per_parameter: float = 2
         bytes_per_parameter: positive.
 
     Raises:
-        ValueError: an argument is not positive, or the weights do not fit.
+        ValueError: an argument is not positive and finite, or the weights do not fit.
     """
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError(f"all arguments must be > 0, got {gpu_gb!r}, {billions!r}, {bytes_per_parameter!r}")
+    for value in (gpu_gb, billions, bytes_per_parameter):
+        if not 0 < value < float("inf"):
+            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
     return gpu_gb - billions * bytes_per_parameter / 1e9
 
 
 def debug_max_tokens(prefill_token: int, decoded: Iterable[int], max_tokens: int, eos: int) -> list[int]:
-    """The tokens of one answer: the one that prefill gives, then those of the decode steps, as far as they are wanted.
+    """The tokens of one answer: the one from prefill, then those of the decode steps, up to a limit or the end token.
 
     Args:
         prefill_token: sampled from the prompt's last logits.
-        decoded: what decode steps give, one after another; it ends when the context is full.
-        max_tokens: at most so many tokens; at least 1.
-        eos: ends the answer; it is not part of it.
+        decoded: the tokens of the decode steps, one after another; it ends when the context is full.
+        max_tokens: length of the longest answer; at least 1.
+        eos: the end token, which ends the answer and is not part of it.
 
     Raises:
-        ValueError: ``max_tokens`` is below 1.
+        ValueError: ``max_tokens`` is not an integer >= 1.
     """
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be >= 1, got {max_tokens!r}")
+    if type(max_tokens) is not int or max_tokens < 1:
+        raise ValueError(f"max_tokens must be an integer >= 1, got {max_tokens!r}")
     answer = [prefill_token]
     for token in decoded:
         if token == eos:
@@ -71,8 +72,8 @@ def debug_sleep(latency_ms: float) -> Awaitable[None]:
         latency_ms: how long, in milliseconds; not negative.
 
     Raises:
-        ValueError: ``latency_ms`` is negative.
+        ValueError: ``latency_ms`` is negative or not finite.
     """
-    if latency_ms < 0:
-        raise ValueError(f"latency_ms must be >= 0, got {latency_ms!r}")
+    if not 0 <= latency_ms < float("inf"):
+        raise ValueError(f"latency_ms must be a finite number >= 0, got {latency_ms!r}")
     return asyncio.sleep(latency_ms)

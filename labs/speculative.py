@@ -142,8 +142,8 @@ def speculative_step(
 
 
 def debug_accept(token: int, draft: Sequence[float], target: Sequence[float], uniforms: tuple[float, float]) -> int:
-    """The token that stands after one drafted token was judged. Drawn from ``draft`` and judged, it must have the law
-    ``target``.
+    """The token that is emitted once one drafted token was judged. Where drafted tokens are drawn from ``draft``, it
+    must be distributed as ``target``.
 
     Args:
         token: drawn from ``draft``, which gives it a probability > 0.

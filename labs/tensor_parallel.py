@@ -21,7 +21,7 @@ from torch.nn import functional
 def copy_to_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The operator f: ``x`` as it is; in the backward pass, the sum of its gradients over all ranks.
 
-    It stands where a replicated tensor goes into a split computation. Each rank's gradient is then the contribution of
+    It belongs where a replicated tensor goes into a split computation. Each rank's gradient is then the contribution of
     its own part, and the gradient of ``x`` is their sum.
 
     Args:
@@ -39,7 +39,7 @@ def copy_to_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> to
 def reduce_from_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The operator g: the sum of ``x`` over all ranks; in the backward pass, the gradient as it is.
 
-    It stands where partial sums become a replicated tensor. What follows is computed alike on every rank, so the
+    It belongs where partial sums become a replicated tensor. What follows is computed alike on every rank, so the
     gradient that arrives is complete on each of them.
 
     Args:
@@ -48,7 +48,7 @@ def reduce_from_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -
         group: the ranks that share the computation.
 
     Returns:
-        The sum, a new tensor, differentiable once.
+        The sum, differentiable once.
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3.
     """
@@ -58,7 +58,7 @@ def reduce_from_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -
 class ColumnParallelLinear(nn.Module):
     """A linear layer whose output features are split: rank r holds and computes the r-th block of them.
 
-    Its input is replicated, so f stands before it. Its output needs no communication where a row-parallel layer
+    Its input is replicated, so f comes before it. Its output needs no communication where a row-parallel layer
     follows; otherwise ``gather_output`` joins the slices, and its backward pass keeps the own slice of the gradient.
 
     Args:
@@ -69,7 +69,7 @@ class ColumnParallelLinear(nn.Module):
 
     Attributes:
         weight: this rank's parameter, ``[out / t, in]``: consecutive rows, copied from the full weight.
-        bias: this rank's parameter, ``[out / t]``, or None.
+        bias: this rank's parameter, ``[out / t]``, copied too, or None.
 
     Raises:
         ValueError: t does not divide out; the message names both numbers.
@@ -103,7 +103,7 @@ class RowParallelLinear(nn.Module):
 
     Attributes:
         weight: this rank's parameter, ``[out, in / t]``: consecutive columns, copied from the full weight.
-        bias: the whole bias, a parameter on every rank, or None.
+        bias: a copy of the whole bias, a parameter on every rank, or None.
 
     Raises:
         ValueError: t does not divide in; the message names both numbers.
@@ -146,7 +146,7 @@ def parallel_mlp(
     Returns:
         ``[..., h]``, equal on all ranks. Gradients reach the tensors that were passed: that of ``x`` and of
         ``down_bias`` in full on every rank, those of ``up``, ``up_bias`` and ``down`` in the rank's own block. What
-        stands elsewhere in them does not count.
+        they hold elsewhere does not count.
 
     Raises:
         ValueError: t does not divide ffn; the message names both numbers.

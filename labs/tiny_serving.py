@@ -18,11 +18,11 @@ def next_token_probabilities(
 
     Args:
         logits: [..., V].
-        temperature: divides the logits; not negative. 0 gives all probability to the largest logit, to the lowest index
-            among equal ones.
-        top_k: keep the k largest logits; 0 keeps all.
-        top_p: of what is left, keep the most probable tokens up to and with the one at which their sum reaches
-            ``top_p``; above 0, at most 1. 1 keeps all.
+        temperature: divides the logits; not negative. 0 gives all probability to the largest logit, to the one with the
+            lowest index if several are equal.
+        top_k: keep the k largest logits; not negative, and 0 keeps all.
+        top_p: of the tokens that are left, keep the most probable ones, up to and including the one at which their sum
+            reaches ``top_p``; above 0, at most 1. 1 keeps all.
 
     Returns:
         [..., V], of the logits' type; the kept probabilities sum to 1, the others are 0.
@@ -55,20 +55,21 @@ def generate_batch(
     """The most probable continuation of every prompt, all in one batch with one KV cache.
 
     Each row is what its prompt gives alone. A forward pass stores the keys and values of all rows in the same places,
-    so shorter prompts are padded on the left: then every row's last token stands in the last column. Padding counts in
-    no position and is attended by nobody.
+    so shorter prompts are padded on the left: then every row's last token is in the last column. Padding does not count
+    in positions, and no token attends to it. One forward pass gives the next token of all rows, and no token is
+    computed twice.
 
     Args:
         model: ``model(tokens[B, T], positions[B, T], cache, mask[B, T, S]) -> logits [B, T, V]``; the mask is True
             where a new token may attend to one of the S cached and new ones. The cache is a :class:`GrowingCache`.
-        prompts: tokens, at least one in each; of any lengths. No prompts give ``[]``.
-        max_new_tokens: of each row; at least 1. The longest prompt and the new tokens but the last fit the context.
-        eos: a row ends before this token; None lets every row run on.
+        prompts: tokens, at least one in each; of any lengths. Without prompts: ``[]``.
+        max_new_tokens: of each row; at least 1. The longest prompt and all new tokens but the last fit the context.
+        eos: a row ends before this token, and the others go on; with None every row has ``max_new_tokens``.
 
     Returns:
         The new tokens of every row, without ``eos``.
 
     Raises:
-        ValueError: an empty prompt, or ``max_new_tokens`` below 1.
+        ValueError: a prompt is empty, or ``max_new_tokens`` is not an integer >= 1.
     """
     raise NotImplementedError("08-generate-batch: not written yet")

@@ -61,6 +61,6 @@ def best_ring(links: Mapping[str, Mapping[str, str]], gpus: Sequence[str]) -> li
         gpus: names as ``GPU0``, from 1 to 8 different ones that ``links`` holds.
 
     Raises:
-        ValueError: ``gpus`` is not such a list, or a pair has no code.
+        ValueError: ``gpus`` is not such a list, a pair has no code, or its code is unknown.
     """
     raise NotImplementedError("04-best-ring: not written yet")

@@ -46,17 +46,19 @@ def push_weights(
 
     Every member of the group calls it. The names are the same on every rank, in any order: tensors go in the order of
     their sorted names. Tensors that share one memory (tied weights) go once, under the first of their names. A bucket
-    takes tensors as long as it stays within ``bucket_bytes``, and at least one. Its bytes are one broadcast.
+    takes tensors as long as it stays within ``bucket_bytes``, and at least one. Its bytes are one broadcast. An empty
+    tensor is not sent.
 
     Args:
         state: this rank's parameters and buffers by name, as ``state_dict()`` gives them: equal shapes and types on
             every rank, types may differ between tensors. They are overwritten in place on all ranks but the trainer.
         trainer: *global* rank that has the new weights, a member of the group.
         rollout_group: the group of the trainer and those that generate.
-        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; positive.
+        bucket_bytes: the most that one broadcast carries, unless one tensor alone is larger, bytes; an integer,
+            positive.
 
     Raises:
-        ValueError: ``bucket_bytes`` is not positive.
+        ValueError: ``bucket_bytes`` is out of range.
     """
     raise NotImplementedError("14-push-weights: not written yet")
 
@@ -85,7 +87,7 @@ def debug_src(x: torch.Tensor) -> torch.Tensor:
 def debug_rebinding(layer: torch.nn.Linear, weight: torch.Tensor, bias: torch.Tensor) -> None:
     """Give a layer new weights while an engine runs on it.
 
-    The engine has captured the layer: it reads from the addresses at which weight and bias stood then, and it will not
+    The engine has captured the layer: it reads from the addresses that weight and bias had then, and it will not
     capture again. An optimizer holds the two parameters as well.
 
     Args:

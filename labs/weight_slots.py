@@ -79,7 +79,7 @@ class StalenessGate:
         raise NotImplementedError("14-staleness-gate: not written yet")
 
     def capacity(self) -> int:
-        """Responses that may start now; never negative."""
+        """Responses that may start now."""
         raise NotImplementedError("14-staleness-gate: not written yet")
 
     def submit(self) -> None:

@@ -48,12 +48,12 @@ def chain_broadcast_time(
 ) -> float:
     """Time until the last of ``receivers`` has the weights, in seconds: the source sends to the first, it to the next.
 
-    Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source behind the others,
+    Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source after the others,
     and then has one hop for each receiver to go. It is chapter 2's relay with as many hops as receivers.
 
     Args:
         message_bytes: size of the weights, bytes; not negative.
-        receivers: ranks that want them, without the source; an integer >= 0. Nobody to send to takes no time.
+        receivers: ranks that receive them, without the source; an integer >= 0. Without receivers it takes no time.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
         chunks: equal parts of the message; an integer >= 1.
@@ -78,7 +78,7 @@ def bucketed_sync_time(
     Args:
         message_bytes: size of the weights, bytes; not negative. Nothing to send takes no time.
         bucket_bytes: size of a bucket, bytes; positive. It may be larger than the message.
-        bandwidths: of each stage, bytes/s; positive, at least one.
+        bandwidths: of each stage, of which there is at least one, bytes/s; positive.
         latencies: start-up of one bucket in each stage, seconds; not negative. None: zeros.
 
     Raises:
@@ -109,12 +109,12 @@ def transition_cost(
     Args:
         model_bytes: size of the weights, bytes; positive.
         train_tp, train_pp, train_dp: sizes of the training layout's axes; integers >= 1.
-        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` asks for them.
-        engine: one of the three.
+        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` uses them.
+        engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
 
     Raises:
-        ValueError: an argument is outside its range, or the slices do not nest: ``generate_tp * generate_pp`` must
-            divide ``train_tp * train_pp``.
+        ValueError: an argument is outside its range, or slices do not nest that have to: ``generate_tp * generate_pp``
+            does not divide ``train_tp * train_pp``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
     """

@@ -56,7 +56,7 @@ def activation_bytes(
         kv_heads: key-value heads; at least 1, a divisor of ``heads``. None is as many as ``heads``.
         ranks: t, tensor-parallel ranks; at least 1. Real division: a share need not be whole.
         sequence_parallel: norms, masks and residuals are split along the sequence too.
-        recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps the layer's input alone,
+        recompute: ``"none"``; ``"selective"`` drops the attention matrix; ``"full"`` keeps only the layer's input,
             split like the inputs of the norms (what lives while the layer runs again is not counted).
         attention: ``"materialised"``, or ``"flash"``, which never stores the matrix.
         gated: the MLP has a gate (SwiGLU).
@@ -65,7 +65,7 @@ def activation_bytes(
         mask_bytes: k; finite, not negative. 1 on GPUs.
 
     Raises:
-        ValueError: a count is no integer (a bool is none), or an argument is outside its range; the message names it
+        ValueError: a count is not an integer, or an argument is outside its range; the message names it
             and its value.
 
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4 and table 2.
@@ -119,7 +119,7 @@ def tensor_parallel_traffic(
         sequence_parallel: norms and residuals are split along the sequence.
 
     Raises:
-        ValueError: a count is no integer (a bool is none), or an argument is outside its range; the message names it
+        ValueError: a count is not an integer, or an argument is outside its range; the message names it
             and its value.
 
     Source: Shoeybi et al. (2019), arXiv:1909.08053, section 3; Korthikanti et al. (2022), arXiv:2205.05198, section 4.
@@ -142,10 +142,11 @@ def best_segment(layers: int, layer_bytes: float, checkpoint_bytes: float) -> tu
         checkpoint_bytes: the input of a layer; finite, not negative.
 
     Returns:
-        ``(k, peak)``: layers of a segment, from 1 to ``layers``, the smaller one of equals; and the peak, bytes.
+        ``(k, peak)``: layers of a segment, from 1 to ``layers``, the fewest of several that are equally good; and
+        the peak, bytes.
 
     Raises:
-        ValueError: ``layers`` is no integer (a bool is none), or an argument is outside its range; the message names it
+        ValueError: ``layers`` is not an integer, or an argument is outside its range; the message names it
             and its value.
 
     Source: Chen et al. (2016), arXiv:1604.06174.
@@ -167,7 +168,7 @@ def padded_vocabulary(vocab: int, ranks: int, multiple: int = 128) -> int:
         multiple: rows of a block on one rank; at least 1. 128 suits matrix units.
 
     Raises:
-        ValueError: an argument is no integer (a bool is none) or outside its range; the message names it and its value.
+        ValueError: an argument is not an integer or is outside its range; the message names it and its value.
 
     Source: NVIDIA Megatron-LM, ``--make-vocab-size-divisible-by``.
     """

@@ -37,7 +37,8 @@ def relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, l
 
     Args:
         message_bytes: size of the whole message, bytes; not negative.
-        hops: links from the first rank to the last; 0 when the first is the last, and then the time is 0.
+        hops: links from the first rank to the last; not negative. Without hops the first rank is the last, and the
+            time is 0.
         chunks: parts of the message; at least 1.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
@@ -95,8 +96,8 @@ def _check_link(message_bytes: float, bandwidth: float, latency: float) -> None:
     """Raise a ValueError for a size, bandwidth or latency that cannot be."""
     if not 0 <= message_bytes < math.inf:
         raise ValueError(f"message_bytes must be a finite number >= 0, got {message_bytes!r}")
-    if not bandwidth > 0:
-        raise ValueError(f"bandwidth must be > 0 bytes/s, got {bandwidth!r}")
+    if not 0 < bandwidth < math.inf:
+        raise ValueError(f"bandwidth must be a finite number > 0, got {bandwidth!r}")
     if not 0 <= latency < math.inf:
         raise ValueError(f"latency must be a finite number >= 0, got {latency!r}")
 

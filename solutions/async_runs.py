@@ -150,16 +150,17 @@ def _work(address: Address, job: Job) -> object:
     """Rank 0 trains, rank 1 writes responses."""
     box, model = Mailbox(address, dist.get_rank(), job.slots_class(address.slots)), copied(job.model)
     optimizer = optimizer_of(model, job.recipe.settings)  # the library imports much for the first one
-    dist.barrier()
-    clock = Clock()
+    start = torch.tensor(time.monotonic(), dtype=torch.float64)
+    dist.broadcast(start, 0)  # one zero of time: a rank may leave a barrier later than the other
+    clock = Clock(start.item())
     return _train(box, job, model, optimizer, clock) if box.place == 0 else _roll_out(box, job, model, clock)
 
 
 class Clock:
-    """Seconds from now on, and what was done when."""
+    """Seconds since ``start`` of the machine's own clock, and what was done when."""
 
-    def __init__(self) -> None:
-        self.start, self.spans = time.monotonic(), list[Span]()
+    def __init__(self, start: float) -> None:
+        self.start, self.spans = start, list[Span]()
 
     def now(self) -> float:
         return time.monotonic() - self.start

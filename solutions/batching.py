@@ -18,14 +18,15 @@ def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) 
         data_parallel: data-parallel ranks; at least 1.
 
     Raises:
-        ValueError: an argument is no integer >= 1, or the global batch cannot be divided exactly.
+        ValueError: an argument is not an integer >= 1, or ``micro_batch * data_parallel`` does not divide
+            ``global_batch``.
     """
     _check_counts(global_batch=global_batch, micro_batch=micro_batch, data_parallel=data_parallel)
     steps, left_over = divmod(global_batch, micro_batch * data_parallel)
     if left_over:
-        one_pass = micro_batch * data_parallel
+        product = f"{micro_batch} * {data_parallel} = {micro_batch * data_parallel}"
         raise ValueError(
-            f"global_batch must be a multiple of {micro_batch} * {data_parallel} = {one_pass}, got {global_batch!r}"
+            f"global_batch must be a multiple of micro_batch * data_parallel, got {global_batch!r} for {product}"
         )
     return steps
 
@@ -43,7 +44,8 @@ def accumulated_step_time(
         sync_every: reduce after every micro-step, as DDP does outside ``no_sync()``; else once, at the end.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: ``micro_steps`` is not an integer, or an argument is outside its range or not finite; the message
+            names it and its value.
     """
     _check_counts(micro_steps=micro_steps)
     _check_not_negative(micro_time=micro_time, sync_time=sync_time, update_time=update_time)
@@ -61,18 +63,20 @@ def scaled_learning_rate(
 
     Args:
         base: learning rate that is right for ``base_batch``; positive.
-        base_batch: positive.
-        batch: the new batch, in the same unit; positive.
+        base_batch: the batch size of ``base``; positive.
+        batch: the batch size asked about, in the same unit; positive.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
-        noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules take no notice of it.
+        noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules do not use it.
 
     Raises:
-        ValueError: an unknown rule, ``noise`` without its scale, or a number that is not finite and positive.
+        ValueError: an unknown rule, ``noise`` without a noise scale, or a number that is not finite and positive.
 
     Source: Goyal et al. (2017), arXiv:1706.02677; Malladi et al. (2022), arXiv:2205.10287; McCandlish et al. (2018),
     arXiv:1812.06162, equation 2.6.
     """
     _check_positive(base=base, base_batch=base_batch, batch=batch)
+    if noise_scale is not None:
+        _check_positive(noise_scale=noise_scale)
     if rule == "linear":
         return base * batch / base_batch
     if rule == "sqrt":
@@ -81,7 +85,6 @@ def scaled_learning_rate(
         raise ValueError(f"rule must be linear, sqrt or noise, got {rule!r}")
     if noise_scale is None:
         raise ValueError("noise_scale must be given for the rule noise, got None")
-    _check_positive(noise_scale=noise_scale)
     return base * (1 + noise_scale / base_batch) / (1 + noise_scale / batch)
 
 
@@ -89,23 +92,24 @@ def learning_rate_at(step: int, peak: float, warmup: int, total: int, minimum: f
     """The learning rate of one step: a linear warm-up, then half a cosine down to ``minimum``.
 
     Args:
-        step: an integer, counted from 1.
-        peak: the learning rate at step ``warmup``; finite, positive.
-        warmup: steps of the warm-up, in which the rate is ``peak * step / warmup``; 0 for none.
-        total: the step at which ``minimum`` is reached and from which it is kept; at least 1 and ``warmup``.
+        step: counted from 1; it may lie beyond ``total``.
+        peak: the learning rate at step ``warmup``; positive.
+        warmup: steps of the warm-up, in which the rate is ``peak * step / warmup``; from 0 (no warm-up) to ``total``.
+        total: the step at which ``minimum`` is reached, at least 1; later steps keep it.
         minimum: from 0 to ``peak``.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
+            and its value.
 
     Source: Loshchilov and Hutter (2017), arXiv:1608.03983; the schedule of Llama 3 405B, arXiv:2407.21783, section 3.4.
     """
     _check_counts(step=step, total=total)
     _check_positive(peak=peak)
     if isinstance(warmup, bool) or not isinstance(warmup, int) or not 0 <= warmup <= total:
-        raise ValueError(f"warmup must be an integer from 0 to total = {total}, got {warmup!r}")
+        raise ValueError(f"warmup must be an integer from 0 to total, got {warmup!r} for a total of {total}")
     if not 0 <= minimum <= peak:
-        raise ValueError(f"minimum must be between 0 and peak = {peak!r}, got {minimum!r}")
+        raise ValueError(f"minimum must be from 0 to peak, got {minimum!r} for a peak of {peak!r}")
     if step <= warmup:
         return peak * step / warmup
     if step >= total:
@@ -125,7 +129,7 @@ def gradient_noise_scale(
 
     Args:
         small_batch: rows of one rank; positive.
-        large_batch: rows of all ranks; more than ``small_batch``.
+        large_batch: rows of all ranks; finite, more than ``small_batch``.
         small_norm_squared: mean of the squared norms of the ranks' own gradients; not negative.
         large_norm_squared: squared norm of the gradient over all rows; not negative.
 
@@ -140,7 +144,9 @@ def gradient_noise_scale(
     _check_positive(small_batch=small_batch, large_batch=large_batch)
     _check_not_negative(small_norm_squared=small_norm_squared, large_norm_squared=large_norm_squared)
     if large_batch <= small_batch:
-        raise ValueError(f"large_batch must be more than small_batch = {small_batch!r}, got {large_batch!r}")
+        raise ValueError(
+            f"large_batch must be more than small_batch, got {large_batch!r} for a small_batch of {small_batch!r}"
+        )
     signal = (large_batch * large_norm_squared - small_batch * small_norm_squared) / (large_batch - small_batch)
     noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
     return max(noise, 0.0) / signal if signal > 0 else math.inf
@@ -155,15 +161,16 @@ def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, 
     Args:
         curvature: second derivative; positive.
         learning_rate: not negative.
-        delay: updates between computing a gradient and using it; 0 is plain SGD.
+        delay: updates between computing a gradient and using it; not negative, 0 is plain SGD.
         steps: updates; not negative.
-        start: ``x[0]``.
+        start: ``x[0]``; finite.
 
     Returns:
         ``x[0]`` to ``x[steps]``.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
+            and its value.
 
     Source: Levin and May (1976), Theoretical Population Biology 9, for the learning rates at which it converges.
     """
@@ -193,7 +200,7 @@ def debug_loss(losses: Sequence[float], tokens: Sequence[int]) -> float:
 
     Args:
         losses: the mean loss of a token in each of them.
-        tokens: how many tokens each mean is over.
+        tokens: how many tokens each mean is taken over.
 
     Raises:
         ValueError: there is no token at all.

@@ -25,7 +25,7 @@ class BlockManager:
     Free blocks wait in a queue, at first 0, 1, 2, ...: blocks are taken from its head and come back to its tail. A
     sequence of ``length`` tokens has a table of ``ceil(length / block_size)`` blocks, in the order of its tokens. The
     number of tables that hold a block is its reference count; a block is free when that is 0. A call that raises
-    changes nothing.
+    changes nothing. Tables are handed out as new lists: no later call changes them, and a caller may.
 
     Args:
         blocks: in the pool; an integer >= 1.
@@ -34,8 +34,8 @@ class BlockManager:
     Raises:
         ValueError: an argument is outside its range, here or in a method; the message names it and its value.
 
-    Source: Kwon et al. (2023), arXiv:2309.06180, sections 4.2 to 4.4; the order of the queue is that of vLLM's
-    ``FreeKVCacheBlockQueue``.
+    Source: Kwon et al. (2023), arXiv:2309.06180, sections 4.2 to 4.4. The queue is simpler than vLLM's, in which freed
+    blocks without a hash, which nobody could find again, join the head.
     """
 
     OutOfBlocks = OutOfBlocks
@@ -50,16 +50,16 @@ class BlockManager:
         self._lengths: dict[Hashable, int] = {}
 
     def can_allocate(self, tokens: int) -> bool:
-        """Whether the free blocks could hold a new sequence of ``tokens`` tokens (not negative)."""
+        """Whether the free blocks could hold a new sequence of ``tokens`` tokens (at least 0)."""
         _check_count("tokens", tokens, 0)
         return self._blocks(tokens) <= len(self._free)
 
     def allocate(self, sequence: Hashable, tokens: int) -> list[int]:
-        """Give a new sequence the blocks for ``tokens`` tokens (not negative), and return its table.
+        """Give a new sequence the blocks for ``tokens`` tokens (at least 0), and return its table.
 
         Raises:
             OutOfBlocks: too few are free: "need 4 blocks, 2 free".
-            ValueError: the sequence is known, or ``tokens`` is negative.
+            ValueError: the sequence is known, or ``tokens`` is outside its range.
         """
         self._check_new(sequence)
         _check_count("tokens", tokens, 0)
@@ -68,7 +68,7 @@ class BlockManager:
         return self.table(sequence)
 
     def append(self, sequence: Hashable, tokens: int = 1) -> list[tuple[int, int]]:
-        """Make room for ``tokens`` more tokens (not negative) at the end of a sequence.
+        """Make room for ``tokens`` more tokens (at least 0) at the end of a sequence.
 
         Blocks are taken only where the last one does not suffice. A last block that is partly filled and shared must
         not be written: then the first block that is taken replaces it in this table, and its tokens are to be copied.
@@ -78,7 +78,7 @@ class BlockManager:
 
         Raises:
             KeyError: the sequence is unknown.
-            OutOfBlocks: too few blocks are free.
+            OutOfBlocks: too few blocks are free for the copy and the new tokens together.
         """
         table, length = self._tables[sequence], self._lengths[sequence]
         _check_count("tokens", tokens, 0)
@@ -121,7 +121,7 @@ class BlockManager:
         """Forget a sequence: its blocks lose one reference each, from the last to the first.
 
         A block that is left with none joins the tail of the queue at once. So the head of a sequence, which others are
-        most likely to share, is taken again last.
+        most likely to share, is the last to be taken again.
 
         Raises:
             KeyError: the sequence is unknown.
@@ -205,7 +205,7 @@ def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finish
     Args:
         tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
         queue: the free blocks, the one that is taken next first.
-        finished: the sequences to forget, in this order; each has a table and stands here once.
+        finished: the sequences to forget, in this order; each has a table and is listed once.
     """
     counts = collections.Counter(block for table in tables.values() for block in table)
     free = list(queue)

@@ -1,4 +1,4 @@
-"""Buckets of gradients: how they are filled, and what of their communication stays visible behind the backward pass.
+"""Buckets of gradients: how they are filled, and how much of their communication outlasts the backward pass.
 
 Standard library only. Sizes are in bytes, times in seconds.
 """
@@ -24,7 +24,8 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
         One list of indices for each bucket; none when there is no gradient.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: there is no limit, or a number is outside its range or not finite; the message names the argument
+            and its value.
 
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.2; ``torch.distributed._compute_bucket_assignment_by_size``.
     """
@@ -56,7 +57,8 @@ def exposed_communication(compute: Sequence[float], communication: Sequence[floa
         Seconds from the end of the backward pass to the end of the last transfer; 0 without buckets.
 
     Raises:
-        ValueError: the lengths differ, or a time is negative or not finite.
+        ValueError: the lengths differ, or a time is negative or not finite; the message names the argument and its
+            value.
 
     Source: Li et al. (2020), arXiv:2006.15704, section 3.2.3.
     """
@@ -73,7 +75,7 @@ def exposed_communication(compute: Sequence[float], communication: Sequence[floa
 
 def _check_limits(limits: Sequence[float]) -> None:
     if not limits:
-        raise ValueError(f"limits must hold one limit at least, got {limits!r}")
+        raise ValueError(f"limits must hold at least one limit, got {limits!r}")
     for limit in limits:
         if not (math.isfinite(limit) and limit > 0):
             raise ValueError(f"limits must be finite and positive, got {limit!r}")

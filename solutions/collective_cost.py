@@ -40,8 +40,8 @@ def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: i
     """
     _require(operation in OPERATIONS, f"operation must be one of {', '.join(OPERATIONS)}", operation)
     _check_size(message_bytes, ranks)
-    _require(rank in range(ranks), f"rank must be from 0 to {ranks - 1}", rank)
-    _require(root in range(ranks), f"root must be from 0 to {ranks - 1}", root)
+    for name, value in (("rank", rank), ("root", root)):
+        _require(_is_integer(value) and value in range(ranks), f"{name} must be from 0 to {ranks - 1}", value)
     block = message_bytes / ranks
     others = message_bytes * (ranks - 1) / ranks  # everything but the rank's own block
     steps_after_root = (rank - root) % ranks
@@ -99,12 +99,16 @@ def _require(rule: bool, sentence: str, value: object) -> None:
         raise ValueError(f"{sentence}, got {value!r}")
 
 
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _check_size(message_bytes: float, ranks: int) -> None:
     _require(0 <= message_bytes < math.inf, "message_bytes must be a finite number >= 0", message_bytes)
-    _require(isinstance(ranks, int) and ranks >= 1, "ranks must be an integer >= 1", ranks)
+    _require(_is_integer(ranks) and ranks >= 1, "ranks must be an integer >= 1", ranks)
 
 
 def _check_link(message_bytes: float, ranks: int, bandwidth: float, latency: float) -> None:
     _check_size(message_bytes, ranks)
-    _require(bandwidth > 0, "bandwidth must be > 0 bytes/s", bandwidth)
+    _require(0 < bandwidth < math.inf, "bandwidth must be a finite number > 0", bandwidth)
     _require(0 <= latency < math.inf, "latency must be a finite number >= 0", latency)

@@ -44,8 +44,8 @@ def collective_outputs(
         One list per rank; None where the library promises nothing (all but the root of ``gather`` and ``reduce``).
 
     Raises:
-        ValueError: unknown operation or reduction, root outside the ranks, an input missing, unequal lengths, or a
-            length that the ranks do not divide.
+        ValueError: ``operation`` or ``reduction`` is unknown, ``root`` is not a rank, there are no inputs or one that
+            counts is missing, the lengths differ, or the ranks do not divide a length that is cut.
 
     Source: MPI standard, chapter "Collective Communication"; torch.distributed documentation.
     """
@@ -101,8 +101,8 @@ def _checked(operation: str, inputs: Sequence[Sequence[float] | None], root: int
         raise ValueError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {reduction!r}")
     if ranks == 0:
         raise ValueError("inputs must hold one list per rank, got none")
-    if root not in range(ranks):
-        raise ValueError(f"root must be a rank from 0 to {ranks - 1}, got {root}")
+    if not isinstance(root, int) or isinstance(root, bool) or root not in range(ranks):
+        raise ValueError(f"root must be a rank from 0 to {ranks - 1}, got {root!r}")
     lists: list[list[float]] = []
     for rank in [root] if operation in ("broadcast", "scatter") else range(ranks):
         values = inputs[rank]

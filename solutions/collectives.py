@@ -25,7 +25,7 @@ def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
             chunk sizes differ by at most one.
 
     Returns:
-        Chunk r of the sum, a new tensor. With one rank it is a copy of ``x``.
+        Chunk r of the sum, a new tensor with one rank, too.
 
     Raises:
         ValueError: ``x`` is not 1-D.
@@ -59,7 +59,7 @@ def ring_all_gather(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
         All parts in rank order, 1-D of ``sum(sizes)`` elements, a new tensor.
 
     Raises:
-        ValueError: ``sizes`` has not one entry per rank, or ``x`` has not ``sizes[rank]`` elements.
+        ValueError: ``sizes`` does not have one entry per rank, or ``x`` does not have ``sizes[rank]`` elements.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     if len(sizes) != ranks:
@@ -94,8 +94,8 @@ def ring_all_reduce(x: torch.Tensor) -> torch.Tensor:
 def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """Send ``blocks[c]`` to rank c, and return the blocks that all ranks have for this one, in rank order.
 
-    Receivers do not know the sizes, so the ranks exchange counts first (one int64 per pair), then the data. Only
-    messages are used; a rank's own block does not travel, and neither do empty blocks.
+    Receivers do not know the sizes, so the ranks exchange counts first (one int64 per pair), then the data.
+    Only messages are used; a rank's own block does not travel, and neither do empty blocks.
 
     Args:
         blocks: one 1-D tensor per rank, of one type and any lengths; unchanged afterwards.
@@ -104,7 +104,7 @@ def all_to_all(blocks: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         One 1-D tensor per rank, new tensors.
 
     Raises:
-        ValueError: ``blocks`` has not one entry per rank.
+        ValueError: ``blocks`` does not have one entry per rank.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     if len(blocks) != ranks:

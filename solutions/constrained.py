@@ -95,7 +95,7 @@ def _distances(index: Mapping[int, Mapping[int, int]], accepting: Collection[int
 
 
 class ConstraintState:
-    """Where a text stands in its automaton: what may follow, how far the end is, and the way back.
+    """Where a text is in its automaton: what may follow, how far the end is, and the way back.
 
     Args:
         index: state -> token -> next state, as ``token_index`` makes it.
@@ -124,17 +124,17 @@ class ConstraintState:
         """The tokens that may come next, in ascending order; ``eos`` exactly where the state accepts.
 
         Args:
-            remaining: tokens that may still be emitted, ``eos`` not counted. A token is then allowed only if, after it,
-                acceptance is at most ``remaining - 1`` tokens away. None sets no limit.
+            remaining: tokens that may still be emitted, ``eos`` not counted; at least 0. A token is then allowed only
+                if, after it, acceptance is at most ``remaining - 1`` tokens away. None sets no limit.
 
         Returns:
             The list; empty after ``eos``.
 
         Raises:
-            ValueError: ``remaining`` is negative.
+            ValueError: ``remaining`` is outside its range.
         """
-        if remaining is not None and remaining < 0:
-            raise ValueError(f"remaining must be >= 0, got {remaining!r}")
+        if remaining is not None and (type(remaining) is not int or remaining < 0):
+            raise ValueError(f"remaining must be an integer >= 0, got {remaining!r}")
         if self.finished:
             return []
         state = self._states[-1]
@@ -170,10 +170,10 @@ class ConstraintState:
         """Take back the last ``count`` tokens; ``eos`` counts as one.
 
         Raises:
-            ValueError: ``count`` is negative, or more than were taken.
+            ValueError: ``count`` is not an integer from 0 to the number of tokens that were taken.
         """
-        if not 0 <= count < len(self._states):
-            raise ValueError(f"count must be from 0 to {len(self._states) - 1}, got {count!r}")
+        if type(count) is not int or not 0 <= count < len(self._states):
+            raise ValueError(f"count must be an integer from 0 to {len(self._states) - 1}, got {count!r}")
         if count:
             del self._states[-count:]
             self.finished = False
@@ -203,6 +203,12 @@ _KEYWORDS = {
     "null": set[str](),
 }
 
+#: Keywords of JSON Schema that say nothing about which texts fit.
+_ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+
+#: Levels of schemas within schemas: a pattern doubles with each array.
+_DEEPEST = 8
+
 _CHARACTERS = "[A-Za-z0-9 ]"
 _INTEGER = "-?(0|[1-9][0-9]{0,8})"
 
@@ -211,37 +217,49 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
     """A regular expression for the compact JSON texts of a schema.
 
     No blanks outside of strings. Objects have all their properties, in the order of the schema, and no others. Keys and
-    the values of ``enum`` stand as ``json.dumps(value, ensure_ascii=False, separators=(",", ":"))`` writes them. Use
-    characters, classes, groups, ``|``, ``?`` and counts; no anchors and no look-ahead.
+    the values of ``enum`` are written by ``json.dumps(value, ensure_ascii=False, separators=(",", ":"))``. Use
+    characters, classes, groups, ``|``, ``?`` and counts; no anchors and no look-ahead. ``title``, ``description``,
+    ``default``, ``examples``, ``deprecated``, ``readOnly``, ``writeOnly`` and ``$comment`` are ignored.
 
     Args:
-        schema: with a ``type``: ``object`` (``properties``; ``required`` and ``additionalProperties`` may say again
-            that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps ``minItems``),
-            ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most 9 digits
-            (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum`` of at least one value: then only
-            the values count. A missing minimum is 0.
+        schema: a dictionary with a ``type``: ``object`` (``properties``; ``required`` and ``additionalProperties`` may
+            say again that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps
+            ``minItems``), ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most
+            9 digits (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum``, a list of at least one
+            value, and perhaps a ``type``: then only the values count. A missing minimum is 0. Schemas hold schemas at
+            most 8 levels deep, the outermost one included.
 
     Returns:
         A pattern that ``re.fullmatch`` and ``rankzero.automata.compile_regex`` take.
 
     Raises:
-        ValueError: a type or keyword that is not in this list, a maximum that is missing or below the minimum, a bound
-            that is not an integer >= 0; the message names the keyword.
+        ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
+            ``required`` without all properties, a maximum that is missing or below the minimum, a bound that is not an
+            integer >= 0 (2.0 is none), or more than 8 levels; the message names the keyword.
 
     Source: JSON Schema, https://json-schema.org/draft/2020-12; RFC 8259.
     """
+    return _pattern(schema, _DEEPEST)
+
+
+def _pattern(schema: Any, levels: int) -> str:
+    """The pattern of a schema that may be so many levels deep."""
+    if not isinstance(schema, Mapping):
+        raise ValueError(f"schema must be a dictionary with a type or an enum, got {schema!r}")
+    if not levels:
+        raise ValueError(f"schema must be at most {_DEEPEST} levels deep")
     if "enum" in schema:
         return _enum(schema)
     kind = schema.get("type")
     if not isinstance(kind, str) or kind not in _KEYWORDS:
         raise ValueError(f"type must be one of {', '.join(_KEYWORDS)}, got {kind!r}")
-    unknown = sorted(set(schema) - _KEYWORDS[kind] - {"type"})
+    unknown = sorted(set(schema) - _KEYWORDS[kind] - _ANNOTATIONS - {"type"})
     if unknown:
         raise ValueError(f"{unknown[0]} is not a keyword of type {kind} here")
     if kind == "object":
-        return _object(schema)
+        return _object(schema, levels - 1)
     if kind == "array":
-        return _array(schema)
+        return _array(schema, levels - 1)
     if kind == "string":
         least, most = _bounds(schema, "minLength", "maxLength")
         return f'"{_CHARACTERS}{{{least},{most}}}"'
@@ -254,7 +272,7 @@ def _written(value: Any) -> str:
 
 
 def _enum(schema: Mapping[str, Any]) -> str:
-    unknown = sorted(set(schema) - {"enum", "type"})
+    unknown = sorted(set(schema) - _ANNOTATIONS - {"enum", "type"})
     if unknown:
         raise ValueError(f"{unknown[0]} is not a keyword beside enum here")
     values = schema["enum"]
@@ -263,20 +281,24 @@ def _enum(schema: Mapping[str, Any]) -> str:
     return f"({'|'.join(map(_written, values))})"
 
 
-def _object(schema: Mapping[str, Any]) -> str:
+def _object(schema: Mapping[str, Any], levels: int) -> str:
     properties = schema.get("properties", {})
-    if "required" in schema and sorted(schema["required"]) != sorted(properties):
-        raise ValueError(f"required must name every property, got {schema['required']!r}")
+    if not isinstance(properties, Mapping):
+        raise ValueError(f"properties must be a dictionary of schemas, got {properties!r}")
+    required = schema.get("required", list(properties))
+    whole = isinstance(required, list) and len(required) == len(properties)
+    if not whole or any(key not in required for key in properties):
+        raise ValueError(f"required must be a list that names every property, got {required!r}")
     if schema.get("additionalProperties", False) is not False:
         raise ValueError(f"additionalProperties must be false, got {schema['additionalProperties']!r}")
-    members = (f"{_written(key)}:{schema_to_regex(value)}" for key, value in properties.items())
+    members = (f"{_written(key)}:{_pattern(value, levels)}" for key, value in properties.items())
     return rf"\{{{','.join(members)}\}}"
 
 
-def _array(schema: Mapping[str, Any]) -> str:
+def _array(schema: Mapping[str, Any], levels: int) -> str:
     if "items" not in schema:
         raise ValueError("items must say what an array holds")
-    item, (least, most) = schema_to_regex(schema["items"]), _bounds(schema, "minItems", "maxItems")
+    item, (least, most) = _pattern(schema["items"], levels), _bounds(schema, "minItems", "maxItems")
     if most == 0:
         return r"\[\]"
     further = f"{item}(,{item}){{{max(least - 1, 0)},{most - 1}}}"
@@ -286,11 +308,11 @@ def _array(schema: Mapping[str, Any]) -> str:
 def _bounds(schema: Mapping[str, Any], low: str, high: str) -> tuple[int, int]:
     """A minimum, 0 if it is missing, and a maximum."""
     if high not in schema:
-        raise ValueError(f"{high} must bound a {schema['type']}")
+        raise ValueError(f"{high} must bound {'an' if schema['type'] == 'array' else 'a'} {schema['type']}")
     least, most = schema.get(low, 0), schema[high]
     for name, value in ((low, least), (high, most)):
         if type(value) is not int or value < 0:
-            raise ValueError(f"{name} must be an integer >= 0, got {value!r}")
+            raise ValueError(f"{name} must be an integer >= 0, written without a point, got {value!r}")
     if least > most:
         raise ValueError(f"{low} must be at most {high} = {most}, got {least}")
     return least, most
@@ -299,7 +321,7 @@ def _bounds(schema: Mapping[str, Any], low: str, high: str) -> tuple[int, int]:
 def grammars() -> dict[str, str]:
     """Three regular expressions, by name. A whole text must match; no anchors, no look-ahead.
 
-    - ``phone``: three digits, three digits, four digits, with ``-`` between them: ``555-010-4477``.
+    - ``phone``: three digits, three digits, four digits, with ``-`` between them: ``555-010-4477``. Digits are 0 to 9.
     - ``signature``: the first line of a Python function, ``def name(a, b):``: ``def``, one blank, a name, then in
       brackets no, one, two or three names with ``, `` (a comma and one blank) between them, and a colon. A name is an
       ASCII letter or ``_``, then any number of ASCII letters, digits and ``_``.
@@ -335,13 +357,13 @@ def debug_limit(state: "ConstraintState", choose: Callable[[list[int]], int], ma
     Args:
         state: at the start of a text: ``allowed(remaining)``, ``advance``, ``finished`` and ``distance``.
         choose: takes a list of tokens, never an empty one, and gives one of them.
-        max_tokens: the limit.
+        max_tokens: the limit; an integer.
 
     Raises:
-        ValueError: no text fits the limit.
+        ValueError: no text fits the limit, or it is not an integer.
     """
-    if max_tokens < state.distance():
-        raise ValueError(f"max_tokens must be at least {state.distance()}, got {max_tokens}")
+    if type(max_tokens) is not int or max_tokens < state.distance():
+        raise ValueError(f"max_tokens must be an integer >= {state.distance()}, got {max_tokens!r}")
     tokens: list[int] = []
     while not state.finished:
         token = choose(state.allowed(max_tokens - len(tokens)))

@@ -5,10 +5,13 @@ Topic code comes in by its arguments, so that a page can run a learner's own: ``
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import torch
@@ -34,6 +37,9 @@ SCHEMA: dict[str, Any] = {
 
 #: The most tokens of a run.
 CONTEXT = 64
+
+#: The most places for characters in a schema that a server compiles: it takes some seconds.
+MOST_PLACES = 500
 
 
 class State(Protocol):
@@ -101,6 +107,47 @@ def constraint_for(
     dfa = compile_regex(text)
     found = index(dfa, tokenizer.vocabulary, tokenizer.eos)
     return Constraint(text, dfa, found, tokenizer.vocabulary, tokenizer.eos, time.perf_counter() - begin, make)
+
+
+def schema_constraint(
+    index: Callable[..., Any] = token_index,
+    make: Callable[..., State] = ConstraintState,
+    regex: Callable[..., str] = schema_to_regex,
+) -> Callable[[Mapping[str, Any], Sequence[bytes], int], State]:
+    """The part ``constraint`` of a server, made of the chapter's functions; see :class:`rankzero.server.Parts`.
+
+    The schemas that were asked for last stay compiled. Annotations such as ``title`` are passed over. A schema that
+    would take a server too long to compile, one of more than ``MOST_PLACES`` places, raises ValueError.
+
+    Args:
+        index, make, regex: functions and a class of the chapter, or a learner's.
+    """
+
+    @lru_cache(maxsize=16)
+    def compiled(text: str, vocabulary: tuple[bytes, ...], eos: int) -> Constraint:
+        return constraint_for(json.loads(text), SimpleNamespace(vocabulary=vocabulary, eos=eos), index, make, regex)
+
+    def constraint(schema: Mapping[str, Any], vocabulary: Sequence[bytes], eos: int) -> State:
+        if _places(schema) > MOST_PLACES:
+            raise ValueError(f"schema must have at most {MOST_PLACES} places for characters, got {_places(schema):,}")
+        return compiled(json.dumps(schema), tuple(vocabulary), eos).state()
+
+    return constraint
+
+
+def _places(schema: Any) -> int:
+    """How large the automaton of a schema gets, roughly: places for characters, counted up to a million.
+
+    What is no schema has none.
+    """
+    if not isinstance(schema, dict):
+        return 0
+    if "enum" in schema:
+        return len(json.dumps(schema["enum"]))
+    properties, most = schema.get("properties"), schema.get("maxItems", schema.get("maxLength"))
+    inner = sum(len(key) + _places(value) for key, value in properties.items()) if isinstance(properties, dict) else 0
+    count = most if type(most) is int and most > 0 else 0
+    return min(10 + inner + (count + 2) * (1 + _places(schema.get("items"))), 10**6)
 
 
 def bpe_model(steps: int = 0, seed: int = 0, layers: int = 2) -> GPT:

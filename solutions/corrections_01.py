@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rankzero.hardware import A100_SXM, H100_SXM
-from rankzero.published import GPT3, LLAMA3_8B, LLAMA3_405B
+from rankzero.published import CHINCHILLA, FITTED_FLOP, GPT3, LLAMA3_8B, LLAMA3_405B
 from rankzero.units import GB, PFLOP, TFLOP, billion, day, format_bytes, hour, million, year
 
 from .correction import Correction
@@ -134,9 +134,10 @@ def _work() -> tuple[Correction, ...]:
         Correction(
             "01",
             "20 tokens per parameter is a law, and every model sits on its line.",
-            "It is a fit to runs near 1e23 to 1e24 FLOP, which leaves the cost of serving out. For the active "
-            "parameters of mixtures no such rule holds.",
-            f"Tokens per parameter: GPT-3 {ratios[0]:.2f}, Llama 3.1 405B {ratios[1]:.1f}, "
+            f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, and leaves the cost "
+            "of serving out. For the active parameters of mixtures no such rule holds.",
+            f"Chinchilla, the test of it, took {CHINCHILLA.flops / FITTED_FLOP[1]:.0f} times the largest of these "
+            f"budgets. Tokens per parameter: GPT-3 {ratios[0]:.2f}, Llama 3.1 405B {ratios[1]:.1f}, "
             f"Llama 3 8B {ratios[2]:,.0f}.",
             _HOFFMANN,
         ),

@@ -55,7 +55,8 @@ def _graphs() -> tuple[Correction, ...]:
             "10",
             "Graphs forbid random numbers, dropout and allocation.",
             "All three work: the generator's offset advances at each replay, memory comes from the graph's pool.",
-            "What is forbidden: waiting for the host, shapes and branches that depend on data, addresses that change.",
+            "What is forbidden: waiting for the device, shapes and Python branches that depend on data, addresses that "
+            "change.",
             _NOTES,
         ),
         Correction(

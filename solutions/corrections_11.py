@@ -37,9 +37,9 @@ def _lengths() -> tuple[Correction, ...]:
             "Five tokens are drafted in one draft pass; three accepted ones make three tokens.",
             "Five passes, each with the token before; three accepted drafts and the correction make "
             f"{3 + 1} tokens of one target pass.",
-            "An autoregressive draft needs each token for the next. Drafts that give several at once (Medusa, EAGLE, "
-            "n-gram look-up) are other methods.",
-            f"{_LEVIATHAN}, algorithm 1",
+            "An autoregressive draft needs each token for the next: a small model, or EAGLE's head on the target's "
+            "features. Medusa's heads guess several at once, and n-gram look-up takes no pass.",
+            f"{_LEVIATHAN}, algorithm 1; Li et al. (2024), arXiv:2401.15077; Cai et al. (2024), arXiv:2401.10774",
         ),
         Correction(
             "11",

@@ -6,7 +6,7 @@ import math
 
 from rankzero.hardware import H100_SXM
 from rankzero.models import GPT3_175B, LLAMA3_405B
-from rankzero.published import BESIROGLU, GPT3, HOFFMANN
+from rankzero.published import BESIROGLU, FITTED_FLOP, GPT3, HOFFMANN
 from rankzero.units import GB, PFLOP, TB, TFLOP, Gbit, billion, day, hour, minute, trillion
 
 from .checkpointing import checkpoint_waste, checkpoint_write_time, failure_cost, optimal_checkpoint_interval
@@ -142,7 +142,8 @@ def _budget() -> tuple[Correction, ...]:
         Correction(
             "capstone",
             "Twenty tokens per parameter is a law.",
-            "It is a fit, at one scale and without the cost of inference.",
+            f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, without the cost of "
+            "inference.",
             f"At {gopher:.3g} FLOP the parametric fit as first published gives {ratios[0]:.1f}, the same runs fitted "
             f"again {ratios[1]:.1f}.",
             _HOFFMANN,
@@ -161,8 +162,9 @@ def _budget() -> tuple[Correction, ...]:
             f"For short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer "
             f"with four-fold feed-forward and full heads at {STAGES[0].sequence:,}, and {long:.0%} at "
             f"{STAGES[2].sequence:,}.",
-            f"s/(6h) of the matrices for the full square, s/(12h) for the causal half. About "
-            f"{LONG_CONTEXT_TOKENS / TOKENS:.0%} of the tokens were seen at {STAGES[2].sequence:,}.",
+            "s/(6h) of the matrices for the full square, s/(12h) for the causal half. At most "
+            f"{LONG_CONTEXT_TOKENS / TOKENS:.0%} of the tokens were seen at {STAGES[2].sequence:,}: the stage that "
+            f"reaches it begins at {STAGES[0].sequence:,} and takes six steps.",
             _KAPLAN,
         ),
         Correction(

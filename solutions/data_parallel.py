@@ -30,15 +30,17 @@ def synchronize_gradients(
 
     Args:
         parameters: of the model, all of one type. One that is named twice is reduced once. One that needs no gradient
-            is left alone. One whose ``grad`` is None on this rank adds nothing, and gets the result too. A ``grad``
-            keeps its storage and its type.
+            is left alone. One whose ``grad`` is None on this rank travels as zeros and gets the result too, unless it
+            is None on every rank: then it stays None, as under DDP, and ``torch.optim`` skips it. The ranks learn
+            this with the counts. A ``grad`` keeps its storage and its type.
         count: rows of this rank, not negative. A rank without rows adds nothing, whatever its gradients hold. Divide
             Python numbers: the quotient of two integer tensors is rounded to fp32.
         bucket_bytes: cap of a bucket, bytes; positive and finite.
         group: of the ranks; None is the default group.
 
     Returns:
-        How many all-reduces carried gradients; the one that adds up the counts is not among them.
+        How many all-reduces carried gradients; the one that adds up the counts, and on how many ranks each parameter
+        has a ``grad``, is not among them.
 
     Raises:
         ValueError: an argument is outside its range, or no rank has a row (then on every rank).
@@ -49,17 +51,22 @@ def synchronize_gradients(
         raise ValueError(f"count must be an integer >= 0, got {count!r}")
     if not 0 < bucket_bytes < math.inf:
         raise ValueError(f"bucket_bytes must be a finite number > 0, got {bucket_bytes!r}")
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    trainable = _trainable(parameters)[::-1]
+    totals = torch.tensor([count, *(parameter.grad is not None for parameter in trainable)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals.tolist()
     if rows == 0:
         raise ValueError("count must be at least 1 on some rank, got 0 on all")
-    gradients = [_weighted(parameter, count / int(rows)) for parameter in reversed(_trainable(parameters))]
+    gradients = [_weighted(parameter, count / rows) for parameter in trainable]
     buckets = assign_buckets([gradient.nbytes for gradient in gradients], [bucket_bytes])
     for bucket in buckets:
         members = [gradients[place] for place in bucket]
         flat = torch.cat([gradient.flatten() for gradient in members])
         dist.all_reduce(flat, group=group)
         _fill(members, flat)
+    for parameter, ranks in zip(trainable, holders, strict=True):
+        if not ranks:
+            parameter.grad = None
     return len(buckets)
 
 
@@ -126,7 +133,11 @@ class ShardedAdamW:
         self.steps = 0
 
     def step(self) -> None:
-        """One step with the mean over all ranks of ``grad``; a ``grad`` that is None counts as zeros."""
+        """One step with the mean over all ranks of ``grad``.
+
+        A ``grad`` that is None counts as zeros, also where it is None on every rank: that weight decays too, though
+        ``torch.optim.AdamW`` would skip it.
+        """
         zeros = [torch.zeros_like(p) if p.grad is None else p.grad for p in self.parameters]
         gradient = torch.empty_like(self.master)
         dist.reduce_scatter(gradient, list(_flat(zeros, self.ranks).chunk(self.ranks)), group=self.group)
@@ -204,7 +215,7 @@ def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup |
         The first ``numel`` elements of all slices, 1-D.
 
     Raises:
-        ValueError: ``shard`` is not 1-D, or ``numel`` is outside its range.
+        ValueError: ``shard`` is not 1-D, or ``numel`` is not an integer or is outside its range.
     """
     if shard.dim() != 1:
         raise ValueError(f"shard must have one dimension, got shape {tuple(shard.shape)}")

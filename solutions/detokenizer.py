@@ -14,18 +14,19 @@ from collections.abc import Sequence
 class StreamingDetokenizer:
     """Turns the tokens of one answer into text that is safe to send, piece by piece.
 
-    A token is bytes: the bytes of all tokens together are UTF-8. What a longer look could still change is held back:
-    the bytes of an unfinished character, and the longest tail that begins a stop string. Bytes that no continuation
-    can save become U+FFFD at once. The text ends before the stop string that is complete first; of several that end at
-    the same place, the longest counts. So the text does not depend on where the bytes are cut into tokens.
+    A token is bytes, and the bytes of all tokens together are UTF-8. Whatever later tokens could still change is held
+    back: the bytes of an unfinished character, and the longest tail that begins a stop string. Bytes that no
+    continuation can turn into a character become U+FFFD at once. The text ends before the stop string that is complete
+    first; of several that end at the same place, the longest counts. So the text does not depend on where the bytes are
+    cut into tokens.
 
     Args:
         vocabulary: the bytes of every token.
         stop: strings that end the text; they are never sent.
 
     Attributes:
-        text: all that was sent.
-        finished: after a stop string, or after :meth:`finish`.
+        text: everything sent so far.
+        finished: True after a stop string, and after :meth:`finish`.
         stopped_by: the stop string that ended the text; None without one.
 
     Raises:
@@ -56,7 +57,7 @@ class StreamingDetokenizer:
         return self._send(0 if self.finished else self._held_back())
 
     def finish(self) -> str:
-        """End the text; return what was held back. An unfinished character becomes U+FFFD. The second time: ``""``."""
+        """End the text; return what was held back, with U+FFFD for an unfinished character. Once finished: ``""``."""
         if self.finished:
             return ""
         self._read(self._decoder.decode(b"", final=True))

@@ -6,6 +6,7 @@ A page shows one with ``explore(rings_of_calls, ranks=Range(2, 12, 6), ...)``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from rankzero.charts import COLOURS, Axis, Spec, below, beside, chart, graph, lines, shares, table, timeline
 from rankzero.events import Event
@@ -131,11 +132,13 @@ def message_cost(
     """
     latency, bandwidth = LINKS.get(link, (latency, bandwidth))
     sizes = [10 ** (power / 4) for power in range(41)]  # 1 B to 10 GB
-    parts = {BOTH: (bandwidth, latency), "start-up alone": (math.inf, latency), "bytes alone": (bandwidth, 0.0)}
+    parts: dict[str, Callable[[float], float]] = {
+        BOTH: lambda size: message_time(size, bandwidth, latency),
+        "start-up alone": lambda size: latency,
+        "bytes alone": lambda size: message_time(size, bandwidth, 0.0),
+    }
     curves = [
-        {"size": size, "seconds": message_time(size, *link_of_part), "part": part}
-        for part, link_of_part in parts.items()
-        for size in sizes
+        {"size": size, "seconds": seconds(size), "part": part} for part, seconds in parts.items() for size in sizes
     ]
     rates = [{"size": s, "rate": s / message_time(s, bandwidth, latency) / GB, "part": "bytes / time"} for s in sizes]
     rates += [{"size": s, "rate": bandwidth / GB, "part": "bandwidth of the link"} for s in (sizes[0], sizes[-1])]

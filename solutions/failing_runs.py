@@ -16,10 +16,10 @@ def simulate_run(
 ) -> dict[str, float]:
     """The wall-clock of a run that saves its work at intervals and starts again from the last checkpoint when it fails.
 
-    The work is cut into segments of ``interval``, the last one perhaps shorter (``ceil(work / interval - 1e-9)`` of
-    them). Each is computed, then saved, the last one too. A failure before the end of a segment's checkpoint loses the
-    segment so far, then the job restarts. A failure exactly at that end loses nothing, but the job restarts all the
-    same, also after the last segment. A failure during a restart begins the restart anew.
+    The work is cut into segments of ``interval``, the last one perhaps shorter: ``ceil(work / interval - 1e-9)`` of
+    them, at least one. Each is computed, then saved, the last one too. A failure before the end of a segment's
+    checkpoint loses the segment so far, then the job restarts. A failure exactly at that end loses nothing, but the job
+    restarts all the same, also after the last segment. A failure during a restart begins the restart anew.
 
     Args:
         work: useful compute, seconds; positive, finite.
@@ -27,8 +27,8 @@ def simulate_run(
         checkpoint_time: seconds that the job stands still for one; not negative, finite.
         restart_time: seconds; not negative, finite.
         failure_gaps: seconds to the first failure, then from each failure to the next, in wall-clock, whatever the job
-            is doing; each > 0. When they end there are no more failures. They may never end: take one at a time, and
-            none before it is needed.
+            is doing; each > 0, an infinite one if no failure follows. When they end there are no more failures. They
+            may never end: take one at a time, and none before it is needed.
 
     Returns:
         ``wall``, the seconds until the last checkpoint is safe and no restart is left to do, and its four parts
@@ -47,7 +47,7 @@ def simulate_run(
     gaps = iter(failure_gaps)
     spent = {"useful": 0.0, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}
     failures, left = 0, _next_gap(gaps)  # seconds until the next failure
-    segments = math.ceil(work / interval - 1e-9)
+    segments = max(1, math.ceil(work / interval - 1e-9))
     for segment in range(segments):
         useful = interval if segment < segments - 1 else work - (segments - 1) * interval
         saved = False

@@ -25,7 +25,7 @@ class FutureMap:
         max_running: sequences of one step at most; at least 1.
 
     Raises:
-        ValueError: ``max_running`` is no integer >= 1.
+        ValueError: ``max_running`` is not an integer >= 1.
 
     Source: SGLang v0.4, ``future_token_ids_map`` of ``tp_worker_overlap_thread.py``.
     """
@@ -43,7 +43,7 @@ class FutureMap:
         one before a wrap goes on beyond the limit.
 
         Raises:
-            ValueError: ``count`` is no integer from 1 to ``max_running``.
+            ValueError: ``count`` is not an integer from 1 to ``max_running``.
         """
         _check(count, "count", self.max_running)
         reserved = [-(self._cursor + place) for place in range(1, count + 1)]

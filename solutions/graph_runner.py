@@ -34,7 +34,7 @@ class GraphRunner:
         captures: graphs that have been captured.
 
     Raises:
-        ValueError: there are no sizes, or a number is no integer >= 1.
+        ValueError: there are no sizes, or a number is not an integer >= 1; the message names it and its value.
 
     Source: PyTorch documentation, "CUDA Graphs"; vLLM, ``vllm/v1/worker/gpu_model_runner.py``.
     """
@@ -90,7 +90,7 @@ class GraphRunner:
 def debug_graph(graph: Any, x: torch.Tensor, y: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     """What a recorded program gives for a new input.
 
-    Callers get the same answer a thousand times, and all their answers change together. Mend it: each call must give
+    Callers get the same answer a thousand times, and all their answers change together. Correct it: each call must give
     what the program gives for ``new``, in a tensor that later calls leave alone.
 
     Args:

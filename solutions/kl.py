@@ -41,6 +41,7 @@ def kl_estimates(log_p: float, log_q: float) -> KLEstimates:
 
     Raises:
         ValueError: an argument is not finite; the message names it and its value.
+        OverflowError: ``log_q`` is more than 709 above ``log_p``, so that no float holds k3.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
@@ -55,19 +56,19 @@ def estimator_moments(p: Sequence[float], q: Sequence[float], estimator: str) ->
     """Mean and variance of one sample's estimate of KL(p||q), exactly, over all outcomes.
 
     Args:
-        p: probabilities of the law that samples are drawn from. Outcomes of probability 0 never come.
-        q: of the same outcomes; positive wherever p is.
+        p: probabilities of the outcomes, from which samples are drawn. Outcomes of probability 0 are never drawn.
+        q: probabilities of the same outcomes under the reference, > 0 wherever that of p is.
         estimator: ``"k1"``, ``"k2"`` or ``"k3"``.
 
     Raises:
         ValueError: an unknown estimator, lengths that differ or are 0, an entry that is negative or not finite, a sum
-            that is off 1 by more than 1e-6, or q 0 where p is not.
+            that is more than 1e-6 away from 1, or a q that is 0 where p is not.
 
     Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
     """
     _check_name("estimator", estimator, ESTIMATORS)
-    _check_law("p", p)
-    _check_law("q", q)
+    _check_distribution("p", p)
+    _check_distribution("q", q)
     _check_lengths("p", p, "q", q)
     drawn = [(a, b) for a, b in zip(p, q, strict=True) if a > 0]
     if not all(b > 0 for _, b in drawn):
@@ -84,11 +85,11 @@ def expected_kl_gradient(
 
     No gradient passes through the sampling. As a ``loss`` the estimate itself is differentiated through the policy's
     log-probability: E[dk/dlog p * grad log p]. In the ``reward`` it is a number, times the score: E[k * grad log p],
-    the direction that an ascent on the reward ``-k`` goes down.
+    the direction opposite to an ascent on the reward ``-k``.
 
     Args:
-        logits: of the policy, one for each outcome; finite, at least 1.
-        reference_logits: of the reference; as many.
+        logits: of the policy, one for each outcome, of which there is at least one; finite.
+        reference_logits: of the reference; as many, finite.
         estimator: ``"k1"``, ``"k2"`` or ``"k3"``, as :func:`kl_estimates` has them.
         placement: ``"loss"`` or ``"reward"``.
 
@@ -116,19 +117,20 @@ def expected_kl_gradient(
 
 
 def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: float) -> list[float]:
-    """The law that maximises ``E[reward] - beta KL(policy||reference)``: ``reference * e^(reward/beta)``, normalised.
+    """The policy that maximises ``E[reward] - beta KL(policy||reference)``: ``reference e^(reward/beta)``, normalised.
 
     Args:
-        reference: probabilities of the outcomes. What it never gives, the answer never gives.
+        reference: probabilities of the outcomes. An outcome of probability 0 keeps it, whatever its reward.
         rewards: of the same outcomes; finite.
-        beta: price of a nat; positive and finite. However small, nothing overflows.
+        beta: price of a nat; positive. However small, nothing overflows.
 
     Raises:
-        ValueError: ``reference`` is no distribution, lengths differ, a reward is not finite, or beta is not positive.
+        ValueError: lengths differ or are 0, an entry of ``reference`` is negative or not finite, its sum is more than
+            1e-6 away from 1, or another argument is out of range.
 
     Source: Korbak et al. (2022), arXiv:2205.11275, section 3; Rafailov et al. (2023), arXiv:2305.18290, equation 4.
     """
-    _check_law("reference", reference)
+    _check_distribution("reference", reference)
     _check_lengths("reference", reference, "rewards", rewards)
     if not all(map(math.isfinite, rewards)):
         raise ValueError(f"rewards must be finite, got {rewards!r}")
@@ -161,7 +163,7 @@ def _check_lengths(one: str, left: Sequence[float], other: str, right: Sequence[
         raise ValueError(f"{one} and {other} must have as many entries, 1 or more, got {len(left)} and {len(right)}")
 
 
-def _check_law(name: str, row: Sequence[float]) -> None:
+def _check_distribution(name: str, row: Sequence[float]) -> None:
     if not row or not all(0 <= value < math.inf for value in row):
         raise ValueError(f"{name} must hold finite numbers >= 0, at least one, got {row!r}")
     if not abs(math.fsum(row) - 1) <= SLACK:

@@ -18,7 +18,7 @@ def kv_bytes_per_token(
 ) -> float:
     """Bytes of keys and values that one rank stores for each token: ``2 L max(1, n_kv / t) d w``.
 
-    Tensor parallelism splits the key-value heads until each rank has one; with more ranks than heads they are copied.
+    Tensor parallelism splits the key-value heads until each rank has one; with more ranks than heads, heads are copied.
 
     Args:
         layers: L, transformer blocks; at least 1.
@@ -45,8 +45,8 @@ def kv_bytes_per_token(
 def mla_bytes_per_token(layers: int, latent_dim: int, rope_dim: int, bytes_per_element: float = 2.0) -> float:
     """Bytes that multi-head latent attention stores for each token, on every tensor-parallel rank: ``L (c + r) w``.
 
-    One latent vector stands for the keys and the values of all heads; a short key with the rotary position stands
-    beside it. Neither has heads that could be split.
+    One latent vector replaces the keys and the values of all heads, and a short key that carries the rotary position is
+    stored beside it. Neither has heads that could be split.
 
     Args:
         layers: L, transformer blocks; at least 1.
@@ -81,7 +81,7 @@ def kv_capacity_tokens(
         gpus: G, that hold the model together; at least 1.
         weight_bytes: W, of the whole model, bytes; not negative.
         kv_bytes_per_token: summed over the GPUs, bytes; positive.
-        usable: u, share of the memory that the server may take; in (0, 1].
+        usable: u, share of the memory that the server may take; above 0 and at most 1.
         overhead_per_gpu: o, bytes of each GPU for activations and buffers; not negative.
 
     Raises:
@@ -95,7 +95,7 @@ def kv_capacity_tokens(
     _positive("kv_bytes_per_token", kv_bytes_per_token)
     _positive("usable", usable)
     if usable > 1:
-        raise ValueError(f"usable must be in (0, 1], got {usable}")
+        raise ValueError(f"usable must be above 0 and at most 1, got {usable}")
     _positive("overhead_per_gpu", overhead_per_gpu, zero=True)
     room = gpus * (memory_per_gpu * usable - overhead_per_gpu) - weight_bytes
     return max(0, math.floor(room / kv_bytes_per_token))
@@ -121,15 +121,15 @@ def max_concurrent_requests(capacity_tokens: int, context: int, block_size: int 
 
 
 def paged_waste(lengths: Sequence[int], block_size: int) -> tuple[int, float]:
-    """What the last blocks of sequences leave empty.
+    """The token slots that sequences leave empty in their last blocks.
 
     Args:
         lengths: tokens of each sequence; not negative. A sequence of 0 tokens takes no block.
         block_size: tokens of a block; at least 1.
 
     Returns:
-        ``(slots, share)``: empty token slots in all blocks taken, and their share of those blocks; ``(0, 0.0)`` where
-        no block is taken.
+        ``(slots, share)``: the empty slots, and their share of the slots of all blocks taken; ``(0, 0.0)`` where no
+        block is taken.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -148,11 +148,11 @@ def prefix_sharing_saving(requests: int, prefix: int, unique: int, block_size: i
     """The share of KV memory that is saved when a common prefix is stored once.
 
     Only whole blocks are shared, ``s = floor(prefix / b) b`` tokens. Without sharing each request takes the blocks of
-    ``prefix + unique`` tokens; with it, the ``s`` tokens are there once, and each request takes blocks for the rest.
+    ``prefix + unique`` tokens; with it, the ``s`` tokens are stored once, and each request takes blocks for the rest.
 
     Args:
-        requests: that are there at the same time; at least 1.
-        prefix: tokens that they share, at their start; not negative.
+        requests: that run at the same time; at least 1.
+        prefix: tokens with which all of them begin; not negative.
         unique: further tokens of each; not negative.
         block_size: tokens of a block; at least 1.
 

@@ -8,9 +8,10 @@
 ('DP8 ZeRO-2', 45.4588)
 """
 
+import math
 from typing import TYPE_CHECKING
 
-from .layout_model import candidates, microbatches_of, parameters_on_gpu, stage_size, step_parts, step_time
+from .layout_model import candidates, check_size, microbatches_of, parameters_on_gpu, stage_size, step_parts, step_time
 
 if TYPE_CHECKING:
     from rankzero.layouts import Job, Layout
@@ -50,8 +51,8 @@ def layout_memory(layout: "Layout", job: "Job") -> tuple[float, float]:
         job: the model, its batch and its GPUs.
 
     Raises:
-        ValueError: ``tp cp pp dp`` is not ``gpus``, ``ep`` does not divide ``dp``, the batch is not divisible by
-            ``dp`` micro-batches, or ``zero`` is not 1, 2 or 3.
+        ValueError: a size of the layout is not an integer >= 1, ``tp cp pp dp`` is not ``gpus``, ``ep`` does not divide
+            ``dp``, the batch is not divisible by ``dp`` micro-batches, or ``zero`` is not 1, 2 or 3.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054; Korthikanti et al. (2022), arXiv:2205.05198, for 34 s b h with
     sequence parallelism and selective recomputation.
@@ -99,14 +100,15 @@ def debug_validate(gpus: int, tp: int, cp: int, pp: int, dp: int) -> int:
     The check lets TP 8, PP 16, DP 4 with CP 16 pass on 16,384 GPUs.
 
     Args:
-        gpus: how many there are.
-        tp, cp, pp, dp: the sizes of the mesh.
+        gpus: how many there are, at least 1.
+        tp, cp, pp, dp: the sizes of the mesh, each at least 1.
 
     Raises:
-        ValueError: a size is below 1, or the mesh takes another number of GPUs; then the message holds both numbers.
+        ValueError: a number is not an integer >= 1, or the mesh takes another number of GPUs than there are; then the
+            message holds both.
     """
-    if min(gpus, tp, cp, pp, dp) < 1:
-        raise ValueError(f"sizes must be >= 1, got {gpus}, {tp}, {cp}, {pp}, {dp}")
+    for name, size in {"gpus": gpus, "tp": tp, "cp": cp, "pp": pp, "dp": dp}.items():
+        check_size(name, size)
     taken = tp * cp * pp * dp
     if taken != gpus:
         raise ValueError(f"tp * cp * pp * dp must be {gpus}, got {taken}")
@@ -124,10 +126,11 @@ def debug_impossible(parameters: float, gpu_memory: float) -> tuple[int, int] | 
         gpu_memory: of one GPU, bytes; positive.
 
     Raises:
-        ValueError: an argument is not positive.
+        ValueError: an argument is not positive and finite.
     """
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError(f"parameters and gpu_memory must be > 0, got {parameters!r} and {gpu_memory!r}")
+    for name, value in {"parameters": parameters, "gpu_memory": gpu_memory}.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
     tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
     weights = 2 * parameters / (tp * pp)
     return (tp, pp) if weights <= gpu_memory else None

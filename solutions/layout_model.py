@@ -121,6 +121,8 @@ def _can_interleave(layers: int, pp: int, microbatches: int, chunks: int) -> boo
 
 def microbatches_of(layout: Layout, job: Job) -> int:
     """Micro-batches of one replica in a step; a ValueError for a layout that does not divide."""
+    for name in ("tp", "cp", "pp", "dp", "ep", "virtual_stages"):
+        check_size(name, getattr(layout, name))
     taken = layout.tp * layout.cp * layout.pp * layout.dp
     if taken != job.gpus:
         raise ValueError(f"tp * cp * pp * dp must be {job.gpus}, got {taken}")
@@ -132,6 +134,12 @@ def microbatches_of(layout: Layout, job: Job) -> int:
     if job.global_batch % at_once:
         raise ValueError(f"global_batch must be divisible by dp micro-batches, got {job.global_batch} and {at_once}")
     return job.global_batch // at_once
+
+
+def check_size(name: str, size: int) -> None:
+    """Raise a ValueError unless ``size`` is an integer of at least 1."""
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ValueError(f"{name} must be an integer >= 1, got {size!r}")
 
 
 def stage_size(layout: Layout, model: Model) -> int:

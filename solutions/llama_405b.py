@@ -20,7 +20,8 @@ CARD = "Meta (2024), Llama 3.1 model card"
 #: The training budget, FLOP, and the tokens, as the paper prints them.
 BUDGET_FLOP, TOKENS = 3.8e25, 15.6e12
 
-#: Tokens seen at the longest sequences ("about 800 billion"), the last of a training that lengthens them in six steps.
+#: Tokens of the stage in which the context grows from 8,192 to 131,072 in six steps ("about 800 billion", section
+#: 3.4.2). How many of them each length has is not published: all of them at the longest is an upper bound.
 LONG_CONTEXT_TOKENS = 0.8e12
 
 #: GPU-hours and watts per GPU that the model card prints, and its estimate of emissions, tonnes of CO2 equivalent by
@@ -155,7 +156,7 @@ FACTS = (
     Fact(
         "schedule",
         "peak learning rate 8e-5, 8,000 steps of warm-up, cosine to 8e-7 over 1,200,000 steps; about 800 billion "
-        "tokens of long context",
+        "tokens while the context grows from 8K to 128K in six steps",
         "paper, section 3.4",
     ),
     Fact(

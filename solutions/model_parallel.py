@@ -1,4 +1,4 @@
-"""A model cut into stages: which layers stand where, and how long each stage waits. Standard library only.
+"""A model cut into stages: which layers each stage holds, and how long it waits. Standard library only.
 
 >>> [len(stage_layers(126, 16, stage)) for stage in (0, 15)]
 [8, 7]

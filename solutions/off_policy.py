@@ -22,27 +22,26 @@ def importance_weights(
     wrote are averages under the target.
 
     Args:
-        target: log-probabilities of the tokens of one response under the policy that is to be trained.
-        behaviour: log-probabilities of the same tokens under the policy that wrote them.
+        target: log-probabilities of the tokens of one response under the policy that is to be trained; finite.
+        behaviour: log-probabilities of the same tokens under the policy that wrote them; finite.
         cap: the largest weight that is trusted, positive; None trusts all.
         mode: what becomes of a weight above the cap: ``"truncate"`` makes it the cap, ``"mask"`` makes it 0.
         level: ``"token"``, or ``"sequence"``: one weight for the whole response, the product of its tokens' weights,
-            which is then capped and stands at every token.
+            which is then capped and given to every token.
 
     Returns:
-        One weight for each token.
+        One weight for each token; infinite where there is no cap and it is too large for a float.
 
     Raises:
-        ValueError: the lengths differ, a log-probability is not finite, the cap is not positive, or ``mode`` or
-            ``level`` is not one of the two.
+        ValueError: the lengths differ, or an argument is outside its range.
 
     Source: truncation is that of V-trace, Espeholt et al. (2018), arXiv:1802.01561, section 4.1.
     """
     _check_log_probabilities(target, behaviour)
     _check_choice("mode", mode, ("truncate", "mask"))
     _check_choice("level", level, ("token", "sequence"))
-    if cap is not None and not cap > 0:
-        raise ValueError(f"cap must be positive or None, got {cap!r}")
+    if cap is not None and not 0 < cap < math.inf:
+        raise ValueError(f"cap must be a finite number > 0 or None, got {cap!r}")
     logs = [new - old for new, old in zip(target, behaviour, strict=True)]
     if level == "sequence":
         logs = [math.fsum(logs)] * len(logs)

@@ -65,10 +65,9 @@ def debug_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> f
         stages, microbatches, virtual_stages: p, m and v, each at least 1.
 
     Raises:
-        ValueError: an argument is below 1.
+        ValueError: an argument is not an integer >= 1.
     """
-    if min(stages, microbatches, virtual_stages) < 1:
-        raise ValueError(f"all arguments must be >= 1, got {stages}, {microbatches}, {virtual_stages}")
+    _check_shape(stages, microbatches, virtual_stages)
     idle, useful = stages - 1, microbatches * virtual_stages
     return idle / (idle + useful)
 
@@ -86,10 +85,10 @@ def pipeline_schedule(name: str, ranks: int, microbatches: int, virtual_stages: 
     micro-batches wait for theirs; then I and W in turn until the I's run out; then the remaining W's.
 
     Args:
-        name: one of these four.
+        name: ``"gpipe"``, ``"1f1b"``, ``"interleaved"`` or ``"zb-h1"``.
         ranks: p, at least 1.
         microbatches: m, at least 1; for ``interleaved`` a multiple of p.
-        virtual_stages: v, chunks on each rank; at least 2 for ``interleaved``, 1 for the others.
+        virtual_stages: v, chunks on each rank; at least 1: 2 or more for ``interleaved``, 1 for the others.
 
     Returns:
         One list per rank: its operations in the order of execution, as ``"2F5"`` (stage, kind, micro-batch).
@@ -133,8 +132,9 @@ def simulate_schedule(
     once.
 
     Args:
-        orders: one list of operations per rank, in the order of execution. Every stage stands on one rank and runs
-            every micro-batch once: F and B, or F, I and W; or no stage runs any backward.
+        orders: one list of operations per rank, in the order of execution, each written as ``"2F5"``: stage, one of F,
+            B, I and W, micro-batch, both numbers counted from 0. Every stage is on one rank and runs every micro-batch
+            once: F and B, or F, I and W; or no stage runs any backward.
         durations: seconds by stage and kind, ``"3F"``, or else by kind, ``"F"``; not negative.
         transfer_time: of a message between ranks, seconds; not negative.
 
@@ -142,8 +142,9 @@ def simulate_schedule(
         ``{op: (start, end)}``, seconds from the first start at 0.
 
     Raises:
-        ValueError: an operation is not written so, stands twice or is missing; a duration is missing or out of range;
-            or ranks wait for ever: ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``, for all that have not ended.
+        ValueError: an operation is not written so, appears twice or is missing; a stage is on two ranks; a time is
+            missing or outside its range; or ranks wait for each other, and the message names all that have not ended:
+            ``deadlock: rank 0 waits at 0B0; rank 1 waits at 1F1``.
 
     Source: Huang et al. (2019), arXiv:1811.06965; Qi et al. (2024), arXiv:2401.10241.
     """
@@ -191,7 +192,8 @@ def peak_in_flight(order: Sequence[str]) -> int:
         order: the rank's operations, in the order of execution; may be empty.
 
     Raises:
-        ValueError: an operation is not written as ``"2F5"``, or frees what is not held.
+        ValueError: an operation is not written as ``"2F5"`` with one of F, B, I and W, or is a backward of a
+            micro-batch that is not held.
     """
     held: set[tuple[int, int]] = set()
     peak = 0
@@ -296,7 +298,7 @@ def _check_complete(ops: Sequence[Sequence[_Op]]) -> tuple[dict[int, int], int, 
         for stage, kind, microbatch in order:
             runs.setdefault((stage, kind), []).append(microbatch)
             if homes.setdefault(stage, rank) != rank:
-                raise ValueError(f"a stage must stand on one rank, got stage {stage} on two")
+                raise ValueError(f"a stage must be on one rank, got stage {stage} on two")
     every = list(range(1 + max(map(max, runs.values()), default=-1)))
     backwards = every if any(kind != "F" for _, kind in runs) else []
     for stage in range(1 + max(homes, default=-1)):

@@ -38,7 +38,7 @@ def relay(value: float, increment: float) -> float:
 
 
 def ring_shift(x: torch.Tensor, distance: int = 1) -> torch.Tensor:
-    """The tensor of the rank that stands ``distance`` places to the left on the ring of all ranks.
+    """The tensor of the rank ``distance`` places to the left on the ring of all ranks.
 
     Every rank sends one message and receives one, whatever the distance. A multiple of N brings a rank its own tensor,
     which is copied without a message; so is an empty one.
@@ -77,12 +77,12 @@ def chunked_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
         Rank 0's tensor, a new one on every rank.
 
     Raises:
-        ValueError: ``x`` is not 1-D, or ``chunks`` is less than 1.
+        ValueError: ``x`` is not 1-D, or ``chunks`` is not an integer >= 1.
     """
     if x.dim() != 1:
         raise ValueError(f"x must be 1-D, got {x.dim()} dimensions")
-    if chunks < 1:
-        raise ValueError(f"chunks must be >= 1, got {chunks}")
+    if not isinstance(chunks, int) or isinstance(chunks, bool) or chunks < 1:
+        raise ValueError(f"chunks must be an integer >= 1, got {chunks!r}")
     rank, ranks = dist.get_rank(), dist.get_world_size()
     whole = x.detach().clone() if rank == 0 else x.new_empty(x.shape)
     parts = [part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]

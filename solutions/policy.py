@@ -7,6 +7,7 @@ tensor(2.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
@@ -50,7 +51,7 @@ class PpoStats:
         value: mean squared error of the critic, without its weight.
         entropy: mean entropy of the policy, natural units.
         outside_fraction: share of samples whose ratio is further than ``clip`` from 1.
-        clipped_fraction: share of samples whose clipped term is the smaller one, so that they pull at nothing.
+        clipped_fraction: share of samples whose clipped term is smaller than the other, so that they have no gradient.
         approx_kl: mean of ``ratio - 1 - ln ratio``.
     """
 
@@ -74,7 +75,7 @@ def reinforce_loss(log_probs: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
         A number, shape [].
 
     Raises:
-        ValueError: the shapes are not one shape [B, T], or the mask has no 1.
+        ValueError: the three do not have one shape [B, T], or the mask has no 1.
 
     Source: Williams (1992), doi:10.1007/BF00992696; Sutton and Barto (2018), section 13.3.
     """
@@ -104,28 +105,31 @@ def ppo_loss(
     Args:
         logits: of the policy as it is now, [N, K], for K actions.
         values: of the critic as it is now, [N].
-        batch: the N steps; its observations are not looked at.
+        batch: the N steps; its observations are not used.
         clip: epsilon; positive.
-        value_weight: of the critic's error.
-        entropy_weight: of the policy's entropy, which is to stay large.
-        normalize: bring the advantages of this batch to mean 0 and sample standard deviation 1 (plus 1e-8) first.
+        value_weight: of the critic's error; finite.
+        entropy_weight: of the policy's entropy, which should stay large; finite.
+        normalize: first subtract the mean of this batch's advantages and divide by their sample standard deviation plus
+            1e-8: equal advantages become 0.
 
     Returns:
         The loss, shape [], and what it is made of.
 
     Raises:
-        ValueError: a tensor has another shape than it should, ``clip`` is not positive, or there are fewer than 2
+        ValueError: a tensor has another shape than it should, a number is outside its range, or there are fewer than 2
             steps to normalise, or none at all.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, equations 7 and 9.
     """
-    _check_batch(logits, values, batch, clip, normalize)
+    _check_batch(logits, values, batch, normalize)
+    _check_options(clip, value_weight=value_weight, entropy_weight=entropy_weight)
     advantages = batch.advantages.detach()
     if normalize:
         advantages = (advantages - advantages.mean()) / (advantages.std() + TINY)
     log_probs = logits.log_softmax(-1)
     log_ratio = log_probs.gather(1, batch.actions.unsqueeze(1)).squeeze(1) - batch.old_log_probs.detach()
-    ratio = log_ratio.exp()
+    # Far above 1 + clip the clipped term counts unless the advantage is negative: exp must not overflow for nothing.
+    ratio = torch.where(advantages < 0, log_ratio, log_ratio.clamp(max=math.log1p(clip) + 1)).exp()
     plain, clipped = ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages
     policy = -torch.minimum(plain, clipped).mean()
     value = (values - batch.returns.detach()).square().mean()
@@ -133,7 +137,7 @@ def ppo_loss(
     loss = policy + value_weight * value - entropy_weight * entropy
     with torch.no_grad():
         outside, lower = ((ratio - 1).abs() > clip).double().mean(), (clipped < plain).double().mean()
-        approx_kl = (ratio - 1 - log_ratio).mean()
+        approx_kl = (log_ratio.expm1() - log_ratio).mean()  # ratio - 1 has lost its digits where the ratio is near 1
     return loss, PpoStats(*(part.item() for part in (policy, value, entropy, outside, lower, approx_kl)))
 
 
@@ -148,16 +152,17 @@ def ppo_update(
     entropy_weight: float = 0.0,
     max_grad_norm: float | None = None,
 ) -> list[PpoStats]:
-    """Improve actor and critic on one batch: an optimizer step of ``ppo_loss`` for each minibatch, in the given order.
+    """Improve actor and critic on one batch: an optimizer step on ``ppo_loss`` for each minibatch, in the given order.
 
-    Gradients that are left from before do not count.
+    Gradients that are left over from before the call do not count.
 
     Args:
         policy: observations [n, ...] to logits [n, K].
         value: observations [n, ...] to values, [n] or [n, 1].
         optimizer: of the parameters of both.
         batch: the steps, as the policy took them before this call.
-        minibatches: the rows of each minibatch, index tensors [n]. For several epochs each row is in several.
+        minibatches: the rows of each minibatch, index tensors [n]; for several epochs each row is in several of them.
+            They can be iterated over once.
         clip: epsilon; positive.
         value_weight: of the critic's error.
         entropy_weight: of the policy's entropy.
@@ -183,14 +188,20 @@ def ppo_update(
     return stats
 
 
-def _check_batch(logits: Tensor, values: Tensor, batch: Batch, clip: float, normalize: bool) -> None:
+def _check_batch(logits: Tensor, values: Tensor, batch: Batch, normalize: bool) -> None:
     if logits.dim() != 2 or not len(logits):
         raise ValueError(f"logits must have shape [N, K] with N >= 1, got {tuple(logits.shape)}")
     parts = {name: getattr(batch, name) for name in ("actions", "old_log_probs", "advantages", "returns")}
     for name, part in {"values": values, **parts}.items():
         if tuple(part.shape) != (len(logits),):
             raise ValueError(f"{name} must have shape [{len(logits)}], got {tuple(part.shape)}")
-    if not clip > 0:
-        raise ValueError(f"clip must be > 0, got {clip!r}")
     if normalize and len(logits) < 2:
         raise ValueError(f"batch must have at least 2 steps to normalise advantages, got {len(logits)}")
+
+
+def _check_options(clip: float, **weights: float) -> None:
+    if not 0 < clip < math.inf:
+        raise ValueError(f"clip must be a finite number > 0, got {clip!r}")
+    for name, weight in weights.items():
+        if not math.isfinite(weight):
+            raise ValueError(f"{name} must be finite, got {weight!r}")

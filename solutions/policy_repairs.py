@@ -1,4 +1,4 @@
-"""Two training loops of chapter 12 that have lost a line each; here they are mended."""
+"""Two training loops of chapter 12, each of which came with a line missing."""
 
 from __future__ import annotations
 

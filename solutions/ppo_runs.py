@@ -19,10 +19,13 @@ def train_cartpole(policy: nn.Module, value: nn.Module, steps: int, seed: int) -
     linearly to 0 over the iterations; the critic's targets are advantages plus values, and its error counts one half;
     gradients are limited to a norm of 0.5.
 
+    Take environments from ``gymnasium.make_vec`` or ``gymnasium.make``, and read no meaning into the four numbers: the
+    milestone plays each try in a CartPole-v1 of its own, which shows the state rotated and may exchange the actions.
+
     Args:
         policy: observations [n, 4] to logits [n, 2].
         value: observations [n, 4] to values [n, 1].
-        steps: of all environments together; the last incomplete iteration is left out.
+        steps: most steps of all environments together; the last incomplete iteration is left out.
         seed: of the environments and of the drawn actions.
 
     Returns:

@@ -24,6 +24,9 @@ from .cartpole_runs import LIMIT, Game, Rollout, mean_return, networks, play_epi
 from .policy import Batch, ppo_update
 from .rl import explained_variance, gae
 
+#: A clip range that no ratio leaves.
+UNCLIPPED = 1e9
+
 Gae = Callable[..., list[float]]
 Update = Callable[..., list[Any]]
 
@@ -36,7 +39,7 @@ class Settings:
         epochs: passes over the steps of an iteration, each as one minibatch.
         discount: gamma.
         gae_lambda: lambda.
-        clip: epsilon; infinite for no clipping.
+        clip: epsilon; ``UNCLIPPED`` for no clipping.
         rate: learning rate of Adam. It and ``clip`` fall linearly to 0.
         max_grad_norm: limit of all gradients together; None for no limit.
         cutoffs_end: the mistake: treat a cut-off like the end of the world.
@@ -219,9 +222,9 @@ ABLATIONS: Mapping[str, Settings] = {
     "one epoch": Settings(epochs=1),
     "lambda 0": Settings(gae_lambda=0.0),
     "lambda 1": Settings(gae_lambda=1.0),
-    "no clipping": Settings(clip=math.inf),
+    "no clipping": Settings(clip=UNCLIPPED),
     "rate 1e-2, no norm limit": Settings(rate=1e-2, max_grad_norm=None),
-    "rate 1e-2, no norm limit, no clipping": Settings(rate=1e-2, max_grad_norm=None, clip=math.inf),
+    "rate 1e-2, no norm limit, no clipping": Settings(rate=1e-2, max_grad_norm=None, clip=UNCLIPPED),
 }
 
 #: Steps and seeds of the stored ablations.

@@ -27,17 +27,17 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
     the subnormal numbers go down to zero in equal steps.
 
     Args:
-        value: any float; nan stays nan, and zeros keep their sign.
+        value: any float: nan stays nan, and zeros keep their sign.
         exponent_bits: from 2 to 8.
         mantissa_bits: bits after the point, from 1 to 23.
         infinities: true as in IEEE 754: the largest exponent is kept for inf and nan, the largest number is
             ``(2 - 2**-mantissa_bits) * 2**bias``, and what is rounded beyond it becomes inf. Fp16 is (5, 10), bf16
             (8, 7), tf32 (8, 10), E5M2 (5, 2). False as in E4M3FN, (4, 3): the largest exponent holds numbers too, all
             but the one with a full mantissa (nan), so the largest is
-            ``(2 - 2**(1 - mantissa_bits)) * 2**(bias + 1)``; what lies beyond it, inf too, becomes that number.
+            ``(2 - 2**(1 - mantissa_bits)) * 2**(bias + 1)``; anything larger, inf included, becomes that number.
 
     Raises:
-        ValueError: a number of bits is outside its range; the message names it and its value.
+        ValueError: a number of bits is not an integer or is outside its range; the message names it and its value.
 
     Source: IEEE 754-2019, sections 3.4 and 4.3.1; Micikevicius et al. (2022), arXiv:2209.05433, table 1.
     """
@@ -58,18 +58,23 @@ def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infini
 
 
 def _check_rules(
-    scale: float, growth_interval: int, growth_factor: float, backoff_factor: float, min_scale: float
+    scale: float,
+    growth_interval: int,
+    growth_factor: float,
+    backoff_factor: float,
+    min_scale: float,
+    name: str = "init_scale",
 ) -> None:
     if not (math.isfinite(scale) and scale > 0):
-        raise ValueError(f"init_scale must be finite and positive, got {scale!r}")
+        raise ValueError(f"{name} must be finite and positive, got {scale!r}")
     if isinstance(growth_interval, bool) or not isinstance(growth_interval, int) or growth_interval < 1:
         raise ValueError(f"growth_interval must be an integer >= 1, got {growth_interval!r}")
     if not (math.isfinite(growth_factor) and growth_factor > 1):
-        raise ValueError(f"growth_factor must be finite and > 1, got {growth_factor!r}")
+        raise ValueError(f"growth_factor must be finite and above 1, got {growth_factor!r}")
     if not 0 < backoff_factor < 1:
-        raise ValueError(f"backoff_factor must be between 0 and 1, got {backoff_factor!r}")
+        raise ValueError(f"backoff_factor must be between 0 and 1, both excluded, got {backoff_factor!r}")
     if not 0 <= min_scale <= scale:
-        raise ValueError(f"min_scale must be between 0 and the scale {scale!r}, got {min_scale!r}")
+        raise ValueError(f"min_scale must be from 0 to {name}, got {min_scale!r} for a scale of {scale!r}")
 
 
 def dynamic_loss_scale(
@@ -89,9 +94,9 @@ def dynamic_loss_scale(
 
     Args:
         overflows: one flag per step, true when a gradient was inf or nan; any iterable, walked through once.
-        init_scale: scale before the first step; finite, > 0. It need not be a power of two.
-        growth_interval: clean steps in a row before the scale grows; an integer >= 1.
-        growth_factor: > 1.
+        init_scale: scale before the first step; positive. It need not be a power of two.
+        growth_interval: clean steps in a row before the scale grows; at least 1.
+        growth_factor: finite, above 1.
         backoff_factor: between 0 and 1, both excluded.
         min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
 
@@ -99,7 +104,8 @@ def dynamic_loss_scale(
         The scale; ``init_scale`` when there is no step.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: ``growth_interval`` is not an integer, or an argument is outside its range or not finite; the
+            message names it and its value.
 
     Source: Micikevicius et al. (2018), arXiv:1710.03740, section 3.2; ``torch.amp.GradScaler``.
     """
@@ -120,18 +126,19 @@ def dynamic_loss_scale(
 class LossScaler:
     """Dynamic loss scaling, one step at a time: the rules of :func:`dynamic_loss_scale` as an object with a state.
 
-    A training step multiplies the loss (:meth:`scale_loss`), runs backward, divides the gradients and looks for inf
-    and nan (:meth:`unscale`), clips, takes the optimizer's step or skips it, and last of all calls :meth:`update`.
+    A training step multiplies the loss (:meth:`scale_loss`), runs the backward pass, divides the gradients and looks
+    for inf and nan (:meth:`unscale`), clips, takes the optimizer's step or skips it, and calls :meth:`update` last.
 
     Args:
-        init_scale: scale before the first step; finite, > 0.
-        growth_factor: > 1.
+        init_scale: scale before the first step; positive.
+        growth_factor: finite, above 1.
         backoff_factor: between 0 and 1, both excluded.
-        growth_interval: clean steps in a row before the scale grows; an integer >= 1.
+        growth_interval: clean steps in a row before the scale grows; at least 1.
         min_scale: floor of the scale, from 0 to ``init_scale``; 0 switches it off.
 
     Raises:
-        ValueError: an argument is outside its range; the message names it and its value.
+        ValueError: ``growth_interval`` is not an integer, or an argument is outside its range or not finite; the
+            message names it and its value.
 
     Source: ``torch.amp.GradScaler``, which has no floor.
     """
@@ -167,14 +174,14 @@ class LossScaler:
         return loss * self._scale
 
     def unscale(self, gradients: Sequence[float]) -> tuple[list[float], bool]:
-        """The gradients divided by the scale, and whether any that came in was inf or nan. Nothing changes."""
+        """The gradients divided by the scale, and whether one of those passed in is inf or nan; changes no state."""
         return [gradient / self._scale for gradient in gradients], not all(map(math.isfinite, gradients))
 
     def update(self, found_inf: bool) -> float:
         """End a step: back off when an overflow was found, else count and perhaps grow. Returns the new scale.
 
-        The scale grows when the count *equals* the interval, as in torch: a count that was loaded and already lies
-        beyond a smaller interval never makes it grow, until an overflow sets it back to 0.
+        The scale grows when the count *equals* the interval, as in torch: a count that was loaded and is already
+        beyond the interval never makes it grow, until an overflow sets it back to 0.
         """
         if found_inf:
             self._scale, self._growth_tracker = max(self._scale * self._backoff_factor, self._min_scale), 0
@@ -187,7 +194,7 @@ class LossScaler:
         return self._scale
 
     def state_dict(self) -> dict[str, float]:
-        """Everything that a resumed run needs.
+        """Everything that a resumed run needs, in a new dict, which later calls leave as it is.
 
         The keys are those of torch, ``scale``, ``growth_factor``, ``backoff_factor``, ``growth_interval`` and
         ``_growth_tracker``, and ``min_scale``.
@@ -205,24 +212,21 @@ class LossScaler:
         """Take over a state saved by :meth:`state_dict` or by torch; one without ``min_scale`` keeps the present floor.
 
         Raises:
-            ValueError: a value is outside its range; the scaler is then as it was before.
+            ValueError: a value is outside its range, or the count is not an integer >= 0; the scaler is then unchanged.
         """
-        tracker = state["_growth_tracker"]
+        scale, interval, tracker = state["scale"], state["growth_interval"], state["_growth_tracker"]
+        factors = state["growth_factor"], state["backoff_factor"]
+        floor = state.get("min_scale", self._min_scale)
+        _check_rules(scale, interval, *factors, floor, name="scale")  # type: ignore[arg-type]  # it may be no integer
         if isinstance(tracker, bool) or not isinstance(tracker, int) or tracker < 0:
             raise ValueError(f"_growth_tracker must be an integer >= 0, got {tracker!r}")
-        fresh = LossScaler(
-            state["scale"],
-            state["growth_factor"],
-            state["backoff_factor"],
-            state["growth_interval"],  # type: ignore[arg-type]  # checked there
-            state.get("min_scale", self._min_scale),
-        )
-        fresh._growth_tracker = tracker
-        vars(self).update(vars(fresh))
+        self._scale, self._growth_interval, self._growth_tracker = float(scale), int(interval), tracker
+        self._growth_factor, self._backoff_factor = factors
+        self._min_scale = floor
 
 
 def debug_clip(gradients: Sequence[float], scale: float, max_norm: float) -> list[float]:
-    """The true gradients, shortened to a norm of ``max_norm`` where they are longer.
+    """The true gradients, scaled down to a norm of ``max_norm`` if their norm is larger.
 
     Args:
         gradients: as backward left them, ``scale`` times the true ones.
@@ -230,7 +234,7 @@ def debug_clip(gradients: Sequence[float], scale: float, max_norm: float) -> lis
         max_norm: largest norm that the true gradients may have; positive.
 
     Returns:
-        A new list. Gradients whose norm is 0 stay 0.
+        One gradient for each that was passed in. Gradients whose norm is 0 stay 0.
     """
     true = [gradient / scale for gradient in gradients]
     norm = math.sqrt(sum(gradient * gradient for gradient in true))

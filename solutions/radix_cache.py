@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class RadixNode:
-    """A node of the tree as it stands in a picture.
+    """A node of the tree, for a picture.
 
     Attributes:
         parent: its parent's index in the list of nodes; -1 below the root, which is not in the list.
@@ -47,9 +47,9 @@ class RadixCache:
     """Slots of the prefixes that are cached, shared where sequences begin alike.
 
     Sequences are cut to whole pages of ``page_size`` tokens, and edges part only between pages. A clock ticks once in
-    each :meth:`match`, :meth:`insert` and :meth:`lock`; that time is noted in every node on the path that is walked,
-    also in one that is matched only in part. Such a node is then split where the match ends, and both halves keep its
-    time and its locks.
+    each :meth:`match`, :meth:`insert` and :meth:`lock`; every node on the path that is walked gets that time, also one
+    that is matched only in part. Such a node is then split where the match ends, and both halves keep its time and its
+    locks.
 
     Args:
         page_size: tokens of a page; an integer >= 1.
@@ -91,7 +91,7 @@ class RadixCache:
         """Remember the slots of ``tokens``, whole pages of them; what is not cached yet becomes one new leaf.
 
         Returns:
-            The tokens that were there already. Their slots stay as they were: the caller frees its duplicates,
+            How many of the tokens were cached already. Their slots stay as they were: the caller frees its duplicates,
             ``slots[:result]``, and the slots of the tail that fills no page.
 
         Raises:
@@ -127,7 +127,7 @@ class RadixCache:
         """Take back a lock, from the node that it was put on up to the root, as the tree is now.
 
         Raises:
-            ValueError: there is no such lock, or no more.
+            ValueError: there is no lock of this handle, or it was taken back already.
         """
         if handle not in self._handles:
             raise ValueError(f"handle must be of a lock that holds, got {handle!r}")
@@ -147,6 +147,9 @@ class RadixCache:
 
         Returns:
             The slots, in the order in which they were given up.
+
+        Raises:
+            ValueError: ``count`` is outside its range.
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 0:
             raise ValueError(f"count must be an integer >= 0, got {count!r}")

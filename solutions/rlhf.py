@@ -1,12 +1,13 @@
 """The tensors of one RLHF step: masks, log-probabilities, rewards of tokens, advantages and losses.
 
 Shapes: ``B`` responses of ``T`` tokens after prompts of ``P``; ``S = P + T``; a vocabulary of ``V``. A mask is 1 on the
-real tokens of a response and 0 elsewhere, of any type; every response has a real token. What stands where the mask is 0
-never counts, whatever it is.
+real tokens of a response and 0 elsewhere, of any type; every response has a real token. What other tensors hold where
+the mask is 0 never counts, whatever it is.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -30,6 +31,22 @@ def _mean(values: Tensor, real: Tensor) -> Tensor:
     return values.masked_fill(~real, 0).sum() / real.sum()
 
 
+def _check_not_negative(name: str, value: float) -> None:
+    """Raise a ValueError unless ``value`` is a finite number of at least 0."""
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")
+
+
+def _check_positive(name: str, value: float) -> None:
+    """Raise a ValueError unless ``value`` is a finite number above 0."""
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+
+
+def _is_count(value: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def response_mask(tokens: Tensor, eos: int) -> Tensor:
     """1 on the tokens of a response up to and including its first end-of-sequence token, 0 after it.
 
@@ -41,7 +58,7 @@ def response_mask(tokens: Tensor, eos: int) -> Tensor:
         [B, T], float32.
     """
     ends = (tokens == eos).long()
-    before = ends.cumsum(1) - ends  # how many ends stand before a token
+    before = ends.cumsum(1) - ends  # how many ends come before a token
     return (before == 0).float()
 
 
@@ -49,9 +66,9 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
     """The log-probability of each token of the responses, given all tokens before it.
 
     Args:
-        logits: of one pass over prompts and responses, [B, S, V]; those at position t speak of token t + 1.
+        logits: of one pass over prompts and responses, [B, S, V]; those at position t are about token t + 1.
         tokens: prompts and responses, [B, S].
-        prompt_length: P, at least 1 and below S.
+        prompt_length: P, an integer, at least 1 and below S.
 
     Returns:
         [B, S - P], of the type of ``logits``.
@@ -59,35 +76,34 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
     Raises:
         ValueError: ``prompt_length`` is out of range.
     """
-    if not 1 <= prompt_length < tokens.shape[1]:
-        raise ValueError(f"prompt_length must be from 1 to {tokens.shape[1] - 1}, got {prompt_length}")
+    if not _is_count(prompt_length) or not 1 <= prompt_length < tokens.shape[1]:
+        raise ValueError(f"prompt_length must be an integer from 1 to {tokens.shape[1] - 1}, got {prompt_length!r}")
     log_probs = logits[:, prompt_length - 1 : -1].log_softmax(-1)
     return log_probs.gather(-1, tokens[:, prompt_length:].unsqueeze(-1)).squeeze(-1)
 
 
 def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor, beta: float) -> Tensor:
-    """What each token is rewarded with: a penalty for leaving the reference, and the score on the last real token.
+    """The reward of each token: a penalty for leaving the reference, and the score on the last real token.
 
     Args:
         scores: one for each response, [B].
         log_probs: of the policy that wrote the tokens, [B, T].
         ref_log_probs: of the reference, [B, T].
-        mask: [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         beta: price of one nat, per token; not negative.
 
     Returns:
         [B, T], 0 where masked. A row sums to its score minus ``beta`` times the sum of ``log_probs - ref_log_probs``.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or ``beta`` is negative.
+        ValueError: shapes do not fit, a row of the mask has no 1, or ``beta`` is out of range.
 
     Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
     """
     real = _real(mask, log_probs=log_probs, ref_log_probs=ref_log_probs)
     if scores.shape != mask.shape[:1]:
         raise ValueError(f"scores must be {tuple(mask.shape[:1])}, one for each response, got {tuple(scores.shape)}")
-    if not beta >= 0:
-        raise ValueError(f"beta must be >= 0, got {beta}")
+    _check_not_negative("beta", beta)
     rewards = (-beta * (log_probs - ref_log_probs)).masked_fill(~real, 0)
     places = torch.arange(mask.shape[1], device=mask.device)
     last = (places * real).max(1, keepdim=True).values
@@ -97,15 +113,15 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
 def masked_gae(
     rewards: Tensor, values: Tensor, mask: Tensor, discount: float = 1.0, gae_lambda: float = 0.95
 ) -> tuple[Tensor, Tensor]:
-    """Generalised advantage estimates of the real tokens, and the returns that the critic should have said.
+    """Generalised advantage estimates of the real tokens, and the returns that the critic should have predicted.
 
-    Masked tokens, also those inside a response, are passed over: the next value and the running sum of a real token are
+    Masked tokens, also those inside a response, are skipped: the next value and the running sum of a real token are
     those of the next real token. After the last one the value is 0.
 
     Args:
         rewards: [B, T].
         values: of the critic before each token, [B, T].
-        mask: [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         discount: gamma, from 0 to 1.
         gae_lambda: from 0 to 1.
 
@@ -113,14 +129,14 @@ def masked_gae(
         Advantages and returns, both [B, T] and 0 where masked; a return is advantage plus value.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or a factor is out of range.
+        ValueError: shapes differ, a row of the mask has no 1, or a factor is out of range.
 
     Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
     """
     real = _real(mask, rewards=rewards, values=values)
     for name, factor in (("discount", discount), ("gae_lambda", gae_lambda)):
         if not 0 <= factor <= 1:
-            raise ValueError(f"{name} must be from 0 to 1, got {factor}")
+            raise ValueError(f"{name} must be from 0 to 1, got {factor!r}")
     running, next_value = torch.zeros_like(rewards[:, 0]), torch.zeros_like(values[:, 0])
     columns = []
     for t in reversed(range(mask.shape[1])):
@@ -137,16 +153,17 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
     Args:
         values: [B, T].
-        mask: [B, T].
-        eps: added to the (population) variance.
+        mask: [B, T]; where it is 0, the values may be anything, nan and infinities too.
+        eps: added to the (population) variance; not negative.
 
     Returns:
         [B, T], 0 where masked.
 
     Raises:
-        ValueError: shapes differ, or a row of the mask is empty.
+        ValueError: shapes differ, a row of the mask has no 1, or ``eps`` is out of range.
     """
     real = _real(mask, values=values)
+    _check_not_negative("eps", eps)
     centred = (values - _mean(values, real)).masked_fill(~real, 0)
     return centred * torch.rsqrt(_mean(centred.square(), real) + eps)
 
@@ -156,9 +173,9 @@ class LossStats:
     """What one pass over a batch says about how far the policy has moved.
 
     Attributes:
-        outside_fraction: of the real tokens, whose ratio is further than ``clip`` from 1.
-        clipped_fraction: of the real tokens, whose clipped term counts: they send no gradient.
-        approx_kl: mean of ``ratio - 1 - log ratio``, nats per token.
+        outside_fraction: share of the real tokens whose ratio is further than ``clip`` from 1.
+        clipped_fraction: share of the real tokens whose clipped term is smaller than the other: they send no gradient.
+        approx_kl: mean of ``ratio - 1 - log ratio``, nats per token; infinite where a ratio overflows.
     """
 
     outside_fraction: float
@@ -171,23 +188,26 @@ def policy_loss(
 ) -> tuple[Tensor, LossStats]:
     """The clipped policy loss of PPO, averaged over the real tokens of the batch, and its statistics.
 
+    A token whose clipped term is the smaller one sends a gradient of 0, even where its ratio overflows.
+
     Args:
         log_probs: of the policy that learns, [B, T]; the gradient flows here.
         old_log_probs: of the policy that wrote the tokens, [B, T].
         advantages: [B, T].
-        mask: [B, T]; elsewhere the others may hold anything, infinities too.
-        clip: how far the ratio may move from 1 and still earn; positive.
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        clip: epsilon; positive.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or ``clip`` is not positive.
+        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
     """
     real = _real(mask, log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)
-    if not clip > 0:
-        raise ValueError(f"clip must be > 0, got {clip}")
+    _check_positive("clip", clip)
     log_ratio = (log_probs - old_log_probs).masked_fill(~real, 0)  # before exp: infinity times 0 is nan
-    ratio, gains = log_ratio.exp(), advantages.masked_fill(~real, 0)
+    gains = advantages.masked_fill(~real, 0)
+    # Far above 1 + clip the clipped term counts unless the advantage is negative. There exp must not overflow either.
+    ratio = torch.where(gains < 0, log_ratio, log_ratio.clamp(max=math.log1p(clip) + 1)).exp()
     free, clipped = ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains
     shares = torch.stack([((ratio - 1).abs() > clip), clipped < free, log_ratio.expm1() - log_ratio])
     stats = LossStats(*(float(_mean(share, real)) for share in shares.detach()))
@@ -195,25 +215,24 @@ def policy_loss(
 
 
 def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor, clip: float = 0.2) -> Tensor:
-    """Half the mean squared error of the critic over the real tokens, where a step further than ``clip`` earns nothing.
+    """Half the mean squared error of the critic over the real tokens, where a step further than ``clip`` gains nothing.
 
-    Of the errors of a value and of the value held within ``clip`` of its old one, the larger counts.
+    Of two errors, that of the value and that of the value clamped to within ``clip`` of its old one, the larger counts.
 
     Args:
         values: of the critic that learns, [B, T]; the gradient flows here.
         old_values: of the critic at the time of the rollout, [B, T].
-        returns: what it should have said, [B, T].
-        mask: [B, T].
+        returns: what it should have predicted, [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
         clip: positive.
 
     Raises:
-        ValueError: shapes differ, a row of the mask is empty, or ``clip`` is not positive.
+        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
 
     Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
     """
     real = _real(mask, values=values, old_values=old_values, returns=returns)
-    if not clip > 0:
-        raise ValueError(f"clip must be > 0, got {clip}")
+    _check_positive("clip", clip)
     values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))
     held = old_values + (values - old_values).clamp(-clip, clip)
     return 0.5 * _mean(torch.maximum((values - returns).square(), (held - returns).square()), real)
@@ -240,21 +259,22 @@ def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, e
     """The advantage of each response over the other answers to its prompt.
 
     Args:
-        rewards: [B * G]; the answers to one prompt stand side by side.
-        group_size: G, at least 2.
+        rewards: [B * G]; the answers to one prompt are next to each other.
+        group_size: G, an integer, at least 2.
         normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
-        eps: keeps a group of equal rewards at 0.
+        eps: keeps a group of equal rewards at 0; positive.
 
     Returns:
         [B * G].
 
     Raises:
-        ValueError: ``group_size`` is below 2, or the rewards are not whole groups.
+        ValueError: ``group_size`` or ``eps`` is out of range, or the rewards are not whole groups.
 
     Source: Shao et al. (2024), arXiv:2402.03300; Liu et al. (2025), arXiv:2503.20783, without the division.
     """
-    if group_size < 2:
-        raise ValueError(f"group_size must be >= 2, got {group_size}")
+    if not _is_count(group_size) or group_size < 2:
+        raise ValueError(f"group_size must be an integer >= 2, got {group_size!r}")
+    _check_positive("eps", eps)
     if rewards.dim() != 1 or not len(rewards) or len(rewards) % group_size:
         raise ValueError(f"rewards must be [B * {group_size}], got {tuple(rewards.shape)}")
     groups = rewards.view(-1, group_size)

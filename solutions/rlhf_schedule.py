@@ -1,4 +1,4 @@
-"""Where an RLHF job generates and where it trains, what stands in memory in which phase, and how stale samples get.
+"""Where an RLHF job generates and where it trains, what is in memory in which phase, and how stale samples get.
 
 Standard library only. Work is in GPU-seconds: what a phase would take on one GPU if it could be split at will. The
 longest response cannot be split: it is a *tail* of so many seconds, however many GPUs there are.
@@ -62,7 +62,7 @@ def best_placement(
         train_bytes: weights, gradients and optimizer states, sharded evenly over the GPUs that train; not negative.
         rollout_bytes: one copy of the rollout weights, split over ``rollout_tp`` GPUs; not negative.
         rollout_tp: GPUs that hold one copy of the rollout weights; at least 1.
-        gpu_memory: bytes of one GPU; positive.
+        gpu_memory: bytes of one GPU; positive, may be infinite.
         reserve: bytes that every GPU keeps free for what else it holds; not negative.
 
     Returns:
@@ -97,7 +97,7 @@ class PhaseUse:
 
     Attributes:
         name: of the phase.
-        resident: all that stands there.
+        resident: all that is there.
         loaded: copied in since the phase before.
         evicted: copied out since the phase before.
     """
@@ -113,11 +113,11 @@ def memory_timeline(
     sizes: Mapping[str, float],
     discardable: Collection[str] = frozenset(),
 ) -> list[PhaseUse]:
-    """What stands in memory in each phase of a cycle, and what had to be copied in and out before it.
+    """What is in memory in each phase of a cycle, and what had to be copied in and out before it.
 
     The phases repeat: before the first one comes the last. A tenant that the phase before did not hold is loaded, and
     one that only the phase before held is evicted. Discardable tenants (caches, activations, gradients, a copy that is
-    rebuilt) count as resident; they are allocated and freed, never copied.
+    rebuilt) count as resident; they are allocated and freed, but never copied.
 
     Args:
         phases: name and tenants of each, in their order.

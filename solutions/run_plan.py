@@ -28,7 +28,7 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
 
     Raises:
         ValueError: an argument is outside its range; there are more stages than layers and reserved places; or a stage
-            would have fewer layers than none.
+            would have a negative number of layers.
 
     Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2: one layer fewer on the first and on the last stage.
     """
@@ -44,7 +44,7 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
     counts[0] -= reserved_first
     counts[-1] -= reserved_last
     if min(counts) < 0:
-        raise ValueError(f"stages must leave no stage with fewer layers than none, got {stages}: {counts}")
+        raise ValueError(f"stages must leave at least 0 layers on each of them, got {stages}: {counts}")
     return counts
 
 
@@ -76,7 +76,7 @@ def memory_per_stage(
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
-        partition: layers of each stage, as from ``partition_layers``; the sum must be ``model.layers``.
+        partition: layers of each stage, as from ``partition_layers``; not negative, the sum must be ``model.layers``.
         tp: tensor-parallel ranks, an integer >= 1.
         cp: context-parallel ranks, an integer >= 1.
         dp: data-parallel ranks, an integer >= 1.
@@ -98,7 +98,9 @@ def memory_per_stage(
     """
     for name, ranks in (("tp", tp), ("cp", cp), ("dp", dp), ("microbatches", microbatches)):
         _check_whole(name, ranks, 1)
-    if sum(partition) != model.layers or min(partition) < 0:
+    for layers in partition:
+        _check_whole("partition", layers, 0)
+    if sum(partition) != model.layers:
         raise ValueError(f"partition must hold {model.layers} layers, got {list(partition)}")
     _check_above("tokens", tokens)
     _check_not_negative("gradient_bytes", gradient_bytes)

@@ -61,14 +61,14 @@ def capture_size(batch: int, sizes: Sequence[int]) -> int | None:
     """The captured batch size that a batch is padded to: the smallest that is large enough.
 
     Args:
-        batch: rows that are there; at least 1.
+        batch: rows; at least 1.
         sizes: batch sizes for which there is a graph, in any order; each at least 1.
 
     Returns:
         None when the batch is larger than all of them: then it runs without a graph, one kernel after the other.
 
     Raises:
-        ValueError: a number is no integer >= 1; the message names it and its value.
+        ValueError: a number is not an integer >= 1; the message names it and its value.
 
     Source: vLLM, ``CompilationConfig.cudagraph_capture_sizes``.
     """
@@ -89,7 +89,7 @@ def padding_waste(batches: Iterable[int], sizes: Sequence[int]) -> float:
         From 0 to below 1; 0.0 when no batch has a graph.
 
     Raises:
-        ValueError: a number is no integer >= 1; the message names it and its value.
+        ValueError: a number is not an integer >= 1; the message names it and its value.
     """
     padded = run = 0
     for batch in batches:
@@ -114,7 +114,7 @@ def overlap_time(steps: int, schedule: float, compute: float, post: float, overl
         schedule: of one step, on the CPU, seconds; not negative.
         compute: of one step, on the device, seconds; not negative.
         post: processing of one step's results, on the CPU, seconds; not negative.
-        overlap: whether the CPU works while the device does.
+        overlap: whether the CPU works while the device does; without it the steps run in turn.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -138,7 +138,7 @@ def debug_yield(step: Callable[[], bool]) -> Coroutine[Any, Any, int]:
     """A loop that runs ``step()`` until it returns False, as a coroutine; it gives how often it ran.
 
     It shares an event loop with others. While the loop below runs, an HTTP server in the same event loop answers
-    nobody. Mend it: after every step, all others that are ready get a turn before the next step begins.
+    nobody. Correct it: after every step, all others that are ready get a turn before the next step begins.
 
     Args:
         step: one step of the engine; True while there is more to do.
@@ -161,15 +161,15 @@ def debug_budget(
     """The tokens of every request in every step of a server with a budget per step, until all are finished.
 
     In each step those that decode get one token each, then those whose prompts are not yet computed get what is left of
-    the budget, as much as they miss; both in the order of their numbers. The step that ends a prompt yields the first
+    the budget, as much as they need; both in the order of their numbers. The step that ends a prompt yields the first
     output token, and each decode one more. Memory is no limit here.
 
-    With the program below, streams stand still while a prompt is computed. Mend it.
+    With the program below, streams stall while a prompt is computed. Correct it.
 
     Args:
         arrivals: of each request, the first step in which it may run; not negative.
         prompts: tokens of each prompt; at least 1.
-        outputs: tokens that each says; at least 1.
+        outputs: tokens that each generates; at least 1.
         budget: tokens of one step; at least 1.
 
     Returns:

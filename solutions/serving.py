@@ -69,7 +69,7 @@ def decode_step_time(
         parameters: N, of the matrices; positive.
         weight_bytes: W; positive.
         kv_bytes_per_token: keys and values of one token in all layers; not negative.
-        contexts: cached tokens of every running sequence, none negative. No sequence, no step: 0.0.
+        contexts: cached tokens of every running sequence, each not negative. Without a sequence there is no step: 0.0.
         peak: dense FLOP/s; positive.
         bandwidth: bytes/s; positive.
 
@@ -134,16 +134,20 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
     """The latencies of one request.
 
     Args:
-        arrival: when the request came, seconds on any clock.
-        token_times: when each output token was sent, on the same clock, ascending; equal times are allowed.
+        arrival: when the request came, seconds on any clock; finite.
+        token_times: when each output token was sent, on the same clock; finite, ascending, equal times are allowed.
 
     Raises:
-        ValueError: there is no token, the first came before the request, or times go backwards.
+        ValueError: there is no token, the first came before the request, times go backwards, or one is not finite.
 
     Source: the definitions of vLLM's ``benchmark_serving``.
     """
     if not token_times:
         raise ValueError(f"token_times must hold at least one time, got {token_times!r}")
+    if not math.isfinite(arrival):
+        raise ValueError(f"arrival must be finite, got {arrival!r}")
+    if not all(map(math.isfinite, token_times)):
+        raise ValueError(f"token_times must be finite, got {token_times!r}")
     if any(later < earlier for earlier, later in pairwise([arrival, *token_times])):
         raise ValueError(f"token_times must ascend from arrival = {arrival!r}, got {token_times!r}")
     first, last = token_times[0], token_times[-1]
@@ -155,8 +159,9 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
 def replicas_needed(rate: float, ttft: float, itl: float, output_tokens: int, slots: int) -> int:
     """Replicas that hold all requests in flight, by Little's law.
 
-    A request is inside for ``ttft + (n - 1) itl``; rate times that are in flight; each replica holds ``slots`` of them.
-    What is whole up to 1e-9 of itself counts as whole.
+    A request is inside for ``ttft + (n - 1) itl``, so ``rate`` times as many are in flight, and each replica holds
+    ``slots`` of them. The quotient is rounded up, but if it exceeds a whole number by less than 1e-9 of itself, it
+    counts as that number.
 
     Args:
         rate: requests per second; not negative. Without requests: 0.
@@ -214,7 +219,7 @@ def continuous_batching(
     Args:
         lengths: steps that each request needs; at least 1 each.
         slots: sequences that run at once; at least 1.
-        arrivals: step before which a request cannot start, one for each, not negative; None lets all wait from step 0.
+        arrivals: step before which a request cannot start, one for each, not negative; with None all wait from step 0.
 
     Returns:
         ``(start, finish)`` of each request, in input order.
@@ -229,7 +234,7 @@ def continuous_batching(
     if len(arrivals) != len(lengths):
         raise ValueError(f"arrivals must be as many as lengths = {len(lengths)}, got {len(arrivals)}")
     for arrival in arrivals:
-        _check_not_negative(arrivals=arrival)
+        _check_count("arrivals", arrival, least=0)
     free = [0] * slots  # the step from which each slot is free
     spans = [(0, 0)] * len(lengths)
     for index in sorted(range(len(lengths)), key=lambda index: (arrivals[index], index)):
@@ -262,10 +267,10 @@ def _check_lengths(lengths: Sequence[int], slots: int) -> None:
         _check_count("lengths", length)
 
 
-def _check_count(name: str, value: int) -> None:
-    """Raise a ValueError unless ``value`` is an integer of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")
+def _check_count(name: str, value: int, least: int = 1) -> None:
+    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
 def _check_positive(**values: float) -> None:

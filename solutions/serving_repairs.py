@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import math
 from collections.abc import Awaitable, Iterable
 
 
@@ -16,10 +17,9 @@ def debug_token_id(word: str, vocabulary: int = 1000) -> int:
         vocabulary: how many numbers there are; at least 1.
 
     Raises:
-        ValueError: ``vocabulary`` is below 1.
+        ValueError: ``vocabulary`` is not an integer >= 1.
     """
-    if vocabulary < 1:
-        raise ValueError(f"vocabulary must be >= 1, got {vocabulary!r}")
+    _check_count("vocabulary", vocabulary)
     digest = hashlib.sha256(word.encode()).digest()
     return int.from_bytes(digest[:4], "big") % vocabulary
 
@@ -33,10 +33,11 @@ def debug_kv_room(gpu_gb: float, billions: float, bytes_per_parameter: float = 2
         bytes_per_parameter: positive.
 
     Raises:
-        ValueError: an argument is not positive, or the weights do not fit.
+        ValueError: an argument is not positive and finite, or the weights do not fit.
     """
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError(f"all arguments must be > 0, got {gpu_gb!r}, {billions!r}, {bytes_per_parameter!r}")
+    for name, value in {"gpu_gb": gpu_gb, "billions": billions, "bytes_per_parameter": bytes_per_parameter}.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
     room = gpu_gb - billions * bytes_per_parameter
     if room < 0:
         raise ValueError(f"{billions} billion parameters do not fit: {-room:g} GB are missing")
@@ -44,19 +45,18 @@ def debug_kv_room(gpu_gb: float, billions: float, bytes_per_parameter: float = 2
 
 
 def debug_max_tokens(prefill_token: int, decoded: Iterable[int], max_tokens: int, eos: int) -> list[int]:
-    """The tokens of one answer: the one that prefill gives, then those of the decode steps, as far as they are wanted.
+    """The tokens of one answer: the one from prefill, then those of the decode steps, up to a limit or the end token.
 
     Args:
         prefill_token: sampled from the prompt's last logits.
-        decoded: what decode steps give, one after another; it ends when the context is full.
-        max_tokens: at most so many tokens; at least 1.
-        eos: ends the answer; it is not part of it.
+        decoded: the tokens of the decode steps, one after another; it ends when the context is full.
+        max_tokens: length of the longest answer; at least 1.
+        eos: the end token, which ends the answer and is not part of it.
 
     Raises:
-        ValueError: ``max_tokens`` is below 1.
+        ValueError: ``max_tokens`` is not an integer >= 1.
     """
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be >= 1, got {max_tokens!r}")
+    _check_count("max_tokens", max_tokens)
     answer: list[int] = []
     for token in itertools.chain([prefill_token], decoded):
         if token == eos:
@@ -76,8 +76,14 @@ def debug_sleep(latency_ms: float) -> Awaitable[None]:
         latency_ms: how long, in milliseconds; not negative.
 
     Raises:
-        ValueError: ``latency_ms`` is negative.
+        ValueError: ``latency_ms`` is negative or not finite.
     """
-    if latency_ms < 0:
-        raise ValueError(f"latency_ms must be >= 0, got {latency_ms!r}")
+    if not 0 <= latency_ms < math.inf:
+        raise ValueError(f"latency_ms must be a finite number >= 0, got {latency_ms!r}")
     return asyncio.sleep(latency_ms / 1000)
+
+
+def _check_count(name: str, value: int) -> None:
+    """Raise a ValueError unless ``value`` is an integer of at least 1."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer >= 1, got {value!r}")

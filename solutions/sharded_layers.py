@@ -43,7 +43,7 @@ def parallel_attention(
         wv: the full weight ``[kv_heads d, hidden]`` of the values.
         wo: the full weight ``[hidden, heads d]`` of the output.
         heads: query heads.
-        kv_heads: key-value heads. Where there are fewer than ranks, each stands on several ranks.
+        kv_heads: key-value heads. If there are fewer than ranks, several ranks hold the same one.
         group: the ranks that share the layer.
 
     Returns:
@@ -75,7 +75,7 @@ def vocab_parallel_cross_entropy(
     """The loss of each token, from logits that are split along the vocabulary.
 
     Three all-reduces of one number per token: the largest logit, the sum of exponentials, the target's logit. The
-    backward pass sends nothing. Half precision is computed in float32.
+    backward pass sends nothing. Logits in half precision are computed with in float32, up to the last rounding.
 
     Args:
         logits: ``[..., V / t]``, this rank's logits: rank r has token ids from ``r V / t``. Unchanged afterwards.
@@ -104,7 +104,7 @@ def vocab_parallel_embedding(
         group: the ranks that share the vocabulary.
 
     Returns:
-        ``[*ids.shape, h]``, equal on all ranks. The gradient of ``weight`` holds the rank's own tokens alone.
+        ``[*ids.shape, h]``, equal on all ranks. Only the rank's own tokens add to the gradient of ``weight``.
 
     Raises:
         ValueError: an id is outside the vocabulary; raised on every rank alike.

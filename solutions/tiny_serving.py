@@ -6,6 +6,7 @@ tensor([0.7311, 0.2689, 0.0000, 0.0000])
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -19,11 +20,11 @@ def next_token_probabilities(
 
     Args:
         logits: [..., V].
-        temperature: divides the logits; not negative. 0 gives all probability to the largest logit, to the lowest index
-            among equal ones.
-        top_k: keep the k largest logits; 0 keeps all.
-        top_p: of what is left, keep the most probable tokens up to and with the one at which their sum reaches
-            ``top_p``; above 0, at most 1. 1 keeps all.
+        temperature: divides the logits; not negative. 0 gives all probability to the largest logit, to the one with the
+            lowest index if several are equal.
+        top_k: keep the k largest logits; not negative, and 0 keeps all.
+        top_p: of the tokens that are left, keep the most probable ones, up to and including the one at which their sum
+            reaches ``top_p``; above 0, at most 1. 1 keeps all.
 
     Returns:
         [..., V], of the logits' type; the kept probabilities sum to 1, the others are 0.
@@ -33,10 +34,9 @@ def next_token_probabilities(
 
     Source: Fan, Lewis and Dauphin (2018), arXiv:1805.04833 (top-k); Holtzman et al. (2020), arXiv:1904.09751 (top-p).
     """
-    if not temperature >= 0:
-        raise ValueError(f"temperature must be >= 0, got {temperature!r}")
-    if top_k < 0:
-        raise ValueError(f"top_k must be >= 0, got {top_k!r}")
+    if not 0 <= temperature < math.inf:
+        raise ValueError(f"temperature must be a finite number >= 0, got {temperature!r}")
+    _check_count("top_k", top_k, least=0)
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p!r}")
     if temperature == 0:
@@ -72,26 +72,26 @@ def generate_batch(
     """The most probable continuation of every prompt, all in one batch with one KV cache.
 
     Each row is what its prompt gives alone. A forward pass stores the keys and values of all rows in the same places,
-    so shorter prompts are padded on the left: then every row's last token stands in the last column. Padding counts in
-    no position and is attended by nobody.
+    so shorter prompts are padded on the left: then every row's last token is in the last column. Padding does not count
+    in positions, and no token attends to it. One forward pass gives the next token of all rows, and no token is
+    computed twice.
 
     Args:
         model: ``model(tokens[B, T], positions[B, T], cache, mask[B, T, S]) -> logits [B, T, V]``; the mask is True
             where a new token may attend to one of the S cached and new ones. The cache is a :class:`GrowingCache`.
-        prompts: tokens, at least one in each; of any lengths. No prompts give ``[]``.
-        max_new_tokens: of each row; at least 1. The longest prompt and the new tokens but the last fit the context.
-        eos: a row ends before this token; None lets every row run on.
+        prompts: tokens, at least one in each; of any lengths. Without prompts: ``[]``.
+        max_new_tokens: of each row; at least 1. The longest prompt and all new tokens but the last fit the context.
+        eos: a row ends before this token, and the others go on; with None every row has ``max_new_tokens``.
 
     Returns:
         The new tokens of every row, without ``eos``.
 
     Raises:
-        ValueError: an empty prompt, or ``max_new_tokens`` below 1.
+        ValueError: a prompt is empty, or ``max_new_tokens`` is not an integer >= 1.
     """
     if not all(prompts):
         raise ValueError(f"prompts must hold at least one token each, got {prompts!r}")
-    if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens must be >= 1, got {max_new_tokens!r}")
+    _check_count("max_new_tokens", max_new_tokens)
     rows: list[list[int]] = [[] for _ in prompts]
     if not prompts:
         return rows
@@ -119,3 +119,9 @@ def _greedy(model: torch.nn.Module, prompts: list[list[int]], steps: int) -> Ite
             logits = model(tokens, (new - padding).clamp(min=0), cache, mask)
         tokens = logits[:, -1:].argmax(-1)  # [B, 1]
         yield tokens.squeeze(1).tolist()
+
+
+def _check_count(name: str, value: int, least: int = 1) -> None:
+    """Raise a ValueError unless ``value`` is an integer of at least ``least``."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")

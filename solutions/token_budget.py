@@ -41,7 +41,8 @@ class TokenBudgetScheduler:
         blocks: of the pool; at least 1.
         block_size: tokens in a block; at least 1.
         chunked_prefill: a prompt may be cut to what the budget leaves. Without it a prompt runs whole or waits.
-        max_chunk: most tokens of one request in one step; 0 sets no limit. It needs ``chunked_prefill``.
+        max_chunk: most tokens of one request in one step; at least 0, where 0 sets no limit. Any other needs
+            ``chunked_prefill``.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -101,10 +102,10 @@ class TokenBudgetScheduler:
         """Put a request at the end of the queue; also between ``schedule`` and ``update``.
 
         Raises:
-            ValueError: a request of this name waits or runs; a number is below 1; or the request could never be served:
-                it computes at most ``prompt_tokens + max_new_tokens - 1`` tokens, for its last token needs no KV, and
-                these must fit into the pool, and without chunked prefill into one step's budget, because a preempted
-                request computes them all at once.
+            ValueError: a request of this name waits or runs; a number is not an integer >= 1; or the request could
+                never be served: it computes at most ``prompt_tokens + max_new_tokens - 1`` tokens, for its last token
+                needs no KV, and these must fit into the pool, and without chunked prefill into one step's budget,
+                because a preempted request computes them all at once.
         """
         _check(1, prompt_tokens=prompt_tokens, max_new_tokens=max_new_tokens)
         if any(request == other.name for other in (*self._waiting, *self._running)):

@@ -92,7 +92,7 @@ def best_ring(links: Mapping[str, Mapping[str, str]], gpus: Sequence[str]) -> li
         gpus: names as ``GPU0``, from 1 to 8 different ones that ``links`` holds.
 
     Raises:
-        ValueError: ``gpus`` is not such a list, or a pair has no code.
+        ValueError: ``gpus`` is not such a list, a pair has no code, or its code is unknown.
     """
     if not 1 <= len(set(gpus)) == len(gpus) <= 8:
         raise ValueError(f"gpus must be from 1 to 8 different names, got {list(gpus)!r}")

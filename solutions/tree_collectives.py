@@ -1,4 +1,4 @@
-"""An all-reduce along a binomial tree, on real ranks, and a benchmark to mend. Run the first on four processes::
+"""An all-reduce along a binomial tree, on real ranks, and a benchmark to debug. Run the first on four processes::
 
     world.run(lambda: tree_all_reduce(torch.ones(8)), ranks=4).ledger()
 
@@ -24,7 +24,7 @@ def tree_all_reduce(x: torch.Tensor) -> torch.Tensor:
         x: any shape, the same shape and type on every rank; unchanged afterwards. Without elements nothing is sent.
 
     Returns:
-        The sum, of the shape of ``x``, a new tensor. With one rank it is a copy of ``x``.
+        The sum, of the shape of ``x``, a new tensor with one rank, too.
 
     Source: Thakur, Rabenseifner and Gropp (2005), doi:10.1177/1094342005051521.
     """

@@ -68,7 +68,7 @@ class WeightSlots:
 
     def release(self, slot: int) -> None:
         """Take back one pin of ``slot``; ValueError when it has none."""
-        if isinstance(slot, bool) or slot not in range(len(self._pins)) or not self._pins[slot]:
+        if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:
             raise ValueError(f"slot {slot!r} is not pinned")
         self._pins[slot] -= 1
 
@@ -103,7 +103,7 @@ class StalenessGate:
         self.version = self.running = self.accepted = 0
 
     def capacity(self) -> int:
-        """Responses that may start now; never negative."""
+        """Responses that may start now."""
         wanted = (self._ahead + self.version + 1) * self._batch
         return max(0, min(self._most - self.running, wanted - self.accepted - self.running))
 

@@ -11,6 +11,7 @@ open: rows row0 to row1 - 1, columns col0 to col1 - 1. It may be empty.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -50,12 +51,12 @@ def chain_broadcast_time(
 ) -> float:
     """Time until the last of ``receivers`` has the weights, in seconds: the source sends to the first, it to the next.
 
-    Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source behind the others,
+    Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source after the others,
     and then has one hop for each receiver to go. It is chapter 2's relay with as many hops as receivers.
 
     Args:
         message_bytes: size of the weights, bytes; not negative.
-        receivers: ranks that want them, without the source; an integer >= 0. Nobody to send to takes no time.
+        receivers: ranks that receive them, without the source; an integer >= 0. Without receivers it takes no time.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
         chunks: equal parts of the message; an integer >= 1.
@@ -66,6 +67,7 @@ def chain_broadcast_time(
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 2.
     """
     _check_count("receivers", receivers, 0)
+    _check_positive("bandwidth", bandwidth)
     return relay_time(message_bytes, receivers, chunks, bandwidth, latency)
 
 
@@ -81,7 +83,7 @@ def bucketed_sync_time(
     Args:
         message_bytes: size of the weights, bytes; not negative. Nothing to send takes no time.
         bucket_bytes: size of a bucket, bytes; positive. It may be larger than the message.
-        bandwidths: of each stage, bytes/s; positive, at least one.
+        bandwidths: of each stage, of which there is at least one, bytes/s; positive.
         latencies: start-up of one bucket in each stage, seconds; not negative. None: zeros.
 
     Raises:
@@ -89,22 +91,34 @@ def bucketed_sync_time(
     """
     starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
     if not bandwidths or len(starts) != len(bandwidths):
-        raise ValueError(f"bandwidths must hold one stage or more, and latencies as many, got {len(starts)} latencies")
-    if not 0 < bucket_bytes < math.inf:
-        raise ValueError(f"bucket_bytes must be a finite number > 0, got {bucket_bytes!r}")
-    for bandwidth, latency in zip(bandwidths, starts, strict=True):
-        message_time(message_bytes, bandwidth, latency)  # checks all three
-    done = [0.0] * len(bandwidths)  # when each stage is done with its last bucket
-    for size in _buckets(message_bytes, bucket_bytes):
+        raise ValueError(
+            "bandwidths must hold at least one stage, and latencies as many, "
+            f"got {len(bandwidths)} bandwidths and {len(starts)} latencies"
+        )
+    _check_positive("bucket_bytes", bucket_bytes)
+    stages = list(zip(bandwidths, starts, strict=True))
+    for bandwidth, latency in stages:
+        _check_positive("bandwidth", bandwidth)
+        message_time(message_bytes, bandwidth, latency)  # checks the others
+    full, rest = divmod(message_bytes, bucket_bytes)
+    done = _full_buckets(full, bucket_bytes, stages)
+    if rest:
         ready = 0.0
-        for stage, (bandwidth, latency) in enumerate(zip(bandwidths, starts, strict=True)):
-            ready = done[stage] = max(ready, done[stage]) + message_time(size, bandwidth, latency)
+        for free, (bandwidth, latency) in zip(done, stages, strict=True):
+            ready = max(ready, free) + message_time(rest, bandwidth, latency)
+        return ready
     return done[-1]
 
 
-def _buckets(message_bytes: float, bucket_bytes: float) -> list[float]:
-    full, rest = divmod(message_bytes, bucket_bytes)
-    return [bucket_bytes] * int(full) + [rest] * (rest > 0)
+def _full_buckets(count: float, bucket_bytes: float, stages: Sequence[tuple[float, float]]) -> list[float]:
+    """When each stage is done with the last of ``count`` equal buckets: the first has passed it, and the others follow
+    at the pace of the slowest stage so far."""
+    times = [message_time(bucket_bytes, bandwidth, latency) for bandwidth, latency in stages]
+    slowest = itertools.accumulate(times, max)
+    return [
+        first + (count - 1) * pace if count else 0.0
+        for first, pace in zip(itertools.accumulate(times), slowest, strict=True)
+    ]
 
 
 def transition_cost(
@@ -129,17 +143,16 @@ def transition_cost(
     Args:
         model_bytes: size of the weights, bytes; positive.
         train_tp, train_pp, train_dp: sizes of the training layout's axes; integers >= 1.
-        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` asks for them.
-        engine: one of the three.
+        generate_tp, generate_pp: of the generation layout's; integers >= 1. Only ``"nested"`` uses them.
+        engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
 
     Raises:
-        ValueError: an argument is outside its range, or the slices do not nest: ``generate_tp * generate_pp`` must
-            divide ``train_tp * train_pp``.
+        ValueError: an argument is outside its range, or slices do not nest that have to: ``generate_tp * generate_pp``
+            does not divide ``train_tp * train_pp``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
     """
-    if not 0 < model_bytes < math.inf:
-        raise ValueError(f"model_bytes must be a finite number > 0, got {model_bytes!r}")
+    _check_positive("model_bytes", model_bytes)
     sizes = {"train_tp": train_tp, "train_pp": train_pp, "train_dp": train_dp}
     for name, value in (sizes | {"generate_tp": generate_tp, "generate_pp": generate_pp}).items():
         _check_count(name, value, 1)
@@ -260,6 +273,12 @@ def _check_boxes(source: Sequence[Box], target: Sequence[Box]) -> None:
     for place, box in enumerate(boxes):
         if crossing := [other for other in boxes[:place] if _area(_overlap(box, other))]:
             raise ValueError(f"source boxes must be equal or disjoint, got {crossing[0]!r} and {box!r}")
+
+
+def _check_positive(name: str, value: float) -> None:
+    """Raise a ValueError unless ``value`` is a finite number above 0."""
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
 
 
 def _check_count(name: str, value: int, least: int) -> None:

@@ -71,7 +71,7 @@ def zero_memory(
 
     Args:
         params: parameters of the model; not negative.
-        stage: the integer 0, 1, 2 or 3; no bool.
+        stage: the integer 0, 1, 2 or 3.
         ranks: data-parallel ranks; at least 1 (one rank holds everything, whatever the stage).
         weight_bytes: bytes per weight; not negative. 2 is bf16.
         gradient_bytes: bytes per gradient; not negative.
@@ -82,7 +82,8 @@ def zero_memory(
         Bytes on one rank (not GB, not GiB).
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: ``stage`` or ``ranks`` is not an integer, or an argument is outside its range or not finite; the
+            message names it and its value.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, sections 3 and 5.
     """
@@ -107,26 +108,27 @@ def zero_traffic(
     """Bytes that one rank sends in one optimizer step, with collectives that move as little as possible.
 
     A reduce-scatter or an all-gather of ``S`` bytes costs a rank ``(ranks - 1) / ranks * S``. Stage 0 all-reduces the
-    gradients, which is both. Stages 1 and 2 reduce-scatter the gradients, and each rank's updated weights are gathered;
+    gradients, which is one of each. Stages 1 and 2 reduce-scatter the gradients and all-gather the updated weights;
     optimizer states never travel. Stage 3 gathers the weights for the forward pass, again for the backward pass, and
-    reduce-scatters the gradients. Stages 0 and 1 accumulate whole gradients and reduce once; stages 2 and 3 keep a
-    slice alone, so they reduce in every micro-step, and stage 3 gathers in every micro-step too.
+    reduce-scatters the gradients. Stages 0 and 1 accumulate whole gradients and reduce once; stages 2 and 3 keep only a
+    slice, so they reduce in every micro-step, and stage 3 gathers in every micro-step too.
 
     Args:
         params: parameters of the model; not negative.
-        stage: the integer 0, 1, 2 or 3; no bool.
+        stage: the integer 0, 1, 2 or 3.
         ranks: data-parallel ranks; at least 1 (one rank sends nothing).
         weight_bytes: bytes per weight on the wire; not negative.
         gradient_bytes: bytes per gradient on the wire; not negative.
         micro_steps: forward and backward passes per optimizer step; at least 1.
         reshard: stage 3 drops the gathered weights after the forward pass, and gathers again for the backward pass.
-            The other stages take no notice of it.
+            The other stages do not use it.
 
     Returns:
         Bytes sent by one rank; it receives as many.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: a count is not an integer, or an argument is outside its range or not finite; the message names it
+            and its value.
 
     Source: Rajbhandari et al. (2020), arXiv:1910.02054, section 7.
     """
@@ -154,19 +156,20 @@ def min_ranks(
 ) -> int | None:
     """The fewest ranks on which the model states and ``other`` fit into ``memory``; None when no number is enough.
 
-    What fills the memory exactly fits: sums that differ by less than one part in 1e12 count as equal.
+    States that fill the memory exactly fit: sums that differ by less than one part in 1e12 count as equal.
 
     Args:
         params: parameters of the model; not negative.
-        stage: the integer 0, 1, 2 or 3, no bool, as in :func:`zero_memory`.
+        stage: the integer 0, 1, 2 or 3, as in :func:`zero_memory`.
         memory: of one rank, bytes; positive.
-        other: what does not shrink with the ranks, such as activations, bytes; not negative.
+        other: bytes that do not shrink with the ranks, such as activations; not negative.
         weight_bytes: bytes per weight; not negative.
         gradient_bytes: bytes per gradient; not negative.
         optimizer_bytes: bytes of optimizer state per parameter; not negative.
 
     Raises:
-        ValueError: an argument is outside its range or not finite; the message names it and its value.
+        ValueError: ``stage`` is not an integer, or an argument is outside its range or not finite; the message names it
+            and its value.
 
     Source: the formula of :func:`zero_memory`, solved for the ranks.
     """
@@ -190,7 +193,7 @@ def debug_stage(params: float, stage: int, ranks: int) -> float:
 
     Args:
         params: parameters of the model.
-        stage: 0, 1, 2 or 3; a stage slices what the stages below it slice, and one thing more.
+        stage: 0, 1, 2 or 3; a stage slices what the stages below it slice, and one more thing.
         ranks: data-parallel ranks; at least 1.
     """
     weights = 2 / ranks if stage >= 3 else 2
@@ -204,8 +207,8 @@ _SLACK = 1e-12
 
 
 def _check_slices(stage: int, ranks: int) -> None:
-    if isinstance(stage, bool) or stage not in (0, 1, 2, 3):
-        raise ValueError(f"stage must be 0, 1, 2 or 3, got {stage!r}")
+    if isinstance(stage, bool) or not isinstance(stage, int) or stage not in (0, 1, 2, 3):
+        raise ValueError(f"stage must be the integer 0, 1, 2 or 3, got {stage!r}")
     if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
         raise ValueError(f"ranks must be an integer >= 1, got {ranks!r}")
 

@@ -40,7 +40,7 @@ def test_refuses_a_batch_that_leaves_sequences_over(batch, micro_batch, ranks):
 
 def test_page_values_of_steps():
     assert [accumulation_steps(*sizes) for sizes in ((2048, 4, 8), (512, 1, 128), (8, 8, 1))] == [64, 4, 1]
-    with pytest.raises(ValueError, match=r"multiple of 5 \* 8 = 40, got 2048"):
+    with pytest.raises(ValueError, match=r"multiple of micro_batch \* data_parallel, got 2048 for 5 \* 8 = 40"):
         accumulation_steps(2048, 5, 8)
 
 
@@ -127,6 +127,8 @@ def test_two_changes_of_batch_are_one(base, first, second, third, rule, scale):
         ({"rule": "cubic"}, "rule must be linear, sqrt or noise, got 'cubic'"),
         ({"rule": "noise"}, "noise_scale must be given for the rule noise, got None"),
         ({"rule": "noise", "noise_scale": 0.0}, "noise_scale must be finite and positive, got 0.0"),
+        ({"noise_scale": math.nan}, "noise_scale must be finite and positive, got nan"),
+        ({"rule": "sqrt", "noise_scale": math.inf}, "noise_scale must be finite and positive, got inf"),
         ({"base": -1.0}, "base must be finite and positive, got -1.0"),
         ({"base_batch": 0}, "base_batch must be finite and positive, got 0"),
         ({"batch": math.inf}, "batch must be finite and positive, got inf"),
@@ -186,10 +188,10 @@ def test_rises_to_the_peak_and_falls_to_the_minimum(warmup, more, share):
         ({"step": 2.0}, "step must be an integer >= 1, got 2.0"),
         ({"total": 0}, "total must be an integer >= 1, got 0"),
         ({"peak": math.nan}, "peak must be finite and positive, got nan"),
-        ({"warmup": -1}, "warmup must be an integer from 0 to total = 10, got -1"),
-        ({"warmup": 11}, "warmup must be an integer from 0 to total = 10, got 11"),
-        ({"minimum": 1.5}, "minimum must be between 0 and peak = 1.0, got 1.5"),
-        ({"minimum": -0.1}, "minimum must be between 0 and peak = 1.0, got -0.1"),
+        ({"warmup": -1}, "warmup must be an integer from 0 to total, got -1 for a total of 10"),
+        ({"warmup": 11}, "warmup must be an integer from 0 to total, got 11 for a total of 10"),
+        ({"minimum": 1.5}, "minimum must be from 0 to peak, got 1.5 for a peak of 1.0"),
+        ({"minimum": -0.1}, "minimum must be from 0 to peak, got -0.1 for a peak of 1.0"),
     ],
 )
 def test_names_what_is_wrong_with_a_schedule(settings, message):
@@ -234,8 +236,8 @@ def test_page_values_of_noise():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((16, 4, 2, 5), "large_batch must be more than small_batch = 16, got 4"),
-        ((4, 4, 2, 5), "large_batch must be more than small_batch = 4, got 4"),
+        ((16, 4, 2, 5), "large_batch must be more than small_batch, got 4 for a small_batch of 16"),
+        ((4, 4, 2, 5), "large_batch must be more than small_batch, got 4 for a small_batch of 4"),
         ((0, 4, 2, 5), "small_batch must be finite and positive, got 0"),
         ((4, 16, -2, 5), "small_norm_squared must be finite and not negative, got -2"),
         ((4, 16, 2, math.nan), "large_norm_squared must be finite and not negative, got nan"),

@@ -11,9 +11,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from autograder import trusted
 from autograder.bank import ch09_blocks
-from autograder.bank.wrong_block_managers import KeepsReference, WritesShared
 from autograder.items import Case
 from solutions.block_manager import BlockManager, OutOfBlocks, debug_free
+from tests.wrong_programs import wrong
+
+WRITES_SHARED = wrong("09-block-manager", "must be copied before it is written")
+KEEPS_REFERENCE = wrong("09-block-manager", "The sequence that got a copy")
 
 NAMES = st.sampled_from("abcdef")
 
@@ -263,7 +266,7 @@ TestTraces = Traces.TestCase
 TestTraces.settings = settings(max_examples=1000, stateful_step_count=15, deadline=None, derandomize=True)
 
 
-@pytest.mark.parametrize("program", [WritesShared, KeepsReference])
+@pytest.mark.parametrize("program", [WRITES_SHARED, KEEPS_REFERENCE])
 def test_the_pool_sees_what_wrong_programs_do(program):
     """Kills: a shadow that is never compared."""
     pool = Pool(program(9, 4), 9, 4)

@@ -68,7 +68,7 @@ def test_refuses_a_limit_that_is_none(limit):
 
 
 def test_refuses_no_limits_and_negative_sizes():
-    with pytest.raises(ValueError, match=r"limits must hold one limit at least, got \[\]"):
+    with pytest.raises(ValueError, match=r"limits must hold at least one limit, got \[\]"):
         assign_buckets([], [])
     with pytest.raises(ValueError, match="sizes must be finite and not negative, got -1"):
         assign_buckets([1, -1], [5])

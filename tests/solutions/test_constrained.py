@@ -229,7 +229,7 @@ def test_what_is_taken_back_was_never_there(made, rng):
     state.rollback(back)
     if back:
         assert look() == seen[len(seen) - back]
-    with pytest.raises(ValueError, match="count must be from 0"):
+    with pytest.raises(ValueError, match="count must be an integer from 0"):
         state.rollback(len(seen) - back + 1)
 
 
@@ -273,8 +273,12 @@ def test_distances_of_the_example():
 def test_a_state_that_is_none():
     with pytest.raises(ValueError, match="start must be a state"):
         ConstraintState({0: {}}, 3, [0], 9)
-    with pytest.raises(ValueError, match="remaining must be >= 0, got -1"):
-        ConstraintState({0: {}}, 0, [0], 9).allowed(-1)
+    for wrong in (-1, 2.0, True):
+        with pytest.raises(ValueError, match=f"remaining must be an integer >= 0, got {wrong}"):
+            ConstraintState({0: {}}, 0, [0], 9).allowed(wrong)
+    for wrong in (-1, 1, 0.0, False):
+        with pytest.raises(ValueError, match=f"count must be an integer from 0 to 0, got {wrong}"):
+            ConstraintState({0: {}}, 0, [0], 9).rollback(wrong)
 
 
 # schema_to_regex
@@ -379,15 +383,51 @@ def test_the_pattern_of_the_page():
         ({"type": "array", "items": {"type": "null"}, "maxItems": True}, "maxItems"),
         ({"type": "integer", "minimum": 0}, "minimum"),
         ({"enum": []}, "enum"),
-        ({"enum": [1], "default": 1}, "default"),
+        ({"enum": [1], "minimum": 1}, "minimum"),
+        ({"enum": None}, "enum must be a list"),
+        (True, "schema must be a dictionary"),
+        ([], "schema must be a dictionary"),
+        ({"type": "array", "items": [{"type": "null"}], "maxItems": 1}, "schema must be a dictionary"),
+        ({"type": "object", "properties": {"a": True}}, "schema must be a dictionary"),
+        ({"type": "object", "properties": ["a"]}, "properties must be a dictionary"),
+        ({"type": "object", "properties": {"a": {"type": "null"}}, "required": "a"}, "required must be a list"),
+        ({"type": "object", "properties": {"a": {"type": "null"}}, "required": None}, "required must be a list"),
+        ({"type": "array", "items": {"type": "null"}}, "maxItems must bound an array"),
+        ({"type": "string", "maxLength": 2.0}, "written without a point, got 2.0"),
         ({"type": "object", "properties": {"a": {"type": "null"}}, "required": []}, "required"),
         ({"type": "object", "properties": {}, "additionalProperties": True}, "additionalProperties"),
-        ({"type": "object", "properties": {"a": {"type": "null", "title": "x"}}}, "title"),
+        ({"type": "object", "properties": {"a": {"type": "null", "format": "x"}}}, "format"),
     ],
 )
 def test_what_is_not_in_the_list_names_its_keyword(schema, word):
     with pytest.raises(ValueError, match=word):
         schema_to_regex(schema)
+
+
+def test_annotations_say_nothing():
+    noted = {"title": "Age", "description": "years", "default": 3, "examples": [7], "deprecated": False}
+    noted |= {"readOnly": True, "writeOnly": False, "$comment": "for later"}
+    for schema in ({"type": "integer"}, {"enum": ["a", 1]}, FORM):
+        assert schema_to_regex(schema | noted) == schema_to_regex(schema)
+    titles = {"type": "object", "properties": {"title": {"type": "null"}}, "title": "Titles"}
+    assert schema_to_regex(titles) == r'\{"title":null\}'
+
+
+@pytest.mark.parametrize("depth", [9, 12, 400, 5_000])
+def test_what_is_too_deep_is_refused_at_once(depth):
+    """A pattern doubles with each level of arrays: nothing is built of those that are refused."""
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(depth - 1):
+        schema = {"type": "array", "items": schema, "maxItems": 2}
+    with pytest.raises(ValueError, match="at most 8 levels deep"):
+        schema_to_regex(schema)
+
+
+def test_eight_levels_are_a_pattern_that_compiles():
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(7):
+        schema = {"type": "array", "items": schema, "maxItems": 2}
+    assert re.fullmatch(schema_to_regex(schema), "[[[[[[[null,null],[null]]]],[]]]]")
 
 
 # Forms by hand, and the repairs.
@@ -428,7 +468,7 @@ def test_five_hundred_texts_within_a_limit():
         tokens = debug_limit(state, Random(seed).choice, limit)
         assert len(tokens) <= limit
         assert judged(FORM, spelled(tokens).decode())
-    with pytest.raises(ValueError, match="max_tokens must be at least"):
+    with pytest.raises(ValueError, match="max_tokens must be an integer >="):
         debug_limit(ConstraintState(index, 0, dfa.accepting, TOKENIZER.eos), Random(0).choice, least - 1)
 
 

@@ -34,7 +34,13 @@ SHOWN = (
     ("spawn helper", ["none of the 5", "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT"]),
     (
         "20 tokens per parameter",
-        [f"GPT-3 {300 / 175:.2f}", f"405B {15_600 / 405.8533888:.1f}", f"8B {15_000 / 8.030261248:,.0f}"],
+        [
+            "6e+18 to 3e+21 FLOP",
+            "196 times",
+            f"GPT-3 {300 / 175:.2f}",
+            f"405B {15_600 / 405.8533888:.1f}",
+            f"8B {15_000 / 8.030261248:,.0f}",
+        ],
     ),
     (
         "2 d s^2",
@@ -57,7 +63,7 @@ def text_of(correction):
 def test_the_chapter_has_its_twelve_in_the_order_of_the_page():
     assert corrections("01") == CORRECTIONS
     claims = [correction.claim for correction in CORRECTIONS]
-    assert len(claims) == len(SHOWN) == 12
+    assert len(claims) == len(SHOWN)
     assert all(key in claim for claim, (key, _) in zip(claims, SHOWN, strict=True))
 
 

@@ -58,7 +58,7 @@ def text_of(correction) -> str:
 
 def test_the_sixteen_of_the_page_in_its_order():
     claims = [correction.claim for correction in corrections("04")]
-    assert len(claims) == len(SHOWN) == 16
+    assert len(claims) == len(SHOWN)
     assert all(key in claim for claim, (key, _) in zip(claims, SHOWN, strict=True))
 
 

@@ -13,7 +13,7 @@ from solutions.corrections_11 import CONSTRAINT_CORRECTIONS, CORRECTIONS
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (
     ("3.36.", [f"{(1 - 0.8**6) / 0.2:.5f}", f"{(1 - 0.8**5) / 0.2:.5f} belongs to k = 4"]),
-    ("one draft pass", ["Five passes", "make 4 tokens"]),
+    ("one draft pass", ["Five passes", "make 4 tokens", "or EAGLE's head", "Medusa's heads guess several"]),
     ("70 %", [f"{(1 - 0.7**6) / 0.3 - 1:.2f} on average", f"{(1 - 0.7**6) / 0.3:.2f} tokens", f"{70 * 0.7**4:.1f} %"]),
     ("3.4 times", [f"{(1 - 0.8**6) / 0.2 / 1.25:.2f} times", "5 %"]),
     ("10 to 50", [f"{6 / 51:.2f}"]),

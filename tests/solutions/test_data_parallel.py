@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 
 from rankzero import world
 from solutions.buckets import assign_buckets
@@ -70,7 +71,7 @@ def test_reductions_are_those_of_the_buckets(cap):
     expected = len(assign_buckets(sizes, [cap]))
     assert [calls for _, calls in run.values] == [expected] * 2
     reductions = [event.sent for event in run.events if event.rank == 0]
-    assert sum(reductions) == sum(sizes) + 8  # and one number for the count
+    assert sum(reductions) == sum(sizes) + 8 * (1 + len(sizes))  # the count, and who holds a gradient
     assert len(reductions) == expected + 1
 
 
@@ -97,6 +98,47 @@ def test_no_row_at_all_is_an_error_everywhere():
 def test_bad_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         synchronize_gradients([], *arguments)
+
+
+class Branches(torch.nn.Module):
+    """One weight that all ranks use, one that rank 0 uses, one that no rank uses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.all, self.first, self.nobody = (torch.nn.Linear(3, 3, dtype=torch.float64) for _ in range(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.all(x)
+        return self.first(x) if dist.get_rank() == 0 else x
+
+
+def _branches(under_ddp: bool) -> tuple[list, list]:
+    """Gradients of a step, and weights after some of AdamW, which skips a parameter without a gradient."""
+    torch.manual_seed(1 + dist.get_rank())
+    model: torch.nn.Module = Branches()
+    weights = list(model.parameters())
+    if under_ddp:
+        model = DistributedDataParallel(model, find_unused_parameters=True)
+    optimizer = torch.optim.AdamW(weights, lr=0.1, weight_decay=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.randn(4, 3, dtype=torch.float64)).square().mean().backward()
+        if not under_ddp:
+            synchronize_gradients(weights, 4)
+        optimizer.step()
+    return [weight.grad for weight in weights], [weight.detach() for weight in weights]
+
+
+def test_a_weight_that_no_rank_uses_fares_as_under_ddp():
+    """Kills zeros in place of None, by which AdamW decays a weight that has nothing to do with the loss."""
+    mine, theirs = (world.run(_branches, under_ddp, ranks=2).values for under_ddp in (False, True))
+    for (gradients, weights), (right, trained) in zip(mine, theirs, strict=True):
+        assert [gradient is None for gradient in gradients] == [False] * 4 + [True] * 2
+        assert [gradient is None for gradient in right] == [False] * 4 + [True] * 2
+        for one, other in zip([*gradients[:4], *weights], [*right[:4], *trained], strict=True):
+            assert torch.allclose(one, other, rtol=0, atol=1e-12)
+        assert all(map(torch.equal, weights[4:], list(Branches().parameters())[4:]))
 
 
 def _in_place(dtype: torch.dtype) -> tuple[bool, torch.dtype, list[float]]:

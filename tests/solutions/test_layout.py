@@ -283,8 +283,8 @@ def test_layouts_that_cannot_be():
             layout_memory, Layout(1, 1, 1, 32), Job(LLAMA3_8B, 32, 48, 4096)
         ),
         r"tp \* cp \* pp \* dp must be 16384, got 8192": partial(debug_validate, 16_384, 8, 16, 16, 4),
-        "must be > 0": partial(debug_impossible, 0, 80 * GB),
-        "sizes must be >= 1": partial(debug_validate, 64, 8, 0, 4, 2),
+        "parameters must be a finite number > 0": partial(debug_impossible, 0, 80 * GB),
+        "cp must be an integer >= 1": partial(debug_validate, 64, 8, 0, 4, 2),
     }
     for words, call in calls.items():
         with pytest.raises(ValueError, match=words):

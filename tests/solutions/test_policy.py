@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -117,6 +118,14 @@ def test_ppo_loss_step_by_step(seed):
     assert loss.item() == pytest.approx(policy + 0.7 * value - 0.3 * entropy)
 
 
+def test_a_policy_that_has_hardly_moved_keeps_the_digits_of_its_divergence():
+    """Kills exp(d) - 1, which has lost its digits there."""
+    logits, values, batch = drawn(0)
+    new = logits.log_softmax(-1)[range(12), batch.actions].detach()
+    _, stats = ppo_loss(logits, values, replace(batch, old_log_probs=new - 2.0**-20), normalize=False)
+    assert stats.approx_kl == pytest.approx(2.0**-41, rel=1e-5)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_ppo_loss_agrees_with_the_closed_form(seed):
     logits, values, batch = drawn(seed)
@@ -136,6 +145,20 @@ def test_a_clipped_step_pulls_at_nothing(seed):
     loss.backward()
     assert stats.clipped_fraction == pytest.approx((logits.grad.abs().sum(1) == 0).double().mean().item())
     assert 0 < stats.clipped_fraction < stats.outside_fraction
+
+
+@pytest.mark.parametrize("advantage", [0.0, 2.0])
+def test_a_clipped_step_whose_ratio_overflows_pulls_at_nothing(advantage):
+    """Kills: 0 times the infinite exp, which is nan, in the gradient of the term that does not count."""
+    logits = torch.zeros(2, 2, requires_grad=True)
+    old = torch.tensor([-200.0, -0.6])
+    batch = Batch(torch.zeros(2, 1), torch.tensor([0, 1]), old, torch.tensor([advantage, 1.0]), torch.zeros(2))
+    loss, stats = ppo_loss(logits, torch.zeros(2), batch, clip=0.2, normalize=False)
+    loss.backward()
+    ratio = math.exp(0.6) / 2
+    assert loss.item() == pytest.approx(-(1.2 * advantage + ratio) / 2, rel=1e-6)
+    assert logits.grad.tolist() == [[0.0, 0.0], pytest.approx([ratio / 4, -ratio / 4], rel=1e-6)]
+    assert stats.approx_kl == math.inf
 
 
 def test_data_gets_no_gradient():
@@ -200,7 +223,7 @@ def test_ppo_loss_refuses_what_does_not_fit():
     logits, values, batch = drawn(0)
     with pytest.raises(ValueError, match=r"values must have shape \[12\], got \(12, 1\)"):
         ppo_loss(logits, values.unsqueeze(1), batch)
-    with pytest.raises(ValueError, match="clip must be > 0"):
+    with pytest.raises(ValueError, match="clip must be a finite number > 0"):
         ppo_loss(logits, values, batch, clip=0.0)
     with pytest.raises(ValueError, match="at least 2 steps"):
         ppo_loss(logits[:1], values[:1], batch.rows(torch.tensor([0])))

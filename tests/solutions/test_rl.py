@@ -114,8 +114,10 @@ def test_values_by_torch_and_by_bellman(size, seed, discount):
         (([[0, 1]], [1], 0.5), "square"),
         (([[0.5, 0.5], [1, 0]], [1], 0.5), "rewards"),
         (([[1.1]], [1], 0.5), "sum to at most 1"),
-        (([[-0.1]], [1], 0.5), "numbers >= 0"),
-        (([[1.0]], [1], 1), "discount must be below 1: from state 0"),
+        (([[-0.1]], [1], 0.5), "probabilities >= 0"),
+        (([[math.nan]], [1], 0.5), "transitions must be probabilities >= 0, got \\[nan\\] in row 0"),
+        (([[0.5]], [math.nan], 0.5), "rewards must be finite, got nan"),
+        (([[1.0]], [1], 1), "discount must be below 1, got 1: from state 0"),
         (([[0, 0.5, 0], [0, 0, 1], [0, 1, 0]], [1, 1, 1], 1), "from state 1"),
     ],
 )
@@ -345,6 +347,8 @@ def test_no_baseline_beats_the_best(bandit):
         (((0.5, 0.6), (1, 2)), "sum to 1"),
         (((1.5, -0.5), (1, 2)), "numbers >= 0"),
         (((), ()), "sum to 1"),
+        (((math.nan, 0.5), (1, 2)), "numbers >= 0"),
+        (((0.5, 0.5), (1, math.inf)), "rewards must be finite, got inf"),
     ],
 )
 def test_no_bandit(arguments, message):
@@ -374,6 +378,13 @@ def test_four_samples_and_a_far_one():
     assert (far.objective, far.outside_fraction, far.clipped_fraction) == pytest.approx((-5, 1, 0))
 
 
+@pytest.mark.parametrize("moved", [1e-4, -3e-6, 1e-8])
+def test_a_policy_that_has_hardly_moved_keeps_the_digits_of_its_divergence(moved):
+    """Against the series. Kills exp(d) - 1, which has lost half of its digits or all of them."""
+    found = ppo_clip_objective([moved], [0.0], [1.0])
+    assert found.approx_kl == pytest.approx(moved**2 / 2 + moved**3 / 6 + moved**4 / 24, rel=1e-7)
+
+
 @given(st.integers(0, 10**6), st.integers(1, 64), st.floats(0.05, 0.5))
 @settings(max_examples=60, deadline=None)
 def test_the_objective_by_automatic_differentiation(seed, count, clip):
@@ -398,6 +409,7 @@ def test_the_objective_by_automatic_differentiation(seed, count, clip):
         (([0], [0, 0], [1]), "old_log_probs and log_probs"),
         (([0], [0], [1], 0), "clip"),
         (([0], [0], [1], -0.2), "clip"),
+        (([0], [math.nan], [1]), "old_log_probs must be finite, got nan"),
     ],
 )
 def test_no_objective(arguments, message):
@@ -459,3 +471,9 @@ def test_with_the_right_values_no_lambda_is_biased():
     values = policy_value(*walk(), 1.0)
     for one in advantage_quality([0, 0.5, 1], values):
         assert abs(one.bias) <= 4 * one.deviation / math.sqrt(2000) + 1e-12
+
+
+def test_a_ratio_that_no_float_holds_is_an_error():
+    with pytest.raises(OverflowError):
+        ppo_clip_objective([0.0], [-710.0], [1.0])
+    assert ppo_clip_objective([-1e300], [0.0], [1.0]).objective == 0.0

@@ -110,9 +110,9 @@ def test_log_probs_of_a_padded_batch_are_those_of_the_responses_alone():
             )
 
 
-@pytest.mark.parametrize("prompt_length", [-1, 0, 4])
+@pytest.mark.parametrize("prompt_length", [-1, 0, 4, True, 2.0, 2.5])
 def test_a_response_needs_a_prompt_and_a_token(prompt_length):
-    with pytest.raises(ValueError, match="prompt_length must be from 1 to 3"):
+    with pytest.raises(ValueError, match=f"prompt_length must be an integer from 1 to 3, got {prompt_length!r}"):
         response_log_probs(drawn(1, 4, 6), torch.zeros(1, 4, dtype=torch.long), prompt_length)
 
 
@@ -251,6 +251,12 @@ def test_the_losses_of_the_page():
     assert value_loss(said, old, meant, tensor([1, 1, 0]), clip=9.0).item() == pytest.approx(0.3125)
 
 
+def test_a_policy_that_has_hardly_moved_keeps_the_digits_of_its_divergence():
+    moved = 1e-7
+    _, stats = policy_loss(tensor([moved]), tensor([0.0]), tensor([1.0]), tensor([1]))
+    assert stats.approx_kl == pytest.approx(moved**2 / 2, rel=1e-6)
+
+
 @few
 @given(masks(), SEEDS, st.floats(0.05, 0.5))
 def test_the_policy_loss_is_chapter_12s_on_the_real_tokens_alone(mask, seed, clip):
@@ -324,6 +330,41 @@ def test_a_preference_is_a_coin_with_the_gap_as_its_logit(count, seed, scale):
     close(preference_loss(chosen + 7, rejected + 7), wanted.detach(), 1e-6, 1e-9)
 
 
+# A ratio that overflows, and what the padding may hold.
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(torch.float32, 200.0), (torch.float64, 800.0)])
+@pytest.mark.parametrize("advantage", [0.0, 2.0])
+def test_a_clipped_token_whose_ratio_overflows_sends_no_gradient(dtype, far, advantage):
+    """Kills: 0 times the infinite exp, which is nan, in the gradient of the term that does not count."""
+    new = torch.tensor([[far - 1, -1.0]], dtype=dtype, requires_grad=True)
+    old, gains, mask = (torch.tensor([row], dtype=dtype) for row in ([-1.0, -1.1], [advantage, 1.0], [1.0, 1.0]))
+    loss, stats = policy_loss(new, old, gains, mask, clip=0.2)
+    loss.backward()
+    ratio = math.exp(0.1)
+    assert loss.item() == pytest.approx(-(1.2 * advantage + ratio) / 2, rel=1e-6)
+    assert new.grad.tolist()[0] == pytest.approx([0.0, -ratio / 2], rel=1e-6)
+    assert stats.approx_kl == math.inf
+    assert stats.outside_fraction == 0.5
+    assert stats.clipped_fraction == (0.5 if advantage else 0.0)
+
+
+@pytest.mark.parametrize("rest", [math.nan, math.inf, -math.inf])
+def test_whatever_the_padding_holds_nothing_changes(rest):
+    mask = tensor([1, 1, 0], [1, 0, 0])
+    new, old, third = (drawn(2, 3, seed=seed) for seed in range(3))
+    spoiled = [one.masked_fill(mask == 0, rest) for one in (new, old, third)]
+    functions = (
+        lambda a, b, _: token_rewards(drawn(2), a, b, mask, 0.1),
+        lambda a, b, _: torch.stack(masked_gae(a, b, mask)),
+        lambda a, *_: masked_whiten(a, mask),
+        lambda *given: policy_loss(*given, mask)[0],
+        lambda *given: value_loss(*given, mask),
+    )
+    for function in functions:
+        assert torch.equal(function(*spoiled), function(new, old, third))
+
+
 # Types, and what is refused.
 
 
@@ -364,16 +405,22 @@ ONES = torch.ones(2, 2, dtype=torch.float64)
         (lambda: masked_whiten(ONES, EMPTY), "mask must be"),
         (lambda: policy_loss(ONES, ONES, ONES, EMPTY), "mask must be"),
         (lambda: value_loss(ONES, ONES, ONES, EMPTY), "mask must be"),
-        (lambda: token_rewards(ONES[0], ONES, ONES, FULL, -0.1), "beta must be >= 0, got -0.1"),
+        (lambda: token_rewards(ONES[0], ONES, ONES, FULL, -0.1), "beta must be a finite number >= 0, got -0.1"),
+        (lambda: token_rewards(ONES[0], ONES, ONES, FULL, math.inf), "beta must be a finite number >= 0, got inf"),
+        (lambda: masked_whiten(ONES, FULL, -1e-8), "eps must be a finite number >= 0, got -1e-08"),
         (lambda: token_rewards(ONES, ONES, ONES, FULL, 0.1), "scores must be"),
         (lambda: masked_gae(ONES, ONES[:1], FULL), "values must have the shape of mask"),
         (lambda: masked_gae(ONES, ONES, FULL, discount=1.1), "discount must be from 0 to 1, got 1.1"),
         (lambda: masked_gae(ONES, ONES, FULL, gae_lambda=-1), "gae_lambda must be from 0 to 1, got -1"),
-        (lambda: policy_loss(ONES, ONES, ONES, FULL, 0.0), "clip must be > 0"),
-        (lambda: value_loss(ONES, ONES, ONES, FULL, -1.0), "clip must be > 0"),
+        (lambda: policy_loss(ONES, ONES, ONES, FULL, 0.0), "clip must be a finite number > 0, got 0.0"),
+        (lambda: policy_loss(ONES, ONES, ONES, FULL, math.inf), "clip must be a finite number > 0, got inf"),
+        (lambda: value_loss(ONES, ONES, ONES, FULL, -1.0), "clip must be a finite number > 0, got -1.0"),
+        (lambda: value_loss(ONES, ONES, ONES, FULL, math.inf), "clip must be a finite number > 0, got inf"),
         (lambda: preference_loss(ONES[0], ONES[0, :1]), "chosen and rejected must be"),
         (lambda: preference_loss(ONES[0, :0], ONES[0, :0]), "chosen and rejected must be"),
-        (lambda: group_advantages(ONES[0], 1), "group_size must be >= 2, got 1"),
+        (lambda: group_advantages(ONES[0], 1), "group_size must be an integer >= 2, got 1"),
+        (lambda: group_advantages(ONES[0], 2.0), "group_size must be an integer >= 2, got 2.0"),
+        (lambda: group_advantages(ONES[0], 2, eps=0.0), "eps must be a finite number > 0, got 0.0"),
         (lambda: group_advantages(torch.ones(6), 4), "rewards must be"),
     ],
 )

@@ -133,7 +133,7 @@ def test_bad_batches():
     model = GPT(CONFIG)
     with pytest.raises(ValueError, match="at least one token each"):
         generate_batch(model, [[1], []], 2)
-    with pytest.raises(ValueError, match="max_new_tokens must be >= 1, got 0"):
+    with pytest.raises(ValueError, match="max_new_tokens must be an integer >= 1, got 0"):
         generate_batch(model, [[1]], 0)
 
 

@@ -98,7 +98,7 @@ def test_what_is_refused_changes_nothing():
     assert (slots.latest, slots.version) == (0, 4)
     slots.commit(5)
     assert (slots.latest, slots.version) == (1, 5)
-    for slot in (0, 1, 2, -1, None):
+    for slot in (0, 1, 2, -1, 0.0, False, None):
         with pytest.raises(ValueError, match="not pinned"):
             slots.release(slot)
     with pytest.raises(ValueError, match="slots must be an integer >= 2, got 1"):

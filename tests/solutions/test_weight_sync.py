@@ -71,6 +71,8 @@ def test_a_chain_takes_as_long_as_its_simulation():
         ((1.0, -1, 1.0), "receivers"),
         ((1.0, 2.0, 1.0), "receivers"),
         ((1.0, 2, 0.0), "bandwidth"),
+        ((1.0, 2, math.inf), "bandwidth"),
+        ((1.0, 2, 1.0, 0.0, True), "chunks"),
         ((-1.0, 2, 1.0), "message_bytes"),
         ((1.0, 2, 1.0, -1e-6), "latency"),
         ((1.0, 2, 1.0, 0.0, 0), "chunks"),
@@ -123,6 +125,13 @@ def test_buckets_take_as_long_as_the_longest_path():
         assert bucketed_sync_time(size, bucket, bandwidths, latencies) == pytest.approx(expected)
 
 
+def test_many_buckets_are_no_list():
+    """Kills a list as long as there are buckets: these would need 8 TB."""
+    stages, latencies = (2 * GB, GB), (1e-9, 2e-9)
+    first, pace = 3e-9 + 1.5 / GB, 2e-9 + 1 / GB
+    assert bucketed_sync_time(1e12, 1, stages, latencies) == pytest.approx(first + (1e12 - 1) * pace)
+
+
 def test_equal_buckets_cost_one_pass_and_then_the_slowest_stage():
     bandwidths, latencies = (4 * GB, GB, 2 * GB), (1e-3, 2e-3, 0.0)
     one = [start + GB / rate for rate, start in zip(bandwidths, latencies, strict=True)]
@@ -137,6 +146,7 @@ def test_equal_buckets_cost_one_pass_and_then_the_slowest_stage():
         ((-1, 1, (1,)), "message_bytes"),
         ((1, 1, ()), "bandwidths"),
         ((1, 1, (1, 0)), "bandwidth"),
+        ((1, 1, (1, math.inf)), "bandwidth"),
         ((1, 1, (1, 1), (0,)), "latencies"),
         ((1, 1, (1,), (-1,)), "latency"),
     ],

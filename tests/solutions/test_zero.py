@@ -146,9 +146,9 @@ def test_one_rank_holds_everything_at_every_stage(params, stage, w, g, o):
     assert zero_memory(params, stage, 1, w, g, o) == pytest.approx(params * (w + g + o), rel=1e-12)
 
 
-@pytest.mark.parametrize("stage", [-1, 4, 1.5, True, "1", None])
+@pytest.mark.parametrize("stage", [-1, 4, 1.5, 1.0, True, "1", None])
 def test_refuses_a_stage_that_is_none_of_four(stage):
-    with pytest.raises(ValueError, match=r"stage must be 0, 1, 2 or 3, got"):
+    with pytest.raises(ValueError, match=r"stage must be the integer 0, 1, 2 or 3, got"):
         zero_memory(1e9, stage, 8)
 
 

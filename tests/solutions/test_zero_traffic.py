@@ -74,9 +74,9 @@ def test_the_other_stages_take_no_notice_of_resharding(params, stage, ranks, mic
     assert kept == (dropped if stage < 3 else pytest.approx(dropped * 2 / 3))
 
 
-@pytest.mark.parametrize("stage", [-1, 4, 1.5, True, None])
+@pytest.mark.parametrize("stage", [-1, 4, 1.5, 1.0, True, None])
 def test_refuses_a_stage_that_is_none_of_four(stage):
-    with pytest.raises(ValueError, match="stage must be 0, 1, 2 or 3, got"):
+    with pytest.raises(ValueError, match="stage must be the integer 0, 1, 2 or 3, got"):
         zero_traffic(7e9, stage, 8)
 
 
