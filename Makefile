@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 RUN := .venv/bin/python
 
-.PHONY: help ready python book test unit lint format types stubs serve bench corpus mutants text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test unit lint format types stubs serve bench corpus mutants luck clauses text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -42,8 +42,14 @@ bench: ready ## the benchmarks, as ratios within one run
 corpus: ready ## the hostile corpus, every file in every configuration (hours)
 	@$(RUN) tests/autograder/corpus_runs.py
 
-mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a reference that its cases do not notice
-	@$(RUN) -m tools.mutants $(ITEM)
+mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a reference that its cases do not notice (MESSAGES=1: what is said of each)
+	@$(RUN) -m tools.mutants $(if $(MESSAGES),--messages) $(ITEM)
+
+luck: ready ## ITEM=05-zero-memory, or every item: right programs in other formulations, graded with 200 keys
+	@$(RUN) -m tools.luck $(if $(ITEM),--only $(ITEM))
+
+clauses: ready ## ITEM=05-zero-memory, or every item: what docstrings say against what cases try
+	@$(RUN) -m tools.clauses $(if $(ITEM),--only $(ITEM))
 
 text: ready ## NOTEBOOK=book/03-collectives.ipynb: write it as text to edit
 	@$(RUN) -m tools.edit text "$(NOTEBOOK)"

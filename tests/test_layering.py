@@ -210,3 +210,12 @@ def test_address_stands_once():
 
     found = lines_with(re.escape(address()))
     assert [line for line in found if not re.match(r"(_config\.yml|book/[\w-]+\.ipynb):", line)] == []
+
+
+def test_every_package_is_installed():
+    """Kills: a package that works in a checkout and is missing after ``pip install``, as in Colab."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = settings["tool"]["setuptools"]["packages"]
+    rooms = {name.partition(".")[0] for name in listed}
+    found = [path.parent.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("__init__.py")]
+    assert sorted(".".join(path.parts) for path in found) == sorted(listed)

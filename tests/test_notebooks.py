@@ -98,6 +98,16 @@ def test_every_item_stands_in_its_section(path):
     assert found == {item.id: item.section for item in bank.items() if item.id.split("-")[0] == chapter}
 
 
+def test_optional_exercises_say_so(path):
+    """Kills: an exercise that is called optional and counts, and one that is not and does not."""
+    text, wrong = "", []
+    for cell in cells(path):
+        text = cell.source if cell.cell_type == "markdown" else text
+        if "rankzero" in cell.metadata and ("(optional)" in text) != bank.find(cell.metadata.rankzero.id).bonus:
+            wrong.append(cell.metadata.rankzero.id)
+    assert wrong == []
+
+
 def test_reads_the_same_everywhere(path):
     """CommonMark, mathematics and folds: no directive, no other HTML, no picture from the network, no exclamation."""
     text = prose(path)

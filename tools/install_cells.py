@@ -17,12 +17,18 @@ import yaml
 
 from tools.common import BOOK, ROOT, fail, say
 
+#: A script made of the notebook has a comment or nothing in place of the magic: the branch needs a statement besides.
 TEMPLATE = """\
 # In Colab, and wherever the course is missing, this installs it; elsewhere it does nothing.
 import importlib.util
 
 if {condition}:
-    %pip install --quiet {requirement}"""
+    print("Installing Rank Zero")
+    %pip install --quiet {requirement}
+
+from rankzero import torch_version
+
+torch_version.require()"""
 #: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules that are there with it.
 EXTRAS = {
     "08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn")),

@@ -2,6 +2,7 @@
 
     python -m tools.mutants 05-zero-memory 06-activation-bytes
     python -m tools.mutants --chapter 05
+    python -m tools.mutants --messages 05-zero-memory       what a learner reads who hands in the mutant
 
 Each mutant is the reference with one change in it: another comparison, operator, constant or condition, a statement
 left out. It is handed every case of the item, public and hidden (for a few keys), as a submission would be. A mutant
@@ -23,11 +24,12 @@ import multiprocessing
 import resource
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from autograder import bank, compare, trusted
+from autograder import bank, compare, judge, trusted
+from autograder.exam import Exam
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
 
@@ -211,30 +213,81 @@ def survivors(item: Build) -> tuple[int, list[str]]:
     return tried, left
 
 
-def in_own_process(identifier: str) -> tuple[int, list[str]]:
-    """:func:`survivors` where mutants may take what they can get."""
+def messages(item: Build) -> tuple[int, list[str]]:
+    """How many mutants an item has, and what the report says of each that is noticed: a person judges if it is true."""
+    said, tried = [], 0
+    with Exam([item], b"key 0") as exam:
+        paper = exam.paper(item)
+        for line, words, code in mutants(item):
+            tried += 1
+            try:
+                outcomes = trusted.run(item, program(item, code), paper.cases, PATIENCE)
+            except Exception as error:
+                said.append(f"  {line}\n      {words}\n      does not load: {type(error).__name__}")
+                continue
+            mark = judge.mark(paper, outcomes)
+            if mark.state != "right":
+                sentences = "\n      = ".join(mark.hidden or mark.public)
+                said.append(f"  {line}\n      {words}\n      {'SLIP' if mark.slip else 'hint'} = {sentences}")
+    return tried, said
+
+
+def in_own_process(identifier: str, find: Callable[[Build], tuple[int, list[str]]]) -> tuple[int, list[str]]:
+    """:func:`survivors` or :func:`messages` where mutants may take what they can get."""
     (item,) = (one for one in bank.builds() if one.id == identifier)
     logging.getLogger("asyncio").disabled = True  # mutants leave their coroutines as they please
     if item.grade in PLAIN:
         resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
-    return survivors(item)
+    return find(item)
+
+
+def chosen(ids: list[str], chapter: str | None, worlds: bool) -> list[Build]:
+    """The items that are asked for: of all, those with these ids, and those whose id begins with the chapter.
+
+    Raises:
+        ValueError: there are none, or one of the ids is no exercise that can be tried so.
+    """
+    items = [item for item in bank.builds() if (item.grade not in PLAIN) == worlds]
+    for identifier in ids:
+        _require_exercise(identifier, worlds)
+    found = [item for item in items if not ids or item.id in ids]
+    found = [item for item in found if not chapter or item.id.startswith(f"{chapter}-")]
+    if not found:
+        where = f" of chapter {chapter!r}" if chapter else ""
+        raise ValueError(f"no exercise{where} {'needs processes' if worlds else 'is of plain calls'}")
+    return found
+
+
+def _require_exercise(identifier: str, worlds: bool) -> None:
+    try:
+        item = bank.find(identifier)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+    if not isinstance(item, Build):
+        raise ValueError(f"{identifier!r} is a question; mutants are made of exercises")
+    if (item.grade not in PLAIN) != worlds:
+        raise ValueError(
+            f"{identifier!r} {'needs no processes: leave out' if worlds else 'needs processes: add'} --worlds"
+        )
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__.partition("\n")[0])
     parser.add_argument("ids", nargs="*", help="items, or nothing for all of them")
     parser.add_argument("--chapter", help="the items whose id begins so: 05, or cap")
+    parser.add_argument("--messages", action="store_true", help="print what is said of each mutant that is noticed")
     parser.add_argument("--worlds", action="store_true", help="the items that need processes, instead of the others")
     options = parser.parse_args(argv)
-    chosen = [item for item in bank.builds() if (item.grade not in PLAIN) == options.worlds]
-    if options.ids:
-        chosen = [item for item in chosen if item.id in options.ids]
-    if options.chapter:
-        chosen = [item for item in chosen if item.id.startswith(f"{options.chapter}-")]
-    for item in chosen:
+    try:
+        items = chosen(options.ids, options.chapter, options.worlds)
+    except ValueError as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        return 2
+    for item in items:
         with multiprocessing.get_context("fork").Pool(1) as pool:
-            tried, left = pool.apply(in_own_process, (item.id,))
-        print(f"{item.id}: {len(left)} of {tried} mutants pass", *left, sep="\n", flush=True)
+            tried, found = pool.apply(in_own_process, (item.id, messages if options.messages else survivors))
+        done = "are noticed" if options.messages else "pass"
+        print(f"{item.id}: {len(found)} of {tried} mutants {done}", *found, sep="\n", flush=True)
     return 0
 
 

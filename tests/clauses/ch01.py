@@ -1,0 +1,137 @@
+"""Chapter 1: what its docstrings announce, and programs that break what they promise."""
+
+from __future__ import annotations
+
+from tools.clauses import Announced, Clause
+
+NO_AXIS = Announced("^sizes must have at least one axis", "there is no axis")
+SIZE = Announced(r"^sizes\[.*\] must be an integer >= 1", "a size is not an integer >= 1")
+
+ANNOUNCED = {
+    "01-minimum-ranks": (Announced("^reserve must be", "from 0 to less than ``memory``"),),
+    "01-rendezvous": (
+        Announced("not set", "variables are not set"),
+        Announced("must be a decimal integer", "a value is not a number"),
+        Announced("must be (>=|from)", "outside its range"),
+        Announced("^MASTER_ADDR must be a host", "MASTER_ADDR is empty or has blanks around it"),
+    ),
+    "01-coordinates": (NO_AXIS, SIZE, Announced("^rank must be an integer", "the rank is outside the world")),
+    "01-process-groups": (NO_AXIS, SIZE, Announced("^axis must be one of", "``axis`` is not one of the axes")),
+    "01-shard-indices": (
+        Announced("^rank must be an integer", "from 0 to ``ranks - 1``"),
+        Announced("^order must", "``order`` does not hold every sample once"),
+    ),
+}
+
+CLAUSES = {
+    "01-training-flops-per-token": (
+        Clause("4 FLOP per layer, unit of width and position forward, and twice that backward", (("12 *", "8 *"),)),
+        Clause("of a mixture only the experts that a token visits", why="it says what the caller counts"),
+        Clause("0 leaves attention out", (("12 * layers", "12 * (layers or 1)"),)),
+        Clause("causal: count only the half of the attention", ((" * (0.5 if causal else 1)", ""),)),
+    ),
+    "01-compute-optimal": (
+        Clause(
+            "``6 * parameters * tokens == flops``",
+            (("return parameters, tokens_per_parameter * parameters", "return parameters, 20 * parameters"),),
+        ),
+    ),
+    "01-minimum-ranks": (
+        Clause("0 parameters need one device", (("max(1, ", "max(0, "),)),
+        Clause(
+            "16 is mixed-precision Adam", (("bytes_per_parameter: float = 16.0", "bytes_per_parameter: float = 12.0"),)
+        ),
+        Clause("bytes that stay free on each device", (("(memory - reserve)", "memory"),)),
+    ),
+    "01-locate": (Clause("everything counts from 0", (("return divmod(", "return divmod(1 + "),)),),
+    "01-coordinates": (
+        Clause("the last one varies fastest", (("in reversed(sizes):", "in sizes:"),)),
+        Clause(
+            "the same axes in the same order", (("return {axis: places[axis] for axis in sizes}", "return places"),)
+        ),
+    ),
+    "01-process-groups": (
+        Clause(
+            "each of ``sizes[axis]`` ascending ranks",
+            (("list(range(", "list(reversed(range("), ("stride)) for", "stride))) for")),
+        ),
+        Clause("sorted by their first members", (("for first in firsts]", "for first in reversed(firsts)]"),)),
+        Clause(
+            "Every rank of the world is in exactly one of them", (("for first in firsts]", "for first in firsts[1:]]"),)
+        ),
+        Clause(
+            "an axis of size 1 gives a group of one for each rank",
+            (("for first in firsts]", "for first in firsts if sizes[axis] > 1]"),),
+        ),
+    ),
+    "01-rendezvous": (
+        Clause(
+            "Nothing has a default",
+            (
+                ("if name not in environ]", 'if name not in (*environ, "MASTER_PORT")]'),
+                ('environ, "MASTER_PORT", 1, 65535', '{"MASTER_PORT": "29500", **environ}, "MASTER_PORT", 1, 65535'),
+            ),
+        ),
+        Clause("nothing is stripped", (("text = environ[name]", "text = environ[name].strip()"),)),
+        Clause("without sign", (('"0|[1-9][0-9]*"', '"[+-]?0|[+]?[1-9][0-9]*"'),)),
+        Clause("zeros", (('"0|[1-9][0-9]*"', '"[0-9]+"'),)),
+        Clause("underscores", (('"0|[1-9][0-9]*"', '"0|[1-9][0-9_]*"'),)),
+        Clause("other names are ignored", (("if missing:", "if missing or len(environ) > len(names):"),)),
+        Clause("LOCAL_RANK at most RANK", (('"LOCAL_RANK", 0, rank,', '"LOCAL_RANK", 0, world_size - 1,'),)),
+    ),
+    "01-shard-indices": (
+        Clause(
+            "Every rank visits equally many",
+            (("range(rank, turns * ranks, ranks)", "range(rank, min(samples, turns * ranks), ranks)"),),
+        ),
+        Clause(
+            "The order is repeated from its start",
+            (("visits[position % samples]", "visits[min(position, samples - 1)]"),),
+        ),
+        Clause(
+            "With fewer samples than ranks the order is repeated more than once",
+            (("visits[position % samples]", "[*visits, *visits][min(position, 2 * samples - 1)]"),),
+        ),
+        Clause("leave out the samples at the end", (("samples // ranks if drop_last else ", ""),)),
+    ),
+    "01-debug-eval": (
+        Clause(
+            "whatever the number of ranks",
+            (
+                (
+                    "scores[position] for position in visited if position < samples",
+                    "scores[position % samples] for position in visited",
+                ),
+            ),
+        ),
+    ),
+    "01-scaling-efficiency": (
+        Clause(
+            "it is not cut",
+            (
+                (
+                    "return baseline_time * baseline_ranks / (time * ranks)",
+                    "return min(1.0, baseline_time * baseline_ranks / (time * ranks))",
+                ),
+            ),
+        ),
+    ),
+    "01-gustafson-speedup": (
+        Clause(
+            "each does the parallel work that one rank did alone before",
+            (("ranks - serial_fraction * (ranks - 1)", "ranks / (1 + serial_fraction * (ranks - 1))"),),
+        ),
+    ),
+    "01-roll-call": (
+        Clause("every bit of it counts", (("torch.tensor([value], dtype=torch.float64)", "torch.tensor([value])"),)),
+        Clause(
+            "one all-gather",
+            (
+                (
+                    "    dist.all_gather(heard, mine)",
+                    "    for rank, one in enumerate(heard):\n        dist.broadcast(one.copy_(mine), rank)",
+                ),
+            ),
+        ),
+    ),
+}

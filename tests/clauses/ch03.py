@@ -1,0 +1,149 @@
+"""Chapter 3: what its docstrings announce, and programs that break what they promise."""
+
+from __future__ import annotations
+
+from autograder.bank import ch03_exchanges
+from tools.clauses import Announced, Clause
+
+OPERATION = Announced("^operation must be one of", "one of ``broadcast``, ``scatter``")
+NOBODY = Announced("^x must have an element", "no rank has an element")
+#: What is empty is sent like everything else.
+EMPTY = (
+    ("    if outgoing.numel():", "    if outgoing is not None:"),
+    ("    if arriving.numel():", "    if arriving is not None:"),
+)
+
+ANNOUNCED = {
+    "03-collective-outputs": (
+        OPERATION,
+        Announced("^reduction must be one of", "``operation`` or ``reduction`` is unknown"),
+        Announced("^root must be a rank", "``root`` is not a rank"),
+        Announced("one list per rank, got none", "there are no inputs"),
+        Announced("must be a list", "one that counts is missing"),
+        Announced("must have equal lengths", "the lengths differ"),
+        Announced("must have a length divisible", "the ranks do not divide a length that is cut"),
+    ),
+    "03-ring-reduce-scatter": (Announced("^x must be 1-D", "``x`` is not 1-D"),),
+    "03-ring-all-gather": (
+        Announced("^sizes must have one entry", "``sizes`` does not have one entry per rank"),
+        Announced("^x must have sizes", "``x`` does not have ``sizes[rank]`` elements"),
+    ),
+    "03-traffic": (OPERATION, Announced("^(rank|root) must be from", "from 0 to ``ranks - 1``")),
+    "03-all-to-all": (Announced("^blocks must have one entry", "``blocks`` does not have one entry per rank"),),
+    "03-distributed-mean": (NOBODY,),
+    "03-distributed-argmax": (NOBODY,),
+}
+
+CLAUSES = {
+    "03-collective-outputs": (
+        Clause(
+            "For ``broadcast`` and ``scatter`` only ``inputs[root]`` counts",
+            (
+                (
+                    'for rank in [root] if operation in ("broadcast", "scatter") else range(ranks):',
+                    "for rank in range(ranks):",
+                ),
+            ),
+        ),
+        Clause(
+            "None where the library promises nothing",
+            (("result if rank == root else None for rank", "result if rank == root else lists[rank] for rank"),),
+        ),
+        Clause(
+            "a valid rank for every operation",
+            (("root not in range(ranks):", 'operation in ("broadcast", "scatter") and root not in range(ranks):'),),
+        ),
+    ),
+    "03-ring-reduce-scatter": (
+        Clause(
+            "Only messages are used.", (("    return chunks[rank]", "    dist.barrier()\n    return chunks[rank]"),)
+        ),
+        Clause("empty chunks are not sent.", EMPTY),
+        Clause(
+            "unchanged afterwards.",
+            (("[chunk.clone() for chunk in x.tensor_split(ranks)]", "list(x.tensor_split(ranks))"),),
+        ),
+        Clause(
+            "Chunk r of the sum, a new tensor with one rank, too.",
+            (("    return chunks[rank]", "    return chunks[rank] if ranks > 1 else x"),),
+        ),
+    ),
+    "03-ring-all-gather": (
+        Clause(
+            "Only messages are used.",
+            (("    return torch.cat(parts)", "    dist.barrier()\n    return torch.cat(parts)"),),
+        ),
+        Clause("empty parts are not sent.", EMPTY),
+        Clause(
+            "unchanged afterwards.", (("    return torch.cat(parts)", "    x.zero_()\n    return torch.cat(parts)"),)
+        ),
+        Clause(
+            "1-D of ``sum(sizes)`` elements, a new tensor.",
+            (("    return torch.cat(parts)", "    return torch.cat(parts) if ranks > 1 else x"),),
+        ),
+    ),
+    "03-ring-all-reduce": (
+        Clause(
+            "unchanged afterwards.",
+            (
+                ("    return ring_all_gather(", "    return x.copy_(ring_all_gather("),
+                (".reshape(x.shape)\n", ".reshape(x.shape)).clone()\n"),
+            ),
+        ),
+        Clause(
+            "of the shape of ``x``, a new tensor.",
+            (
+                (
+                    "    flat = x.flatten()",
+                    "    if dist.get_world_size() == 1:\n        return x\n    flat = x.flatten()",
+                ),
+            ),
+        ),
+        Clause("All ranks end with the same bits.", program=ch03_exchanges.slip_added_as_it_comes),
+    ),
+    "03-traffic": (
+        Clause("One rank alone moves nothing.", (("steps_after_root != 1 % ranks", "steps_after_root != 1"),)),
+        Clause("Broadcast is a chain root, root+1, ...", (("steps_after_root < ranks - 1", "rank < ranks - 1"),)),
+    ),
+    "03-ring-all-reduce-time": (
+        Clause("each of ``ranks - 1`` steps", (("2 * (ranks - 1) * (latency", "2 * ranks * (ranks > 1) * (latency"),)),
+    ),
+    "03-all-to-all": (
+        Clause(
+            "Only messages are used",
+            (("    _swap(blocks, arriving)", "    dist.barrier()\n    _swap(blocks, arriving)"),),
+        ),
+        Clause("a rank's own block does not travel", program=ch03_exchanges.slip_sends_to_itself),
+        Clause(
+            "and neither do empty blocks",
+            (
+                ("        if outgoing[right].numel():", "        if outgoing:"),
+                ("        if arriving[left].numel():", "        if arriving:"),
+            ),
+        ),
+        Clause("unchanged afterwards.", (("    return arriving", "    blocks[rank].zero_()\n    return arriving"),)),
+        Clause(
+            "One 1-D tensor per rank, new tensors.",
+            (("    return arriving", "    arriving[rank] = blocks[rank]\n    return arriving"),),
+        ),
+    ),
+    "03-distributed-mean": (
+        Clause("unchanged afterwards.", (("    if count == 0:", "    x.zero_()\n    if count == 0:"),)),
+    ),
+    "03-distributed-argmax": (
+        Clause(
+            "Each rank sends only its candidate.",
+            (
+                ("torch.tensor([x[index], index]", "torch.tensor([x[index], index, *[0.0] * 40]"),
+                ("torch.tensor([0.0, -1.0]", "torch.tensor([0.0, -1.0, *[0.0] * 40]"),
+            ),
+        ),
+        Clause("without nan", why="no rank is handed nan: it says what the caller sees to"),
+        Clause("may be empty on some ranks.", (("    if x.numel():", "    if x is not None:"),)),
+        Clause("Unchanged afterwards.", (("    if not candidates:", "    x.zero_()\n    if not candidates:"),)),
+    ),
+    "03-distributed-softmax": (
+        Clause("may be empty.", (("x.max() if x.numel() else x.new_tensor(-torch.inf)", "x.max()"),)),
+        Clause("Unchanged afterwards.", (("(x - largest).exp()", "x.sub_(largest).exp()"),)),
+    ),
+}

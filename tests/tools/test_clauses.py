@@ -1,0 +1,156 @@
+"""What docstrings say and what cases try: the four lists are empty, and the tool finds what it is there to find."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import replace
+
+import pytest
+
+from autograder import bank
+from tools import clauses
+from tools.clauses import Announced, Clause, Rule, Untried, rule
+
+ITEMS = bank.builds()
+
+
+@pytest.fixture
+def said(monkeypatch):
+    """What ``tests/clauses`` says, to be replaced."""
+    entries: dict[str, dict] = {"ANNOUNCED": {}, "CLAUSES": {}, "UNTRIED": {}}
+    monkeypatch.setattr(clauses, "said", entries.__getitem__)
+    return entries
+
+
+@pytest.mark.parametrize("find", clauses.LISTS.values(), ids=lambda find: find.__name__)
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_a_docstring_says_what_the_cases_try(item, find):
+    assert find(item) == []
+
+
+def test_everything_said_is_of_an_item():
+    names = {item.id for item in ITEMS}
+    for kind in ("ANNOUNCED", "CLAUSES", "UNTRIED"):
+        assert set(clauses.said(kind)) <= names
+
+
+def test_a_clause_is_broken_by_a_program_or_has_a_reason():
+    entries = [(item, one) for item, row in clauses.said("CLAUSES").items() for one in row]
+    wrong = [(item, one.words) for item, one in entries if bool(one.edits or one.program) == bool(one.why)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text", "right", "wrong"),
+    [
+        ("int", "ranks; at least 1.", [1, 8], [0, 2.5, 8.0, True]),
+        ("float", "seconds; not negative.", [0, 0.0, 2.5, 3], [-1e-9, math.nan, math.inf]),
+        ("float", "of a link; positive.", [1e-9], [0, -1.0, math.inf]),
+        ("float", "not negative; infinite where it never ends.", [math.inf, 1.0], [-1.0]),
+        ("float", "a share, from 0 to 1.", [0, 1, 0.5], [1.001, -0.1]),
+        ("float", "above 0 and at most 1.", [1, 0.1], [0, 1.1]),
+        ("int", "the integer 0, 1, 2 or 3.", [0, 3], [4, True, 1.0]),
+        ("Sequence[float]", "each not negative.", [[], [0.0, 1]], [[1.0, -1.0], [math.nan]]),
+        ("Mapping[str, int]", "each at least 1.", [{"a": 1}], [{"a": 0}, {"a": 1.5}]),
+        ("int | None", "at least 1; None is all.", [None, 2], [0]),
+        ("str", '``"young"`` or ``"daly"``.', ["daly"], ["exact", ""]),
+    ],
+)
+def test_the_rule_of_an_argument_is_read(annotation, text, right, wrong):
+    read = rule(annotation, text)
+    assert [value for value in right if read.breaks(value)] == []
+    assert [value for value in wrong if not read.breaks(value)] == []
+    assert all(read.breaks([one] if read.each else one) for one in read.outside())
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text"), [("float", "what is added."), ("torch.Tensor", "positive."), ("Case", "at least 1.")]
+)
+def test_where_nothing_is_said_there_is_no_rule(annotation, text):
+    assert rule(annotation, text) is None
+
+
+def test_lines_of_arguments_are_read_whole():
+    doc = (
+        "Do it.\n\nArgs:\n    one, two: first line\n        and second; positive.\n    three: last.\n\nReturns:\n    x"
+    )
+    assert clauses.arguments(doc) == {
+        "one": "first line and second; positive.",
+        "two": "first line and second; positive.",
+        "three": "last.",
+    }
+
+
+def function_of(item, function):
+    """An item whose reference is another function of the same name."""
+    other = replace(item)
+    object.__setattr__(other, "solution", lambda: function)
+    return other
+
+
+ZERO = bank.find("05-zero-memory")
+
+
+def test_a_refusal_that_is_not_announced_is_found(said):
+    """Kills: a tool that reads any docstring as announcing everything."""
+    text = inspect.getdoc(ZERO.solution()).replace("; not negative", "")
+
+    def zero_memory(
+        params: float,
+        stage: int,
+        ranks: int,
+        weight_bytes: float = 2.0,
+        gradient_bytes: float = 2.0,
+        optimizer_bytes: float = 12.0,
+    ) -> float:
+        return ZERO.solution()(params, stage, ranks, weight_bytes, gradient_bytes, optimizer_bytes)
+
+    zero_memory.__doc__ = text
+    found = clauses.not_announced(function_of(ZERO, zero_memory))
+    assert any("params" in sentence for sentence in found)
+    said["ANNOUNCED"][ZERO.id] = (Announced("params must", "no such words"),)
+    assert any(
+        "does not stand in the docstring" in one for one in clauses.not_announced(function_of(ZERO, zero_memory))
+    )
+
+
+def test_what_is_accepted_against_the_rule_is_found(said):
+    def zero_memory(
+        params: float,
+        stage: int,
+        ranks: int,
+        weight_bytes: float = 2.0,
+        gradient_bytes: float = 2.0,
+        optimizer_bytes: float = 12.0,
+    ) -> float:
+        return float(params)
+
+    zero_memory.__doc__ = inspect.getdoc(ZERO.solution())
+    found = clauses.not_refused(function_of(ZERO, zero_memory))
+    assert {one.partition("=")[0] for one in found} >= {"params", "stage", "ranks"}
+    assert clauses.not_refused(ZERO) == []
+
+
+def test_a_promise_without_a_clause_and_a_clause_without_a_case_are_found(said):
+    sentences = clauses.promises(ZERO)
+    assert sentences
+    assert len([one for one in clauses.without_case(ZERO) if one.startswith("no clause for")]) == len(sentences)
+    said["CLAUSES"][ZERO.id] = (Clause(sentences[0], edits=(("return float(", "return 1.0 * float("),)),)
+    assert any("can be broken" in one for one in clauses.without_case(ZERO))
+
+
+def test_a_reason_that_is_not_needed_is_found(said):
+    said["UNTRIED"][ZERO.id] = (Untried("ranks", "no reason"),)
+    assert "ranks: the reason is not needed" in clauses.not_tried(ZERO)
+
+
+def test_an_unknown_item_is_an_error(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        clauses.main(["--only", "99-none"])
+    assert stopped.value.code == 2
+
+
+def test_a_rule_names_values_outside():
+    assert Rule("count", low=1).outside() == [2.5, True, 0]
+    assert Rule("amount", low=0, low_open=True, high=1).outside()[1:] == [math.inf, 0, 1.001]

@@ -1,0 +1,457 @@
+"""Docstrings against cases: what is refused is announced, what is announced is refused, and what is said is tried.
+
+    python -m tools.clauses                       every item
+    python -m tools.clauses --only 05-zero-memory
+
+Four lists, which are empty when all is well.
+
+*Not announced*: a public or hidden case that must be refused breaks no rule that the docstring states. The rule of an
+argument is its annotation (``int`` is a count: an int and no bool; ``float`` an amount: finite) and the words of its
+line under ``Args``: "at least 1", "not negative", "positive", "from 0 to 1". It holds where the docstring has a section
+``Raises``. Every other refusal has an :class:`Announced` in ``tests/clauses``, whose words stand in the docstring.
+
+*Not refused*: the reference accepts what the rule of an argument excludes.
+
+*Not tried*: no case breaks the rule of an argument.
+
+*No case*: a sentence that promises something (it holds one of :data:`TRIGGERS`) has no :class:`Clause`, or none of the
+item's cases notices the program that breaks it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib
+import inspect
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from autograder import bank, compare, edits, probing, trusted, trusted_worlds, values
+from autograder.edits import Edit
+from autograder.exam import Exam
+from autograder.items import Build, Case, Group
+from autograder.outcome import Outcome
+
+HERE = Path(__file__).resolve().parents[1] / "tests" / "clauses"
+#: Keys whose cases are looked at, and those with which a program that breaks a clause must be noticed, each of them.
+KEYS, NOTICED = range(8), range(3)
+#: The same for items that need processes.
+FEW_KEYS, FEW_NOTICED = range(2), range(1)
+PLAIN = ("call", "calls")
+TRIGGERS = re.compile(
+    r"\b(never|also|ties?|new|unchanged|not finite|infinit\w*|nan|empty|ignored|twice|in place|whatever|only|alone"
+    r"|unless|except|exactly|copy|copies|copied)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Announced:
+    """What the reference says when it refuses, as a pattern, and the ``words`` of the docstring that announce it."""
+
+    message: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A sentence of a docstring, named by some of its ``words``, and a program that breaks it.
+
+    The program is the reference with ``edits``, or a whole ``program``. ``why``: no case can try it, for this reason.
+    """
+
+    words: str
+    edits: tuple[Edit, ...] = ()
+    program: Callable[..., Any] | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Untried:
+    """An argument whose rule no case breaks, and why."""
+
+    argument: str
+    why: str
+
+
+# The rules of arguments.
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an argument may be. ``kind`` is ``count``, ``amount`` or ``name``; ``each``: the rule of every element."""
+
+    kind: str
+    names: tuple[str, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+    one_of: tuple[float, ...] = ()
+    each: bool = False
+    none: bool = False
+    infinite: bool = False
+
+    def breaks(self, value: Any) -> bool:
+        """Whether ``value`` is against the rule."""
+        if value is None:
+            return not self.none
+        if self.each and isinstance(value, list | tuple | Mapping):
+            parts = value.values() if isinstance(value, Mapping) else value
+            return any(replace(self, none=False).breaks(part) for part in parts)
+        if isinstance(value, list | tuple | dict):
+            return False  # of another layout than the annotation: not for this rule to say
+        return self.breaks_one(value)
+
+    def breaks_one(self, value: Any) -> bool:
+        if self.kind == "name":
+            return type(value) is str and value not in self.names
+        if self.kind == "count" and type(value) is not int:
+            return type(value) in (bool, float)
+        if type(value) not in (int, float):
+            return False
+        if math.isnan(value) or (math.isinf(value) and not self.infinite):
+            return True
+        below = value < self.low or (self.low_open and value == self.low)
+        above = value > self.high or (self.high_open and value == self.high)
+        return below or above or bool(self.one_of and value not in self.one_of)
+
+    def outside(self) -> list[Any]:
+        """Values that the rule excludes: of a wrong type, not finite, just outside the range."""
+        if self.kind == "name":
+            return ["", f"{self.names[0]}s"]
+        step = 1 if self.kind == "count" else 1e-3
+        found: list[Any] = [2.5, True] if self.kind == "count" else [math.nan]
+        if self.kind == "amount" and not self.infinite:
+            found.append(math.inf)
+        if math.isfinite(self.low):
+            found.append(self.low if self.low_open else self.low - step)
+        if math.isfinite(self.high):
+            found.append(self.high if self.high_open else self.high + step)
+        if self.one_of:
+            found.append(max(self.one_of) + 1)
+        whole = self.kind == "count"
+        return [int(one) if whole and type(one) is float and one.is_integer() else one for one in found]
+
+
+NUMBER = r"(-?\d[\d.]*(?:e-?\d+)?)"
+RANGES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
+    (rf"from {NUMBER} to {NUMBER}(?![\d *])", lambda m: {"low": float(m[1]), "high": float(m[2])}),
+    (
+        rf"between {NUMBER} and {NUMBER}, both excluded",
+        lambda m: {"low": float(m[1]), "high": float(m[2]), "low_open": True, "high_open": True},
+    ),
+    (
+        rf"(?:above|>) ?{NUMBER}(?:,| and) at most {NUMBER}",
+        lambda m: {"low": float(m[1]), "high": float(m[2]), "low_open": True},
+    ),
+    (rf"(?:at least|>=) {NUMBER}", lambda m: {"low": float(m[1])}),
+    (rf"counted from {NUMBER}", lambda m: {"low": float(m[1])}),
+    (rf"from {NUMBER}\b", lambda m: {"low": float(m[1])}),
+    (r"\bnot negative\b", lambda m: {"low": 0.0}),
+    (r"\bpositive\b|(?:above|>) 0\b", lambda m: {"low": 0.0, "low_open": True}),
+    (r"\bthe integers? ((?:\d+, )*\d+ or \d+)", lambda m: {"one_of": tuple(map(float, re.findall(r"\d+", m[1])))}),
+)
+
+
+def rule(annotation: Any, text: str) -> Rule | None:
+    """The rule of an argument: from its annotation and its line under ``Args``. None where there is none to read."""
+    words = str(annotation)
+    outer = re.match(r"(?:Sequence|Iterable|list|tuple|Mapping)\[(.*)\]", words)
+    kinds = set(re.findall(r"\b(int|float|bool|str|Tensor)\b", outer[1].rpartition(",")[2] if outer else words))
+    names = tuple(re.findall(r'``"([^"]*)"``', text))
+    if kinds == {"str"} and len(names) > 1:
+        return Rule("name", names, each=bool(outer), none="None" in words)
+    kind = {"int": "count", "float": "amount"}.get(next(iter(kinds), "") if len(kinds) == 1 else "", "")
+    if not kind or (outer and "tuple[" in outer[1]):
+        return None
+    found: dict[str, Any] = {}
+    for pattern, read in RANGES:
+        if match := re.search(pattern, text):
+            found = read(match)
+            break
+    if not found and not re.search(r"\b(?:finite|integers?)\b", text):
+        return None  # nothing is said about what it may be
+    none = "None" in words
+    return Rule(kind, each=bool(outer), none=none, infinite=bool(re.search(r"\binfinit", text)), **found)
+
+
+def arguments(doc: str) -> dict[str, str]:
+    """The lines of the section ``Args`` of a docstring, by argument."""
+    section = re.search(r"(?:^|\n)Args:\n(.*?)(?=\n\S|\Z)", doc, re.DOTALL)
+    if not section:
+        return {}
+    parts = re.split(r"(?:^|\n) {4}(\w+(?:, \w+)*): ", section[1])
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: " ".join(text.split()) for names, text in named for name in names.split(", ")}
+
+
+@functools.cache
+def rules(function: Callable[..., Any]) -> dict[str, Rule]:
+    """The rules of the arguments of a function, or of what makes a class."""
+    doc = inspect.getdoc(function) or ""
+    if "\nRaises:\n" not in doc:
+        return {}  # it refuses nothing: its ranges say what it is called with
+    texts = arguments(doc)
+    read = {
+        name: rule(one.annotation, texts.get(name, "")) for name, one in inspect.signature(function).parameters.items()
+    }
+    return {name: one for name, one in read.items() if one}
+
+
+def signature(item: Build) -> inspect.Signature:
+    """How a case calls: the function, or the driver of a probe, whose arguments are named as the function's are."""
+    own = inspect.signature(item.solution())
+    if not item.probe:
+        return own
+    driver = list(inspect.signature(probing.load(item.probe)).parameters.values())[1:]
+    handed_on = any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in driver)
+    return own if handed_on else inspect.Signature(driver)
+
+
+def broken(
+    function: Callable[..., Any], call: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> list[str]:
+    """The arguments of a call that break the rules of ``function``; none where they do not fit."""
+    known = rules(function)
+    try:
+        given = call.bind_partial(*args, **kwargs).arguments
+    except TypeError:
+        return []
+    given = {**given.pop("options", {}), **given}
+    return [name for name, value in given.items() if name in known and known[name].breaks(value)]
+
+
+# What is said beside the items.
+
+
+def _modules() -> Iterator[ModuleType]:
+    for file in sorted(HERE.glob("ch*.py")):
+        yield importlib.import_module(f"tests.clauses.{file.stem}")
+
+
+@functools.cache
+def said(name: str) -> dict[str, tuple[Any, ...]]:
+    """``ANNOUNCED``, ``CLAUSES`` or ``UNTRIED`` of all modules in ``tests/clauses``, by item."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for module in _modules():
+        for item, entries in getattr(module, name, {}).items():
+            found[item] = (*found.get(item, ()), *entries)
+    return found
+
+
+# The four lists.
+
+
+def drawn(item: Build, key: int) -> list[tuple[Group | None, Case]]:
+    """What a grading with this key asks."""
+    return list(Exam([item], f"key {key}".encode()).sheet(item).drawn)
+
+
+def refusals(item: Build) -> Iterator[tuple[str, list[str]]]:
+    """For each case that has to be refused, what the reference says and the arguments that break their rules."""
+    function, call = item.solution(), signature(item)
+    for key in KEYS if item.grade in PLAIN else FEW_KEYS:
+        cases = [case for _, case in drawn(item, key) if case.raises or item.grade == "calls"]
+        if item.grade == "calls":
+            for case in cases:
+                yield from _refused_calls(function, case)
+        elif cases:
+            for case, outcome in zip(cases, trusted.run(item, function, cases, 30.0), strict=True):
+                rows = case.args if item.grade == "world" else (case.args,)
+                yield (
+                    outcome.detail,
+                    sorted({one for args in rows for one in broken(function, call, args, case.kwargs)}),
+                )
+
+
+def _refused_calls(maker: Any, case: Case) -> Iterator[tuple[str, list[str]]]:
+    """The same for each call that an object refuses, and for making it."""
+    objects: dict[str, Any] = {}
+    for name, args in (("", None), *case.calls):
+        owner, _, method = name.rpartition(".")
+        if owner.startswith("#"):  # an answer, not the object
+            continue
+        try:
+            if owner not in objects:
+                objects[owner] = maker(*values.fresh(list(case.args)), **values.fresh(dict(case.kwargs)))
+            if args is not None:
+                getattr(objects[owner], method)(*values.fresh(list(args)))
+        except Exception as error:
+            if owner not in objects:
+                yield str(error), broken(maker, inspect.signature(maker), case.args, case.kwargs)
+                return
+            called = getattr(maker, method)
+            yield str(error), broken(called, inspect.signature(called), (None, *(args or ())), {})
+
+
+def not_announced(item: Build) -> list[str]:
+    """Refusals that neither the rule of an argument nor the words of the docstring announce."""
+    entries: tuple[Announced, ...] = said("ANNOUNCED").get(item.id, ())
+    text = " ".join(" ".join(docstrings(item)).split())
+    found = [f"{one.words!r} does not stand in the docstring" for one in entries if one.words not in text]
+    messages = {message for message, arguments in refusals(item) if not arguments}
+    matched = {one: [message for message in messages if re.search(one.message, message)] for one in entries}
+    found += [f"no refusal says {one.message!r}" for one, explained in matched.items() if not explained]
+    open_ = messages - {message for explained in matched.values() for message in explained}
+    alike = {re.sub(r"-?\d[\d.e+-]*", "#", message): message for message in sorted(open_)}
+    return found + [f"the docstring does not say that it refuses {message[:150]!r}" for message in alike.values()]
+
+
+def not_refused(item: Build) -> list[str]:
+    """Values that the rule of an argument excludes, and that the reference takes without a ValueError."""
+    function, found = item.solution(), []
+    case = next((case for _, case in drawn(item, 0) if not case.raises), None)
+    if case is None:
+        return []
+    tried = [
+        (name, value, _with(item, case, name, value))
+        for name, one in rules(function).items()
+        for value in one.outside()
+    ]
+    cases = [changed for _, _, changed in tried if changed]
+    outcomes = iter(trusted.run(item, function, cases, 5.0) if item.grade in PLAIN else _alone(item, cases))
+    for name, value, changed in tried:
+        if changed:
+            outcome = next(outcomes)
+            if (outcome.kind, outcome.error) != ("raised", "ValueError"):
+                ended = outcome.error or "a value"
+                found.append(f"{name}={value!r} gives {ended}")
+    return found
+
+
+def _alone(item: Build, cases: Sequence[Case]) -> list[Outcome]:
+    return trusted_worlds.together(item, item.solution(), cases, 5.0)
+
+
+def _with(item: Build, case: Case, name: str, value: Any) -> Case | None:
+    """The case with another value for an argument, on every rank of a world; None where it cannot be put there."""
+    call, each = signature(item), rules(item.solution())[name].each
+
+    def put(args: Sequence[Any]) -> Case | None:
+        try:
+            bound = call.bind(*args, **case.kwargs)
+        except TypeError:
+            return None
+        bound.apply_defaults()
+        new = _replaced(bound.arguments.get(name), value) if each else value
+        if new is None or name not in bound.arguments:
+            return None
+        bound.arguments[name] = new
+        return replace(case, args=bound.args, kwargs=bound.kwargs, calls=case.calls[:1])
+
+    if item.grade != "world":
+        return put(case.args)
+    rows = [put(args) for args in case.args]
+    if any(row is None for row in rows):
+        return None
+    return replace(case, args=tuple(row.args for row in rows if row), kwargs=rows[0].kwargs if rows[0] else {})
+
+
+def _replaced(sequence: Any, value: Any) -> Any:
+    """A flat sequence with another first element; None for anything else."""
+    if not isinstance(sequence, list | tuple) or not sequence or isinstance(sequence[0], list | tuple):
+        return None
+    return type(sequence)([value, *sequence[1:]])
+
+
+def not_tried(item: Build) -> list[str]:
+    """Arguments with a rule that no case breaks."""
+    entries: tuple[Untried, ...] = said("UNTRIED").get(item.id, ())
+    reasoned = {one.argument for one in entries}
+    tried = {name for _, arguments in refusals(item) for name in arguments}
+    known = rules(item.solution())
+    found = [f"{name}: the reason is not needed" for name in sorted(reasoned & tried)]
+    return found + [f"{name}: no case breaks its rule" for name in known if name not in tried | reasoned]
+
+
+def docstrings(item: Build) -> list[str]:
+    """What a learner reads: of the function or class, and of its public methods."""
+    reference = item.solution()
+    found = [inspect.getdoc(reference) or ""]
+    if isinstance(reference, type):
+        methods = [one for name, one in vars(reference).items() if not name.startswith("_")]
+        found += [inspect.getdoc(one) or "" for one in methods if callable(one) or isinstance(one, property)]
+    return found
+
+
+def promises(item: Build) -> list[str]:
+    """The sentences that hold a trigger; what is refused (``Raises``) and the sources are left out."""
+    found = []
+    for doc in docstrings(item):
+        doc = re.sub(r"(?:^|\n)(?:Raises|Sources?):.*?(?=\n\S|\Z)", "", doc, flags=re.DOTALL)
+        for line in re.sub(r"\n +", " ", doc).splitlines():
+            found += [one.strip() for one in re.split(r"(?<=[.;])\s+", line) if TRIGGERS.search(one)]
+    return found
+
+
+def without_case(item: Build) -> list[str]:
+    """Sentences without a clause, clauses without a sentence, and clauses that no case tries."""
+    clauses: tuple[Clause, ...] = said("CLAUSES").get(item.id, ())
+    text = " ".join(" ".join(docstrings(item)).split())
+    found = [f"{one.words!r} does not stand in the docstring" for one in clauses if one.words not in text]
+    for sentence in promises(item):
+        if not any(one.words in " ".join(sentence.split()) or sentence in one.words for one in clauses):
+            found.append(f"no clause for {sentence!r}")
+    for one in clauses:
+        if not one.why and (missed := unnoticed(item, one)):
+            found.append(f"{one.words!r} can be broken: nothing is lost with keys {missed}")
+    return found
+
+
+def unnoticed(item: Build, clause: Clause) -> list[int]:
+    """The keys with which the program that breaks a clause loses nothing."""
+    program = clause.program or edits.edited(item.solution(), clause.edits)
+    missed = []
+    for key in NOTICED if item.grade in PLAIN else FEW_NOTICED:
+        cases = [case for _, case in drawn(item, key)]
+        expected = trusted.run(item, item.solution(), cases, 30.0)
+        rows = zip(cases, expected, _one_by_one(item, program, cases), strict=True)
+        if not any(compare.fault(item, *row) for row in rows):
+            missed.append(key)
+    return missed
+
+
+def _one_by_one(item: Build, program: Any, cases: Sequence[Case]) -> Iterator[Outcome]:
+    """The outcomes of a program; where each case needs processes of its own, only as many as are asked for."""
+    if item.grade in PLAIN:
+        yield from trusted.run(item, program, cases, 2.0)
+    for case in cases if item.grade not in PLAIN else ():
+        yield from trusted.run(item, program, [case], 2.0)
+
+
+LISTS = {
+    "not announced": not_announced,
+    "not refused": not_refused,
+    "not tried": not_tried,
+    "no case": without_case,
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.clauses", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="these items, or those whose ids begin so")
+    parser.add_argument("--list", choices=LISTS, help="this list alone")
+    options = parser.parse_args(argv)
+    chosen = [item for item in bank.builds() if not options.only or item.id.startswith(tuple(options.only))]
+    if not chosen:
+        parser.error(f"no item is called or begins with {' or '.join(options.only)}")
+    count = 0
+    for item in chosen:
+        for name, find in LISTS.items():
+            for sentence in find(item) if options.list in (None, name) else []:
+                print(f"{item.id}: {name}: {sentence}", flush=True)
+                count += 1
+    print(f"{len(chosen)} items, {count} sentences")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""Does a grade depend on the key? Right programs in other formulations, graded with many keys.
+
+    python -m tools.luck                              every item, 200 keys
+    python -m tools.luck --only 05-zero-memory --keys 20
+
+For each item whose answers hold floats, ``tests/luck/`` has two further right programs at least: another order of
+operations, another algebra, double precision inside, a function of a library. Each is handed the public cases and the
+hidden cases of each key, and its answers are judged as those of a submission are. A right program that fails with one
+key is printed with the group of the case. Programs run in this process and in worlds, outside the sandbox: they are
+ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder import bank, compare, edits, trusted, trusted_worlds
+from autograder.edits import Edit
+from autograder.exam import Asked, Exam, Paper, answered
+from autograder.items import Build, Case, Group, Tensor
+from autograder.outcome import Outcome
+from autograder.values import Record
+
+HERE = Path(__file__).resolve().parents[1] / "tests" / "luck"
+#: Keys whose cases share their processes.
+BATCH = 20
+#: Seconds for one case.
+PATIENCE = 30.0
+
+
+@dataclass(frozen=True)
+class Right:
+    """A right program in another formulation: the reference with ``edits``, or a whole ``program``."""
+
+    formulation: str
+    edits: tuple[Edit, ...] = ()
+    program: Callable[..., Any] | None = None
+
+    def made(self, item: Build) -> Any:
+        """The program itself."""
+        return self.program or edits.edited(item.solution(), self.edits)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case that a right program lost."""
+
+    item: str
+    formulation: str
+    key: int
+    group: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.item}, {self.formulation}, key {self.key}, {self.group}: {self.sentence}"
+
+
+def formulations() -> dict[str, tuple[Right, ...]]:
+    """The further right programs of every item, by id, from the modules in ``tests/luck``."""
+    found: dict[str, tuple[Right, ...]] = {}
+    for file in sorted(HERE.glob("ch*.py")):
+        for identifier, programs in importlib.import_module(f"tests.luck.{file.stem}").RIGHT.items():
+            found[identifier] = (*found.get(identifier, ()), *programs)
+    return found
+
+
+def has_floats(item: Build) -> bool:
+    """Whether an answer to a public case or to a hidden one of the first key holds a float."""
+    cases = [case for _, case in _drawn(item, 0)]
+    return any(outcome.kind == "value" and _floats(outcome.value) for outcome in _answers(item, item.solution(), cases))
+
+
+def _floats(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dtype.startswith("float")
+    if isinstance(value, Record):
+        return _floats(list(value.fields.values()))
+    if isinstance(value, dict):
+        return _floats(list(value.values()))
+    return any(map(_floats, value)) if isinstance(value, list | tuple) else isinstance(value, float)
+
+
+def failures(item: Build, programs: Sequence[Right], keys: Sequence[int]) -> Iterator[Failure]:
+    """The cases that right programs lose, over all keys."""
+    made = [(right, right.made(item)) for right in programs]
+    for start in range(0, len(keys), BATCH):
+        rows = [(key, group, case) for key in keys[start : start + BATCH] for group, case in _drawn(item, key)]
+        cases = [case for _, _, case in rows]
+        expected = answered(item, cases)
+        for right, program in made:
+            outcomes = _answers(item, program, cases)
+            for place, sentence in _faults(item, cases, expected, outcomes):
+                key, group, _ = rows[place]
+                yield Failure(item.id, right.formulation, key, group.name if group else "public cases", sentence)
+
+
+def _faults(
+    item: Build, cases: Sequence[Case], expected: Sequence[Outcome], outcomes: Sequence[Outcome]
+) -> Iterator[tuple[int, str]]:
+    """The places of wrong outcomes. How far the reference moves is found out where an outcome is not close to it."""
+    rows = zip(cases, expected, outcomes, strict=True)
+    far = [place for place, row in enumerate(rows) if compare.fault(item, *row)]
+    paper = Paper(item, tuple(Asked(cases[place], None, expected[place]) for place in far), ())
+    for number, place in enumerate(far):
+        if sentence := paper.fault(number, outcomes[place]):
+            yield place, sentence
+
+
+def _drawn(item: Build, key: int) -> list[tuple[Group | None, Case]]:
+    """What a grading with this key asks."""
+    return list(Exam([item], f"key {key}".encode()).sheet(item).drawn)
+
+
+def _answers(item: Build, program: Any, cases: Sequence[Case]) -> list[Outcome]:
+    if item.grade in ("tensor", "world"):
+        return trusted_worlds.together(item, program, cases, PATIENCE)
+    return trusted.run(item, program, cases, PATIENCE)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.luck", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="these items alone")
+    parser.add_argument("--keys", type=int, default=200, help="how many keys (200)")
+    options = parser.parse_args(argv)
+    known = formulations()
+    items = [item for item in bank.builds() if not options.only or item.id in options.only]
+    failed = 0
+    for item in items:
+        programs = known.get(item.id, ())
+        if len(programs) < 2 and has_floats(item):
+            print(f"{item.id}: {len(programs)} further right programs; two are needed", flush=True)
+            failed += 1
+        found = list(failures(item, programs, range(options.keys))) if programs else []
+        if programs:
+            print(f"{item.id}: {len(programs)} programs, {options.keys} keys, {len(found)} cases lost", flush=True)
+        print(*(f"  {one}" for one in found), sep="\n", end="\n" if found else "", flush=True)
+        failed += len(found)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
