@@ -140,30 +140,6 @@ def wrong_interval(checkpoint_seconds, mtbf_hours):
     return math.sqrt(2 * checkpoint_seconds * mtbf_hours) * 60
 
 
-def slip_times_sixty(checkpoint_seconds, mtbf_hours):
-    import math
-
-    return math.sqrt(2 * checkpoint_seconds * mtbf_hours * 3600) * 60
-
-
-def slip_seconds(checkpoint_seconds, mtbf_hours):
-    import math
-
-    return math.sqrt(2 * checkpoint_seconds * mtbf_hours * 60)
-
-
-def slip_hours(checkpoint_seconds, mtbf_hours):
-    import math
-
-    return math.sqrt(2 * checkpoint_seconds / 3600 * mtbf_hours)
-
-
-def slip_hours_by_sixty(checkpoint_seconds, mtbf_hours):
-    import math
-
-    return math.sqrt(2 * checkpoint_seconds / 3600 * mtbf_hours) / 60
-
-
 def _two_units(rng: Random) -> Case:
     return Case((_log(rng, 1, 600), _log(rng, 0.5, 500)))
 
@@ -179,10 +155,31 @@ DEBUG_INTERVAL = Debug(
     groups=(Group("two units", _two_units, 6, "Turn both into one unit first, the result into minutes last."),),
     slips=(
         Slip("That is the interval in seconds: both times in one unit first, minutes at the end.", wrong_interval),
-        Slip("The root is in seconds now: divide by 60 to get minutes, do not multiply.", slip_times_sixty),
-        Slip("An hour has 3,600 seconds, and the root takes both times in one unit.", slip_seconds),
-        Slip("That is the interval in hours.", slip_hours),
-        Slip("The root is in hours now: multiply by 60 to get minutes, do not divide.", slip_hours_by_sixty),
+        Slip(
+            "The root is in seconds now: divide by 60 to get minutes, do not multiply.",
+            edit=(
+                "math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60",
+                "math.sqrt(2 * checkpoint_seconds * mtbf_hours * 3600) * 60",
+            ),
+        ),
+        Slip(
+            "An hour has 3,600 seconds, and the root takes both times in one unit.",
+            edit=(
+                "math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60",
+                "math.sqrt(2 * checkpoint_seconds * mtbf_hours * 60)",
+            ),
+        ),
+        Slip(
+            "That is the interval in hours.",
+            edit=(
+                "math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60",
+                "math.sqrt(2 * checkpoint_seconds / 3600 * mtbf_hours)",
+            ),
+        ),
+        Slip(
+            "The root is in hours now: multiply by 60 to get minutes, do not divide.",
+            edit=("2 * checkpoint_seconds * (mtbf_hours * 3600)", "2 * checkpoint_seconds / 3600 * mtbf_hours"),
+        ),
     ),
     wrong=wrong_interval,
 )

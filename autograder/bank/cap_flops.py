@@ -11,44 +11,6 @@ from rankzero.units import TFLOP
 # --- training_flops
 
 
-def slip_square_per_token(parameters, phases, layers=0, width=0, causal=False):
-    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
-        raise ValueError("out of range")
-    return float(sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s**2) for t, s in phases))
-
-
-def slip_forward_only(parameters, phases, layers=0, width=0, causal=False):
-    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
-        raise ValueError("out of range")
-    return float(sum(t * (2 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases))
-
-
-def slip_attention_forward(parameters, phases, layers=0, width=0, causal=False):
-    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
-        raise ValueError("out of range")
-    return float(sum(t * (6 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases))
-
-
-def slip_scores_only(parameters, phases, layers=0, width=0, causal=False):
-    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
-        raise ValueError("out of range")
-    return float(sum(t * (6 * parameters + (3 if causal else 6) * layers * width * s) for t, s in phases))
-
-
-def slip_mean_sequence(parameters, phases, layers=0, width=0, causal=False):
-    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
-        raise ValueError("out of range")
-    tokens, sequences = sum(t for t, _ in phases), sum(t / s for t, s in phases)
-    mean = tokens / sequences if sequences else 0
-    return float(tokens * (6 * parameters + (6 if causal else 12) * layers * width * mean))
-
-
-def slip_causal_ignored(parameters, phases, layers=0, width=0, causal=False):
-    if not 0 <= parameters < 1e300 or layers < 0 or width < 0 or any(t < 0 or t != t or s < 1 for t, s in phases):
-        raise ValueError("out of range")
-    return float(sum(t * (6 * parameters + 12 * layers * width * s) for t, s in phases))
-
-
 def slip_flops_unchecked(parameters, phases, layers=0, width=0, causal=False):
     return float(sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s) for t, s in phases))
 
@@ -123,77 +85,58 @@ FLOPS = Build(
     slips=(
         Slip(
             "Attention costs a token the length of its sequence, not the square: that is a sequence.",
-            slip_square_per_token,
+            edit=(
+                "return total",
+                "return sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s**2) for t, s in phases)",
+            ),
         ),
-        Slip("That is the forward pass: backward costs twice as much again.", slip_forward_only),
-        Slip("The parameters are right; attention has a backward pass, too.", slip_attention_forward),
-        Slip("Attention is two products, scores and weighted values: you count one.", slip_scores_only),
-        Slip("One mean length, and sequences weigh it: count each phase by its tokens.", slip_mean_sequence),
-        Slip("`causal` is ignored: it halves the attention.", slip_causal_ignored),
-        Slip("Impossible arguments were accepted.", slip_flops_unchecked),
+        Slip(
+            "That is the forward pass: backward costs twice as much again.",
+            edit=(
+                "return total",
+                "return sum(t * (2 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases)",
+            ),
+        ),
+        Slip(
+            "The parameters are right; attention has a backward pass, too.",
+            edit=(
+                "return total",
+                "return sum(t * (6 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases)",
+            ),
+        ),
+        Slip(
+            "Attention is two products, scores and weighted values: you count one.",
+            edit=(
+                "return total",
+                "return sum(t * (6 * parameters + (3 if causal else 6) * layers * width * s) for t, s in phases)",
+            ),
+        ),
+        Slip(
+            "One mean length, and sequences weigh it: count each phase by its tokens.",
+            edits=(
+                (
+                    "    total = 0.0\n    for tokens, sequence in phases:",
+                    (
+                        "    total, phases = 0.0, list(phases)\n"
+                        "    rows = sum(tokens / sequence for tokens, sequence in phases)\n"
+                        "    for tokens, sequence in phases:"
+                    ),
+                ),
+                ("layers * width * sequence", "layers * width * sum(count for count, _ in phases) / (rows or 1)"),
+            ),
+        ),
+        Slip(
+            "`causal` is ignored: it halves the attention.",
+            edit=("return total", "return sum(t * (6 * parameters + 12 * layers * width * s) for t, s in phases)"),
+        ),
+        Slip(
+            "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
+            slip_flops_unchecked,
+        ),
     ),
 )
 
 # --- utilization
-
-
-def slip_sparse(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
-        raise ValueError("out of range")
-    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
-        raise ValueError("out of range")
-    mfu = tokens_per_second * flops_per_token / (gpus * 2 * peak)
-    return mfu, mfu * (3 + recomputed_forward) / 3
-
-
-def slip_whole_more(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
-        raise ValueError("out of range")
-    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
-        raise ValueError("out of range")
-    mfu = tokens_per_second * flops_per_token / (gpus * peak)
-    return mfu, mfu * (1 + recomputed_forward)
-
-
-def slip_one_gpu(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
-        raise ValueError("out of range")
-    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
-        raise ValueError("out of range")
-    mfu = tokens_per_second * flops_per_token / peak
-    return mfu, mfu * (3 + recomputed_forward) / 3
-
-
-def slip_forward_rate(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
-        raise ValueError("out of range")
-    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
-        raise ValueError("out of range")
-    mfu = tokens_per_second * flops_per_token / 3 / (gpus * peak)
-    return mfu, mfu * (3 + recomputed_forward) / 3
-
-
-def slip_everything_again(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
-        raise ValueError("out of range")
-    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
-        raise ValueError("out of range")
-    mfu = tokens_per_second * flops_per_token / (gpus * peak)
-    return mfu, mfu * 4 / 3
-
-
-def slip_model_counts_twice(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    if not 0 <= tokens_per_second < 1e300 or not 0 < flops_per_token < 1e300 or gpus < 1 or not 0 < peak < 1e300:
-        raise ValueError("out of range")
-    if not 0 <= recomputed_forward <= 1 or gpus != int(gpus):
-        raise ValueError("out of range")
-    hfu = tokens_per_second * flops_per_token / (gpus * peak)
-    return hfu * 3 / (3 + recomputed_forward), hfu
-
-
-def slip_utilization_unchecked(tokens_per_second, flops_per_token, gpus, peak, recomputed_forward=0.0):
-    mfu = tokens_per_second * flops_per_token / (gpus * peak)
-    return mfu, mfu * (3 + recomputed_forward) / 3
 
 
 def _run_rates(rng: Random) -> tuple[float, float, int, float]:
@@ -238,18 +181,42 @@ UTILIZATION = Build(
         Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 11, "Bad input must raise ValueError.", _bad_rates),
     ),
     slips=(
-        Slip("The peak is the dense one: that is half, for a peak with sparsity.", slip_sparse),
         Slip(
-            "The forward pass is a third of a step: recomputing all of it adds a third, not a whole.", slip_whole_more
+            "The peak is the dense one: that is half, for a peak with sparsity.",
+            edit=("gpus * peak", "gpus * 2 * peak"),
         ),
-        Slip("Divide by the peak of all GPUs.", slip_one_gpu),
-        Slip("`flops_per_token` holds forward and backward already.", slip_forward_rate),
-        Slip("HFU counts the part that is recomputed, not always the whole forward pass.", slip_everything_again),
+        Slip(
+            "The forward pass is a third of a step: recomputing all of it adds a third, not a whole.",
+            edit=("recomputed_forward / 3", "recomputed_forward"),
+        ),
+        Slip("Divide by the peak of all GPUs.", edit=("gpus * peak", "peak")),
+        Slip(
+            "`flops_per_token` holds forward and backward already.",
+            edit=("tokens_per_second * flops_per_token", "tokens_per_second * flops_per_token / 3"),
+        ),
+        Slip(
+            "HFU counts the part that is recomputed, not always the whole forward pass.",
+            edit=("mfu * (1 + recomputed_forward / 3)", "mfu * 4 / 3"),
+        ),
         Slip(
             "MFU does not fall with `recomputed_forward`: the tokens per second hold that already.",
-            slip_model_counts_twice,
+            edit=("mfu, mfu * (1 + recomputed_forward / 3)", "(mfu * 3 / (3 + recomputed_forward), mfu)"),
         ),
-        Slip("Impossible arguments were accepted.", slip_utilization_unchecked),
+        Slip(
+            "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
+            edit=(
+                (
+                    '_check_amount("tokens_per_second", tokens_per_second)\n'
+                    '    _check_positive("flops_per_token", flops_per_token)\n'
+                    '    _check_integer("gpus", gpus, 1)\n'
+                    '    _check_positive("peak", peak)\n'
+                    "    if not 0 <= recomputed_forward <= 1:\n"
+                    '        raise ValueError(f"recomputed_forward must be from 0 to 1, got '
+                    '{recomputed_forward!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

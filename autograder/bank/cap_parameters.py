@@ -7,53 +7,6 @@ from random import Random
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
-def slip_full_keys(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
-        raise ValueError("out of range")
-    layer = 4 * hidden * heads * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
-    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
-
-
-def slip_two_matrices(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
-        raise ValueError("out of range")
-    layer = 2 * hidden * (heads + kv_heads) * head_dim + 2 * hidden * ffn + 2 * hidden
-    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
-
-
-def slip_head_twice(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
-        raise ValueError("out of range")
-    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
-    return layers * layer + 2 * vocab * hidden + hidden
-
-
-def slip_no_head(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
-        raise ValueError("out of range")
-    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
-    return layers * layer + vocab * hidden + hidden
-
-
-def slip_square_queries(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
-        raise ValueError("out of range")
-    layer = 2 * hidden**2 + 2 * hidden * kv_heads * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
-    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
-
-
-def slip_no_norms(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    if min(layers, hidden, heads, kv_heads, head_dim, ffn, vocab) < 1 or heads % kv_heads or layers != int(layers):
-        raise ValueError("out of range")
-    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn
-    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden
-
-
-def slip_count_unchecked(layers, hidden, heads, kv_heads, head_dim, ffn, vocab, gated=True, tied_embeddings=False):
-    layer = 2 * hidden * (heads + kv_heads) * head_dim + (3 if gated else 2) * hidden * ffn + 2 * hidden
-    return layers * layer + (1 if tied_embeddings else 2) * vocab * hidden + hidden
-
-
 def _sizes(rng: Random) -> tuple[int, ...]:
     """Grouped queries, and heads together wider or narrower than the hidden state."""
     kv_heads, head_dim = 2 ** rng.randint(0, 4), rng.choice((32, 64, 96, 128, 256))
@@ -109,13 +62,78 @@ PARAMETERS = Build(
         Group("bad input", lambda rng: rng.choice(_bad_sizes(rng)), 9, "Bad input must raise ValueError.", _bad_sizes),
     ),
     slips=(
-        Slip("Keys and values have kv_heads heads, not heads: grouped queries were ignored.", slip_full_keys),
-        Slip("A gated feed-forward block has three matrices.", slip_two_matrices),
-        Slip("A tied head is the embedding: it is counted once.", slip_head_twice),
-        Slip("The head has a matrix of its own unless it is tied.", slip_no_head),
-        Slip("Queries and output are heads * head_dim wide, which need not be hidden.", slip_square_queries),
-        Slip("The norms are missing: two a layer and one at the end, hidden weights each.", slip_no_norms),
-        Slip("Impossible arguments were accepted.", slip_count_unchecked),
+        Slip(
+            "Keys and values have kv_heads heads, not heads: grouped queries were ignored.",
+            edit=(
+                "layers * (attention + feed_forward + 2 * hidden) + ends",
+                (
+                    "layers * (4 * hidden * heads * head_dim + feed_forward + 2 * hidden) + (1 if "
+                    "tied_embeddings else 2) * vocab * hidden + hidden"
+                ),
+            ),
+        ),
+        Slip(
+            "A gated feed-forward block has three matrices.",
+            edit=(
+                "layers * (attention + feed_forward + 2 * hidden) + ends",
+                (
+                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + 2 * hidden * ffn + 2 * "
+                    "hidden) + (1 if tied_embeddings else 2) * vocab * hidden + hidden"
+                ),
+            ),
+        ),
+        Slip(
+            "A tied head is the embedding: it is counted once.",
+            edit=(
+                "layers * (attention + feed_forward + 2 * hidden) + ends",
+                (
+                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + feed_forward + 2 * hidden) "
+                    "+ 2 * vocab * hidden + hidden"
+                ),
+            ),
+        ),
+        Slip(
+            "The head has a matrix of its own unless it is tied.",
+            edit=(
+                "layers * (attention + feed_forward + 2 * hidden) + ends",
+                (
+                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + feed_forward + 2 * hidden) "
+                    "+ vocab * hidden + hidden"
+                ),
+            ),
+        ),
+        Slip(
+            "Queries and output are heads * head_dim wide, which need not be hidden.",
+            edit=(
+                "layers * (attention + feed_forward + 2 * hidden) + ends",
+                (
+                    "layers * (2 * hidden**2 + 2 * hidden * kv_heads * head_dim + feed_forward + 2 * "
+                    "hidden) + (1 if tied_embeddings else 2) * vocab * hidden + hidden"
+                ),
+            ),
+        ),
+        Slip(
+            "The norms are missing: two a layer and one at the end, hidden weights each.",
+            edit=(
+                "layers * (attention + feed_forward + 2 * hidden) + ends",
+                (
+                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + feed_forward) + (1 if "
+                    "tied_embeddings else 2) * vocab * hidden"
+                ),
+            ),
+        ),
+        Slip(
+            "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
+            edit=(
+                (
+                    'for name, size in (sizes | {"ffn": ffn, "vocab": vocab}).items():\n'
+                    "        _check_integer(name, size, 1)\n"
+                    "    if heads % kv_heads:\n"
+                    '        raise ValueError(f"kv_heads must divide heads, {heads}, got {kv_heads}")'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

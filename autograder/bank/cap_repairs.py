@@ -14,21 +14,6 @@ def wrong_shares(counts, planned=()):
     return {cause: 100 * count / total for cause, count in counts.items() if cause not in planned}
 
 
-def slip_planned_listed(counts, planned=()):
-    total = sum(count for cause, count in counts.items() if cause not in planned)
-    return {cause: 100 * count / total for cause, count in counts.items()}
-
-
-def slip_rounded_shares(counts, planned=()):
-    total = sum(count for cause, count in counts.items() if cause not in planned)
-    return {cause: round(100 * count / total, 1) for cause, count in counts.items() if cause not in planned}
-
-
-def slip_plain_fractions(counts, planned=()):
-    total = sum(count for cause, count in counts.items() if cause not in planned)
-    return {cause: count / total for cause, count in counts.items() if cause not in planned}
-
-
 CAUSES = ("faulty GPU", "GPU memory", "software", "network", "host", "storage", "power", "unknown")
 
 
@@ -61,9 +46,12 @@ DEBUG_SHARES = Debug(
     ),
     slips=(
         Slip("The planned interruptions are still in the total.", wrong_shares),
-        Slip("The planned interruptions are still in the list.", slip_planned_listed),
-        Slip("Rounded shares need not sum to 100: leave rounding to the printing.", slip_rounded_shares),
-        Slip("Those are fractions; per cent were asked for.", slip_plain_fractions),
+        Slip("The planned interruptions are still in the list.", edit=("unexpected.items", "counts.items")),
+        Slip(
+            "Rounded shares need not sum to 100: leave rounding to the printing.",
+            edit=("100 * count / sum(unexpected.values())", "round(100 * count / sum(unexpected.values()), 1)"),
+        ),
+        Slip("Those are fractions; per cent were asked for.", edit=("100 * count / sum", "count / sum")),
     ),
     wrong=wrong_shares,
 )
@@ -75,11 +63,6 @@ def wrong_saver(disk, name, data):
     disk.write(name, data)
 
 
-def slip_in_place_synced(disk, name, data):
-    disk.write(name, data)
-    disk.sync(name)
-
-
 def slip_delete_first(disk, name, data):
     import contextlib
 
@@ -88,37 +71,6 @@ def slip_delete_first(disk, name, data):
     disk.write(name + ".part", data)
     disk.sync(name + ".part")
     disk.rename(name + ".part", name)
-
-
-def slip_delete_late(disk, name, data):
-    disk.write(name + ".part", data)
-    disk.sync(name + ".part")
-    disk.remove(name)
-    disk.rename(name + ".part", name)
-
-
-def slip_not_synced(disk, name, data):
-    disk.write(name + ".part", data)
-    disk.rename(name + ".part", name)
-
-
-def slip_synced_late(disk, name, data):
-    disk.write(name + ".part", data)
-    disk.rename(name + ".part", name)
-    disk.sync(name)
-
-
-def slip_copied(disk, name, data):
-    disk.write(name + ".part", data)
-    disk.sync(name + ".part")
-    disk.write(name, data)
-    disk.sync(name)
-    disk.remove(name + ".part")
-
-
-def slip_never_renamed(disk, name, data):
-    disk.write(name + ".part", data)
-    disk.sync(name + ".part")
 
 
 def _next_save(rng: Random) -> Case:
@@ -147,16 +99,32 @@ DEBUG_ATOMIC = Debug(
         Slip(
             "It is still written in place: a crash in the middle leaves neither the old one nor the new.", wrong_saver
         ),
-        Slip("In place and synced: it is safe in the end, but not in the middle.", slip_in_place_synced),
+        Slip(
+            "In place and synced: it is safe in the end, but not in the middle.",
+            edits=(
+                ("disk.write(part", "disk.write(name"),
+                ("disk.sync(part", "disk.sync(name"),
+                ("disk.rename(part, name)", ""),
+            ),
+        ),
         Slip("The old one was deleted first: a crash then leaves nothing.", slip_delete_first),
         Slip(
             "The old one was deleted before the rename, which replaces it: a crash between leaves none.",
-            slip_delete_late,
+            edit=("disk.rename", ("disk.remove(name)\n    disk.rename")),
         ),
-        Slip("Sync before you rename: a name may reach the disk before the data does.", slip_not_synced),
-        Slip("The sync comes too late: between rename and sync a part may stand under the name.", slip_synced_late),
-        Slip("A copy over the old one is a write in place again: rename.", slip_copied),
-        Slip("The new one never gets its name.", slip_never_renamed),
+        Slip("Sync before you rename: a name may reach the disk before the data does.", edit=("disk.sync(part)", "")),
+        Slip(
+            "The sync comes too late: between rename and sync a part may stand under the name.",
+            edits=(
+                ("disk.sync(part)", ""),
+                ("disk.rename(part, name)", ("disk.rename(part, name)\n    disk.sync(name)")),
+            ),
+        ),
+        Slip(
+            "A copy over the old one is a write in place again: rename.",
+            edit=("disk.rename(part, name)", ("disk.write(name, data)\n    disk.sync(name)\n    disk.remove(part)")),
+        ),
+        Slip("The new one never gets its name.", edit=("disk.rename(part, name)", "")),
     ),
     wrong=wrong_saver,
 )
@@ -169,30 +137,6 @@ def wrong_resume(fresh, saved):
     for name in ("step", "weights", "optimizer"):
         state[name] = saved[name]
     return state
-
-
-def slip_sampler_starts_over(fresh, saved):
-    return {**saved, "sampler": fresh["sampler"]}
-
-
-def slip_rng_starts_over(fresh, saved):
-    return {**saved, "rng": fresh["rng"]}
-
-
-def slip_seeded_with_step(fresh, saved):
-    return {**saved, "rng": {"seed": saved["step"], "drawn": 0}}
-
-
-def slip_scaler_starts_over(fresh, saved):
-    return {**saved, "scaler": fresh["scaler"]}
-
-
-def slip_momentum_starts_over(fresh, saved):
-    return {**saved, "optimizer": fresh["optimizer"]}
-
-
-def slip_start_again(fresh, saved):
-    return fresh
 
 
 def _killed(rng: Random) -> Case:
@@ -213,14 +157,27 @@ DEBUG_RESUME = Debug(
     groups=(Group("killed jobs", _killed, 6, "Whatever changes from step to step must be restored."),),
     slips=(
         Slip("Sampler, random generator and loss scale still start over.", wrong_resume),
-        Slip("The sampler starts over: the job sees examples again.", slip_sampler_starts_over),
-        Slip("The random generator starts over: the noise repeats.", slip_rng_starts_over),
         Slip(
-            "A seed made of the step is reproducible, but it is not the stream that was cut off.", slip_seeded_with_step
+            "The sampler starts over: the job sees examples again.",
+            edit=("{name: saved[name] for name in fresh}", '{**saved, "sampler": fresh["sampler"]}'),
         ),
-        Slip("The loss scale starts over: the first steps overflow and are skipped again.", slip_scaler_starts_over),
-        Slip("The momentum starts over.", slip_momentum_starts_over),
-        Slip("Nothing is restored: the job begins again.", slip_start_again),
+        Slip(
+            "The random generator starts over: the noise repeats.",
+            edit=("{name: saved[name] for name in fresh}", '{**saved, "rng": fresh["rng"]}'),
+        ),
+        Slip(
+            "A seed made of the step is reproducible, but it is not the stream that was cut off.",
+            edit=("{name: saved[name] for name in fresh}", '{**saved, "rng": {"seed": saved["step"], "drawn": 0}}'),
+        ),
+        Slip(
+            "The loss scale starts over: the first steps overflow and are skipped again.",
+            edit=("{name: saved[name] for name in fresh}", '{**saved, "scaler": fresh["scaler"]}'),
+        ),
+        Slip(
+            "The momentum starts over.",
+            edit=("{name: saved[name] for name in fresh}", '{**saved, "optimizer": fresh["optimizer"]}'),
+        ),
+        Slip("Nothing is restored: the job begins again.", edit=("{name: saved[name] for name in fresh}", "fresh")),
     ),
     wrong=wrong_resume,
 )

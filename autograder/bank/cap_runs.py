@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.bank.wrong_cap_runs import SIMULATE_RUN
 from autograder.items import Build, Case, Group, Iterator, invalid
 
@@ -62,6 +63,17 @@ def _at_the_end(rng: Random) -> Case:
     return _given(rng, plan, rng.choice(([whole * segments], [2 * whole], [whole, restart + whole])))
 
 
+def _quiet_ones(rng: Random) -> list[Case]:
+    """Whole segments whose quotient is rounded up, an interval that never ends, and an infinite gap."""
+    hundredths, count = 1, 1
+    while (count * hundredths / 100) / (hundredths / 100) <= count:
+        hundredths, count = rng.randint(300, 9000), rng.randint(3, 9)
+    whole = _given(rng, (count * hundredths / 100, hundredths / 100, 2.5, 10.0), [])
+    long = _given(rng, (900.0 * rng.randint(1, 8), 1e13, 2.5, 10.0), [])
+    plan = _plan(rng)
+    return [whole, long, _given(rng, plan, [plan[1] / 2, inf])]
+
+
 def _quiet(rng: Random) -> Case:
     """No failures, or one short segment."""
     interval = rng.randint(40, 400) / 4
@@ -75,9 +87,16 @@ def _never_needed(rng: Random) -> Case:
     return Case((*plan, Iterator((*gaps, 1e6, rng.choice((0.0, -1.0))))))
 
 
+def _never_ending(rng: Random) -> Case:
+    """The same with more gaps, any of which would do."""
+    plan = _plan(rng)
+    gaps = _gaps(rng, 1.5 * (plan[1] + plan[2]), rng.randint(1, 3))
+    return Case((*plan, Iterator((*gaps, 1e6, *_gaps(rng, 99.0, 40)))))
+
+
 def _bad_runs(rng: Random) -> list[Case]:
     good = [100.0, 30.0, 5.0, 10.0]
-    bad = [(0, 0), (0, -5.0), (0, inf), (1, 0), (1, -1.0), (2, -1.0), (2, nan), (3, -1.0)]
+    bad = [(0, 0), (0, -5.0), (0, inf), (1, 0), (1, -1.0), (2, -1.0), (2, nan), (2, inf), (3, -1.0), (3, inf)]
     cases = [invalid(*good[:place], value, *good[place + 1 :], [50.0]) for place, value in bad]
     return [*cases, invalid(*good, [20.0, 0.0, 50.0]), invalid(*good, [20.0, -3.0, 50.0])]
 
@@ -89,6 +108,7 @@ RUN = Build(
     grade="call",
     section="15.13",
     topic="a run with failures",
+    probe="cap.failing",
     cases=(
         Case((100, 30, 5, 10, [])),
         Case((100, 30, 5, 10, [50])),
@@ -105,9 +125,21 @@ RUN = Build(
         Group("in a checkpoint", _in_the_checkpoint, 3, "A segment is safe when its checkpoint is finished."),
         Group("in a restart", _in_the_restart, 4, "A failure in a restart begins the restart anew."),
         Group("at an end", _at_the_end, 4, "A failure at the very end of a checkpoint loses nothing, and restarts."),
-        Group("gaps to spare", _never_needed, 2, "Take a gap when it is needed and none before: they may never end."),
-        Group("no failure", _quiet, 3, "Segments and checkpoints alone; the last segment may be shorter."),
-        Group("bad input", lambda rng: rng.choice(_bad_runs(rng)), 10, "Bad input must raise ValueError.", _bad_runs),
+        Group(
+            "gaps to spare",
+            _never_needed,
+            4,
+            "Take a gap when it is needed and none before: they may never end.",
+            lambda rng: [_never_needed(rng), _never_needed(rng), _never_ending(rng), _never_ending(rng)],
+        ),
+        Group(
+            "no failure",
+            _quiet,
+            6,
+            "Segments and checkpoints alone. There are ceil(work / interval - 1e-9) segments, at least one.",
+            _quiet_ones,
+        ),
+        bad_input(_bad_runs, "Bad input must raise ValueError."),
     ),
     slips=SIMULATE_RUN,
 )

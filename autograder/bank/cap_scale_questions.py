@@ -113,11 +113,11 @@ COUNTS = (
     Question(
         id="cap-long-context",
         kind="derive",
-        title="What the long sequences cost",
+        title="What the long sequences cost at most",
         section="15.2",
         parts=(
             part(
-                "more FLOP",
+                "more FLOP, at most",
                 "%",
                 _longer_percent,
                 (
@@ -128,8 +128,9 @@ COUNTS = (
                 ("That is the full square: causal is half.", lambda: _longer_percent(causal=False)),
             ),
         ),
-        derivation="Sum $D\\,(6N + 6 L w s)$ over the phases, 14.8e12 tokens at 8,192 and 0.8e12 at 131,072, and "
-        "divide by the same with all 15.6e12 tokens at 8,192; $L = 126$, $w = 16384$, $N = 403{,}747{,}897{,}344$.",
+        derivation="The bound takes all of the 0.8e12 tokens in the longest sequences. Sum $D\\,(6N + 6 L w s)$ over "
+        "the phases, 14.8e12 tokens at 8,192 and 0.8e12 at 131,072, and divide by the same with all 15.6e12 tokens at "
+        "8,192; $L = 126$, $w = 16384$, $N = 403{,}747{,}897{,}344$.",
     ),
     Question(
         id="cap-pfdays",

@@ -14,67 +14,6 @@ from rankzero.units import GB, TB, TFLOP, day
 # --- run_bill
 
 
-def slip_watts(gpus, seconds, price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh):
-    if gpus < 1 or gpus != int(gpus) or not 0 <= seconds < 1e300 or not 1 <= pue < 1e300:
-        raise ValueError("out of range")
-    if min(price_per_gpu_hour, kw_per_gpu, price_per_kwh) < 0:
-        raise ValueError("out of range")
-    hours = gpus * seconds / 3600
-    kwh = hours * kw_per_gpu / 1000 * pue
-    bill = {"gpu_hours": hours, "dollars": hours * price_per_gpu_hour, "kwh": kwh}
-    return {**bill, "electricity_dollars": kwh * price_per_kwh}
-
-
-def slip_pue_divided(gpus, seconds, price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh):
-    if gpus < 1 or gpus != int(gpus) or not 0 <= seconds < 1e300 or not 1 <= pue < 1e300:
-        raise ValueError("out of range")
-    if min(price_per_gpu_hour, kw_per_gpu, price_per_kwh) < 0:
-        raise ValueError("out of range")
-    hours = gpus * seconds / 3600
-    kwh = hours * kw_per_gpu / pue
-    bill = {"gpu_hours": hours, "dollars": hours * price_per_gpu_hour, "kwh": kwh}
-    return {**bill, "electricity_dollars": kwh * price_per_kwh}
-
-
-def slip_pue_forgotten(gpus, seconds, price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh):
-    if gpus < 1 or gpus != int(gpus) or not 0 <= seconds < 1e300 or not 1 <= pue < 1e300:
-        raise ValueError("out of range")
-    if min(price_per_gpu_hour, kw_per_gpu, price_per_kwh) < 0:
-        raise ValueError("out of range")
-    hours = gpus * seconds / 3600
-    bill = {"gpu_hours": hours, "dollars": hours * price_per_gpu_hour, "kwh": hours * kw_per_gpu}
-    return {**bill, "electricity_dollars": hours * kw_per_gpu * price_per_kwh}
-
-
-def slip_one_gpu_hours(gpus, seconds, price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh):
-    if gpus < 1 or gpus != int(gpus) or not 0 <= seconds < 1e300 or not 1 <= pue < 1e300:
-        raise ValueError("out of range")
-    if min(price_per_gpu_hour, kw_per_gpu, price_per_kwh) < 0:
-        raise ValueError("out of range")
-    hours = seconds / 3600
-    kwh = hours * kw_per_gpu * pue
-    bill = {"gpu_hours": hours, "dollars": hours * price_per_gpu_hour, "kwh": kwh}
-    return {**bill, "electricity_dollars": kwh * price_per_kwh}
-
-
-def slip_paid_twice(gpus, seconds, price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh):
-    if gpus < 1 or gpus != int(gpus) or not 0 <= seconds < 1e300 or not 1 <= pue < 1e300:
-        raise ValueError("out of range")
-    if min(price_per_gpu_hour, kw_per_gpu, price_per_kwh) < 0:
-        raise ValueError("out of range")
-    hours = gpus * seconds / 3600
-    kwh = hours * kw_per_gpu * pue
-    power = kwh * price_per_kwh
-    return {"gpu_hours": hours, "dollars": hours * price_per_gpu_hour + power, "kwh": kwh, "electricity_dollars": power}
-
-
-def slip_bill_unchecked(gpus, seconds, price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh):
-    hours = gpus * seconds / 3600
-    kwh = hours * kw_per_gpu * pue
-    bill = {"gpu_hours": hours, "dollars": hours * price_per_gpu_hour, "kwh": kwh}
-    return {**bill, "electricity_dollars": kwh * price_per_kwh}
-
-
 def _billed(rng: Random) -> Case:
     seconds = rng.randint(3600, 10_000_000)
     price, power = rng.choice((0.8, 2, 3.5)), rng.choice((0.4, 0.7, 1.2))
@@ -112,104 +51,45 @@ BILL = Build(
         Group("bad input", lambda rng: rng.choice(_bad_bills(rng)), 9, "Bad input must raise ValueError.", _bad_bills),
     ),
     slips=(
-        Slip("`kw_per_gpu` is in kilowatts already.", slip_watts),
-        Slip("The building draws more than its computers: multiply by the PUE.", slip_pue_divided),
-        Slip("The PUE is missing: the building draws more than its computers.", slip_pue_forgotten),
-        Slip("GPU-hours are those of all GPUs.", slip_one_gpu_hours),
-        Slip("Who rents has paid the electricity with the rent: do not add it to the dollars.", slip_paid_twice),
-        Slip("Impossible arguments were accepted.", slip_bill_unchecked),
+        Slip("`kw_per_gpu` is in kilowatts already.", edit=("gpu_hours * kw_per_gpu", "gpu_hours * kw_per_gpu / 1000")),
+        Slip(
+            "The building draws more than its computers: multiply by the PUE.",
+            edit=("kwh = gpu_hours * kw_per_gpu * pue", "kwh = gpu_hours * kw_per_gpu / pue"),
+        ),
+        Slip(
+            "The PUE is missing: the building draws more than its computers.",
+            edit=("gpu_hours * kw_per_gpu * pue", "gpu_hours * kw_per_gpu"),
+        ),
+        Slip("GPU-hours are those of all GPUs.", edit=("gpus * seconds", "seconds")),
+        Slip(
+            "Who rents has paid the electricity with the rent: do not add it to the dollars.",
+            edits=(
+                ("return {", ("power = kwh * price_per_kwh\n    return {")),
+                ("gpu_hours * price_per_gpu_hour", "gpu_hours * price_per_gpu_hour + power"),
+            ),
+        ),
+        Slip(
+            "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
+            edit=(
+                (
+                    "if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:\n"
+                    '        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")\n'
+                    '    amounts = {"seconds": seconds, "price_per_gpu_hour": price_per_gpu_hour, '
+                    '"kw_per_gpu": kw_per_gpu}\n'
+                    '    for name, amount in (amounts | {"price_per_kwh": price_per_kwh}).items():\n'
+                    "        if not 0 <= amount < math.inf:\n"
+                    '            raise ValueError(f"{name} must be a finite number >= 0, got '
+                    '{amount!r}")\n'
+                    "    if not 1 <= pue < math.inf:\n"
+                    '        raise ValueError(f"pue must be a finite number >= 1, got {pue!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
 # --- run_report. The wrong programs start from the right sheet and spoil what depends on one mistake.
-
-
-def slip_no_waste(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    bill = ("days", "failures", "gpu_hours", "dollars", "kwh", "electricity_dollars", "dollars_lost")
-    return report | {key: report[key] * (1 - report["waste"]) for key in bill}
-
-
-def slip_waste_added(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    bill = ("days", "failures", "gpu_hours", "dollars", "kwh", "electricity_dollars", "dollars_lost")
-    return report | {key: report[key] * (1 - report["waste"]) * (1 + report["waste"]) for key in bill}
-
-
-def slip_full_square(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    attention = 6 * model.layers * model.heads * model.head_dim * plan["sequence"] * tokens
-    keys = ["flops", "step_seconds", "compute_days", "days", "failures"]
-    keys += ["gpu_hours", "dollars", "kwh", "electricity_dollars", "dollars_lost"]
-    return report | {key: report[key] * (1 + attention / report["flops"]) for key in keys}
-
-
-def slip_look_up_counted(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    more = 6 * (model.vocab * model.hidden + (2 * model.layers + 1) * model.hidden) * tokens
-    keys = ["flops", "step_seconds", "compute_days", "days", "failures"]
-    keys += ["gpu_hours", "dollars", "kwh", "electricity_dollars", "dollars_lost"]
-    return report | {key: report[key] * (1 + more / report["flops"]) for key in keys}
-
-
-def slip_stall_ignored(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    return run_report(model, tokens, **(plan | {"stall": None}))
-
-
-def slip_restart_ignored(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    run_report(model, tokens, **plan)
-    return run_report(model, tokens, **(plan | {"restart_time": 0}))
-
-
-def slip_daly(model, tokens, **plan):
-    from solutions.checkpointing import checkpoint_waste, optimal_checkpoint_interval
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    pause = report["write_seconds"] if plan.get("stall") is None else plan["stall"]
-    interval = optimal_checkpoint_interval(pause, plan["mtbf"])
-    waste = checkpoint_waste(interval, pause, plan["mtbf"], plan["restart_time"])
-    longer = (1 - report["waste"]) / (1 - waste)
-    keys = ("days", "failures", "gpu_hours", "dollars", "kwh", "electricity_dollars")
-    lost = {"dollars_lost": report["dollars"] * longer * waste}
-    return report | {"interval": interval, "waste": waste, **{key: report[key] * longer for key in keys}, **lost}
-
-
-def slip_first_stage(model, tokens, **plan):
-    from solutions.run_plan import memory_per_stage, partition_layers
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    ranks = [plan[name] for name in ("tp", "cp", "dp", "microbatches", "micro_tokens")]
-    options = {name: plan[name] for name in ("shard", "gradient_bytes", "recompute") if name in plan}
-    rows = memory_per_stage(model, partition_layers(model.layers, plan["pp"], 1, 1), *ranks, **options)
-    return report | {"memory_bytes": rows[0]["total"]}
-
-
-def slip_bubble_overhead(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    report = run_report(model, tokens, **plan)
-    return report | {"bubble_fraction": report["bubble_fraction"] / (1 - report["bubble_fraction"])}
-
-
-def slip_report_unchecked(model, tokens, **plan):
-    from solutions.run_sheet import run_report
-
-    right = {"gpus": plan["tp"] * plan["cp"] * plan["pp"] * plan["dp"], "mfu": 0.4 if plan["mfu"] > 1 else plan["mfu"]}
-    return run_report(model, tokens, **(plan | right))
 
 
 def _sheet(
@@ -257,7 +137,10 @@ def _bad_sheets(rng: Random) -> list[Case]:
     more = case.kwargs["gpus"]
     spoiled = ({"gpus": more + 1}, {"gpus": more // 2}, {"mfu": 1.2}, {"mfu": 40}, {"mtbf": -1.0}, {"pue": 0.5})
     never = ({"mtbf": 0.01}, {"peak": inf})  # with a stall of many MTBFs a job does not get on
-    bad = [invalid(*case.args, **(dict(case.kwargs) | wrong)) for wrong in (*spoiled, *never)]
+    none = [{name: 0, "gpus": 0} for name in ("tp", "cp", "pp", "dp")]
+    none += [{name: 0} for name in ("microbatches", "micro_tokens", "sequence", "virtual_stages", "stall")]
+    bad = [invalid(*case.args, **(dict(case.kwargs) | wrong)) for wrong in (*spoiled, *never, *none)]
+    bad.append(invalid(*case.args, **(dict(case.kwargs) | {"restart_time": -1.0})))
     return [*bad, invalid(case.args[0], rng.choice((-1e12, nan)), **dict(case.kwargs))]
 
 
@@ -281,21 +164,49 @@ REPORT = Build(
         Group("plans", _plan_of, 5, "Every number comes from the function that computes it, with the plan's values."),
         Group("no stall given", _as_long_as_the_write, 2, "Without a stall the job waits for the whole write."),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_sheets(rng)), 9, "Bad input must raise ValueError.", _bad_sheets
+            "bad input", lambda rng: rng.choice(_bad_sheets(rng)), 19, "Bad input must raise ValueError.", _bad_sheets
         ),
     ),
     slips=(
-        Slip("The calendar is longer than the computing: divide by 1 - waste.", slip_no_waste),
         Slip(
-            "Waste is a share of the wall-clock: divide by 1 - waste, do not multiply by 1 + waste.", slip_waste_added
+            "The calendar is longer than the computing: divide by 1 - waste.",
+            edit=("wall = flops / rate / (1 - waste)", "wall = flops / rate"),
         ),
-        Slip("`flops` is causal here: attention costs 6, not 12.", slip_full_square),
-        Slip("The look-up in the embedding and the norms are no matrix products.", slip_look_up_counted),
-        Slip("`stall` is ignored: the job stands still for that long, not for the whole write.", slip_stall_ignored),
-        Slip("`restart_time` is ignored.", slip_restart_ignored),
-        Slip("The interval is the exact one, not Daly's.", slip_daly),
-        Slip("The fullest stage counts: with few micro-batches that is not the first one.", slip_first_stage),
-        Slip("That bubble is idle over useful time; the fraction is idle over total.", slip_bubble_overhead),
-        Slip("Impossible arguments were accepted.", slip_report_unchecked),
+        Slip(
+            "Waste is a share of the wall-clock: divide by 1 - waste, do not multiply by 1 + waste.",
+            edit=("wall = flops / rate / (1 - waste)", "wall = flops / rate * (1 + waste)"),
+        ),
+        Slip("`flops` is causal here: attention costs 6, not 12.", edit=("causal=True", "causal=False")),
+        Slip(
+            "The look-up in the embedding and the norms are no matrix products.",
+            edit=("training_flops(multiplied,", "training_flops(_count(model),"),
+        ),
+        Slip(
+            "`stall` is ignored: the job stands still for that long, not for the whole write.",
+            edit=("write if stall is None else stall", "write"),
+        ),
+        Slip(
+            "`restart_time` is ignored.",
+            edit=("checkpoint_waste(interval, pause, mtbf, restart_time)", "checkpoint_waste(interval, pause, mtbf)"),
+        ),
+        Slip("The interval is the exact one, not Daly's.", edit=('mtbf, "exact")', "mtbf)")),
+        Slip(
+            "The fullest stage counts: with few micro-batches that is not the first one.",
+            edit=('max(row["total"] for row in memory)', 'memory[0]["total"]'),
+        ),
+        Slip(
+            "That bubble is idle over useful time; the fraction is idle over total.",
+            edit=("(pp - 1) / (virtual_stages * microbatches + pp - 1)", "(pp - 1) / (virtual_stages * microbatches)"),
+        ),
+        Slip(
+            "A number of GPUs that is not `tp * cp * pp * dp`, or an MFU above 1, was accepted.",
+            edit=(
+                "    _check_plan(gpus, (tp, cp, pp, dp), peak, mfu, tokens)\n",
+                (
+                    "    gpus, mfu = tp * cp * pp * dp, 0.4 if mfu > 1 else mfu\n"
+                    "    _check_plan(gpus, (tp, cp, pp, dp), peak, mfu, tokens)\n"
+                ),
+            ),
+        ),
     ),
 )

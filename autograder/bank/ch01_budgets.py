@@ -1,53 +1,26 @@
 """Chapter 01: how large a model a budget trains, and how many devices hold it, two build items.
 
-Wrong programs are complete in themselves.
+Wrong programs are edits, or complete in themselves.
 """
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import GB
 
 # --- compute_optimal
 
 
-def slip_six_forgotten(flops, tokens_per_parameter=20.0):
-    if not flops > 0 or not tokens_per_parameter > 0:
-        raise ValueError("out of range")
-    parameters = (flops / tokens_per_parameter) ** 0.5
-    return parameters, tokens_per_parameter * parameters
-
-
-def slip_no_root(flops, tokens_per_parameter=20.0):
-    if not flops > 0 or not tokens_per_parameter > 0:
-        raise ValueError("out of range")
-    parameters = flops / (6 * tokens_per_parameter)
-    return parameters, tokens_per_parameter * parameters
-
-
-def slip_tokens_first(flops, tokens_per_parameter=20.0):
-    if not flops > 0 or not tokens_per_parameter > 0:
-        raise ValueError("out of range")
-    parameters = (flops / (6 * tokens_per_parameter)) ** 0.5
-    return tokens_per_parameter * parameters, parameters
-
-
-def slip_always_20(flops, tokens_per_parameter=20.0):
-    if not flops > 0 or not tokens_per_parameter > 0:
-        raise ValueError("out of range")
-    parameters = (flops / 120) ** 0.5
-    return parameters, 20 * parameters
-
-
-def slip_unchecked_budget(flops, tokens_per_parameter=20.0):
-    parameters = abs(flops / (6 * tokens_per_parameter)) ** 0.5
-    return parameters, tokens_per_parameter * parameters
-
-
 def _budget(rng: Random) -> Case:
     return Case((10 ** rng.uniform(18, 27),))
+
+
+def _ratios(rng: Random) -> list[Case]:
+    """Among them a budget of a few FLOP, which buys parts of a parameter and of a token."""
+    return [Case((rng.uniform(1, 100), rng.uniform(1, 30)))]
 
 
 def _ratio(rng: Random) -> Case:
@@ -55,9 +28,10 @@ def _ratio(rng: Random) -> Case:
 
 
 def _impossible_budget(rng: Random) -> list[Case]:
-    flops = 10 ** rng.uniform(18, 27)
-    budgets = [invalid(-flops), invalid(0.0), invalid(float("nan"))]
-    return [*budgets, invalid(-flops, -20.0), invalid(flops, 0), invalid(flops, -rng.uniform(1, 100))]
+    flops, ratio = 10 ** rng.uniform(18, 27), rng.uniform(1, 100)
+    right = {"flops": flops, "tokens_per_parameter": ratio}
+    wrong = {"flops": (-flops, 0.0, *NOT_FINITE), "tokens_per_parameter": (-ratio, 0, *NOT_FINITE)}
+    return [*each(right, wrong), invalid(-flops, -ratio)]
 
 
 COMPUTE_OPTIMAL = Build(
@@ -77,92 +51,53 @@ COMPUTE_OPTIMAL = Build(
     ),
     groups=(
         Group("budgets", _budget, 5, "A budget buys parameters and tokens, and both grow with its root."),
-        Group("other ratios", _ratio, 5, "The ratio of tokens to parameters may be given."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_impossible_budget(rng)),
-            6,
-            "Bad input must raise ValueError: a budget or a ratio that is not positive or is nan.",
+        Group("other ratios", _ratio, 6, "The ratio of tokens to parameters may be given.", _ratios),
+        bad_input(
             _impossible_budget,
+            "Bad input must raise ValueError: a budget or a ratio that is not positive or not finite.",
         ),
     ),
     slips=(
-        Slip("The 6 FLOP for each parameter and token were left out.", slip_six_forgotten),
-        Slip("The root is missing: with D = r N, the budget is 6 r times N squared.", slip_no_root),
-        Slip("Tokens came first: the answer is parameters, then tokens.", slip_tokens_first),
-        Slip("The ratio that was given was not used.", slip_always_20),
-        Slip("Impossible arguments were accepted: a budget or a ratio not positive, or nan.", slip_unchecked_budget),
+        Slip(
+            "The 6 FLOP for each parameter and token were left out.",
+            edit=("math.sqrt(flops / (6 * tokens_per_parameter))", "(flops / tokens_per_parameter) ** 0.5"),
+        ),
+        Slip(
+            "The root is missing: with D = r N, the budget is 6 r times N squared.",
+            edit=("math.sqrt(flops / (6 * tokens_per_parameter))", "flops / (6 * tokens_per_parameter)"),
+        ),
+        Slip(
+            "Tokens came first: the answer is parameters, then tokens.",
+            edits=(
+                ("return parameters", "return tokens_per_parameter * parameters"),
+                ("tokens_per_parameter * parameters", "parameters"),
+            ),
+        ),
+        Slip(
+            "The ratio that was given was not used.",
+            edits=(
+                ("math.sqrt(flops / (6 * tokens_per_parameter))", "(flops / 120) ** 0.5"),
+                ("tokens_per_parameter * parameters", "20 * parameters"),
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    (
+                        '_check_positive("flops", flops)\n'
+                        '    _check_positive("tokens_per_parameter", tokens_per_parameter)'
+                    ),
+                    "",
+                ),
+                ("math.sqrt(flops / (6 * tokens_per_parameter))", "abs(flops / (6 * tokens_per_parameter)) ** 0.5"),
+            ),
+        ),
     ),
 )
 
 
 # --- minimum_ranks
-
-
-def slip_floor(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return max(1, int(parameters * bytes_per_parameter // (memory - reserve)))
-
-
-def slip_one_more(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return int(parameters * bytes_per_parameter / (memory - reserve)) + 1
-
-
-def slip_weights_only(parameters, memory, bytes_per_parameter=2.0, reserve=0.0):
-    import math
-
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))
-
-
-def slip_no_master(parameters, memory, bytes_per_parameter=12.0, reserve=0.0):
-    import math
-
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))
-
-
-def slip_gib(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    import math
-
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return max(1, math.ceil(parameters * bytes_per_parameter / ((memory - reserve) / 1e9 * 2**30)))
-
-
-def slip_no_reserve(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    import math
-
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return max(1, math.ceil(parameters * bytes_per_parameter / memory))
-
-
-def slip_reserve_once(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    import math
-
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return max(1, math.ceil((parameters * bytes_per_parameter + reserve) / memory))
-
-
-def slip_zero_devices(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    import math
-
-    if parameters < 0 or not 0 <= reserve < memory or bytes_per_parameter <= 0:
-        raise ValueError("out of range")
-    return math.ceil(parameters * bytes_per_parameter / (memory - reserve))
-
-
-def slip_unchecked_memory(parameters, memory, bytes_per_parameter=16.0, reserve=0.0):
-    import math
-
-    return max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))
 
 
 #: Memories of devices, bytes.
@@ -180,9 +115,12 @@ def _other_bytes(rng: Random) -> Case:
 
 
 def _reserved(rng: Random) -> Case:
-    memory = rng.choice(MEMORIES)
-    parameters = float(rng.randint(10**11, 10**12))
-    return Case((parameters, memory * GB), {"reserve": rng.randint(memory // 4, memory // 2) * GB})
+    """A reserve that asks for a further device even where it is counted once."""
+    while True:
+        memory, parameters = rng.choice(MEMORIES), float(rng.randint(10**11, 10**12))
+        reserve = rng.randint(memory // 4, memory // 2)
+        if 16 * parameters // (memory * GB) < (16 * parameters + reserve * GB) // (memory * GB):
+            return Case((parameters, memory * GB), {"reserve": reserve * GB})
 
 
 def _exact(rng: Random) -> Case:
@@ -197,16 +135,16 @@ def _small(rng: Random) -> list[Case]:
 
 def _impossible_memory(rng: Random) -> list[Case]:
     parameters = float(rng.randint(10**9, 10**12))
-    return [
-        invalid(-parameters, 80 * GB),
-        invalid(parameters, 80 * GB, reserve=80 * GB),
-        invalid(parameters, 80 * GB, reserve=rng.randint(81, 200) * GB),
-        invalid(parameters, 80 * GB, reserve=-1 * GB),
-        invalid(parameters, -80 * GB),
-        invalid(parameters, float("inf")),
-        invalid(parameters, 80 * GB, -16.0),
-        invalid(parameters, 80 * GB, 0),
-    ]
+    right = {"parameters": parameters, "memory": 80 * GB, "bytes_per_parameter": 16.0, "reserve": 8 * GB}
+    return each(
+        right,
+        {
+            "parameters": (-parameters, *NOT_FINITE),
+            "memory": (-80 * GB, *NOT_FINITE),
+            "bytes_per_parameter": (-16.0, 0, *NOT_FINITE),
+            "reserve": (-1 * GB, 80 * GB, rng.randint(81, 200) * GB, float("nan")),
+        },
+    )
 
 
 MINIMUM_RANKS = Build(
@@ -233,27 +171,73 @@ MINIMUM_RANKS = Build(
         Group(
             "small models", lambda rng: rng.choice(_small(rng)), 3, "A small model, or none, takes one device.", _small
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_impossible_memory(rng)),
-            8,
-            "Bad input must raise ValueError: sizes negative or not finite, a reserve that leaves nothing.",
+        bad_input(
             _impossible_memory,
+            "Bad input must raise ValueError: numbers that are negative or not finite, no bytes for a parameter, a "
+            "reserve that leaves nothing.",
         ),
     ),
     slips=(
-        Slip("Rounded down: the last bytes need a device too.", slip_floor),
-        Slip("One device too many where the states fill their devices exactly: use a ceiling.", slip_one_more),
         Slip(
-            "The weights alone were counted: gradients and optimizer states are seven times as much.", slip_weights_only
+            "Rounded down: the last bytes need a device too.",
+            edit=(
+                "math.ceil(parameters * bytes_per_parameter / (memory - reserve))",
+                "int(parameters * bytes_per_parameter // (memory - reserve))",
+            ),
         ),
-        Slip("The fp32 copy of the weights was forgotten: 16 bytes, not 12.", slip_no_master),
-        Slip("The memory was read in GiB: it is in bytes already.", slip_gib),
-        Slip("The reserve was not used: it stays free on every device.", slip_no_reserve),
-        Slip("The reserve was counted once: it stays free on every device.", slip_reserve_once),
-        Slip("No device for a model of no parameters: at least one is there.", slip_zero_devices),
         Slip(
-            "Impossible arguments were accepted: negative sizes, a reserve that leaves nothing.", slip_unchecked_memory
+            "One device too many where the states fill their devices exactly: use a ceiling.",
+            edit=(
+                "max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))",
+                "int(parameters * bytes_per_parameter / (memory - reserve)) + 1",
+            ),
+        ),
+        Slip(
+            "The weights alone were counted: gradients and optimizer states are seven times as much.",
+            edit=(
+                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 16.0",
+                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 2.0",
+            ),
+        ),
+        Slip(
+            "The fp32 copy of the weights was forgotten: 16 bytes, not 12.",
+            edit=(
+                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 16.0",
+                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 12.0",
+            ),
+        ),
+        Slip(
+            "The memory was read in GiB: it is in bytes already.",
+            edit=("memory - reserve", "(memory - reserve) / 1e9 * 2**30"),
+        ),
+        Slip("The reserve was not used: it stays free on every device.", edit=("memory - reserve", "memory")),
+        Slip(
+            "The reserve was counted once: it stays free on every device.",
+            edits=(
+                ("parameters * bytes_per_parameter", "(parameters * bytes_per_parameter + reserve)"),
+                ("memory - reserve", "memory"),
+            ),
+        ),
+        Slip(
+            "No device for a model of no parameters: at least one is there.",
+            edit=(
+                "max(1, math.ceil(parameters * bytes_per_parameter / (memory - reserve)))",
+                "math.ceil(parameters * bytes_per_parameter / (memory - reserve))",
+            ),
+        ),
+        Slip(
+            "Of the numbers outside their range only nan raises ValueError, when it is rounded up: so must all others.",
+            edit=(
+                (
+                    '    _check_amount("parameters", parameters)\n'
+                    '    _check_positive("memory", memory)\n'
+                    '    _check_positive("bytes_per_parameter", bytes_per_parameter)\n'
+                    "    if not 0 <= reserve < memory:\n"
+                    '        raise ValueError(f"reserve must be from 0 to less than memory, '
+                    '{memory!r}, got {reserve!r}")\n'
+                ),
+                "",
+            ),
         ),
     ),
 )

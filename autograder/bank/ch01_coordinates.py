@@ -1,6 +1,6 @@
 """Chapter 01: the position of a rank on each parallel axis, a build item.
 
-Wrong programs are complete in themselves.
+Wrong programs are edits, or complete in themselves.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from math import prod
 from random import Random
 from typing import Any
 
+from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.events import Event
 
@@ -17,86 +18,6 @@ from rankzero.events import Event
 NAMES = ("tp", "cp", "ep", "pp", "dp")
 #: The largest world of a hidden case.
 LARGEST = 16_384
-
-
-def slip_first_axis_fastest(rank, sizes):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
-        raise ValueError("out of range")
-    places = {}
-    for axis, size in sizes.items():
-        rank, places[axis] = divmod(rank, size)
-    return places
-
-
-def slip_alphabetical(rank, sizes):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
-        raise ValueError("out of range")
-    places = {}
-    for axis in sorted(sizes, reverse=True):
-        rank, places[axis] = divmod(rank, sizes[axis])
-    return {axis: places[axis] for axis in sizes}
-
-
-def slip_next_axis_only(rank, sizes):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
-        raise ValueError("out of range")
-    names = [*sizes]
-    faster = dict(zip(names, [*list(sizes.values())[1:], 1], strict=True))
-    return {axis: rank // faster[axis] % sizes[axis] for axis in names}
-
-
-def slip_fractions(rank, sizes):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
-        raise ValueError("out of range")
-    places = {}
-    for axis, size in sizes.items():
-        world /= size
-        places[axis] = rank / world % size
-    return places
-
-
-def slip_no_modulo(rank, sizes):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
-        raise ValueError("out of range")
-    places = {}
-    for axis, size in sizes.items():
-        world //= size
-        places[axis] = rank // world
-    return places
-
-
-def slip_fastest_listed_first(rank, sizes):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or not 0 <= rank < world:
-        raise ValueError("out of range")
-    places = {}
-    for axis in reversed(sizes):
-        rank, places[axis] = divmod(rank, sizes[axis])
-    return places
-
-
-def slip_unchecked_coordinates(rank, sizes):
-    places = {}
-    for axis in reversed(sizes):
-        rank, places[axis] = divmod(rank, sizes[axis])
-    return {axis: places[axis] for axis in sizes}
 
 
 def same_order(case: Case, value: Any, _events: Sequence[Event]) -> str | None:
@@ -141,14 +62,9 @@ def _few_axes(rng: Random) -> list[Case]:
 def _nowhere(rng: Random) -> list[Case]:
     sizes = axes(rng, 3)
     world = prod(sizes.values())
-    return [
-        invalid(world, sizes),
-        invalid(-1, sizes),
-        invalid(world + rng.randrange(1, 100), sizes),
-        invalid(0, {}),
-        invalid(0, sizes | {"cp": 0, "ep": 2}),
-        invalid(0, {"dp": -2, "pp": -2}),
-    ]
+    ranks = (world, -1, world + rng.randrange(1, 100), *NO_COUNTS)
+    odd = ({}, sizes | {"cp": 0, "ep": 2}, {"dp": -2, "pp": -2}, *({"dp": 16, "tp": size} for size in NO_COUNTS))
+    return [*(invalid(rank, sizes) for rank in ranks), *(invalid(0, one) for one in odd)]
 
 
 COORDINATES = Build(
@@ -182,22 +98,58 @@ COORDINATES = Build(
             "There may be one axis, and axes of size 1; rank 0 and the last rank have positions too.",
             _few_axes,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_nowhere(rng)),
-            6,
-            "Bad input must raise ValueError: no axis, a size below 1, a rank outside the world.",
+        bad_input(
             _nowhere,
+            "Bad input must raise ValueError: no axis, a size below 1, a rank outside the world, and a rank or a size "
+            "that is no integer (True is none).",
         ),
     ),
     slips=(
-        Slip("The first axis was taken as the fastest: the last one varies fastest.", slip_first_axis_fastest),
-        Slip("The axes were sorted by name: they are given slowest first, in an order that counts.", slip_alphabetical),
-        Slip("Only the next axis was divided out: divide by the sizes of all faster axes.", slip_next_axis_only),
-        Slip("Plain division left fractions: positions are whole numbers, divide with //.", slip_fractions),
-        Slip("The position was not taken modulo the size of its axis.", slip_no_modulo),
-        Slip("The axes came back fastest first: keep the order in which they were given.", slip_fastest_listed_first),
-        Slip("Impossible arguments were accepted: a rank outside the world, no axis.", slip_unchecked_coordinates),
+        Slip(
+            "The first axis was taken as the fastest: the last one varies fastest.", edit=("reversed(sizes)", "sizes")
+        ),
+        Slip(
+            "The axes were sorted by name: they are given slowest first, in an order that counts.",
+            edit=("reversed(sizes)", "sorted(sizes, reverse=True)"),
+        ),
+        Slip(
+            "Only the next axis was divided out: divide by the sizes of all faster axes.",
+            edits=(
+                ("places: dict[str, int] = {}", "places, faster = {}, 1"),
+                (
+                    "rank, places[axis] = divmod(rank, sizes[axis])",
+                    "places[axis], faster = rank // faster % sizes[axis], sizes[axis]",
+                ),
+            ),
+        ),
+        Slip(
+            "Plain division left fractions: positions are whole numbers, divide with //.",
+            edit=(
+                "rank, places[axis] = divmod(rank, sizes[axis])",
+                "places[axis], rank = rank / 1 % sizes[axis], rank / sizes[axis]",
+            ),
+        ),
+        Slip(
+            "The position was not taken modulo the size of its axis.",
+            edit=("rank, places[axis] = divmod(rank, sizes[axis])", "places[axis], rank = rank, rank // sizes[axis]"),
+        ),
+        Slip(
+            "The axes came back fastest first: keep the order in which they were given.",
+            edit=("{axis: places[axis] for axis in sizes}", "places"),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    "_check_sizes(sizes)\n"
+                    "    world_size = math.prod(sizes.values())\n"
+                    "    if not _is_integer(rank) or not 0 <= rank < world_size:\n"
+                    '        raise ValueError(f"rank must be an integer from 0 to {world_size - 1}, '
+                    'got {rank!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
     rule=same_order,
 )

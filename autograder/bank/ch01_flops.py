@@ -1,57 +1,18 @@
 """Chapter 01: the work of a training run and the time it takes, two build items.
 
-Wrong programs are complete in themselves.
+Wrong programs are edits, or complete in themselves.
 """
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.hardware import A100_SXM, H100_SXM
 from rankzero.units import TFLOP
 
 # --- training_flops_per_token
-
-
-def slip_forward_only(parameters, layers=0, width=0, context=0, causal=False):
-    if not 0 <= parameters < float("inf") or min(layers, width, context) < 0:
-        raise ValueError("out of range")
-    return 2 * parameters + 4 * layers * width * context * (0.5 if causal else 1)
-
-
-def slip_no_attention(parameters, layers=0, width=0, context=0, causal=False):
-    if not 0 <= parameters < float("inf") or min(layers, width, context) < 0:
-        raise ValueError("out of range")
-    return 6 * parameters
-
-
-def slip_attention_forward(parameters, layers=0, width=0, context=0, causal=False):
-    if not 0 <= parameters < float("inf") or min(layers, width, context) < 0:
-        raise ValueError("out of range")
-    return 6 * parameters + 4 * layers * width * context * (0.5 if causal else 1)
-
-
-def slip_whole_sequence(parameters, layers=0, width=0, context=0, causal=False):
-    if not 0 <= parameters < float("inf") or min(layers, width, context) < 0:
-        raise ValueError("out of range")
-    return 6 * parameters + 12 * layers * width * context**2 * (0.5 if causal else 1)
-
-
-def slip_never_causal(parameters, layers=0, width=0, context=0, causal=False):
-    if not 0 <= parameters < float("inf") or min(layers, width, context) < 0:
-        raise ValueError("out of range")
-    return 6 * parameters + 12 * layers * width * context
-
-
-def slip_all_halved(parameters, layers=0, width=0, context=0, causal=False):
-    if not 0 <= parameters < float("inf") or min(layers, width, context) < 0:
-        raise ValueError("out of range")
-    return (6 * parameters + 12 * layers * width * context) * (0.5 if causal else 1)
-
-
-def slip_unchecked_flops(parameters, layers=0, width=0, context=0, causal=False):
-    return 6 * parameters + 12 * layers * width * context * (0.5 if causal else 1)
 
 
 def _shape(rng: Random) -> tuple[float, int, int, int]:
@@ -85,15 +46,10 @@ def _nothing(rng: Random) -> list[Case]:
 
 
 def _impossible_work(rng: Random) -> list[Case]:
-    parameters, layers, width, context = _shape(rng)
-    return [
-        invalid(-parameters),
-        invalid(parameters, -layers, -width, context),
-        invalid(parameters, layers, -width, context),
-        invalid(parameters, layers, width, -context),
-        invalid(float("nan")),
-        invalid(float("inf"), layers, width, context),
-    ]
+    right = dict(zip(("parameters", "layers", "width", "context"), _shape(rng), strict=True))
+    counts = {name: (-right[name], *NO_COUNTS) for name in ("layers", "width", "context")}
+    both = invalid(right["parameters"], -right["layers"], -right["width"], right["context"])
+    return [*each(right, {"parameters": (-right["parameters"], *NOT_FINITE), **counts}), both]
 
 
 TRAINING_FLOPS_PER_TOKEN = Build(
@@ -120,67 +76,56 @@ TRAINING_FLOPS_PER_TOKEN = Build(
             "Parameters, layers and positions may be 0, or left out.",
             _nothing,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_impossible_work(rng)),
-            6,
-            "Bad input must raise ValueError: counts that are negative or not finite.",
+        bad_input(
             _impossible_work,
+            "Bad input must raise ValueError: numbers that are negative or not finite, and layers, widths and contexts "
+            "that are no integers (True is none).",
         ),
     ),
     slips=(
-        Slip("That is the forward pass alone: backward is twice as much again.", slip_forward_only),
-        Slip("Attention was left out: its keys and values are no parameters.", slip_no_attention),
-        Slip("Attention was counted forward only: backward is twice as much again.", slip_attention_forward),
-        Slip("The attention of a whole sequence was charged to one token.", slip_whole_sequence),
-        Slip("causal was not used: half of the attention is masked and need not be computed.", slip_never_causal),
-        Slip("causal halves the attention, not the matrices.", slip_all_halved),
-        Slip("Impossible arguments were accepted: negative counts, nan.", slip_unchecked_flops),
+        Slip(
+            "That is the forward pass alone: backward is twice as much again.",
+            edits=(("return 6.0", "return 2"), ("12 * layers", "4 * layers")),
+        ),
+        Slip(
+            "Attention was left out: its keys and values are no parameters.",
+            edit=("6.0 * parameters + 12 * layers * width * context * (0.5 if causal else 1)", "6 * parameters"),
+        ),
+        Slip(
+            "Attention was counted forward only: backward is twice as much again.", edit=("12 * layers", "4 * layers")
+        ),
+        Slip(
+            "The attention of a whole sequence was charged to one token.",
+            edit=("12 * layers * width * context", "12 * layers * width * context**2"),
+        ),
+        Slip(
+            "causal was not used: half of the attention is masked and need not be computed.",
+            edits=(("12 * layers * width * context", "12 * layers * width"), ("0.5 if causal else 1", "context")),
+        ),
+        Slip(
+            "causal halves the attention, not the matrices.",
+            edit=(
+                "6.0 * parameters + 12 * layers * width * context * (0.5 if causal else 1)",
+                "(6 * parameters + 12 * layers * width * context) * (0.5 if causal else 1)",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '_check_amount("parameters", parameters)\n'
+                    '    for name, value in (("layers", layers), ("width", width), ("context", '
+                    "context)):\n"
+                    "        _check_integer(name, value, 0)"
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
 
 # --- training_time
-
-
-def slip_times_utilization(flops, ranks, peak, utilization):
-    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
-        raise ValueError("out of range")
-    return flops / (ranks * peak) * utilization
-
-
-def slip_utilization_forgotten(flops, ranks, peak, utilization):
-    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
-        raise ValueError("out of range")
-    return flops / (ranks * peak)
-
-
-def slip_sparse_peak(flops, ranks, peak, utilization):
-    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
-        raise ValueError("out of range")
-    return flops / (ranks * 2 * peak * utilization)
-
-
-def slip_device_seconds(flops, ranks, peak, utilization):
-    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
-        raise ValueError("out of range")
-    return flops / (peak * utilization)
-
-
-def slip_hours(flops, ranks, peak, utilization):
-    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
-        raise ValueError("out of range")
-    return flops / (ranks * peak * utilization) / 3600
-
-
-def slip_days(flops, ranks, peak, utilization):
-    if flops < 0 or ranks < 1 or peak <= 0 or not 0 < utilization <= 1:
-        raise ValueError("out of range")
-    return flops / (ranks * peak * utilization) / 86_400
-
-
-def slip_unchecked_time(flops, ranks, peak, utilization):
-    return flops / (ranks * peak * utilization)
 
 
 def _run(rng: Random) -> Case:
@@ -200,17 +145,16 @@ def _plain_run(rng: Random) -> list[Case]:
 
 def _impossible_run(rng: Random) -> list[Case]:
     flops, ranks, peak = 10 ** rng.uniform(18, 25), rng.randint(2, 4096), H100_SXM.peak_bf16
-    return [
-        invalid(-flops, ranks, peak, 0.4),
-        invalid(flops, 0, peak, 0.4),
-        invalid(flops, -ranks, peak, 0.4),
-        invalid(flops, ranks, -peak, 0.4),
-        invalid(flops, ranks, 0.0, 0.4),
-        invalid(flops, ranks, peak, 0.0),
-        invalid(flops, ranks, peak, 1.5),
-        invalid(flops, ranks, peak, 40),
-        invalid(flops, ranks, peak, float("nan")),
-    ]
+    right = {"flops": flops, "ranks": ranks, "peak": peak, "utilization": 0.4}
+    return each(
+        right,
+        {
+            "flops": (-flops, *NOT_FINITE),
+            "ranks": (0, -ranks, *NO_COUNTS),
+            "peak": (-peak, 0.0, *NOT_FINITE),
+            "utilization": (0.0, -0.4, 1.5, 40, float("nan")),
+        },
+    )
 
 
 TRAINING_TIME = Build(
@@ -235,24 +179,48 @@ TRAINING_TIME = Build(
             "There may be one device, its whole peak, or nothing to do.",
             _plain_run,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_impossible_run(rng)),
-            9,
-            "Bad input must raise ValueError: negative work, no devices, no peak, a utilization above 1.",
+        bad_input(
             _impossible_run,
+            "Bad input must raise ValueError: negative work, no devices, no peak, a utilization of 0 or above 1, "
+            "devices that are no integer (True is none), and what is not finite.",
         ),
     ),
     slips=(
-        Slip("The time was multiplied by the utilization: a lower one takes longer.", slip_times_utilization),
-        Slip("The utilization was left out: no run sustains the peak.", slip_utilization_forgotten),
         Slip(
-            "The peak was doubled: data sheets print it for sparse matrices, the argument is dense.", slip_sparse_peak
+            "The time was multiplied by the utilization: a lower one takes longer.",
+            edit=("flops / (ranks * peak * utilization)", "flops / (ranks * peak) * utilization"),
         ),
-        Slip("That is the time of all devices together: they work side by side.", slip_device_seconds),
-        Slip("The time is in hours: seconds are asked for.", slip_hours),
-        Slip("The time is in days: seconds are asked for.", slip_days),
-        Slip("Impossible arguments were accepted: no devices, a utilization above 1.", slip_unchecked_time),
+        Slip(
+            "The utilization was left out: no run sustains the peak.",
+            edit=("ranks * peak * utilization", "ranks * peak"),
+        ),
+        Slip(
+            "The peak was doubled: data sheets print it for sparse matrices, the argument is dense.",
+            edit=("ranks * peak", "ranks * 2 * peak"),
+        ),
+        Slip("That is the time of all devices together: they work side by side.", edit=("ranks * peak", "peak")),
+        Slip(
+            "The time is in hours: seconds are asked for.",
+            edit=("flops / (ranks * peak * utilization)", "flops / (ranks * peak * utilization) / 3600"),
+        ),
+        Slip(
+            "The time is in days: seconds are asked for.",
+            edit=("flops / (ranks * peak * utilization)", "flops / (ranks * peak * utilization) / 86_400"),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '_check_amount("flops", flops)\n'
+                    '    _check_integer("ranks", ranks, 1)\n'
+                    '    _check_positive("peak", peak)\n'
+                    "    if not 0 < utilization <= 1:\n"
+                    '        raise ValueError(f"utilization must be > 0 and at most 1, got '
+                    '{utilization!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

@@ -1,6 +1,6 @@
 """Chapter 01: process groups, lines along one axis of the world, a build item.
 
-Wrong programs are complete in themselves.
+Wrong programs are edits, or complete in themselves.
 """
 
 from __future__ import annotations
@@ -8,69 +8,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch01_coordinates import NAMES
+from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-
-def slip_chunks(sizes, axis):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or axis not in sizes:
-        raise ValueError("out of range")
-    return [list(range(first, first + sizes[axis], 1)) for first in range(0, world, sizes[axis])]
-
-
-def slip_complement(sizes, axis):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or axis not in sizes:
-        raise ValueError("out of range")
-    names, stride = [*sizes], 1
-    for name in names[names.index(axis) + 1 :]:
-        stride *= sizes[name]
-    return [[r for r in range(world) if r // stride % sizes[axis] == place] for place in range(sizes[axis])]
-
-
-def slip_no_singles(sizes, axis):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or axis not in sizes:
-        raise ValueError("out of range")
-    names, stride = [*sizes], 1
-    for name in names[names.index(axis) + 1 :]:
-        stride *= sizes[name]
-    length = stride * sizes[axis]
-    groups = [list(range(r, r + length, stride)) for r in range(world) if r % length < stride]
-    return [group for group in groups if len(group) > 1]
-
-
-def slip_slower_axes(sizes, axis):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or axis not in sizes:
-        raise ValueError("out of range")
-    names, stride = [*sizes], 1
-    for name in names[: names.index(axis)]:
-        stride *= sizes[name]
-    length = stride * sizes[axis]
-    return [list(range(r, r + length, stride)) for r in range(world) if r % length < stride]
-
-
-def slip_by_offset(sizes, axis):
-    import math
-
-    world = math.prod(sizes.values())
-    if not sizes or min(sizes.values()) < 1 or axis not in sizes:
-        raise ValueError("out of range")
-    names, stride = [*sizes], 1
-    for name in names[names.index(axis) + 1 :]:
-        stride *= sizes[name]
-    length = stride * sizes[axis]
-    firsts = [block + offset for offset in range(stride) for block in range(0, world, length)]
-    return [list(range(first, first + length, stride)) for first in firsts]
 
 
 def slip_unchecked_groups(sizes, axis):
@@ -116,6 +55,7 @@ def _groupless(rng: Random) -> list[Case]:
         invalid({}, "tp"),
         invalid(sizes | {"dp": 0}, "tp"),
         invalid({"dp": -2}, "dp"),
+        *(invalid({"dp": size, **sizes}, "tp") for size in NO_COUNTS),
     ]
 
 
@@ -156,24 +96,40 @@ PROCESS_GROUPS = Build(
             "Along an axis of size 1, every rank is a group of its own.",
             _single_axes,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_groupless(rng)),
-            5,
-            "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1.",
+        bad_input(
             _groupless,
+            "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1 or no integer (True "
+            "is none).",
         ),
     ),
     slips=(
-        Slip("The world was cut into neighbours: that is right along the last axis only.", slip_chunks),
-        Slip("These ranks share the position on the axis; members of a group differ in it.", slip_complement),
-        Slip("Groups of one rank were left out: every rank is in a group along every axis.", slip_no_singles),
+        Slip(
+            "The world was cut into neighbours: that is right along the last axis only.",
+            edit=("math.prod(sizes[name] for name in names[names.index(axis) + 1 :])", "1"),
+        ),
+        Slip(
+            "These ranks share the position on the axis; members of a group differ in it.",
+            edit=(
+                "[list(range(first, first + length, stride)) for first in firsts]",
+                (
+                    "[[rank for rank in range(math.prod(sizes.values())) if rank // stride % "
+                    "sizes[axis] == place] for place in range(sizes[axis])]"
+                ),
+            ),
+        ),
+        Slip(
+            "Groups of one rank were left out: every rank is in a group along every axis.",
+            edit=("for first in firsts]", "for first in firsts if length > stride]"),
+        ),
         Slip(
             "The stride is the product of the faster axes, those after it; here it is of those before.",
-            slip_slower_axes,
+            edit=("names[names.index(axis) + 1 :]", "names[: names.index(axis)]"),
         ),
-        Slip("The groups are right and not sorted by their first members.", slip_by_offset),
-        Slip("Impossible arguments were accepted: an axis that is not there, a size of 0.", slip_unchecked_groups),
+        Slip(
+            "The groups are right and not sorted by their first members.",
+            edit=("return [list(", ("firsts.sort(key=lambda first: first % stride)\n    return [list(")),
+        ),
+        Slip(UNCHECKED, slip_unchecked_groups),
     ),
 )
 

@@ -30,106 +30,6 @@ def launch(
     return dict(zip(VARIABLES, map(str, values), strict=True))
 
 
-def slip_rank_defaults_to_0(environ):
-    import re
-    from dataclasses import make_dataclass
-
-    environ = {"RANK": "0", **environ}
-    numbers = {}
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
-        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
-            raise ValueError(name)
-        numbers[name] = int(environ[name])
-    rank, size, local, port = numbers.values()
-    address = environ.get("MASTER_ADDR", "")
-    if rank >= size or local > rank or not 1 <= port <= 65535 or not address or address != address.strip():
-        raise ValueError("out of range")
-    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
-    return record(rank, size, local, address, port)
-
-
-def slip_text_kept(environ):
-    import re
-    from dataclasses import make_dataclass
-
-    texts = []
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
-        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
-            raise ValueError(name)
-        texts.append(environ[name])
-    rank, size, local, port = texts
-    address = environ.get("MASTER_ADDR", "")
-    if int(rank) >= int(size) or int(local) > int(rank) or not 1 <= int(port) <= 65535 or address.strip() != address:
-        raise ValueError("out of range")
-    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
-    return record(rank, size, local, address, port)
-
-
-def slip_rank_may_be_size(environ):
-    import re
-    from dataclasses import make_dataclass
-
-    numbers = {}
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
-        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
-            raise ValueError(name)
-        numbers[name] = int(environ[name])
-    rank, size, local, port = numbers.values()
-    address = environ.get("MASTER_ADDR", "")
-    if size < 1 or rank > size or local > rank or not 1 <= port <= 65535 or not address or address != address.strip():
-        raise ValueError("out of range")
-    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
-    return record(rank, size, local, address, port)
-
-
-def slip_local_rank_free(environ):
-    import re
-    from dataclasses import make_dataclass
-
-    numbers = {}
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
-        if not re.fullmatch("0|[1-9][0-9]*", environ.get(name, "")):
-            raise ValueError(name)
-        numbers[name] = int(environ[name])
-    rank, size, local, port = numbers.values()
-    address = environ.get("MASTER_ADDR", "")
-    if rank >= size or not 1 <= port <= 65535 or not address or address != address.strip():
-        raise ValueError("out of range")
-    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
-    return record(rank, size, local, address, port)
-
-
-def slip_int_reads_too_much(environ):
-    from dataclasses import make_dataclass
-
-    missing = [
-        name for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if name not in environ
-    ]
-    if missing:
-        raise ValueError(f"not set: {missing}")
-    rank, size, local = int(environ["RANK"]), int(environ["WORLD_SIZE"]), int(environ["LOCAL_RANK"])
-    address, port = environ["MASTER_ADDR"].strip(), int(environ["MASTER_PORT"])
-    if not 0 <= rank < size or not 0 <= local <= rank or not 1 <= port <= 65535 or not address:
-        raise ValueError("out of range")
-    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
-    return record(rank, size, local, address, port)
-
-
-def slip_key_error(environ):
-    import re
-    from dataclasses import make_dataclass
-
-    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT"):
-        if not re.fullmatch("0|[1-9][0-9]*", environ[name]):
-            raise ValueError(name)
-    rank, size, local = int(environ["RANK"]), int(environ["WORLD_SIZE"]), int(environ["LOCAL_RANK"])
-    address, port = environ["MASTER_ADDR"], int(environ["MASTER_PORT"])
-    if rank >= size or local > rank or not 1 <= port <= 65535 or not address or address != address.strip():
-        raise ValueError("out of range")
-    record = make_dataclass("Rendezvous", ("rank", "world_size", "local_rank", "address", "port"))
-    return record(rank, size, local, address, port)
-
-
 def _process(rng: Random) -> dict[str, str]:
     """A process of a run on nodes of one size; ranks of two digits and more."""
     size, nodes = rng.choice((4, 8)), rng.randint(4, 64)
@@ -238,15 +138,47 @@ RENDEZVOUS = Build(
     slips=(
         Slip(
             "RANK became 0 where it is not set: then every process is rank 0, and the run hangs.",
-            slip_rank_defaults_to_0,
+            edit=('names = ("RANK",', ('environ = {"RANK": "0", **environ}\n    names = ("RANK",')),
         ),
-        Slip('The numbers stayed text: "10" is less than "9".', slip_text_kept),
-        Slip("A rank equal to the world size was accepted: ranks end one below it.", slip_rank_may_be_size),
         Slip(
-            "A local rank above the rank was accepted: a node holds no more ranks than there are.", slip_local_rank_free
+            'The numbers stayed text: "10" is less than "9".',
+            edit=(
+                "return Rendezvous(rank, world_size, local_rank, address, port)",
+                "return Rendezvous(*(environ[name] for name in names))",
+            ),
         ),
-        Slip("int() reads more than digits: signs, blanks, underscores and leading zeros.", slip_int_reads_too_much),
-        Slip("A variable that is not set raised KeyError: collect the names and raise ValueError.", slip_key_error),
+        Slip(
+            "A rank equal to the world size was accepted: ranks end one below it.",
+            edit=('0, world_size - 1, f" for', '0, world_size, f" for'),
+        ),
+        Slip(
+            "A local rank above the rank was accepted: a node holds no more ranks than there are.",
+            edit=('"LOCAL_RANK", 0, rank, f" for RANK {rank}")', '"LOCAL_RANK", 0)'),
+        ),
+        Slip(
+            "int() reads more than digits: signs, blanks, underscores and leading zeros.",
+            edits=(
+                (
+                    (
+                        '    if not re.fullmatch("0|[1-9][0-9]*", text):\n'
+                        '        raise ValueError(f"{name} must be a decimal integer, got {text!r}")\n'
+                    ),
+                    "",
+                ),
+                ('environ["MASTER_ADDR"]', 'environ["MASTER_ADDR"].strip()'),
+            ),
+        ),
+        Slip(
+            "A variable that is not set raised KeyError: collect the names and raise ValueError.",
+            edit=(
+                (
+                    "    if missing:\n"
+                    "        raise ValueError(f\"environ must have {', '.join(names)}; not set: {', "
+                    "'.join(missing)}\")\n"
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

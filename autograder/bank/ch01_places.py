@@ -1,37 +1,16 @@
 """Chapter 01: node and local rank of a global rank, a build item, and the device that follows from it, to mend.
 
-Wrong programs are complete in themselves.
+Wrong programs are edits, or complete in themselves.
 """
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 # --- locate
-
-
-def slip_swapped(rank, ranks_per_node):
-    if isinstance(rank, float) or isinstance(ranks_per_node, float) or rank < 0 or ranks_per_node < 1:
-        raise ValueError("out of range")
-    return rank % ranks_per_node, rank // ranks_per_node
-
-
-def slip_device_is_rank(rank, ranks_per_node):
-    if isinstance(rank, float) or isinstance(ranks_per_node, float) or rank < 0 or ranks_per_node < 1:
-        raise ValueError("out of range")
-    return rank // ranks_per_node, rank
-
-
-def slip_from_one(rank, ranks_per_node):
-    if isinstance(rank, float) or isinstance(ranks_per_node, float) or rank < 0 or ranks_per_node < 1:
-        raise ValueError("out of range")
-    return rank // ranks_per_node + 1, rank % ranks_per_node + 1
-
-
-def slip_unchecked_rank(rank, ranks_per_node):
-    return divmod(rank, ranks_per_node)
 
 
 def _place(rng: Random) -> Case:
@@ -54,14 +33,8 @@ def _first_nodes(rng: Random) -> list[Case]:
 
 def _misplaced(rng: Random) -> list[Case]:
     rank = rng.randrange(100)
-    return [
-        invalid(-1, 8),
-        invalid(-8, 8),
-        invalid(rank, 0),
-        invalid(rank, -8),
-        invalid(rank + 0.5, 8),
-        invalid(rank, 2.5),
-    ]
+    wrong = {"rank": (-1, -8, rank + 0.5, *NO_COUNTS), "ranks_per_node": (0, -8, *NO_COUNTS)}
+    return each({"rank": rank, "ranks_per_node": 8}, wrong)
 
 
 LOCATE = Build(
@@ -81,23 +54,28 @@ LOCATE = Build(
     groups=(
         Group("worlds", _place, 8, "A node holds as many ranks as it is said to, and node 0 is filled first.", _places),
         Group("first ranks", _first_node, 5, "Everything counts from 0; a node may hold one rank.", _first_nodes),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_misplaced(rng)),
-            6,
-            "Bad input must raise ValueError: negative or fractional ranks, nodes without ranks.",
+        bad_input(
             _misplaced,
+            "Bad input must raise ValueError: negative ranks, nodes without ranks, and what is no integer (True is "
+            "none).",
         ),
     ),
     slips=(
-        Slip("Node and local rank are swapped: that deals the ranks out over nodes in turn.", slip_swapped),
         Slip(
-            "The global rank was returned for the local one: no node has a device of that number.", slip_device_is_rank
+            "Node and local rank are swapped: that deals the ranks out over nodes in turn.",
+            edit=("divmod(rank, ranks_per_node)", "(rank % ranks_per_node, rank // ranks_per_node)"),
         ),
-        Slip("Nodes and local ranks were counted from 1: they count from 0, as ranks do.", slip_from_one),
         Slip(
-            "Impossible arguments were accepted: a rank that is negative (Python's modulo hides it) or no integer.",
-            slip_unchecked_rank,
+            "The global rank was returned for the local one: no node has a device of that number.",
+            edit=("divmod(rank, ranks_per_node)", "(rank // ranks_per_node, rank)"),
+        ),
+        Slip(
+            "Nodes and local ranks were counted from 1: they count from 0, as ranks do.",
+            edit=("divmod(rank, ranks_per_node)", "(rank // ranks_per_node + 1, rank % ranks_per_node + 1)"),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(('_check_integer("rank", rank, 0)\n    _check_integer("ranks_per_node", ranks_per_node, 1)'), ""),
         ),
     ),
 )
@@ -108,14 +86,6 @@ LOCATE = Build(
 
 def wrong_device(environ):
     return int(environ["RANK"])
-
-
-def slip_eight_devices(environ):
-    return int(environ["RANK"]) % 8
-
-
-def slip_text(environ):
-    return environ["LOCAL_RANK"]
 
 
 def launched(rank: int, world_size: int, local_rank: int) -> Case:
@@ -164,8 +134,14 @@ DEBUG_DEVICE = Debug(
     ),
     slips=(
         Slip("The device is still the global rank; to take it modulo the world size changes nothing.", wrong_device),
-        Slip("That holds for nodes of eight devices: the launcher says LOCAL_RANK on any node.", slip_eight_devices),
-        Slip("The variable is text, and a device is a number: convert it with int.", slip_text),
+        Slip(
+            "That holds for nodes of eight devices: the launcher says LOCAL_RANK on any node.",
+            edit=('int(environ["LOCAL_RANK"])', 'int(environ["RANK"]) % 8'),
+        ),
+        Slip(
+            "The variable is text, and a device is a number: convert it with int.",
+            edit=('int(environ["LOCAL_RANK"])', 'environ["LOCAL_RANK"]'),
+        ),
     ),
     wrong=wrong_device,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import ch03_rules as rules
+from autograder.bank import least
 from autograder.items import Build, Case, Debug, Group, Slip
 
 
@@ -130,7 +131,7 @@ ROLL_CALL = Build(
         Slip("The values travelled as float32, which holds 24 bits: a Python float is float64.", slip_float32),
         Slip("One broadcast for each rank: a single all-gather does it.", slip_one_broadcast_each),
     ),
-    rule=rules.frugal(1, 8, "one all-gather, of 8 bytes from each rank, is enough"),
+    rule=rules.every(rules.frugal(1, 8, "one all-gather, of 8 bytes from each rank, is enough"), least.from_each(8)),
 )
 
 
@@ -186,6 +187,7 @@ DEBUG_GATHER = Debug(
         ),
         Slip("One entry has a buffer of its own and the others still share one.", slip_one_new_buffer),
     ),
+    rule=least.from_each(4),
     wrong=wrong_gather,
 )
 

@@ -237,10 +237,10 @@ SIZE = (
             "the two fits should be averaged",
         ),
         correct=0,
-        derivation="The paper estimates the ratio in three ways. Two of them give about 20 near $10^{24}$ FLOP; "
-        "the third, a parametric loss, was fitted too coarsely, and the same data refitted agree with the "
-        "others. All are fits to runs of one family, and they ask for the lowest training cost alone, not for "
-        "the cost of serving.",
+        derivation="The paper estimates the ratio in three ways. Extrapolated to $5.76 \\cdot 10^{23}$ FLOP, two "
+        "of them give about 20; the third, a parametric loss, was fitted too coarsely, and the same data refitted "
+        "agree with the others. All are fits to runs of one family, of at most $3 \\cdot 10^{21}$ FLOP, and they ask "
+        "for the lowest training cost alone, not for the cost of serving.",
         slips={
             1: "That is the fit as first published: its refit to the same data gives 18.4.",
             2: "A refit that agrees is no law: other budgets, data and architectures have other optima.",

@@ -1,52 +1,13 @@
-"""Chapter 01: efficiency and speed-up, three build items. Wrong programs are complete in themselves."""
+"""Chapter 01: efficiency and speed-up, three build items. Wrong programs are edits, or complete in themselves."""
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
 
 # --- scaling_efficiency
-
-
-def slip_weak_for_strong(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    if baseline_time <= 0 or time <= 0 or ranks < 1 or baseline_ranks < 1:
-        raise ValueError("out of range")
-    return baseline_time / time
-
-
-def slip_strong_for_weak(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    if baseline_time <= 0 or time <= 0 or ranks < 1 or baseline_ranks < 1:
-        raise ValueError("out of range")
-    return baseline_time * baseline_ranks / (time * ranks)
-
-
-def slip_percent(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    if baseline_time <= 0 or time <= 0 or ranks < 1 or baseline_ranks < 1:
-        raise ValueError("out of range")
-    return 100 * baseline_time / time * (1 if weak else baseline_ranks / ranks)
-
-
-def slip_one_rank_before(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    if baseline_time <= 0 or time <= 0 or ranks < 1 or baseline_ranks < 1:
-        raise ValueError("out of range")
-    return baseline_time / time * (1 if weak else 1 / ranks)
-
-
-def slip_inverse(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    if baseline_time <= 0 or time <= 0 or ranks < 1 or baseline_ranks < 1:
-        raise ValueError("out of range")
-    return time / baseline_time * (1 if weak else ranks / baseline_ranks)
-
-
-def slip_cut_at_one(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    if baseline_time <= 0 or time <= 0 or ranks < 1 or baseline_ranks < 1:
-        raise ValueError("out of range")
-    return min(1.0, baseline_time / time * (1 if weak else baseline_ranks / ranks))
-
-
-def slip_unchecked_efficiency(baseline_time, time, ranks, *, baseline_ranks=1, weak=False):
-    return baseline_time / time * (1 if weak else baseline_ranks / ranks)
 
 
 def _measured(rng: Random) -> tuple[float, float, int]:
@@ -81,15 +42,14 @@ def _super_linear(rng: Random) -> list[Case]:
 
 def _impossible_times(rng: Random) -> list[Case]:
     alone, together, ranks = _measured(rng)
-    return [
-        invalid(-alone, together, ranks),
-        invalid(0.0, together, ranks),
-        invalid(alone, -together, ranks),
-        invalid(alone, together, 0),
-        invalid(alone, together, -ranks),
-        invalid(alone, together, ranks, baseline_ranks=0),
-        invalid(float("nan"), together, ranks),
-    ]
+    right = {"baseline_time": alone, "time": together, "ranks": ranks}
+    wrong = {
+        "baseline_time": (-alone, 0.0, *NOT_FINITE),
+        "time": (-together, 0.0, *NOT_FINITE),
+        "ranks": (0, -ranks, *NO_COUNTS),
+    }
+    baselines = (invalid(*right.values(), baseline_ranks=few) for few in (0, -ranks, *NO_COUNTS))
+    return [*each(right, wrong), *baselines]
 
 
 SCALING_EFFICIENCY = Build(
@@ -117,83 +77,77 @@ SCALING_EFFICIENCY = Build(
             "An efficiency may be above 1, and one rank has 1.",
             _super_linear,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_impossible_times(rng)),
-            7,
-            "Bad input must raise ValueError: times that are not positive or nan, no ranks.",
+        bad_input(
             _impossible_times,
+            "Bad input must raise ValueError: times that are not positive or not finite, ranks below 1 or no integer "
+            "(True is none), on either side.",
         ),
     ),
     slips=(
-        Slip("That is weak scaling: with strong scaling the time should fall with the ranks.", slip_weak_for_strong),
-        Slip("weak was not used: with the same work for each rank, a step should take as long.", slip_strong_for_weak),
-        Slip("That is in percent: a fraction is asked for.", slip_percent),
-        Slip("The baseline was taken for one rank: it may have run on several.", slip_one_rank_before),
-        Slip("That is the ratio turned round.", slip_inverse),
-        Slip("The efficiency was cut at 1: a measured one may be above.", slip_cut_at_one),
-        Slip("Impossible arguments were accepted: times not positive or nan, no ranks.", slip_unchecked_efficiency),
+        Slip(
+            "That is weak scaling: with strong scaling the time should fall with the ranks.",
+            edits=(("baseline_time * baseline_ranks", "baseline_time"), ("time * ranks", "time")),
+        ),
+        Slip(
+            "weak was not used: with the same work for each rank, a step should take as long.",
+            edit=(("if weak:\n        return baseline_time / time"), ""),
+        ),
+        Slip(
+            "That is in percent: a fraction is asked for.",
+            edits=(
+                (("if weak:\n        return baseline_time / time"), ""),
+                (
+                    "baseline_time * baseline_ranks / (time * ranks)",
+                    "100 * baseline_time / time * (1 if weak else baseline_ranks / ranks)",
+                ),
+            ),
+        ),
+        Slip(
+            "The baseline was taken for one rank: it may have run on several.",
+            edit=(
+                "baseline_time * baseline_ranks / (time * ranks)",
+                "baseline_time / time * (1 if weak else 1 / ranks)",
+            ),
+        ),
+        Slip(
+            "That is the ratio turned round.",
+            edits=(
+                (("if weak:\n        return baseline_time / time"), ""),
+                (
+                    "baseline_time * baseline_ranks / (time * ranks)",
+                    "time / baseline_time * (1 if weak else ranks / baseline_ranks)",
+                ),
+            ),
+        ),
+        Slip(
+            "The efficiency was cut at 1: a measured one may be above.",
+            edits=(
+                (("if weak:\n        return baseline_time / time"), ""),
+                (
+                    "baseline_time * baseline_ranks / (time * ranks)",
+                    "min(1.0, baseline_time / time * (1 if weak else baseline_ranks / ranks))",
+                ),
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '    for name, seconds in (("baseline_time", baseline_time), ("time", time)):\n'
+                    "        if not 0 < seconds < math.inf:\n"
+                    '            raise ValueError(f"{name} must be a finite number > 0, got '
+                    '{seconds!r}")\n'
+                    '    _check_ranks("ranks", ranks)\n'
+                    '    _check_ranks("baseline_ranks", baseline_ranks)\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
 
 # --- amdahl_speedup and gustafson_speedup
-
-
-def slip_amdahl_swapped(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return 1 / ((1 - serial_fraction) + serial_fraction / ranks)
-
-
-def slip_gustafson_for_fixed(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return serial_fraction + (1 - serial_fraction) * ranks
-
-
-def slip_limit(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return min(1 / serial_fraction, ranks) if serial_fraction else ranks
-
-
-def slip_amdahl_time(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return serial_fraction + (1 - serial_fraction) / ranks
-
-
-def slip_share_at_n(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return (1 - serial_fraction) * ranks
-
-
-def slip_amdahl_unchecked(serial_fraction, ranks):
-    return 1 / (serial_fraction + (1 - serial_fraction) / ranks) if ranks else 0.0
-
-
-def slip_gustafson_swapped(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return (1 - serial_fraction) + serial_fraction * ranks
-
-
-def slip_amdahl_for_scaled(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return 1 / (serial_fraction + (1 - serial_fraction) / ranks)
-
-
-def slip_serial_part_gone(serial_fraction, ranks):
-    if not 0 <= serial_fraction <= 1 or ranks < 1:
-        raise ValueError("out of range")
-    return (1 - serial_fraction) * ranks
-
-
-def slip_gustafson_unchecked(serial_fraction, ranks):
-    return serial_fraction + (1 - serial_fraction) * ranks
 
 
 def _speedup(rng: Random) -> Case:
@@ -207,19 +161,17 @@ def _bounds(rng: Random) -> list[Case]:
 
 def _impossible_shares(rng: Random) -> list[Case]:
     share, ranks = rng.uniform(0.01, 0.5), rng.randint(2, 1024)
-    shares = [invalid(-share, ranks), invalid(1 + share, ranks), invalid(100 * share + 1, ranks)]
-    return [*shares, invalid(float("nan"), ranks), invalid(share, 0), invalid(share, -ranks)]
+    shares = (-share, 1 + share, 100 * share + 1, *NOT_FINITE)
+    wrong = {"serial_fraction": shares, "ranks": (0, -ranks, *NO_COUNTS)}
+    return each({"serial_fraction": share, "ranks": ranks}, wrong)
 
 
 GROUPS = (
     Group("shares and ranks", _speedup, 6, "The serial part does not get faster; say what the rest does."),
     Group("bounds", lambda rng: rng.choice(_bounds(rng)), 4, "All may be parallel, or nothing, or one rank.", _bounds),
-    Group(
-        "bad input",
-        lambda rng: rng.choice(_impossible_shares(rng)),
-        6,
-        "Bad input must raise ValueError: a share outside 0 to 1, no ranks.",
+    bad_input(
         _impossible_shares,
+        "Bad input must raise ValueError: a share outside 0 to 1, ranks below 1 or no integer (True is none).",
     ),
 )
 
@@ -240,12 +192,42 @@ AMDAHL_SPEEDUP = Build(
     ),
     groups=GROUPS,
     slips=(
-        Slip("Serial and parallel part are swapped.", slip_amdahl_swapped),
-        Slip("That is for a problem that grows with the ranks: here it stays.", slip_gustafson_for_fixed),
-        Slip("That is the limit for many ranks: the parallel part takes time too.", slip_limit),
-        Slip("That is the time that is left: the speed-up is one over it.", slip_amdahl_time),
-        Slip("The share was read as measured on n ranks: it is of the time on one.", slip_share_at_n),
-        Slip("Impossible arguments were accepted: a share above 1, no ranks.", slip_amdahl_unchecked),
+        Slip(
+            "Serial and parallel part are swapped.",
+            edits=(
+                ("return ranks", "return 1"),
+                ("1 + serial_fraction * (ranks - 1)", "1 - serial_fraction + serial_fraction / ranks"),
+            ),
+        ),
+        Slip(
+            "That is for a problem that grows with the ranks: here it stays.",
+            edit=("ranks / (1 + serial_fraction * (ranks - 1))", "serial_fraction + (1 - serial_fraction) * ranks"),
+        ),
+        Slip(
+            "That is the limit for many ranks: the parallel part takes time too.",
+            edit=(
+                "ranks / (1 + serial_fraction * (ranks - 1))",
+                "min(1 / serial_fraction, ranks) if serial_fraction else ranks",
+            ),
+        ),
+        Slip(
+            "That is the time that is left: the speed-up is one over it.",
+            edit=("ranks / (1 + serial_fraction * (ranks - 1))", "serial_fraction + (1 - serial_fraction) / ranks"),
+        ),
+        Slip(
+            "The share was read as measured on n ranks: it is of the time on one.",
+            edit=("ranks / (1 + serial_fraction * (ranks - 1))", "(1 - serial_fraction) * ranks"),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (('_check_fraction(serial_fraction)\n    _check_ranks("ranks", ranks)'), ""),
+                (
+                    "ranks / (1 + serial_fraction * (ranks - 1))",
+                    "1 / (serial_fraction + (1 - serial_fraction) / ranks) if ranks else 0.0",
+                ),
+            ),
+        ),
     ),
 )
 
@@ -266,10 +248,25 @@ GUSTAFSON_SPEEDUP = Build(
     ),
     groups=GROUPS,
     slips=(
-        Slip("Serial and parallel part are swapped.", slip_gustafson_swapped),
-        Slip("That is for a problem that stays: here it grows with the ranks.", slip_amdahl_for_scaled),
-        Slip("The serial part was left out: it is done once, in its share of the time.", slip_serial_part_gone),
-        Slip("Impossible arguments were accepted: a share above 1, no ranks.", slip_gustafson_unchecked),
+        Slip(
+            "Serial and parallel part are swapped.",
+            edit=("ranks - serial_fraction * (ranks - 1)", "1 - serial_fraction + serial_fraction * ranks"),
+        ),
+        Slip(
+            "That is for a problem that stays: here it grows with the ranks.",
+            edit=("ranks - serial_fraction * (ranks - 1)", "1 / (serial_fraction + (1 - serial_fraction) / ranks)"),
+        ),
+        Slip(
+            "The serial part was left out: it is done once, in its share of the time.",
+            edit=("ranks - serial_fraction * (ranks - 1)", "(1 - serial_fraction) * ranks"),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (('_check_fraction(serial_fraction)\n    _check_ranks("ranks", ranks)'), ""),
+                ("ranks - serial_fraction * (ranks - 1)", "serial_fraction + (1 - serial_fraction) * ranks"),
+            ),
+        ),
     ),
 )
 

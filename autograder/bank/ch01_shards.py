@@ -1,88 +1,16 @@
 """Chapter 01: which samples a rank visits, a build item, and a mean over padded shards, to mend.
 
-Wrong programs are complete in themselves.
+Wrong programs are edits, or complete in themselves.
 """
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 # --- shard_indices
-
-
-def slip_blocks(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    return [visits[position % samples] for position in range(rank * turns, (rank + 1) * turns)]
-
-
-def slip_pads_with_last(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    visits += visits[-1:] * (turns * ranks - samples)
-    return visits[rank : turns * ranks : ranks]
-
-
-def slip_each_rank_pads(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    own = visits[rank : turns * ranks : ranks]
-    return own + own[: turns - len(own)]
-
-
-def slip_no_padding(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    return visits[rank : samples // ranks * ranks if drop_last else samples : ranks]
-
-
-def slip_own_shuffle(samples, ranks, rank, order=None, drop_last=False):
-    import random
-
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    random.Random(rank).shuffle(visits)
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    return [visits[position % samples] for position in range(rank, turns * ranks, ranks)]
-
-
-def slip_order_ignored(samples, ranks, rank, order=None, drop_last=False):
-    if samples < 0 or not 0 <= rank < ranks or sorted(order or range(samples)) != list(range(samples)):
-        raise ValueError("out of range")
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    return [position % samples for position in range(rank, turns * ranks, ranks)]
-
-
-def slip_drop_ignored(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    return [visits[position % samples] for position in range(rank, -(-samples // ranks) * ranks, ranks)]
-
-
-def slip_repeats_once(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    if samples < 0 or not 0 <= rank < ranks or sorted(visits) != list(range(samples)):
-        raise ValueError("out of range")
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    visits += visits[: max(0, turns * ranks - samples)]
-    return visits[rank : turns * ranks : ranks]
-
-
-def slip_unchecked_shard(samples, ranks, rank, order=None, drop_last=False):
-    visits = list(range(samples)) if order is None else list(order)
-    turns = samples // ranks if drop_last else -(-samples // ranks)
-    return [visits[position % samples] for position in range(rank, turns * ranks, ranks)]
 
 
 def _sizes(rng: Random) -> tuple[int, int]:
@@ -131,16 +59,10 @@ def _few_samples(rng: Random) -> list[Case]:
 def _impossible_shards(rng: Random) -> list[Case]:
     samples, ranks = _sizes(rng)
     order = rng.sample(range(samples), samples)
-    return [
-        invalid(-1, ranks, 0),
-        invalid(samples, 0, 0),
-        invalid(samples, ranks, ranks),
-        invalid(samples, ranks, -1),
-        invalid(samples, ranks, 0, order[1:]),
-        invalid(samples, ranks, 0, [*order, samples]),
-        invalid(samples, ranks, 0, [*order[1:], order[1]]),
-        invalid(samples, ranks, 0, [place + 1 for place in order]),
-    ]
+    right = {"samples": samples, "ranks": ranks, "rank": 0, "order": order}
+    counts = {"samples": (-1, *NO_COUNTS), "ranks": (0, *NO_COUNTS), "rank": (ranks, -1, *NO_COUNTS)}
+    orders = (order[1:], [*order, samples], [*order[1:], order[1]], [place + 1 for place in order])
+    return [*each(dict(list(right.items())[:3]), counts), *each(right, {"order": orders})]
 
 
 SHARD_INDICES = Build(
@@ -183,27 +105,93 @@ SHARD_INDICES = Build(
             "There may be fewer samples than ranks, none at all, or one rank.",
             _few_samples,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_impossible_shards(rng)),
-            8,
-            "Bad input must raise ValueError: a rank that is not there, an order that is no permutation.",
+        bad_input(
             _impossible_shards,
+            "Bad input must raise ValueError: a negative number of samples, no ranks, a rank that is not there, counts "
+            "that are no integers (True is none), an order that does not hold every sample once.",
         ),
     ),
     slips=(
-        Slip("Each rank took a block of neighbours: rank r takes every N-th position from r on.", slip_blocks),
-        Slip("The last sample was repeated: the order starts again from its start.", slip_pads_with_last),
+        Slip(
+            "Each rank took a block of neighbours: rank r takes every N-th position from r on.",
+            edit=("range(rank, turns * ranks, ranks)", "range(rank * turns, (rank + 1) * turns)"),
+        ),
+        Slip(
+            "The last sample was repeated: the order starts again from its start.",
+            edit=("visits[position % samples]", "visits[min(position, samples - 1)]"),
+        ),
         Slip(
             "Each rank repeated samples of its own: the order is padded as a whole, then dealt out.",
-            slip_each_rank_pads,
+            edit=(
+                "return [visits[position % samples] for position in range(rank, turns * ranks, ranks)]",
+                "own = list(visits[rank : turns * ranks : ranks])\n    return own + own[: turns - len(own)]",
+            ),
         ),
-        Slip("Nothing was padded: ranks visit unequal numbers, and the last collective hangs.", slip_no_padding),
-        Slip("Each rank shuffled with a seed of its own: samples are lost and doubled.", slip_own_shuffle),
-        Slip("The order was not used: positions are dealt out, and the order says what is there.", slip_order_ignored),
-        Slip("drop_last was not used: cut the order to what the ranks divide.", slip_drop_ignored),
-        Slip("The order was repeated once: with few samples it has to start again more often.", slip_repeats_once),
-        Slip("Impossible arguments were accepted: a rank that is not there, no permutation.", slip_unchecked_shard),
+        Slip(
+            "Nothing was padded: ranks visit unequal numbers, and the last collective hangs.",
+            edits=(
+                ("visits = range(samples)", "visits = list(range(samples))"),
+                (
+                    "[visits[position % samples] for position in range(rank, turns * ranks, ranks)]",
+                    "visits[rank:samples // ranks * ranks if drop_last else samples:ranks]",
+                ),
+            ),
+        ),
+        Slip(
+            "Each rank shuffled with a seed of its own: samples are lost and doubled.",
+            edit=(
+                "turns = samples // ranks",
+                (
+                    "import random\n"
+                    "\n"
+                    "    visits = list(visits)\n"
+                    "    random.Random(rank).shuffle(visits)\n"
+                    "    turns = samples // ranks"
+                ),
+            ),
+        ),
+        Slip(
+            "The order was not used: positions are dealt out, and the order says what is there.",
+            edit=("visits[position % samples]", "position % samples"),
+        ),
+        Slip(
+            "drop_last was not used: cut the order to what the ranks divide.",
+            edit=("turns * ranks", "-(-samples // ranks) * ranks"),
+        ),
+        Slip(
+            "The order was repeated once: with few samples it has to start again more often.",
+            edit=(
+                "position in range(rank, turns * ranks, ranks)]",
+                "position in range(rank, min(turns * ranks, 2 * samples), ranks)]",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    (
+                        '_check_integer("samples", samples, 0)\n'
+                        '    _check_integer("ranks", ranks, 1)\n'
+                        "    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank < "
+                        "ranks:\n"
+                        '        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got '
+                        '{rank!r}")'
+                    ),
+                    "",
+                ),
+                (
+                    (
+                        "if len(visits) != samples:\n"
+                        '        raise ValueError(f"order must have one entry for each of {samples} '
+                        'samples, got {len(visits)}")\n'
+                        "    if missing := set(range(samples)).difference(visits):\n"
+                        '        raise ValueError(f"order must hold every sample from 0 to {samples - 1} '
+                        'once, got none of {min(missing)}")'
+                    ),
+                    "",
+                ),
+            ),
+        ),
     ),
 )
 
@@ -219,26 +207,6 @@ def wrong_eval(scores, ranks):
         visited = [rank + turn * ranks for turn in range(turns)]
         means.append(sum(scores[position % samples] for position in visited) / turns)
     return sum(means) / ranks
-
-
-def slip_mean_of_own_means(scores, ranks):
-    means = []
-    for rank in range(ranks):
-        own = scores[rank::ranks]
-        means.append(sum(own) / max(1, len(own)))
-    return sum(means) / ranks
-
-
-def slip_padding_counted(scores, ranks):
-    turns = -(-len(scores) // ranks)
-    total = sum(sum(scores[rank::ranks]) for rank in range(ranks))
-    return total / (turns * ranks)
-
-
-def slip_samples_dropped(scores, ranks):
-    turns = len(scores) // ranks
-    total = sum(sum(scores[rank : turns * ranks : ranks]) for rank in range(ranks))
-    return total / (turns * ranks)
 
 
 def _scores(rng: Random, samples: int, ranks: int) -> Case:
@@ -288,11 +256,24 @@ DEBUG_EVAL = Debug(
     ),
     slips=(
         Slip("Samples that were repeated still count twice: leave out positions past the last sample.", wrong_eval),
-        Slip("The ranks' means were averaged: their counts differ, so reduce sum and count.", slip_mean_of_own_means),
         Slip(
-            "The sum holds each sample once, the count holds the padding too: reduce both alike.", slip_padding_counted
+            "The ranks' means were averaged: their counts differ, so reduce sum and count.",
+            edit=("total + sum(own), count + len(own)", "total + sum(own) / max(1, len(own)), count + 1"),
         ),
-        Slip("Samples at the end were left out: every sample counts.", slip_samples_dropped),
+        Slip(
+            "The sum holds each sample once, the count holds the padding too: reduce both alike.",
+            edit=("total / count", "total / (-(-samples // ranks) * ranks)"),
+        ),
+        Slip(
+            "Samples at the end were left out: every sample counts.",
+            edits=(
+                ("-(-samples // ranks)", "len(scores) // ranks"),
+                (
+                    "return total / count",
+                    "return sum(sum(scores[rank:turns * ranks:ranks]) for rank in range(ranks)) / (turns * ranks)",
+                ),
+            ),
+        ),
     ),
     wrong=wrong_eval,
 )

@@ -4,73 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
+from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import GB, KB, MB, us
-
-
-def slip_floor(message_bytes, hops, bandwidth, latency, limit=4096):
-    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
-        raise ValueError("out of range")
-    if hops <= 1 or message_bytes == 0:
-        return 1
-    if latency == 0:
-        return limit
-    ideal = ((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5
-    return min(max(int(ideal), 1), limit)
-
-
-def slip_nearest(message_bytes, hops, bandwidth, latency, limit=4096):
-    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
-        raise ValueError("out of range")
-    if hops <= 1 or message_bytes == 0:
-        return 1
-    if latency == 0:
-        return limit
-    ideal = ((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5
-    return min(max(round(ideal), 1), limit)
-
-
-def slip_all_hops(message_bytes, hops, bandwidth, latency, limit=4096):
-    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
-        raise ValueError("out of range")
-    if hops == 0 or message_bytes == 0:
-        return 1
-    if latency == 0:
-        return limit
-    below = int((hops * message_bytes / (latency * bandwidth)) ** 0.5)
-    near = [min(max(chunks, 1), limit) for chunks in (below, below + 1)]
-    return min(near, key=lambda k: (hops + k) * (latency + message_bytes / (k * bandwidth)))
-
-
-def slip_no_chunk(message_bytes, hops, bandwidth, latency, limit=4096):
-    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
-        raise ValueError("out of range")
-    if latency == 0 and hops > 1 and message_bytes > 0:
-        return limit
-    below = int((max(hops - 1, 0) * message_bytes / (latency * bandwidth)) ** 0.5) if latency else 0
-    near = [min(chunks, limit) for chunks in (below, below + 1)]
-    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)) if k else 0.0)
-
-
-def slip_no_limit(message_bytes, hops, bandwidth, latency, limit=4096):
-    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
-        raise ValueError("out of range")
-    if hops <= 1 or message_bytes == 0:
-        return 1
-    if latency == 0:
-        return limit
-    below = max(int(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5), 1)
-    return min((below, below + 1), key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)))
-
-
-def slip_needs_latency(message_bytes, hops, bandwidth, latency, limit=4096):
-    if message_bytes < 0 or hops < 0 or bandwidth <= 0 or latency < 0 or limit < 1:
-        raise ValueError("out of range")
-    if hops <= 1 or message_bytes == 0:
-        return 1
-    below = int(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5)
-    near = [min(max(chunks, 1), limit) for chunks in (below, below + 1)]
-    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)))
 
 
 def slip_any_chunks(message_bytes, hops, bandwidth, latency, limit=4096):
@@ -78,9 +14,9 @@ def slip_any_chunks(message_bytes, hops, bandwidth, latency, limit=4096):
         return 1
     if latency == 0:
         return limit
-    below = int(abs((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5)
+    below = abs((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5 // 1
     near = [min(max(chunks, 1), limit) for chunks in (below, below + 1)]
-    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)))
+    return min(near, key=lambda k: (hops + k - 1) * (latency + message_bytes / (k * bandwidth)) if k else 0.0)
 
 
 def _ideal(rng: Random, ideal: float, hops: int, limit: int = 4096) -> Case:
@@ -108,6 +44,13 @@ def _close_calls(rng: Random) -> list[Case]:
 
 def _close_call(rng: Random) -> Case:
     return rng.choice(_close_calls(rng))
+
+
+def _tie(rng: Random) -> Case:
+    """Two neighbours take the same time, which is exact: everything but the number itself is a power of two."""
+    fewer, overlapping = rng.randint(2, 60), 2 ** rng.randint(0, 3)
+    latency, bandwidth = 2.0 ** -rng.randint(14, 20), 2.0 ** rng.randint(28, 38)
+    return Case(args=(fewer * (fewer + 1) * latency * bandwidth / overlapping, overlapping + 1, bandwidth, latency))
 
 
 def _small_message(rng: Random) -> Case:
@@ -144,15 +87,16 @@ def _nothing_to_overlap(rng: Random) -> Case:
 def _chunk_errors(rng: Random) -> list[Case]:
     """Also where the answer would not depend on the bad argument."""
     size, hops = 10 ** rng.uniform(8, 11), rng.randint(2, 9)
-    good = (size, hops, 50 * GB, 5 * us)
-    broken: list[tuple[float, ...]] = [(*good, 0), (size, hops, 50 * GB, 0.0, -hops)]
-    broken += [(-size, 1, 50 * GB, 5 * us), (size, -hops, 50 * GB, 5 * us), (size, hops, -50 * GB, 5 * us)]
-    broken += [(size, hops, 0.0, 5 * us), (size, 1, 50 * GB, -5 * us)]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _chunk_error(rng: Random) -> Case:
-    return rng.choice(_chunk_errors(rng))
+    right = {"message_bytes": size, "hops": hops, "bandwidth": 50 * GB, "latency": 5 * us, "limit": 4096}
+    wrong = {
+        "message_bytes": (-size, *NOT_FINITE),
+        "hops": (-hops, *NO_COUNTS),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "latency": (-5 * us, *NOT_FINITE),
+        "limit": (0, *NO_COUNTS),
+    }
+    hidden = ((size, hops, 50 * GB, 0.0, -hops), (-size, 1, 50 * GB, 5 * us), (size, 1, 50 * GB, -5 * us))
+    return [*each(right, wrong), *(invalid(*args) for args in hidden)]
 
 
 BEST_CHUNKS = Build(
@@ -174,6 +118,7 @@ BEST_CHUNKS = Build(
     groups=(
         Group("between two numbers", _between, 4, "Compare the times of both neighbours of the ideal.", _between_each),
         Group("close calls", _close_call, 3, "Compare times: the nearest integer is not always best.", _close_calls),
+        Group("ties", _tie, 3, "When two numbers of chunks take the same time, the smaller one counts."),
         Group("small messages", _small_message, 3, "A small message is not worth cutting: one chunk."),
         Group("limit", _limited, 3, "The number may not exceed the limit."),
         Group("no latency", _no_latency, 2, "Without latency, as many chunks as are allowed are best.", _no_latencies),
@@ -184,22 +129,65 @@ BEST_CHUNKS = Build(
             "With one hop, none, or no bytes, more chunks never help: one chunk, whatever rounding says.",
             _nothing_overlaps,
         ),
-        Group(
-            "bad input",
-            _chunk_error,
-            7,
-            "Bad input must raise ValueError: negative sizes, hops or latencies, no bandwidth, no limit.",
+        bad_input(
             _chunk_errors,
+            "Bad input must raise ValueError: negative sizes, hops or latencies, no bandwidth, a limit below 1, counts "
+            "that are no integers (True is none), and what is not finite.",
         ),
     ),
     slips=(
-        Slip("The ideal was rounded down: its upper neighbour may be faster.", slip_floor),
-        Slip("The ideal was rounded: compare the times of its two neighbours.", slip_nearest),
-        Slip("The first hop cannot overlap with anything: under the root stands hops - 1.", slip_all_hops),
-        Slip("No chunks at all: there is at least one.", slip_no_chunk),
-        Slip("The limit was ignored.", slip_no_limit),
-        Slip("Without latency the formula divides by zero: the limit is best there.", slip_needs_latency),
-        Slip("Impossible arguments were accepted: negative sizes, no bandwidth, no limit.", slip_any_chunks),
+        Slip(
+            "The ideal was rounded down: its upper neighbour may be faster.",
+            edit=(
+                "min(near, key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency))",
+                "min(max(int(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5), 1), limit)",
+            ),
+        ),
+        Slip(
+            "The ideal was rounded: compare the times of its two neighbours.",
+            edit=(
+                "min(near, key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency))",
+                "min(max(round(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5), 1), limit)",
+            ),
+        ),
+        Slip(
+            "Of two numbers that take the same time the larger was taken: the smaller counts.",
+            edit=("near = (below, min(below + 1, limit))", "near = (min(below + 1, limit), below)"),
+        ),
+        Slip(
+            "The first hop cannot overlap with anything: under the root it is hops - 1.",
+            edits=(
+                ("hops <= 1 or", "hops == 0 or"),
+                ("math.sqrt((hops - 1) * transfer / latency)", "math.sqrt(hops * transfer / latency)"),
+                (
+                    "relay_time(message_bytes, hops, chunks, bandwidth, latency))",
+                    "relay_time(message_bytes, hops + 1, chunks, bandwidth, latency))",
+                ),
+            ),
+        ),
+        Slip(
+            "No chunks at all: there is at least one.",
+            edits=(
+                ("        return 1\n", "        return 0\n"),
+                ("max(ideal, 1)", "ideal"),
+                (
+                    "key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency)",
+                    (
+                        "key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency) if "
+                        "chunks else 0.0"
+                    ),
+                ),
+            ),
+        ),
+        Slip(
+            "The limit was ignored.",
+            edits=(("min(max(ideal, 1), limit)", "max(ideal, 1)"), ("min(below + 1, limit)", "below + 1")),
+        ),
+        Slip(
+            "Without latency the formula divides by zero: the limit is best there.",
+            edit=(("    if latency == 0:\n        return limit\n"), ""),
+        ),
+        Slip(UNCHECKED, slip_any_chunks),
     ),
 )
 

@@ -9,10 +9,12 @@ Wrong programs are complete in themselves: each imports what it needs and holds 
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 from autograder.bank import ch02_rules as rules
 from autograder.bank.ch03_rings import vector
 from autograder.bank.ch03_rules import every, only_messages
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 
@@ -151,15 +153,10 @@ def _few(rng: Random) -> Case:
 
 
 def _relay_errors(rng: Random) -> list[Case]:
-    """No chunks; a matrix."""
+    """No chunks; a number of them that is none; a matrix."""
     matrix = Tensor.of([rng.uniform(-1, 1) for _ in range(6)], shape=(2, 3))
-    nothing = rng.choice((0, -1))
-    broken = [((vector(rng, 6), nothing),) * 2, ((matrix, 2),) * 2]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _relay_error(rng: Random) -> Case:
-    return rng.choice(_relay_errors(rng))
+    broken: list[tuple[Tensor, Any]] = [*((vector(rng, 6), chunks) for chunks in (0, True)), (matrix, 2)]
+    return [Case(args=(args,) * 2, raises="ValueError") for args in broken]
 
 
 CHUNKED_RELAY = Build(
@@ -167,6 +164,7 @@ CHUNKED_RELAY = Build(
     module="point_to_point",
     function="chunked_relay",
     grade="world",
+    probe="ch02.written_over",
     section="2.7",
     topic="pipelined relay",
     bonus=True,
@@ -184,11 +182,14 @@ CHUNKED_RELAY = Build(
             "There may be one rank, few elements, or none; empty chunks are not sent.",
             _few_or_alone,
         ),
-        Group("bad input", _relay_error, 2, "Bad input must raise ValueError: no chunks, or a matrix.", _relay_errors),
+        bad_input(
+            _relay_errors,
+            "Bad input must raise ValueError: a matrix, no chunks, a number of them that is no integer (True is none).",
+        ),
     ),
     slips=(
         Slip(
-            "Somebody waits for ever: the last rank must not send, and an `isend` needs its `wait()`.",
+            "The last rank must not send: nobody receives, so it never gets out of its send.",
             slip_last_forwards,
         ),
         Slip(
@@ -198,7 +199,7 @@ CHUNKED_RELAY = Build(
         Slip("The elements that the chunks do not divide were lost: cut with `tensor_split`.", slip_rest_is_lost),
         Slip("Two chunks share one buffer: the next arrives in it before the last has left.", slip_one_buffer),
         Slip("Empty chunks were sent: with more chunks than elements, some have nothing.", slip_empty_chunks),
-        Slip("Impossible arguments were accepted: no chunks, or a matrix.", slip_any_x),
+        Slip("No argument is checked: no chunks, or a matrix, must raise ValueError.", slip_any_x),
     ),
     rule=every(only_messages, rules.chunk_ledger, rules.chunks_overlap),
 )

@@ -4,50 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip
 from rankzero.units import GB, MB, Gbit, MiB, us
 
 # --- message_time
-
-
-def slip_bits_for_bytes(message_bytes, bandwidth, latency=0.0):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return latency + message_bytes / (8 * bandwidth)
-
-
-def slip_size_in_bits(message_bytes, bandwidth, latency=0.0):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return latency + 8 * message_bytes / bandwidth
-
-
-def slip_longer_of_two(message_bytes, bandwidth, latency=0.0):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return max(latency, message_bytes / bandwidth)
-
-
-def slip_nothing_is_free(message_bytes, bandwidth, latency=0.0):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return latency + message_bytes / bandwidth if message_bytes else 0.0
-
-
-def slip_both_directions(message_bytes, bandwidth, latency=0.0):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return latency + message_bytes / (2 * bandwidth)
-
-
-def slip_no_start(message_bytes, bandwidth, latency=0.0):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return message_bytes / bandwidth
-
-
-def slip_any_message(message_bytes, bandwidth, latency=0.0):
-    return latency + message_bytes / bandwidth
 
 
 def _message(rng: Random) -> Case:
@@ -66,12 +27,13 @@ def _empty_message(rng: Random) -> Case:
 
 def _message_errors(rng: Random) -> list[Case]:
     size = 10 ** rng.uniform(3, 9)
-    broken = [(-size, 50 * GB), (-1, 50 * GB, 5 * us), (size, 0.0), (size, -50 * GB, 5 * us), (size, 50 * GB, -5 * us)]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _message_error(rng: Random) -> Case:
-    return rng.choice(_message_errors(rng))
+    right = {"message_bytes": size, "bandwidth": 50 * GB, "latency": 5 * us}
+    wrong = {
+        "message_bytes": (-size, -1, *NOT_FINITE),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "latency": (-5 * us, *NOT_FINITE),
+    }
+    return each(right, wrong)
 
 
 MESSAGE_TIME = Build(
@@ -93,68 +55,46 @@ MESSAGE_TIME = Build(
         Group("with latency", _message, 6, "A message starts up, and then its bytes pass: two times to add."),
         Group("without latency", _plain_message, 3, "The latency may be left out: it is 0 then."),
         Group("empty message", _empty_message, 3, "A message of no bytes starts up all the same."),
-        Group(
-            "bad input",
-            _message_error,
-            5,
-            "Bad input must raise ValueError: negative sizes or latencies, no bandwidth.",
+        bad_input(
             _message_errors,
+            "Bad input must raise ValueError: sizes or latencies that are negative, no bandwidth, and what is not "
+            "finite.",
         ),
     ),
     slips=(
-        Slip("The bandwidth was multiplied by 8: it is in bytes per second already.", slip_bits_for_bytes),
-        Slip("The size was multiplied by 8: size and bandwidth both are in bytes.", slip_size_in_bits),
-        Slip("Start-up and transfer follow each other: add them, not the longer one alone.", slip_longer_of_two),
-        Slip("An empty message is not free: it costs the latency.", slip_nothing_is_free),
-        Slip("Both directions of the link were added up: a message goes one way.", slip_both_directions),
-        Slip("The latency was left out.", slip_no_start),
-        Slip("Impossible arguments were accepted: negative sizes or latencies, no bandwidth.", slip_any_message),
+        Slip(
+            "The bandwidth was multiplied by 8: it is in bytes per second already.",
+            edit=("return latency + message_bytes / bandwidth", "return latency + message_bytes / (8 * bandwidth)"),
+        ),
+        Slip(
+            "The size was multiplied by 8: size and bandwidth both are in bytes.",
+            edit=("return latency + message_bytes", "return latency + 8 * message_bytes"),
+        ),
+        Slip(
+            "Start-up and transfer follow each other: add them, not the longer one alone.",
+            edit=("return latency + message_bytes / bandwidth", "return max(latency, message_bytes / bandwidth)"),
+        ),
+        Slip(
+            "An empty message is not free: it costs the latency.",
+            edit=(
+                "return latency + message_bytes / bandwidth",
+                "return latency + message_bytes / bandwidth if message_bytes else 0.0",
+            ),
+        ),
+        Slip(
+            "Both directions of the link were added up: a message goes one way.",
+            edit=("return latency + message_bytes / bandwidth", "return latency + message_bytes / (2 * bandwidth)"),
+        ),
+        Slip(
+            "The latency was left out.",
+            edit=("return latency + message_bytes / bandwidth", "return message_bytes / bandwidth"),
+        ),
+        Slip(UNCHECKED, edit=("_check_link(message_bytes, bandwidth, latency)", "")),
     ),
 )
 
 
 # --- relay_time
-
-
-def slip_whole_at_each_hop(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return hops * (latency + message_bytes / bandwidth)
-
-
-def slip_one_step_more(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return (hops + chunks) * (latency + message_bytes / (chunks * bandwidth)) if hops else 0.0
-
-
-def slip_nothing_overlaps(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return hops * chunks * (latency + message_bytes / (chunks * bandwidth))
-
-
-def slip_whole_chunks(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return (hops + chunks - 1) * (latency + message_bytes / bandwidth) if hops else 0.0
-
-
-def slip_blocking_middle(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    steps = hops + 2 * (chunks - 1) if hops > 1 else hops * chunks
-    return steps * (latency + message_bytes / (chunks * bandwidth))
-
-
-def slip_nobody_to_reach(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    if message_bytes < 0 or hops < 0 or chunks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return (hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth))
-
-
-def slip_any_relay(message_bytes, hops, chunks, bandwidth, latency=0.0):
-    return (hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth)) if hops else 0.0
 
 
 def _relay(rng: Random) -> Case:
@@ -179,14 +119,15 @@ def _short_chain(rng: Random) -> Case:
 
 def _relay_errors(rng: Random) -> list[Case]:
     size, hops, chunks = 10 ** rng.uniform(3, 9), rng.randint(1, 9), rng.randint(1, 9)
-    broken: list[tuple[float, ...]] = [(size, hops, chunks, 50 * GB, -1 * us)]
-    broken += [(size, -hops, chunks, 50 * GB), (size, hops, 0, 50 * GB), (size, hops, -chunks, 50 * GB)]
-    broken += [(-size, hops, chunks, 50 * GB), (size, hops, chunks, 0.0)]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _relay_error(rng: Random) -> Case:
-    return rng.choice(_relay_errors(rng))
+    right = {"message_bytes": size, "hops": hops, "chunks": chunks, "bandwidth": 50 * GB, "latency": 5 * us}
+    wrong = {
+        "message_bytes": (-size, *NOT_FINITE),
+        "hops": (-hops, *NO_COUNTS),
+        "chunks": (0, -chunks, *NO_COUNTS),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "latency": (-1 * us, *NOT_FINITE),
+    }
+    return each(right, wrong)
 
 
 RELAY_TIME = Build(
@@ -216,22 +157,54 @@ RELAY_TIME = Build(
             "Without hops there is nothing to do; one hop has no middle rank.",
             _short_chains,
         ),
-        Group(
-            "bad input",
-            _relay_error,
-            6,
-            "Bad input must raise ValueError: negative hops, no chunks, no bandwidth, negative sizes or latencies.",
+        bad_input(
             _relay_errors,
+            "Bad input must raise ValueError: negative hops, no chunks, counts that are no integers (True is none), no "
+            "bandwidth, sizes or latencies that are negative, and what is not finite.",
         ),
     ),
     slips=(
-        Slip("That passes the whole message at every hop, whatever the chunks.", slip_whole_at_each_hop),
-        Slip("The first chunk takes `hops` steps, and each of the others one more: h + k - 1.", slip_one_step_more),
-        Slip("h k steps leave no overlap: a rank receives a chunk while it passes on the last.", slip_nothing_overlaps),
-        Slip("Each chunk carried the whole message: it carries one part in `chunks` of it.", slip_whole_chunks),
-        Slip("h + 2(k-1) steps are those of blocking calls: here a rank does both at once.", slip_blocking_middle),
-        Slip("Without hops the message is where it should be: the time is 0.", slip_nobody_to_reach),
-        Slip("Impossible arguments were accepted: negative hops, no chunks, no bandwidth.", slip_any_relay),
+        Slip(
+            "That passes the whole message at every hop, whatever the chunks.",
+            edits=(("hops + chunks - 1", "hops"), ("chunks * bandwidth", "bandwidth")),
+        ),
+        Slip(
+            "The first chunk takes `hops` steps, and each of the others one more: h + k - 1.",
+            edit=(
+                "(hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth))",
+                "(hops + chunks) * (latency + message_bytes / (chunks * bandwidth)) if hops else 0.0",
+            ),
+        ),
+        Slip(
+            "h k steps leave no overlap: a rank receives a chunk while it passes on the last.",
+            edit=("hops + chunks - 1", "hops * chunks"),
+        ),
+        Slip(
+            "Each chunk carried the whole message: it carries one part in `chunks` of it.",
+            edit=(
+                "(hops + chunks - 1) * (latency + message_bytes / (chunks * bandwidth))",
+                "(hops + chunks - 1) * (latency + message_bytes / bandwidth) if hops else 0.0",
+            ),
+        ),
+        Slip(
+            "h + 2(k-1) steps are those of blocking calls: here a rank does both at once.",
+            edit=("hops + chunks - 1", "hops + 2 * (chunks - 1) if hops > 1 else hops * chunks"),
+        ),
+        Slip(
+            "Without hops the message is where it should be: the time is 0.",
+            edit=(("if hops == 0:\n        return 0.0"), ""),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    "    _check_link(message_bytes, bandwidth, latency)\n"
+                    '    _check_count("hops", hops, 0)\n'
+                    '    _check_count("chunks", chunks, 1)\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 from autograder.bank import wrong_simulate as wrong
 from autograder.items import Build, Case, Group, Slip, lazily
@@ -26,7 +27,7 @@ def chain(ranks: int, chunks: int) -> list[Program]:
 
 
 def _messages(rng: Random) -> list[Program]:
-    """Messages between random ranks, whose two calls stand in one order on all ranks; then some calls change places."""
+    """Messages between random ranks, whose two calls are in one order on all ranks; then some calls change places."""
     ranks = rng.randint(4, 8)
     programs: list[Program] = [[] for _ in range(ranks)]
     for _ in range(rng.randint(ranks, 2 * ranks)):
@@ -103,7 +104,15 @@ def _broken_calls(rng: Random) -> list[Case]:
     ranks = rng.randint(2, 5)
     rank = rng.randrange(ranks)
     other = (rank + 1) % ranks
-    broken = [("put", other), ("SEND", other), ("send", ranks), ("recv", -1), ("send", rank), ("recv", rank)]
+    broken: list[tuple[str, Any]] = [
+        ("put", other),
+        ("SEND", other),
+        ("send", ranks),
+        ("recv", -1),
+        ("send", rank),
+        ("recv", rank),
+    ]
+    broken += [("send", float(other)), ("recv", True)]
     programs = []
     for call in broken:
         program: list[Program] = [[] for _ in range(ranks)]
@@ -160,25 +169,57 @@ SIMULATE = Build(
         Group(
             "bad input",
             _broken_call,
-            6,
-            "Bad input must raise ValueError: an unknown verb, a peer outside the world, oneself as peer.",
+            8,
+            "Bad input must raise ValueError: an unknown verb, a peer outside the world or no integer (True is none), "
+            "oneself as peer.",
             _broken_calls,
         ),
     ),
     slips=(
         Slip(
             "A send went on without its receiver: unbuffered, the two go on together.",
-            wrong.slip_sends_never_wait,
+            edit=("if eager:", "if True:"),
         ),
         Slip("A message went to a receive that names another source.", wrong.slip_any_receive),
-        Slip("Every rank was reported: only those that have not finished are blocked.", wrong.slip_all_are_stuck),
-        Slip("That ends when one rank waits: go on until nothing moves at all.", wrong.slip_stops_when_one_waits),
+        Slip(
+            "Every rank was reported: only those that have not finished are blocked.",
+            edit=(
+                "return rounds, heads",
+                (
+                    "return rounds, heads and {r: program[min(place[r], len(program) - 1)] for r, "
+                    "program in enumerate(calls) if program}"
+                ),
+            ),
+        ),
+        Slip(
+            "That ends when one rank waits: go on until nothing moves at all.",
+            edit=("if not moving:", "if not moving or len(moving) < len(heads):"),
+        ),
         Slip(
             "A rank made two calls in one round: see who can go on before anybody does.",
             wrong.slip_two_calls_in_one_round,
         ),
-        Slip("A buffered message arrived in the round in which it was sent.", wrong.slip_arrives_at_once),
-        Slip("Impossible calls were accepted: unknown verbs, ranks that are not there.", wrong.slip_any_call),
+        Slip(
+            "A buffered message arrived in the round in which it was sent.",
+            edit=(
+                (
+                    "        if eager:\n"
+                    '            moving = [r for r, (verb, peer) in heads.items() if verb == "send" or '
+                    "waiting[peer, r]]"
+                ),
+                (
+                    "        if eager:\n"
+                    "            moving = [\n"
+                    '                r for r, (verb, peer) in heads.items() if verb == "send" or '
+                    'waiting[peer, r] or heads.get(peer) == ("send", r)\n'
+                    "            ]"
+                ),
+            ),
+        ),
+        Slip(
+            "No call is checked: an unknown verb, or a peer that is not another rank, must raise ValueError.",
+            wrong.slip_any_call,
+        ),
     ),
 )
 

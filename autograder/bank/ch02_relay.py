@@ -104,13 +104,18 @@ def _chains(rng: Random) -> Case:
 
 
 def _chains_of_each(rng: Random) -> list[Case]:
-    return [_chain(rng, ranks) for ranks in (4, 3, 3, 2)]
+    return [_chain(rng, ranks) for ranks in (4, 3, 2)]
 
 
 def _same_start(rng: Random) -> Case:
     """One value everywhere, so that no message seems to be needed."""
     value, increment = rng.randint(-99, 99) + 0.1, rng.randint(1, 99) + 0.7
     return Case(args=((value, increment),) * rng.randint(2, 4))
+
+
+def _own_increments(rng: Random) -> Case:
+    """Every rank adds another increment."""
+    return Case(args=tuple((rng.randint(1000, 99999) / 10, rng.randint(1, 999) / 8) for _ in range(rng.randint(3, 4))))
 
 
 def _alone(rng: Random) -> Case:
@@ -129,17 +134,18 @@ RELAY = Build(
         Group(
             "chains",
             _chains,
-            4,
+            3,
             "The value of rank 0 goes down the chain; every rank that receives adds.",
             _chains_of_each,
         ),
-        Group("one start", _same_start, 3, "Each rank but the last sends one float64 to the next, even if it knows."),
+        Group("one start", _same_start, 2, "Each rank but the last sends one float64 to the next, even if it knows."),
+        Group("own increments", _own_increments, 2, "Each rank adds its own increment to the number that it receives."),
         Group("one rank", _alone, 2, "One rank has nobody to send to."),
     ),
     slips=(
         Slip("The last rank did not add: it receives, so it adds as well.", slip_last_forgets),
         Slip(
-            "Somebody waits for ever: the last rank must not send, and an `isend` needs its `wait()`.",
+            "The last rank must not send: nobody receives, so it never gets out of its send.",
             slip_last_sends_too,
         ),
         Slip("All ranks receive first, so nobody sends: rank 0 starts.", slip_all_receive_first),

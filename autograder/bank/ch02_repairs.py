@@ -1,4 +1,4 @@
-"""Chapter 02: two programs on real ranks to mend. Their wrong versions stand in the labs as they stand here."""
+"""Chapter 02: two programs on real ranks to debug. The labs hold their wrong versions as they are here."""
 
 # The wrong programs carry no types: they are code as learners write it.
 # mypy: disable-error-code="union-attr"
@@ -8,6 +8,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import ch02_rules as rules
+from autograder.bank import least
 from autograder.bank.ch03_rings import alike
 from autograder.bank.ch03_rules import every, no_barrier, only_messages
 from autograder.items import Case, Debug, Group, Slip, Tensor
@@ -124,7 +125,7 @@ DEBUG_SWAP = Debug(
         ),
         Slip("Only the odd ranks got something: both partners send and receive.", slip_copied),
     ),
-    rule=every(only_messages, rules.blocking_calls),
+    rule=every(only_messages, rules.blocking_calls, least.by_everyone(least.first_tensor)),
     wrong=wrong_swap,
 )
 
@@ -205,9 +206,9 @@ def slip_own_numbers(numbers):
 
 
 def _numbers(rng: Random, ranks: int) -> Case:
-    """None of them 0, and other ones on every rank."""
+    """None of them 0, none that float32 holds, and other ones on every rank."""
     count = rng.randint(1, 6)
-    return Case(args=tuple(([rng.randint(1, 999) / 8 for _ in range(count)],) for _ in range(ranks)))
+    return Case(args=tuple(([rng.uniform(1, 999) for _ in range(count)],) for _ in range(ranks)))
 
 
 def _many_ranks(rng: Random) -> Case:
@@ -220,6 +221,11 @@ def _many_ranks_each(rng: Random) -> list[Case]:
 
 def _one_rank(rng: Random) -> Case:
     return _numbers(rng, 1)
+
+
+def _numbers_of_rank_0(case: Case) -> list[int]:
+    """In float64."""
+    return [0] + [8 * len(case.args[0][0])] * (len(case.args) - 1)
 
 
 DEBUG_EARLY_READ = Debug(
@@ -246,7 +252,7 @@ DEBUG_EARLY_READ = Debug(
         Slip("A barrier says that all ranks are here, not that the message is: wait for the handle.", slip_barrier),
         Slip("The rank's own numbers were returned: those that arrived are in the buffer.", slip_own_numbers),
     ),
-    rule=no_barrier,
+    rule=every(no_barrier, least.heard(_numbers_of_rank_0)),
     wrong=wrong_early_read,
 )
 

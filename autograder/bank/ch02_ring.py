@@ -8,9 +8,11 @@ Wrong programs are complete in themselves: each imports what it needs and holds 
 
 from __future__ import annotations
 
+import dataclasses
 from random import Random
 
 from autograder.bank import ch02_rules as rules
+from autograder.bank import least
 from autograder.bank.ch03_rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip, Tensor
 
@@ -125,13 +127,17 @@ def _shifts_of_each(rng: Random) -> list[Case]:
     return [
         _tensors(rng, 4, rng.choice((1, -1, 3)), (rng.randint(2, 9),)),
         _tensors(rng, 3, rng.choice((2, 5, -4)), (2, rng.randint(2, 5)), "int64"),
-        _tensors(rng, 4, rng.choice((2, -2, 6)), (rng.randint(2, 9),)),
         _tensors(rng, 2, rng.choice((1, -1, 7, -9)), (3, 2), "bool"),
     ]
 
 
 def _shift(rng: Random) -> Case:
     return rng.choice(_shifts_of_each(rng))
+
+
+def _spread(rng: Random) -> Case:
+    """A tensor that is not contiguous."""
+    return dataclasses.replace(_tensors(rng, rng.randint(2, 4), 1, (3, rng.randint(2, 5))), kwargs={"spread": True})
 
 
 def _whole_turns(rng: Random) -> list[Case]:
@@ -164,6 +170,7 @@ RING_SHIFT = Build(
     module="point_to_point",
     function="ring_shift",
     grade="world",
+    probe="ch02.written_over",
     section="2.5",
     topic="non-blocking messages",
     cases=(
@@ -176,7 +183,7 @@ RING_SHIFT = Build(
         Group(
             "any distance",
             _shift,
-            4,
+            3,
             "Tensors go `distance` places to the right, and come from the left.",
             _shifts_of_each,
         ),
@@ -187,6 +194,7 @@ RING_SHIFT = Build(
             "After whole turns every rank has its own tensor, without a message.",
             _whole_turns,
         ),
+        Group("not contiguous", _spread, 1, "The tensor need not be contiguous: messages are."),
         Group("any size", _size, 3, "The tensor may be empty, long, or without dimensions.", _sizes),
     ),
     slips=(
@@ -203,7 +211,7 @@ RING_SHIFT = Build(
             "The tensors went from neighbour to neighbour: one message to the right place is enough.", slip_step_by_step
         ),
     ),
-    rule=every(only_messages, rules.shift_ledger),
+    rule=every(only_messages, rules.shift_ledger, least.by_everyone(rules.shifted)),
 )
 
 ITEMS = (RING_SHIFT,)

@@ -38,10 +38,30 @@ def shift_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) ->
         sent = calls(events, rank, "send")
         if distance % ranks == 0 and sent:
             return f"rank {rank} sent {_messages(len(sent))}; with this distance every rank keeps its own tensor"
+        if not x.data and sent:
+            return f"rank {rank} sent {_messages(len(sent))}; its tensor has no elements, so there is nothing to send"
         if len(sent) > 1:
             return f"rank {rank} sent {len(sent)} messages; one is enough, whatever the distance"
         if sent and sum(event.sent for event in sent) != len(x.data):
             return f"rank {rank} sent {sent[0].sent:,} bytes; its tensor has {len(x.data):,}"
+    return None
+
+
+def shifted(case: Case) -> int:
+    """Bytes that come to each rank in a shift: its neighbour's tensor, or nothing after whole turns."""
+    x, distance = case.args[0][0], case.args[0][1] if len(case.args[0]) > 1 else 1
+    return len(x.data) if distance % len(case.args) else 0
+
+
+def each_boundary_once(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """Every stage sends one message to the next stage and one to the stage before it."""
+    ranks = len(case.args)
+    for rank in range(ranks):
+        receivers = sorted(event.peers[0] for event in calls(events, rank, "send"))
+        due = [peer for peer in (rank - 1, rank + 1) if 0 <= peer < ranks]
+        if receivers != due:
+            told = " and ".join(f"rank {peer}" for peer in receivers) or "nobody"
+            return f"rank {rank} sent to {told}; every boundary is crossed by one message each way"
     return None
 
 

@@ -8,9 +8,14 @@ Wrong programs are complete in themselves: each imports what it needs and holds 
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from random import Random
 from typing import Any
 
+from autograder.bank import ch02_rules as rules
+from autograder.bank import least
+from autograder.bank.ch03_rules import every
 from autograder.items import Build, Case, Group, Slip, Stage, Tensor
 
 
@@ -187,6 +192,35 @@ def slip_sum_of_squares(stage, inputs, targets, shape):
     return loss.item() if rank == ranks - 1 else None
 
 
+def slip_zero_grad(stage, inputs, targets, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    stage.zero_grad()
+    received = inputs
+    if rank > 0:
+        received = torch.empty(shape)
+        dist.recv(received, rank - 1)
+        received.requires_grad_()
+    output = stage(received)
+    if rank < ranks - 1:
+        dist.send(output.detach(), rank + 1)
+        gradient = torch.empty(shape)
+        dist.recv(gradient, rank + 1)
+        if output.requires_grad:
+            output.backward(gradient)
+    else:
+        if targets is None:
+            raise ValueError("targets")
+        loss = torch.nn.functional.mse_loss(output, targets)
+        if loss.requires_grad:
+            loss.backward()
+    if rank > 0:
+        dist.send(received.grad, rank - 1)
+    return loss.item() if rank == ranks - 1 else None
+
+
 def _numbers(rng: Random, *shape: int) -> Tensor:
     count = 1
     for size in shape:
@@ -224,7 +258,6 @@ def _trained_of_each(rng: Random) -> list[Case]:
     ends = (rng.randint(4, 9), rng.randint(4, 9))
     return [
         _model(rng, ("trained",) * 4),
-        _model(rng, ("trained",) * 3),
         _model(rng, ("trained",) * 3, ends, width=16),
         _model(rng, ("trained",) * 2),
     ]
@@ -240,7 +273,6 @@ def _nothing_to_train(rng: Random) -> list[Case]:
     rng.shuffle(still)
     return [
         _model(rng, ("trained", still[0], "trained", still[1])),
-        _model(rng, ("trained", still[1], still[0])),
         _model(rng, (still[0], "trained", "trained")),
         _model(rng, (still[1], "trained")),
     ]
@@ -250,6 +282,28 @@ def _some_trained(rng: Random) -> Case:
     return rng.choice(_nothing_to_train(rng))
 
 
+def _before(rng: Random) -> Case:
+    """Every trained parameter has a gradient already."""
+    return rng.choice(_before_of_each(rng))
+
+
+def _before_of_each(rng: Random) -> list[Case]:
+    kinds = (("trained", "frozen", "trained"), ("trained",))
+    return [dataclasses.replace(_model(rng, each), kwargs={"before": rng.uniform(1, 9)}) for each in kinds]
+
+
+def _no_targets(rng: Random) -> Case:
+    """One rank, which is the last one, has no targets."""
+    ((stage, inputs, _, shape),) = _model(rng, ("trained",)).args
+    return Case(args=((stage, inputs, None, shape),), raises="ValueError")
+
+
+def _crossings(case: Case) -> list[int]:
+    """Bytes that come to each rank: an activation over the boundary before it, a gradient over the one behind it."""
+    ranks, size = len(case.args), 4 * math.prod(case.args[0][3])
+    return [size * ((rank > 0) + (rank < ranks - 1)) for rank in range(ranks)]
+
+
 _FIXED = Random("02-forward-backward")
 
 FORWARD_BACKWARD = Build(
@@ -257,6 +311,7 @@ FORWARD_BACKWARD = Build(
     module="model_split",
     function="forward_backward",
     grade="world",
+    probe="ch02.stepped",
     section="2.8",
     topic="naive model parallelism",
     tolerance=1e-5,
@@ -269,7 +324,7 @@ FORWARD_BACKWARD = Build(
         Group(
             "trained stages",
             _trained,
-            4,
+            3,
             "Activations go forward and gradients back, each boundary once; every parameter gets its gradient.",
             _trained_of_each,
         ),
@@ -277,10 +332,18 @@ FORWARD_BACKWARD = Build(
         Group(
             "nothing to train",
             _some_trained,
-            4,
+            3,
             "A stage may have no parameters, or frozen ones, even the first: gradients pass all the same.",
             _nothing_to_train,
         ),
+        Group(
+            "gradients of before",
+            _before,
+            2,
+            "Gradients are added to those that a parameter has already: nobody asked for a `zero_grad()`.",
+            _before_of_each,
+        ),
+        Group("bad input", _no_targets, 1, "Bad input must raise ValueError: the last rank has no targets."),
     ),
     slips=(
         Slip(
@@ -295,8 +358,10 @@ FORWARD_BACKWARD = Build(
         ),
         Slip("Every rank used a loss of its own: there is one loss, and its gradient comes back.", slip_own_loss),
         Slip("On a first stage with nothing to train there is nothing to propagate back to.", slip_nothing_to_train),
+        Slip("`zero_grad()` threw away the gradients that were there before: they are added to.", slip_zero_grad),
         Slip("The squared errors were added up: the loss is their mean.", slip_sum_of_squares),
     ),
+    rule=every(least.heard(_crossings), rules.each_boundary_once),
 )
 
 ITEMS = (FORWARD_BACKWARD,)

@@ -4,51 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip
 from rankzero.units import ms
 
 # --- stage_layers
-
-
-def slip_rest_dropped(layers, stages, stage):
-    if layers < 0 or stages < 1 or not 0 <= stage < stages:
-        raise ValueError("out of range")
-    size = layers // stages
-    return range(stage * size, (stage + 1) * size)
-
-
-def slip_rest_on_last(layers, stages, stage):
-    if layers < 0 or stages < 1 or not 0 <= stage < stages:
-        raise ValueError("out of range")
-    size = layers // stages
-    return range(stage * size, layers if stage == stages - 1 else (stage + 1) * size)
-
-
-def slip_shared_layer(layers, stages, stage):
-    if layers < 0 or stages < 1 or not 0 <= stage < stages:
-        raise ValueError("out of range")
-    size, longer = divmod(layers, stages)
-    start = stage * size + min(stage, longer)
-    return range(start, min(start + size + (stage < longer) + 1, layers))
-
-
-def slip_rounded_up(layers, stages, stage):
-    if layers < 0 or stages < 1 or not 0 <= stage < stages:
-        raise ValueError("out of range")
-    size = -(-layers // stages)
-    return range(min(stage * size, layers), min((stage + 1) * size, layers))
-
-
-def slip_longer_ones_last(layers, stages, stage):
-    if layers < 0 or stages < 1 or not 0 <= stage < stages:
-        raise ValueError("out of range")
-    return range(stage * layers // stages, (stage + 1) * layers // stages)
-
-
-def slip_any_stage(layers, stages, stage):
-    size, longer = divmod(layers, stages) if stages else (layers, 0)
-    start = stage * size + min(stage, longer)
-    return range(start, start + size + (stage < longer))
 
 
 def _uneven_of_each(rng: Random) -> list[Case]:
@@ -82,18 +42,12 @@ def _few(rng: Random) -> Case:
 
 def _split_errors(rng: Random) -> list[Case]:
     layers, stages = rng.randint(8, 99), rng.randint(2, 8)
-    broken = [
-        (layers, 0, 0),
-        (layers, -stages, 0),
-        (layers, stages, stages),
-        (layers, stages, -1),
-        (-layers, stages, 0),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _split_error(rng: Random) -> Case:
-    return rng.choice(_split_errors(rng))
+    wrong = {
+        "layers": (-layers, *NO_COUNTS),
+        "stages": (0, -stages, *NO_COUNTS),
+        "stage": (stages, -1, *NO_COUNTS),
+    }
+    return each({"layers": layers, "stages": stages, "stage": 0}, wrong)
 
 
 STAGE_LAYERS = Build(
@@ -115,74 +69,76 @@ STAGE_LAYERS = Build(
         Group(
             "with a rest", _uneven, 5, "The first stages take one layer more each, until none is left.", _uneven_of_each
         ),
-        Group("without a rest", _even, 3, "Every stage has as many layers, and no layer stands on two stages."),
+        Group("without a rest", _even, 3, "Every stage has as many layers, and no layer is on two stages."),
         Group("few layers", _few, 5, "There may be one stage, no layers, or more stages than layers.", _few_layers),
-        Group(
-            "bad input",
-            _split_error,
-            5,
-            "Bad input must raise ValueError: no stages, a stage that is not there, fewer than no layers.",
+        bad_input(
             _split_errors,
+            "Bad input must raise ValueError: no stages, a stage that is not there, a negative number of layers, and "
+            "what is no integer (True is none).",
         ),
     ),
     slips=(
-        Slip("The layers that are left over stand on no stage.", slip_rest_dropped),
-        Slip("All layers that are left over stand on the last stage: spread them.", slip_rest_on_last),
-        Slip("Two neighbouring stages share a layer: a range ends before its stop.", slip_shared_layer),
-        Slip("Every stage was rounded up, so that the last ones have too few layers.", slip_rounded_up),
-        Slip("The longer stages are spread or stand last: the first ones take one layer more.", slip_longer_ones_last),
-        Slip("Impossible arguments were accepted: no stages, or a stage that is not there.", slip_any_stage),
+        Slip(
+            "The layers that are left over are on no stage.",
+            edits=(
+                ("start = stage * size + min(stage, longer)", "size = layers // stages"),
+                ("return range(start", "return range(stage * size"),
+                ("start + size + (stage < longer)", "(stage + 1) * size"),
+            ),
+        ),
+        Slip(
+            "All layers that are left over are on the last stage: spread them.",
+            edits=(
+                ("start = stage * size + min(stage, longer)", "start = stage * size"),
+                ("(stage < longer)", "(longer if stage == stages - 1 else 0)"),
+            ),
+        ),
+        Slip(
+            "Two neighbouring stages share a layer: a range ends before its stop.",
+            edit=("start + size + (stage < longer)", "min(start + size + (stage < longer) + 1, layers)"),
+        ),
+        Slip(
+            "Every stage was rounded up, so that the last ones have too few layers.",
+            edit=(
+                (
+                    "    size, longer = divmod(layers, stages)\n"
+                    "    start = stage * size + min(stage, longer)\n"
+                    "    return range(start, start + size + (stage < longer))"
+                ),
+                (
+                    "    size = -(-layers // stages)\n"
+                    "    return range(min(stage * size, layers), min((stage + 1) * size, layers))"
+                ),
+            ),
+        ),
+        Slip(
+            "The longer stages are spread or come last: the first ones take one layer more.",
+            edits=(
+                ("return range(start", "return range(stage * layers // stages"),
+                ("start + size + (stage < longer)", "(stage + 1) * layers // stages"),
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    (
+                        '_check_count("layers", layers, 0)\n'
+                        '    _check_count("stages", stages, 1)\n'
+                        "    if not isinstance(stage, int) or isinstance(stage, bool) or stage not in "
+                        "range(stages):\n"
+                        '        raise ValueError(f"stage must be from 0 to {stages - 1}, got {stage!r}")'
+                    ),
+                    "",
+                ),
+                ("divmod(layers, stages)", "divmod(layers, stages) if stages else (layers, 0)"),
+            ),
+        ),
     ),
 )
 
 
 # --- naive_step
-
-
-def slip_one_stage(layers, stages, layer_time, transfer_time, backward_ratio=2.0):
-    if layers < 1 or stages < 1 or layer_time <= 0 or transfer_time < 0 or backward_ratio < 0:
-        raise ValueError("out of range")
-    compute = layers * layer_time * (1 + backward_ratio)
-    step_time = compute / stages + 2 * (stages - 1) * transfer_time
-    return step_time, compute / (stages * step_time)
-
-
-def slip_equal_backward(layers, stages, layer_time, transfer_time, backward_ratio=2.0):
-    if layers < 1 or stages < 1 or layer_time <= 0 or transfer_time < 0 or backward_ratio < 0:
-        raise ValueError("out of range")
-    compute = 2 * layers * layer_time
-    step_time = compute + 2 * (stages - 1) * transfer_time
-    return step_time, compute / (stages * step_time)
-
-
-def slip_one_transfer_more(layers, stages, layer_time, transfer_time, backward_ratio=2.0):
-    if layers < 1 or stages < 1 or layer_time <= 0 or transfer_time < 0 or backward_ratio < 0:
-        raise ValueError("out of range")
-    compute = layers * layer_time * (1 + backward_ratio)
-    step_time = compute + 2 * stages * transfer_time
-    return step_time, compute / (stages * step_time)
-
-
-def slip_one_way(layers, stages, layer_time, transfer_time, backward_ratio=2.0):
-    if layers < 1 or stages < 1 or layer_time <= 0 or transfer_time < 0 or backward_ratio < 0:
-        raise ValueError("out of range")
-    compute = layers * layer_time * (1 + backward_ratio)
-    step_time = compute + (stages - 1) * transfer_time
-    return step_time, compute / (stages * step_time)
-
-
-def slip_somebody_works(layers, stages, layer_time, transfer_time, backward_ratio=2.0):
-    if layers < 1 or stages < 1 or layer_time <= 0 or transfer_time < 0 or backward_ratio < 0:
-        raise ValueError("out of range")
-    compute = layers * layer_time * (1 + backward_ratio)
-    step_time = compute + 2 * (stages - 1) * transfer_time
-    return step_time, compute / step_time
-
-
-def slip_any_step(layers, stages, layer_time, transfer_time, backward_ratio=2.0):
-    compute = layers * layer_time * (1 + backward_ratio)
-    step_time = compute + 2 * (stages - 1) * transfer_time
-    return step_time, compute / (stages * step_time)
 
 
 def _step(rng: Random) -> Case:
@@ -210,14 +166,15 @@ def _plain_step(rng: Random) -> Case:
 
 def _step_errors(rng: Random) -> list[Case]:
     layers, stages = rng.randint(4, 128), rng.randint(2, 16)
-    broken: list[tuple[float, ...]] = [(layers, stages, 10 * ms, 5 * ms, -2.0)]
-    broken += [(0, stages, 10 * ms, 5 * ms), (layers, 0, 10 * ms, 5 * ms), (layers, -stages, 10 * ms, 5 * ms)]
-    broken += [(layers, stages, -10 * ms, 5 * ms), (layers, stages, 0.0, 5 * ms), (layers, stages, 10 * ms, -1 * ms)]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _step_error(rng: Random) -> Case:
-    return rng.choice(_step_errors(rng))
+    right = {"layers": layers, "stages": stages, "layer_time": 10 * ms, "transfer_time": 5 * ms, "backward_ratio": 2.0}
+    wrong = {
+        "layers": (0, -layers, *NO_COUNTS),
+        "stages": (0, -stages, *NO_COUNTS),
+        "layer_time": (0.0, -10 * ms, *NOT_FINITE),
+        "transfer_time": (-1 * ms, *NOT_FINITE),
+        "backward_ratio": (-2.0, *NOT_FINITE),
+    }
+    return each(right, wrong)
 
 
 NAIVE_STEP = Build(
@@ -241,24 +198,47 @@ NAIVE_STEP = Build(
         ),
         Group("usual backward", _usual_step, 4, "The backward may be left out: it takes twice the forward then."),
         Group("no transfers", _plain_step, 4, "One stage sends nothing, and transfers may cost nothing.", _plain_steps),
-        Group(
-            "bad input",
-            _step_error,
-            7,
-            "Bad input must raise ValueError: no layers, no stages, times that cannot be.",
+        bad_input(
             _step_errors,
+            "Bad input must raise ValueError: no layers, no stages, counts that are no integers (True is none), times "
+            "that are negative or not finite, layers that take no time.",
         ),
     ),
     slips=(
-        Slip("That is the work of one stage: the batch passes through all of them.", slip_one_stage),
+        Slip(
+            "That is the work of one stage: the batch passes through all of them.",
+            edit=("step_time = compute", "step_time = compute / stages"),
+        ),
         Slip(
             "The backward was taken to be as fast as the forward: it takes `backward_ratio` times as long.",
-            slip_equal_backward,
+            edits=(("layers * layer_time", "2 * layers"), ("1 + backward_ratio", "layer_time")),
         ),
-        Slip("P stages have P-1 boundaries.", slip_one_transfer_more),
-        Slip("The gradients have to come back: each boundary is crossed twice.", slip_one_way),
-        Slip("That is the share of the time in which some stage works, not the average stage.", slip_somebody_works),
-        Slip("Impossible arguments were accepted: no layers, no stages, negative times.", slip_any_step),
+        Slip("P stages have P-1 boundaries.", edit=("stages - 1", "stages")),
+        Slip(
+            "The gradients have to come back: each boundary is crossed twice.",
+            edit=("2 * (stages - 1)", "(stages - 1)"),
+        ),
+        Slip(
+            "That is the share of the time in which some stage works, not the average stage.",
+            edit=("compute / (stages * step_time)", "compute / (step_time)"),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '_check_count("layers", layers, 1)\n'
+                    '    _check_count("stages", stages, 1)\n'
+                    "    if not 0 < layer_time < math.inf:\n"
+                    '        raise ValueError(f"layer_time must be a finite number > 0, got '
+                    '{layer_time!r}")\n'
+                    '    for name, value in (("transfer_time", transfer_time), ("backward_ratio", '
+                    "backward_ratio)):\n"
+                    "        if not 0 <= value < math.inf:\n"
+                    '            raise ValueError(f"{name} must be a finite number >= 0, got {value!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import ch03_rules as rules
+from autograder.bank import least
 from autograder.bank.ch03_rings import alike, few_elements, few_elements_of_each, long_tensors, uneven, vector
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 # --- ring_all_reduce
@@ -135,6 +137,7 @@ RING_ALL_REDUCE = Build(
     module="collectives",
     function="ring_all_reduce",
     grade="world",
+    probe="ch02.written_over",
     section="3.7",
     topic="ring all-reduce",
     tolerance=1e-5,
@@ -178,7 +181,13 @@ RING_ALL_REDUCE = Build(
         Slip("N steps in a phase add one contribution twice: N-1 are enough.", slip_one_step_more),
         Slip("The sum was divided by N: that is the average.", slip_average),
     ),
-    rule=rules.every(rules.only_messages, rules.same_bits, rules.all_reduce_ledger, rules.to_one_neighbour),
+    rule=rules.every(
+        rules.only_messages,
+        rules.same_bits,
+        rules.all_reduce_ledger,
+        rules.to_one_neighbour,
+        least.by_everyone(least.first_tensor),
+    ),
 )
 
 
@@ -289,11 +298,19 @@ def _equal_or_empty(rng: Random) -> Case:
     return rng.choice(_equal_and_empty(rng))
 
 
+def _numbers_of_blocks(rng: Random) -> list[Case]:
+    """A block too few or too many, on every rank."""
+    ranks = rng.randint(2, 3)
+    counts = (ranks - 1, ranks + 1)
+    return [Case(_blocks(rng, [[2] * count] * ranks).args, raises="ValueError") for count in counts]
+
+
 ALL_TO_ALL = Build(
     id="03-all-to-all",
     module="collectives",
     function="all_to_all",
     grade="world",
+    probe="ch02.written_over",
     section="3.9",
     topic="all-to-all",
     bonus=True,
@@ -311,14 +328,17 @@ ALL_TO_ALL = Build(
             "There may be one rank, equal blocks, or empty blocks.",
             _equal_and_empty,
         ),
+        bad_input(_numbers_of_blocks, "Bad input must raise ValueError: not one block for each rank."),
     ),
     slips=(
         Slip("The size that arrives was taken to be the size that is sent: exchange counts.", slip_same_size_back),
-        Slip("The blocks stand in the order of arrival: put each at its sender's place.", slip_order_of_arrival),
+        Slip("The blocks are in the order of arrival: put each at its sender's place.", slip_order_of_arrival),
         Slip("A rank sent its own block to itself: keep it.", slip_sends_to_itself),
         Slip("Blocks were padded to the longest one: after the counts, send what there is.", slip_padded),
     ),
-    rule=rules.every(rules.only_messages, rules.all_to_all_ledger),
+    rule=rules.every(
+        rules.only_messages, rules.all_to_all_ledger, rules.no_empty_messages, least.heard(rules.blocks_for)
+    ),
 )
 
 ITEMS = (RING_ALL_REDUCE, ALL_TO_ALL)

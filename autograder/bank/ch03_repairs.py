@@ -1,10 +1,11 @@
-"""Chapter 03: two programs on real ranks to mend. Their wrong versions stand in the labs as they stand here."""
+"""Chapter 03: two programs on real ranks to debug. The labs hold their wrong versions as they are here."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank import ch03_rules as rules
+from autograder.bank import least
 from autograder.items import Case, Debug, Group, Slip, Tensor
 
 # --- debug_dtype
@@ -67,6 +68,7 @@ DEBUG_DTYPE = Debug(
         Slip("The numbers were sent as float32, which holds 24 bits: gather integers.", slip_cast_result),
         Slip("The numbers were sent and returned as floats: gather integers.", slip_floats_back),
     ),
+    rule=least.from_each(4),
     wrong=wrong_dtype,
 )
 
@@ -145,6 +147,16 @@ def _skips(rng: Random) -> Case:
     return rng.choice(_skips_or_not(rng))
 
 
+def _gradients_of_others(case: Case) -> list[int]:
+    """Bytes of the gradients of each parameter that another rank has."""
+    needs = []
+    for rank, (parameters, _) in enumerate(case.args):
+        others = [gradients for other, (_, gradients) in enumerate(case.args) if other != rank]
+        there = [any(gradients[place] is not None for gradients in others) for place in range(len(parameters))]
+        needs.append(sum(len(one.data) for one, is_there in zip(parameters, there, strict=True) if is_there))
+    return needs
+
+
 DEBUG_GRAD = Debug(
     id="03-debug-grad",
     module="collectives",
@@ -170,7 +182,7 @@ DEBUG_GRAD = Debug(
         Slip("A rank without a gradient still makes no call: contribute zeros.", wrong_grad),
         Slip("A layer that one rank skipped was left out on all: its gradients count.", slip_layer_left_out),
     ),
-    rule=rules.no_barrier,
+    rule=rules.every(rules.no_barrier, least.heard(_gradients_of_others)),
     wrong=wrong_grad,
 )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import ch03_rules as rules
+from autograder.bank import least
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 
@@ -166,6 +167,7 @@ RING_REDUCE_SCATTER = Build(
     module="collectives",
     function="ring_reduce_scatter",
     grade="world",
+    probe="ch02.written_over",
     section="3.6",
     topic="ring reduce-scatter",
     tolerance=1e-5,
@@ -201,7 +203,7 @@ RING_REDUCE_SCATTER = Build(
         Slip("All ranks send first and wait for each other: use isend, or let one rank receive.", slip_all_send_first),
         Slip("The sums were added into x: copy the chunks first.", slip_adds_into_x),
     ),
-    rule=rules.every(rules.only_messages, rules.to_one_neighbour, rules.reduce_scatter_ledger),
+    rule=rules.every(rules.only_messages, rules.to_one_neighbour, rules.reduce_scatter_ledger, rules.no_empty_messages),
 )
 
 
@@ -293,6 +295,7 @@ RING_ALL_GATHER = Build(
     module="collectives",
     function="ring_all_gather",
     grade="world",
+    probe="ch02.written_over",
     section="3.7",
     topic="ring all-gather",
     cases=(
@@ -314,16 +317,22 @@ RING_ALL_GATHER = Build(
             "bad input",
             _false_sizes,
             2,
-            "Bad input must raise ValueError: x has not the size that sizes says, or sizes not an entry per rank.",
+            "Bad input must raise ValueError: x is not as long as sizes says, or sizes lacks an entry per rank.",
             _too_many_sizes,
         ),
     ),
     slips=(
         Slip("Each step sent the rank's own part: pass on what arrived last.", slip_own_part_each_step),
-        Slip("The parts stand in the order of arrival: put each at the place of its rank.", slip_arrival_order),
+        Slip("The parts are in the order of arrival: put each at the place of its rank.", slip_arrival_order),
         Slip("The buffers have the size of the own part: they take the sender's.", slip_own_size),
     ),
-    rule=rules.every(rules.only_messages, rules.to_one_neighbour, rules.all_gather_ledger),
+    rule=rules.every(
+        rules.only_messages,
+        rules.to_one_neighbour,
+        rules.all_gather_ledger,
+        rules.no_empty_messages,
+        least.heard(rules.other_parts),
+    ),
 )
 
 ITEMS = (RING_REDUCE_SCATTER, RING_ALL_GATHER)

@@ -29,6 +29,12 @@ def only_messages(_case: Case, _values: Sequence[Any], events: Sequence[Event]) 
     return f"rank {other.rank} called {other.operation}: build it from send, recv, isend and irecv alone"
 
 
+def no_empty_messages(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
+    """What is empty does not travel."""
+    empty = next((event for event in events if event.operation == "send" and not event.sent), None)
+    return None if empty is None else f"rank {empty.rank} sent a message of 0 bytes: what is empty need not be sent"
+
+
 def no_barrier(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
     """No barrier."""
     barrier = next((event for event in events if event.operation == "barrier"), None)
@@ -48,8 +54,9 @@ def to_one_neighbour(case: Case, _values: Sequence[Any], events: Sequence[Event]
 
 def same_bits(_case: Case, values: Sequence[Any], _events: Sequence[Event]) -> str | None:
     """Every rank holds the same bits."""
-    for rank, value in enumerate(values):
-        if value != values[0]:
+    held = [value["returned"] if isinstance(value, dict) else value for value in values]
+    for rank, value in enumerate(held):
+        if value != held[0]:
             return f"ranks 0 and {rank} hold different bits: add each chunk on one rank and copy the result"
     return None
 
@@ -111,6 +118,21 @@ def all_to_all_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event
                 f"{limit:,} bytes" + _times(ledger.sent(rank), limit)
             )
     return _too_many_messages(events, ranks, 2 * (ranks - 1))
+
+
+def blocks_for(case: Case) -> list[int]:
+    """Bytes of the blocks that the others have for each rank, and of a count from each of them, in int32 at least."""
+    needs = [0] * len(case.args)
+    for rank, (blocks,) in enumerate(case.args):
+        for peer, block in enumerate(blocks):
+            needs[peer] += 4 + len(block.data) if peer != rank else 0
+    return needs
+
+
+def other_parts(case: Case) -> list[int]:
+    """Bytes of the parts that each rank lacks."""
+    sizes = [len(x.data) for x, _ in case.args]
+    return [sum(sizes) - size for size in sizes]
 
 
 def frugal(calls: int, sent: int, why: str) -> Rule:

@@ -18,166 +18,6 @@ ROOTED = ("broadcast", "scatter", "gather", "reduce")
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
 
 
-def slip_own_sum(operation, inputs, root=0, reduction="sum"):
-    from itertools import chain
-    from math import prod
-
-    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
-    n = len(inputs)
-    if reduction not in folds or root not in range(n):
-        raise ValueError("reduction or root")
-    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
-    if None in rows or len({len(row) for row in rows}) > 1:
-        raise ValueError("inputs")
-    size, rest = divmod(len(rows[0]), n)
-    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
-        raise ValueError("length")
-    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
-    joined = list(chain(*rows))
-    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
-    answers = {
-        "broadcast": lambda: [rows[0]] * n,
-        "scatter": lambda: cut[0],
-        "gather": lambda: [joined if r == root else None for r in range(n)],
-        "all_gather": lambda: [joined] * n,
-        "reduce": lambda: [total if r == root else None for r in range(n)],
-        "all_reduce": lambda: [total] * n,
-        "reduce_scatter": lambda: [[folds[reduction](row)] if row else [] for row in rows],
-        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]()
-
-
-def slip_no_transpose(operation, inputs, root=0, reduction="sum"):
-    from itertools import chain
-    from math import prod
-
-    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
-    n = len(inputs)
-    if reduction not in folds or root not in range(n):
-        raise ValueError("reduction or root")
-    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
-    if None in rows or len({len(row) for row in rows}) > 1:
-        raise ValueError("inputs")
-    size, rest = divmod(len(rows[0]), n)
-    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
-        raise ValueError("length")
-    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
-    joined = list(chain(*rows))
-    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
-    answers = {
-        "broadcast": lambda: [rows[0]] * n,
-        "scatter": lambda: cut[0],
-        "gather": lambda: [joined if r == root else None for r in range(n)],
-        "all_gather": lambda: [joined] * n,
-        "reduce": lambda: [total if r == root else None for r in range(n)],
-        "all_reduce": lambda: [total] * n,
-        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
-        "all_to_all": lambda: [list(row) for row in rows],
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]()
-
-
-def slip_gather_everywhere(operation, inputs, root=0, reduction="sum"):
-    from itertools import chain
-    from math import prod
-
-    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
-    n = len(inputs)
-    if reduction not in folds or root not in range(n):
-        raise ValueError("reduction or root")
-    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
-    if None in rows or len({len(row) for row in rows}) > 1:
-        raise ValueError("inputs")
-    size, rest = divmod(len(rows[0]), n)
-    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
-        raise ValueError("length")
-    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
-    joined = list(chain(*rows))
-    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
-    answers = {
-        "broadcast": lambda: [rows[0]] * n,
-        "scatter": lambda: cut[0],
-        "gather": lambda: [joined] * n,
-        "all_gather": lambda: [joined] * n,
-        "reduce": lambda: [total if r == root else None for r in range(n)],
-        "all_reduce": lambda: [total] * n,
-        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
-        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]()
-
-
-def slip_reduce_keeps(operation, inputs, root=0, reduction="sum"):
-    from itertools import chain
-    from math import prod
-
-    folds = {"sum": sum, "avg": lambda v: sum(v) / len(v), "product": prod, "min": min, "max": max}
-    n = len(inputs)
-    if reduction not in folds or root not in range(n):
-        raise ValueError("reduction or root")
-    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
-    if None in rows or len({len(row) for row in rows}) > 1:
-        raise ValueError("inputs")
-    size, rest = divmod(len(rows[0]), n)
-    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
-        raise ValueError("length")
-    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
-    joined = list(chain(*rows))
-    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
-    answers = {
-        "broadcast": lambda: [rows[0]] * n,
-        "scatter": lambda: cut[0],
-        "gather": lambda: [joined if r == root else None for r in range(n)],
-        "all_gather": lambda: [joined] * n,
-        "reduce": lambda: [total if r == root else rows[r] for r in range(n)],
-        "all_reduce": lambda: [total] * n,
-        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
-        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]()
-
-
-def slip_average_is_sum(operation, inputs, root=0, reduction="sum"):
-    from itertools import chain
-    from math import prod
-
-    folds = {"sum": sum, "avg": sum, "product": prod, "min": min, "max": max}
-    n = len(inputs)
-    if reduction not in folds or root not in range(n):
-        raise ValueError("reduction or root")
-    rows = [inputs[root]] if operation in ("broadcast", "scatter") else list(inputs)
-    if None in rows or len({len(row) for row in rows}) > 1:
-        raise ValueError("inputs")
-    size, rest = divmod(len(rows[0]), n)
-    if rest and operation in ("scatter", "reduce_scatter", "all_to_all"):
-        raise ValueError("length")
-    cut = [[row[r * size : (r + 1) * size] for r in range(n)] for row in rows]
-    joined = list(chain(*rows))
-    total = [folds[reduction](column) for column in zip(*rows, strict=True)]
-    answers = {
-        "broadcast": lambda: [rows[0]] * n,
-        "scatter": lambda: cut[0],
-        "gather": lambda: [joined if r == root else None for r in range(n)],
-        "all_gather": lambda: [joined] * n,
-        "reduce": lambda: [total if r == root else None for r in range(n)],
-        "all_reduce": lambda: [total] * n,
-        "reduce_scatter": lambda: [total[r * size : (r + 1) * size] for r in range(n)],
-        "all_to_all": lambda: [list(chain(*column)) for column in zip(*cut, strict=True)],
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]()
-
-
 def _numbers(rng: Random, count: int) -> list[float]:
     return [rng.randint(-40, 40) / 4 for _ in range(count)]
 
@@ -222,11 +62,13 @@ def _errors(rng: Random) -> list[Case]:
     ranks = rng.randint(2, 5)
     rows = [_numbers(rng, ranks) for _ in range(ranks)]
     uneven = [*rows[:-1], rows[-1] + [1.0]]
-    broken = [
+    broken: list[tuple] = [
         ("allreduce", rows),
         ("all_reduce", rows, 0, "mean"),
         ("broadcast", rows, ranks),
         ("reduce", rows, -1),
+        ("broadcast", rows, True),
+        ("gather", rows, 1.0),
         ("all_gather", uneven),
         ("all_reduce", uneven),
         ("reduce_scatter", [row + [1.0] for row in rows]),
@@ -285,7 +127,7 @@ COLLECTIVE_OUTPUTS = Build(
         Group(
             "bad input",
             _error,
-            11,
+            13,
             "Bad input must raise ValueError: unknown names, a root outside, lengths that do not fit, a missing input.",
             _errors,
         ),
@@ -293,18 +135,24 @@ COLLECTIVE_OUTPUTS = Build(
     slips=(
         Slip(
             "`reduce_scatter` gave each rank the sum of its own list: it is the sum over all ranks of one chunk.",
-            slip_own_sum,
+            edit=("[*_blocks(total(), ranks)]", "[[REDUCTIONS[reduction](row)] if row else [] for row in lists]"),
         ),
         Slip(
             "`all_to_all` left every list as it was: block c of rank r goes to place r on rank c, a transpose.",
-            slip_no_transpose,
+            edit=("for column in zip(*table, strict=True)", "for column in table"),
         ),
-        Slip("`gather` gave the result to every rank: only the root holds it.", slip_gather_everywhere),
+        Slip(
+            "`gather` gave the result to every rank: only the root holds it.",
+            edit=("at_root(_joined(lists))", "everywhere(_joined(lists))"),
+        ),
         Slip(
             "`reduce` left the other ranks their input: nothing is promised there, and the library overwrites it.",
-            slip_reduce_keeps,
+            edit=("at_root(total())", "[total() if rank == root else lists[rank] for rank in range(ranks)]"),
         ),
-        Slip("`avg` was the sum: divide it by the number of ranks.", slip_average_is_sum),
+        Slip(
+            "`avg` was the sum: divide it by the number of ranks.",
+            edit=("lambda numbers: sum(numbers) / len(numbers)", "sum"),
+        ),
     ),
 )
 

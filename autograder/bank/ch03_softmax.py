@@ -8,6 +8,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import ch03_rules as rules
+from autograder.bank import least
 from autograder.bank.ch03_statistics import parts
 from autograder.items import Build, Case, Group, Slip, Tensor
 
@@ -62,7 +63,8 @@ def _softmax_of_each(rng: Random) -> list[Case]:
     """The first rank has the largest element by far, so that a maximum of its own misleads every other rank."""
     lengths = [[rng.randint(8, 50) for _ in range(ranks)] for ranks in (4, 3, 2)]
     cases = [_logits(rng, *each) for each in lengths]
-    return [Case(args=((Tensor.of([9.0, *case.args[0][0].tolist()]),), *case.args[1:])) for case in cases]
+    wide = parts([rng.uniform(-5, 5) for _ in range(9)], [rng.uniform(-5, 5) for _ in range(5)], dtype="float64")
+    return [*(Case(args=((Tensor.of([9.0, *c.args[0][0].tolist()]),), *c.args[1:])) for c in cases), wide]
 
 
 def _softmax_large(rng: Random) -> list[Case]:
@@ -100,7 +102,7 @@ DISTRIBUTED_SOFTMAX = Build(
         parts([0.0, 1.0]),
     ),
     groups=(
-        Group("unequal parts", _softmax, 3, "All ranks share one maximum and one sum.", _softmax_of_each),
+        Group("unequal parts", _softmax, 4, "All ranks share one maximum and one sum.", _softmax_of_each),
         Group(
             "large logits",
             _softmax_one_large,
@@ -116,7 +118,10 @@ DISTRIBUTED_SOFTMAX = Build(
         Slip("Each rank took the softmax of its own part and divided it by N.", slip_local_softmax),
         Slip("All logits were gathered: two numbers per rank are enough.", slip_gathers_all),
     ),
-    rule=rules.frugal(2, 16, "one number for the maximum and one for the sum are enough"),
+    rule=rules.every(
+        rules.frugal(2, 16, "one number for the maximum and one for the sum are enough"),
+        least.by_everyone(lambda case: 4),
+    ),
 )
 
 ITEMS = (DISTRIBUTED_SOFTMAX,)

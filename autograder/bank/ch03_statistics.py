@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from random import Random
 
 from autograder.bank import ch03_rules as rules
+from autograder.bank import least
 from autograder.bank.ch03_rings import vector
 from autograder.items import Build, Case, Group, Slip, Tensor
 
@@ -134,7 +135,9 @@ DISTRIBUTED_MEAN = Build(
         Slip("The sum was kept in float32, which has 24 bits: small terms are lost.", slip_float32_sum),
         Slip("Sum and count travelled in two collectives: one tensor holds both.", slip_two_collectives),
     ),
-    rule=rules.frugal(1, 64, "sum and count fit into one collective of two numbers"),
+    rule=rules.every(
+        rules.frugal(1, 64, "sum and count fit into one collective of two numbers"), least.by_everyone(lambda case: 8)
+    ),
 )
 
 
@@ -262,7 +265,10 @@ DISTRIBUTED_ARGMAX = Build(
         Slip("On a tie the highest rank won: the lowest does.", slip_highest_rank),
         Slip("Rank and index were reduced each for itself: on a tie they come from two places.", slip_one_by_one),
     ),
-    rule=rules.frugal(4, 128, "a rank needs to send its candidate only, a value and a place"),
+    rule=rules.every(
+        rules.frugal(4, 128, "a rank needs to send its candidate only, a value and a place"),
+        least.by_everyone(lambda case: 8),
+    ),
 )
 
 ITEMS = (DISTRIBUTED_MEAN, DISTRIBUTED_ARGMAX)

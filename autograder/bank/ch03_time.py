@@ -1,53 +1,14 @@
-"""Chapter 03: the time of a ring, a build item, and the same formula to mend."""
+"""Chapter 03: the time of a ring, a build item, and the same formula to debug."""
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip
 from rankzero.units import GB, MB, Gbit, us
 
 # --- ring_all_reduce_time
-
-
-def slip_phases_twice(message_bytes, ranks, bandwidth, latency=0.0):
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return 2 * 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
-
-
-def slip_one_latency(message_bytes, ranks, bandwidth, latency=0.0):
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return (latency if ranks > 1 else 0.0) + 2 * (ranks - 1) * message_bytes / (ranks * bandwidth)
-
-
-def slip_whole_tensors(message_bytes, ranks, bandwidth, latency=0.0):
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)
-
-
-def slip_both_directions(message_bytes, ranks, bandwidth, latency=0.0):
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * 2 * bandwidth))
-
-
-def slip_bits_for_bytes(message_bytes, ranks, bandwidth, latency=0.0):
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * 8 * bandwidth))
-
-
-def slip_limit(message_bytes, ranks, bandwidth, latency=0.0):
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
-
-
-def slip_unchecked(message_bytes, ranks, bandwidth, latency=0.0):
-    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
 
 
 def _time(rng: Random) -> Case:
@@ -72,16 +33,14 @@ def _time_nothings(rng: Random) -> list[Case]:
 
 def _time_errors(rng: Random) -> list[Case]:
     ranks = rng.randint(2, 64)
-    broken = [(-1.0, ranks, 50 * GB), (1 * GB, 0, 50 * GB), (1 * GB, -ranks, 50 * GB), (1 * GB, ranks, 0.0)]
-    broken += [(1 * GB, ranks, -50 * GB)]
-    return [
-        *(Case(args=args, raises="ValueError") for args in broken),
-        Case(args=(1 * GB, ranks, 50 * GB), kwargs={"latency": -5 * us}, raises="ValueError"),
-    ]
-
-
-def _time_error(rng: Random) -> Case:
-    return rng.choice(_time_errors(rng))
+    right = {"message_bytes": 1 * GB, "ranks": ranks, "bandwidth": 50 * GB, "latency": 5 * us}
+    wrong = {
+        "message_bytes": (-1.0, *NOT_FINITE),
+        "ranks": (0, -ranks, *NO_COUNTS),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "latency": (-5 * us, *NOT_FINITE),
+    }
+    return each(right, wrong)
 
 
 RING_ALL_REDUCE_TIME = Build(
@@ -107,22 +66,41 @@ RING_ALL_REDUCE_TIME = Build(
         Group(
             "nothing to send", _time_nothing, 4, "One rank moves nothing, and zero bytes move nothing.", _time_nothings
         ),
-        Group(
-            "bad input",
-            _time_error,
-            6,
-            "Bad input must raise ValueError: negative sizes or latencies, no ranks, no bandwidth.",
+        bad_input(
             _time_errors,
+            "Bad input must raise ValueError: sizes or latencies that are negative, ranks below 1 or no integer (True "
+            "is none), no bandwidth, and what is not finite.",
         ),
     ),
     slips=(
-        Slip("Both phases were counted twice: 2(N-1) steps already hold both.", slip_phases_twice),
-        Slip("The latency was counted once: every one of the 2(N-1) steps starts up.", slip_one_latency),
-        Slip("Each step moved the whole tensor: the ring sends one chunk, S/N, at a time.", slip_whole_tensors),
-        Slip("Both directions of the link were added up: the ring sends in one direction.", slip_both_directions),
-        Slip("The bandwidth was multiplied by 8: it is in bytes per second already.", slip_bits_for_bytes),
-        Slip("2 S/B is the limit for many ranks: each of 2(N-1) steps moves S/N.", slip_limit),
-        Slip("Impossible arguments were accepted: no ranks, negative sizes, no bandwidth.", slip_unchecked),
+        Slip("Both phases were counted twice: 2(N-1) steps already hold both.", edit=("return 2", "return 2 * 2")),
+        Slip(
+            "The latency was counted once: every one of the 2(N-1) steps starts up.",
+            edit=(
+                "2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))",
+                "(latency if ranks > 1 else 0.0) + 2 * (ranks - 1) * message_bytes / (ranks * bandwidth)",
+            ),
+        ),
+        Slip(
+            "Each step moved the whole tensor: the ring sends one chunk, S/N, at a time.",
+            edit=("ranks * bandwidth", "bandwidth"),
+        ),
+        Slip(
+            "Both directions of the link were added up: the ring sends in one direction.",
+            edit=("ranks * bandwidth", "ranks * 2 * bandwidth"),
+        ),
+        Slip(
+            "The bandwidth was multiplied by 8: it is in bytes per second already.",
+            edit=("ranks * bandwidth", "ranks * 8 * bandwidth"),
+        ),
+        Slip(
+            "2 S/B is the limit for many ranks: each of 2(N-1) steps moves S/N.",
+            edit=(
+                "2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))",
+                "2 * (ranks - 1) * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)",
+            ),
+        ),
+        Slip(UNCHECKED, edit=("_check_link(message_bytes, ranks, bandwidth, latency)", "")),
     ),
 )
 
@@ -133,11 +111,6 @@ RING_ALL_REDUCE_TIME = Build(
 def wrong_double(message_bytes, ranks, bandwidth):
     steps = 2 * (ranks - 1)
     return 2 * steps * (message_bytes / ranks) / bandwidth
-
-
-def slip_divides_twice(message_bytes, ranks, bandwidth):
-    steps = 2 * (ranks - 1)
-    return steps * (message_bytes / ranks) / ranks / bandwidth
 
 
 def _double(rng: Random) -> Case:
@@ -162,7 +135,10 @@ DEBUG_DOUBLE = Debug(
     ),
     slips=(
         Slip("Both phases are still counted twice: `steps` already holds the factor 2.", wrong_double),
-        Slip("The tensor was divided by the number of ranks twice.", slip_divides_twice),
+        Slip(
+            "The tensor was divided by the number of ranks twice.",
+            edit=("steps * (message_bytes / ranks)", "steps * (message_bytes / ranks) / ranks"),
+        ),
     ),
     wrong=wrong_double,
 )

@@ -4,49 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, bad_input, each
 from autograder.items import Build, Case, Group, Slip
 from rankzero.units import GB, MB
 
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
 ROOTED = ("broadcast", "scatter", "gather", "reduce")
-
-
-def slip_shard_for_tensor(operation, message_bytes, ranks, rank, root=0):
-    if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
-        raise ValueError("out of range")
-    part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    answers = {
-        "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
-        "reduce": (message_bytes * (rank != root), message_bytes * (rank != last)),
-        "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
-        "gather": (0.0, part) if rank == root else (message_bytes / ranks, 0.0),
-        "all_gather": ((ranks - 1) * message_bytes, (ranks - 1) * message_bytes),
-        "all_reduce": (2 * part, 2 * part),
-        "reduce_scatter": (part, part),
-        "all_to_all": (part, part),
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]
-
-
-def slip_two_tensors(operation, message_bytes, ranks, rank, root=0):
-    if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
-        raise ValueError("out of range")
-    part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    answers = {
-        "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
-        "reduce": (message_bytes * (rank != root), message_bytes * (rank != last)),
-        "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
-        "gather": (0.0, part) if rank == root else (message_bytes / ranks, 0.0),
-        "all_gather": (part, part),
-        "all_reduce": (2 * message_bytes, 2 * message_bytes),
-        "reduce_scatter": (part, part),
-        "all_to_all": (part, part),
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]
 
 
 def slip_both_ways_in_one(operation, message_bytes, ranks, rank, root=0):
@@ -62,44 +25,6 @@ def slip_both_ways_in_one(operation, message_bytes, ranks, rank, root=0):
         "all_reduce": 4 * part,
         "reduce_scatter": 2 * part,
         "all_to_all": 2 * part,
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]
-
-
-def slip_own_block_travels(operation, message_bytes, ranks, rank, root=0):
-    if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
-        raise ValueError("out of range")
-    part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    answers = {
-        "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
-        "reduce": (message_bytes * (rank != root), message_bytes * (rank != last)),
-        "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
-        "gather": (0.0, part) if rank == root else (message_bytes / ranks, 0.0),
-        "all_gather": (part, part),
-        "all_reduce": (2 * part, 2 * part),
-        "reduce_scatter": (part, part),
-        "all_to_all": (message_bytes, message_bytes),
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]
-
-
-def slip_mirrored_chain(operation, message_bytes, ranks, rank, root=0):
-    if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
-        raise ValueError("out of range")
-    part, after = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks
-    answers = {
-        "broadcast": (message_bytes * (after < ranks - 1), message_bytes * (after > 0)),
-        "reduce": (message_bytes * (after > 0), message_bytes * (after < ranks - 1)),
-        "scatter": (part, 0.0) if rank == root else (0.0, message_bytes / ranks),
-        "gather": (0.0, part) if rank == root else (message_bytes / ranks, 0.0),
-        "all_gather": (part, part),
-        "all_reduce": (2 * part, 2 * part),
-        "reduce_scatter": (part, part),
-        "all_to_all": (part, part),
     }
     if operation not in answers:
         raise ValueError("operation")
@@ -147,19 +72,15 @@ def _traffic_nothings(_: Random) -> list[Case]:
 
 def _traffic_errors(rng: Random) -> list[Case]:
     ranks = rng.randint(2, 9)
-    broken = [
-        ("allreduce", 8 * MB, ranks, 0),
-        ("all_reduce", -1.0, ranks, 0),
-        ("all_gather", 8 * MB, 0, 0),
-        ("all_reduce", 8 * MB, ranks, ranks),
-        ("all_reduce", 8 * MB, ranks, -1),
-        ("broadcast", 8 * MB, ranks, 0, ranks),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _traffic_error(rng: Random) -> Case:
-    return rng.choice(_traffic_errors(rng))
+    right = {"operation": rng.choice(OPERATIONS), "message_bytes": 8 * MB, "ranks": ranks, "rank": 0, "root": 0}
+    wrong = {
+        "operation": ("allreduce", "barrier"),
+        "message_bytes": (-1.0, *NOT_FINITE),
+        "ranks": (0, -ranks, *NO_COUNTS),
+        "rank": (ranks, -1, *NO_COUNTS),
+        "root": (ranks, -1, *NO_COUNTS),
+    }
+    return each(right, wrong)
 
 
 TRAFFIC = Build(
@@ -203,20 +124,44 @@ TRAFFIC = Build(
             "One rank moves nothing, and zero bytes move nothing.",
             _traffic_nothings,
         ),
-        Group(
-            "bad input",
-            _traffic_error,
-            6,
-            "Bad input must raise ValueError: unknown names, negative sizes, ranks outside.",
+        bad_input(
             _traffic_errors,
+            "Bad input must raise ValueError: unknown names, sizes that are negative or not finite, a rank or a root "
+            "outside the ranks, counts that are no integers (True is none).",
         ),
     ),
     slips=(
-        Slip("`all_gather` took S for one rank's shard: here S is the whole, gathered tensor.", slip_shard_for_tensor),
-        Slip("`all_reduce` moved 2 S: the own chunk does not travel, the factor is 2(N-1)/N.", slip_two_tensors),
+        Slip(
+            "`all_gather` took S for one rank's shard: here S is the whole, gathered tensor.",
+            edit=(
+                "        case _:  # all_gather",
+                (
+                    '        case "all_gather":\n'
+                    "            return (ranks - 1) * message_bytes, (ranks - 1) * message_bytes\n"
+                    "        case _:  # all_gather"
+                ),
+            ),
+        ),
+        Slip(
+            "`all_reduce` moved 2 S: the own chunk does not travel, the factor is 2(N-1)/N.",
+            edit=("return 2 * others, 2 * others", "return 2 * message_bytes, 2 * message_bytes"),
+        ),
         Slip("Sent and received were added to one number: return both, sent first.", slip_both_ways_in_one),
-        Slip("`all_to_all` moved all of S: a rank keeps the block that is for itself.", slip_own_block_travels),
-        Slip("`reduce` ran the broadcast chain backwards: it runs root+1, root+2, ..., root.", slip_mirrored_chain),
+        Slip(
+            "`all_to_all` moved all of S: a rank keeps the block that is for itself.",
+            edit=(
+                "        case _:  # all_gather",
+                (
+                    '        case "all_to_all":\n'
+                    "            return message_bytes, message_bytes\n"
+                    "        case _:  # all_gather"
+                ),
+            ),
+        ),
+        Slip(
+            "`reduce` ran the broadcast chain backwards: it runs root+1, root+2, ..., root.",
+            edit=("rank != root, steps_after_root != 1 % ranks", "rank != root, steps_after_root < ranks - 1"),
+        ),
     ),
 )
 

@@ -4,95 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
+from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import GB, MB, TB, us
 
 NAMES = ("ring", "tree", "double_tree", "halving_doubling")
 
 # --- all_reduce_time
-
-
-def slip_levels_rounded_down(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
-    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
-        raise ValueError("algorithm")
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    levels = ranks.bit_length() - 1
-    if algorithm == "ring":
-        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
-    if algorithm == "tree":
-        return 2 * levels * (latency + message_bytes / bandwidth)
-    if algorithm == "double_tree":
-        return 2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
-    if ranks & (ranks - 1):
-        raise ValueError("ranks")
-    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
-
-
-def slip_one_way(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
-    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
-        raise ValueError("algorithm")
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    levels = (ranks - 1).bit_length()
-    if algorithm == "ring":
-        return (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
-    if algorithm == "tree":
-        return levels * (latency + message_bytes / bandwidth)
-    if algorithm == "double_tree":
-        return levels * latency + (message_bytes / bandwidth if ranks > 1 else 0.0)
-    if ranks & (ranks - 1):
-        raise ValueError("ranks")
-    return levels * latency + (ranks - 1) / ranks * message_bytes / bandwidth
-
-
-def slip_tree_without_levels(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
-    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
-        raise ValueError("algorithm")
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    levels = (ranks - 1).bit_length()
-    if algorithm == "ring":
-        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
-    if algorithm in ("tree", "double_tree"):
-        return 2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)
-    if ranks & (ranks - 1):
-        raise ValueError("ranks")
-    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
-
-
-def slip_one_start_up(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
-    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
-        raise ValueError("algorithm")
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    if ranks == 1:
-        return 0.0
-    levels = (ranks - 1).bit_length()
-    if algorithm == "tree":
-        return latency + 2 * levels * message_bytes / bandwidth
-    if algorithm == "double_tree":
-        return latency + 2 * message_bytes / bandwidth
-    if algorithm == "halving_doubling" and ranks & (ranks - 1):
-        raise ValueError("ranks")
-    return latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
-
-
-def slip_halved_twice(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
-    if algorithm not in ("ring", "tree", "double_tree", "halving_doubling"):
-        raise ValueError("algorithm")
-    if message_bytes < 0 or ranks < 1 or bandwidth <= 0 or latency < 0:
-        raise ValueError("out of range")
-    levels = (ranks - 1).bit_length()
-    if algorithm == "ring":
-        return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
-    if algorithm == "tree":
-        return 2 * levels * (latency + message_bytes / bandwidth)
-    if algorithm == "double_tree":
-        return 2 * levels * latency + (message_bytes / bandwidth if ranks > 1 else 0.0)
-    if ranks & (ranks - 1):
-        raise ValueError("ranks")
-    return 2 * levels * latency + 2 * (ranks - 1) / ranks * message_bytes / bandwidth
 
 
 def slip_time_unchecked(algorithm, message_bytes, ranks, bandwidth, latency=0.0):
@@ -149,17 +67,15 @@ def _nothings(rng: Random) -> list[Case]:
 
 def _time_errors(rng: Random) -> list[Case]:
     ranks = 2 ** rng.randint(1, 6)
-    broken: list[tuple] = [
-        ("halving_doubling", 1 * GB, 3 * ranks, 50 * GB),
-        ("butterfly", 1 * GB, ranks, 50 * GB),
-        ("Ring", 1 * GB, ranks, 50 * GB),
-        ("tree", -1.0, ranks, 50 * GB),
-        ("ring", 1 * GB, 0, 50 * GB),
-        ("double_tree", 1 * GB, -ranks, 50 * GB),
-        ("tree", 1 * GB, ranks, -50 * GB),
-        ("double_tree", 1 * GB, ranks, 50 * GB, -5 * us),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
+    right = {"algorithm": rng.choice(NAMES), "message_bytes": 1 * GB, "ranks": ranks, "bandwidth": 50 * GB}
+    wrong = {
+        "algorithm": ("butterfly", "Ring"),
+        "message_bytes": (-1.0, *NOT_FINITE),
+        "ranks": (0, -ranks, *NO_COUNTS),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "latency": (-5 * us, *NOT_FINITE),
+    }
+    return [*each(right | {"latency": 5 * us}, wrong), invalid("halving_doubling", 1 * GB, 3 * ranks, 50 * GB)]
 
 
 ALL_REDUCE_TIME = Build(
@@ -183,77 +99,71 @@ ALL_REDUCE_TIME = Build(
         ),
         Group("powers of two", _power, 6, "All four algorithms take a power of two.", _powers),
         Group("nothing to send", _nothing, 5, "One rank moves nothing; zero bytes cost start-ups alone.", _nothings),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_time_errors(rng)),
-            8,
-            "Bad input must raise ValueError: unknown names, negative numbers, 6 ranks for halving-doubling.",
+        bad_input(
             _time_errors,
+            "Bad input must raise ValueError: unknown names, negative numbers, no bandwidth, what is not finite, ranks "
+            "that are no integer (True is none), 6 ranks for halving-doubling.",
         ),
     ),
     slips=(
-        Slip("The levels were rounded down: 6 ranks need three levels, not two.", slip_levels_rounded_down),
-        Slip("One way only was counted: an all-reduce goes up and down again.", slip_one_way),
+        Slip(
+            "The levels were rounded down: 6 ranks need three levels, not two.",
+            edit=("(ranks - 1).bit_length()", "ranks.bit_length() - 1"),
+        ),
+        Slip(
+            "One way only was counted: an all-reduce goes up and down again.",
+            edits=(
+                (
+                    "return ring_all_reduce_time(message_bytes, ranks, bandwidth, latency)",
+                    "return ring_all_reduce_time(message_bytes, ranks, bandwidth, latency) / 2",
+                ),
+                (
+                    "return 2 * levels * (latency + message_bytes / bandwidth)",
+                    "return levels * (latency + message_bytes / bandwidth)",
+                ),
+                (
+                    "2 * levels * latency + (2 * message_bytes / bandwidth if",
+                    "levels * latency + (message_bytes / bandwidth if",
+                ),
+                ("2 * levels * latency + 2 * (ranks - 1)", "levels * latency + (ranks - 1)"),
+            ),
+        ),
         Slip(
             "The plain tree waits for the whole message on every level: its bytes count once per level.",
-            slip_tree_without_levels,
+            edit=(
+                "2 * levels * (latency + message_bytes / bandwidth)",
+                "2 * levels * latency + (2 * message_bytes / bandwidth if ranks > 1 else 0.0)",
+            ),
         ),
-        Slip("The latency was counted once: every step or level starts up.", slip_one_start_up),
-        Slip("The double tree was halved twice: two trees carry half each, up and down: 2 S/B.", slip_halved_twice),
-        Slip("Impossible arguments were accepted: unknown names, negative sizes, no ranks.", slip_time_unchecked),
+        Slip(
+            "The latency was counted once: every step or level starts up.",
+            edits=(
+                (
+                    "levels = (ranks - 1).bit_length()",
+                    "if ranks == 1:\n        return 0.0\n    levels = (ranks - 1).bit_length()",
+                ),
+                (
+                    "ring_all_reduce_time(message_bytes, ranks, bandwidth, latency)",
+                    "latency + ring_all_reduce_time(message_bytes, ranks, bandwidth)",
+                ),
+                (
+                    "2 * levels * (latency + message_bytes / bandwidth)",
+                    "latency + 2 * levels * message_bytes / bandwidth",
+                ),
+                ("2 * levels * latency + (2", "latency + (2"),
+                ("2 * levels * latency + 2 * (ranks", "latency + 2 * (ranks"),
+            ),
+        ),
+        Slip(
+            "The double tree was halved twice: two trees carry half each, up and down: 2 S/B.",
+            edit=("(2 * message_bytes / bandwidth if", "(message_bytes / bandwidth if"),
+        ),
+        Slip(UNCHECKED, slip_time_unchecked),
     ),
 )
 
 
 # --- crossover_bytes
-
-
-def slip_constant(ranks, bandwidth, latency, algorithm="double_tree"):
-    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
-        raise ValueError("out of range")
-    return 256 * 1024.0 if ranks > 3 else 0.0
-
-
-def slip_one_chunk(ranks, bandwidth, latency, algorithm="double_tree"):
-    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
-        raise ValueError("out of range")
-    levels = (ranks - 1).bit_length()
-    times = levels if algorithm == "tree" else 1
-    return (ranks - 1 - levels) * latency * bandwidth / (times - 1 / ranks) if ranks > 1 else 0.0
-
-
-def slip_without_ranks(ranks, bandwidth, latency, algorithm="double_tree"):
-    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
-        raise ValueError("out of range")
-    levels = (ranks - 1).bit_length()
-    steps = ranks - 1 - levels
-    if algorithm == "tree" and ranks > 1:
-        return steps * latency * bandwidth / (levels - (ranks - 1) / ranks)
-    return steps * latency * bandwidth
-
-
-def slip_floor(ranks, bandwidth, latency, algorithm="double_tree"):
-    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
-        raise ValueError("out of range")
-    levels = ranks.bit_length() - 1
-    steps = ranks - 1 - levels
-    if algorithm == "tree" and ranks > 1:
-        return steps * latency * bandwidth / (levels - (ranks - 1) / ranks)
-    return ranks * steps * latency * bandwidth
-
-
-def slip_one_tree(ranks, bandwidth, latency, algorithm="double_tree"):
-    if ranks < 1 or bandwidth <= 0 or latency < 0 or algorithm not in ("tree", "double_tree"):
-        raise ValueError("out of range")
-    return ranks * (ranks - 1 - (ranks - 1).bit_length()) * latency * bandwidth
-
-
-def slip_crossover_unchecked(ranks, bandwidth, latency, algorithm="double_tree"):
-    levels = (ranks - 1).bit_length()
-    steps = ranks - 1 - levels
-    if algorithm == "tree" and ranks > 1:
-        return steps * latency * bandwidth / (levels - (ranks - 1) / ranks)
-    return ranks * steps * latency * bandwidth
 
 
 def _crossover(rng: Random) -> Case:
@@ -281,16 +191,14 @@ def _nevers(rng: Random) -> list[Case]:
 
 def _crossover_errors(rng: Random) -> list[Case]:
     ranks = rng.randint(4, 64)
-    broken: list[tuple] = [
-        (0, 50 * GB, 5 * us),
-        (-ranks, 50 * GB, 5 * us),
-        (ranks, 0.0, 5 * us),
-        (ranks, -50 * GB, 5 * us),
-        (ranks, 50 * GB, -5 * us),
-        (ranks, 50 * GB, 5 * us, "ring"),
-        (ranks, 50 * GB, 5 * us, "halving_doubling"),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
+    right = {"ranks": ranks, "bandwidth": 50 * GB, "latency": 5 * us, "algorithm": rng.choice(NAMES[1:3])}
+    wrong = {
+        "ranks": (0, -ranks, *NO_COUNTS),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "latency": (-5 * us, *NOT_FINITE),
+        "algorithm": ("ring", "halving_doubling"),
+    }
+    return each(right, wrong)
 
 
 CROSSOVER_BYTES = Build(
@@ -309,21 +217,71 @@ CROSSOVER_BYTES = Build(
         Group("both trees", _crossover, 8, "Set the two times equal and solve for the size.", _crossovers),
         Group("the double tree", _default, 3, "The double tree is the default."),
         Group("few ranks", _never, 6, "For one, two or three ranks the ring is never slower.", _nevers),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_crossover_errors(rng)),
-            7,
-            "Bad input must raise ValueError: no ranks, no bandwidth, negative latencies, other algorithms.",
+        bad_input(
             _crossover_errors,
+            "Bad input must raise ValueError: ranks below 1 or no integer (True is none), no bandwidth, negative "
+            "latencies, what is not finite, other algorithms.",
         ),
     ),
     slips=(
-        Slip("A constant was returned: the crossover depends on ranks, latency and bandwidth.", slip_constant),
-        Slip("The ring's bytes were counted for one step: it moves S/N in each of N-1 steps.", slip_one_chunk),
-        Slip("The factor N is missing: the bandwidth terms of ring and double tree differ by S/N.", slip_without_ranks),
-        Slip("The levels were rounded down: then three ranks seem to have a crossover.", slip_floor),
-        Slip("The plain tree was given the double tree's bytes: it moves S on every level.", slip_one_tree),
-        Slip("Impossible arguments were accepted: no ranks, negative numbers, no tree.", slip_crossover_unchecked),
+        Slip(
+            "A constant was returned: the crossover depends on ranks, latency and bandwidth.",
+            edits=(
+                (
+                    (
+                        "if ranks == 1:\n"
+                        "        return 0.0\n"
+                        "    levels = (ranks - 1).bit_length()\n"
+                        "    more_steps = ranks - 1 - levels  # of the ring, in each of the two phases; 0 "
+                        "for 2 and 3 ranks\n"
+                        '    if algorithm == "double_tree":\n'
+                        "        return ranks * more_steps * latency * bandwidth"
+                    ),
+                    "",
+                ),
+                (
+                    "more_steps * latency * bandwidth / (levels - (ranks - 1) / ranks)",
+                    "256 * 1024.0 if ranks > 3 else 0.0",
+                ),
+            ),
+        ),
+        Slip(
+            "The ring's bytes were counted for one step: it moves S/N in each of N-1 steps.",
+            edits=(
+                (
+                    "return ranks * more_steps * latency * bandwidth",
+                    "return more_steps * latency * bandwidth / (1 - 1 / ranks)",
+                ),
+                ("(levels - (ranks - 1) / ranks)", "(levels - 1 / ranks)"),
+            ),
+        ),
+        Slip(
+            "The factor N is missing: the bandwidth terms of ring and double tree differ by S/N.",
+            edit=("ranks * more_steps * latency", "more_steps * latency"),
+        ),
+        Slip(
+            "The levels were rounded down: then three ranks seem to have a crossover.",
+            edit=("(ranks - 1).bit_length()", "ranks.bit_length() - 1"),
+        ),
+        Slip(
+            "The plain tree was given the double tree's bytes: it moves S on every level.",
+            edit=(
+                "more_steps * latency * bandwidth / (levels - (ranks - 1) / ranks)",
+                "ranks * (ranks - 1 - levels) * latency * bandwidth",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '    _check_count("ranks", ranks)\n'
+                    "    _check_link(bandwidth, latency)\n"
+                    '    _require(algorithm in ("double_tree", "tree"), "algorithm must be double_tree '
+                    'or tree", algorithm)\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

@@ -1,54 +1,16 @@
-"""Chapter 04: bus bandwidth, communication against compute, and a calculator to mend."""
+"""Chapter 04: bus bandwidth, communication against compute, and a calculator to debug."""
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip
 from rankzero.units import GB, MB, TFLOP, ms
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
 
 # --- bus_bandwidth
-
-
-def slip_algorithm_bandwidth(operation, message_bytes, seconds, ranks):
-    known = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
-    if operation not in known or message_bytes < 0 or seconds <= 0 or ranks < 1:
-        raise ValueError("out of range")
-    return message_bytes / seconds
-
-
-def slip_inverse_factor(operation, message_bytes, seconds, ranks):
-    known = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
-    if operation not in known or message_bytes < 0 or seconds <= 0 or ranks < 1:
-        raise ValueError("out of range")
-    others = (ranks - 1) / ranks
-    factor = {"all_reduce": 2 * others, "broadcast": 1.0, "reduce": 1.0}.get(operation, others)
-    return message_bytes / seconds / factor if factor else 0.0
-
-
-def slip_one_factor(operation, message_bytes, seconds, ranks):
-    known = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
-    if operation not in known or message_bytes < 0 or seconds <= 0 or ranks < 1:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) / ranks * message_bytes / seconds
-
-
-def slip_shard_size(operation, message_bytes, seconds, ranks):
-    known = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
-    if operation not in known or message_bytes < 0 or seconds <= 0 or ranks < 1:
-        raise ValueError("out of range")
-    others = (ranks - 1) / ranks
-    factor = {"all_reduce": 2 * others, "broadcast": 1.0, "reduce": 1.0}.get(operation, others)
-    size = message_bytes / ranks if operation in ("all_gather", "reduce_scatter") else message_bytes
-    return factor * size / seconds
-
-
-def slip_bus_unchecked(operation, message_bytes, seconds, ranks):
-    others = (ranks - 1) / ranks
-    factor = {"all_reduce": 2 * others, "broadcast": 1.0, "reduce": 1.0}.get(operation, others)
-    return factor * message_bytes / seconds
 
 
 def _bus(rng: Random) -> Case:
@@ -73,19 +35,14 @@ def _bus_alone(rng: Random) -> list[Case]:
 
 def _bus_errors(rng: Random) -> list[Case]:
     ranks = rng.randint(2, 64)
-    broken: list[tuple] = [
-        ("allreduce", 1 * GB, 10 * ms, ranks),
-        ("barrier", 1 * GB, 10 * ms, ranks),
-        ("all_reduce", 1 * GB, 0.0, ranks),
-        ("broadcast", 1 * GB, -10 * ms, ranks),
-        ("all_gather", -1.0, 10 * ms, ranks),
-        ("all_reduce", 1 * GB, 10 * ms, 0),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _bus_error(rng: Random) -> Case:
-    return rng.choice(_bus_errors(rng))
+    right = {"operation": rng.choice(OPERATIONS), "message_bytes": 1 * GB, "seconds": 10 * ms, "ranks": ranks}
+    wrong = {
+        "operation": ("allreduce", "barrier"),
+        "message_bytes": (-1.0, *NOT_FINITE),
+        "seconds": (0.0, -10 * ms, *NOT_FINITE),
+        "ranks": (0, -ranks, *NO_COUNTS),
+    }
+    return each(right, wrong)
 
 
 BUS_BANDWIDTH = Build(
@@ -107,23 +64,49 @@ BUS_BANDWIDTH = Build(
     groups=(
         Group("every operation", _bus, 9, "The factor depends on the operation; S is the full tensor.", _bus_of_each),
         Group("one rank", _bus_rest, 7, "One rank moves nothing, but broadcast and reduce have factor 1.", _bus_alone),
-        Group(
-            "bad input",
-            _bus_error,
-            6,
-            "Bad input must raise ValueError: other operations, no time, no ranks, negative sizes.",
+        bad_input(
             _bus_errors,
+            "Bad input must raise ValueError: other operations, no time, ranks below 1 or no integer (True is none), "
+            "negative sizes, and what is not finite.",
         ),
     ),
     slips=(
-        Slip("That is the algorithm bandwidth, S/t: multiply by what the wire carries.", slip_algorithm_bandwidth),
+        Slip(
+            "That is the algorithm bandwidth, S/t: multiply by what the wire carries.",
+            edit=("factor * message_bytes", "message_bytes"),
+        ),
         Slip(
             "The factor was divided by: a ring's wire carries more than S, so the bus bandwidth is larger.",
-            slip_inverse_factor,
+            edit=("factor * message_bytes / seconds", "message_bytes / seconds / factor if factor else 0.0"),
         ),
-        Slip("The factor of all-reduce was used for every operation.", slip_one_factor),
-        Slip("S is the full tensor for all-gather and reduce-scatter, not one rank's shard.", slip_shard_size),
-        Slip("Impossible arguments were accepted: other operations, no time, no ranks.", slip_bus_unchecked),
+        Slip(
+            "The factor of all-reduce was used for every operation.",
+            edit=("return factor", "return 2 * (ranks - 1) / ranks"),
+        ),
+        Slip(
+            "S is the full tensor for all-gather and reduce-scatter, not one rank's shard.",
+            edit=(
+                "factor * message_bytes",
+                (
+                    'factor * (message_bytes / ranks if operation in ("all_gather", "reduce_scatter") '
+                    "else message_bytes)"
+                ),
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    "_require(operation in MEASURED, f\"operation must be one of {', "
+                    "'.join(MEASURED)}\", operation)\n"
+                    '    _require(0 <= message_bytes < math.inf, "message_bytes must be a finite '
+                    'number >= 0", message_bytes)\n'
+                    '    _check_positive("seconds", seconds)\n'
+                    "    _check_ranks(ranks)"
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
@@ -136,28 +119,6 @@ def slip_inverse(gradient_bytes, ranks, bandwidth, flops, rate):
         raise ValueError("out of range")
     communicating = 2 * (ranks - 1) / ranks * gradient_bytes / bandwidth
     return flops / rate / communicating if communicating else 0.0
-
-
-def slip_without_factor(gradient_bytes, ranks, bandwidth, flops, rate):
-    if gradient_bytes < 0 or ranks < 1 or bandwidth <= 0 or flops <= 0 or rate <= 0:
-        raise ValueError("out of range")
-    return gradient_bytes / bandwidth / (flops / rate)
-
-
-def slip_tera(gradient_bytes, ranks, bandwidth, flops, rate):
-    if gradient_bytes < 0 or ranks < 1 or bandwidth <= 0 or flops <= 0 or rate <= 0:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) / ranks * gradient_bytes / bandwidth / (flops / (rate * 1e12))
-
-
-def slip_peak(gradient_bytes, ranks, bandwidth, flops, rate):
-    if gradient_bytes < 0 or ranks < 1 or bandwidth <= 0 or flops <= 0 or rate <= 0:
-        raise ValueError("out of range")
-    return 2 * (ranks - 1) / ranks * gradient_bytes / bandwidth / (flops / 989.4e12)
-
-
-def slip_ratio_unchecked(gradient_bytes, ranks, bandwidth, flops, rate):
-    return 2 * (ranks - 1) / ranks * gradient_bytes / bandwidth / (flops / rate)
 
 
 def _work(rng: Random) -> tuple[float, float]:
@@ -177,18 +138,16 @@ def _silent(rng: Random) -> Case:
 
 def _ratio_errors(rng: Random) -> list[Case]:
     ranks = rng.randint(2, 64)
-    broken: list[tuple] = [
-        (-1.0, ranks, 50 * GB, *_work(rng)),
-        (1 * GB, 0, 50 * GB, *_work(rng)),
-        (1 * GB, ranks, -50 * GB, *_work(rng)),
-        (1 * GB, ranks, 50 * GB, 0.0, 495 * TFLOP),
-        (1 * GB, ranks, 50 * GB, 120 * TFLOP, -495 * TFLOP),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _ratio_error(rng: Random) -> Case:
-    return rng.choice(_ratio_errors(rng))
+    right = {"gradient_bytes": 1 * GB, "ranks": ranks, "bandwidth": 50 * GB}
+    right |= dict(zip(("flops", "rate"), _work(rng), strict=True))
+    wrong = {
+        "gradient_bytes": (-1.0, *NOT_FINITE),
+        "ranks": (0, -ranks, *NO_COUNTS),
+        "bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "flops": (0.0, -120 * TFLOP, *NOT_FINITE),
+        "rate": (0.0, -495 * TFLOP, *NOT_FINITE),
+    }
+    return each(right, wrong)
 
 
 COMMUNICATION_RATIO = Build(
@@ -209,20 +168,48 @@ COMMUNICATION_RATIO = Build(
     groups=(
         Group("many ranks", _ratio, 6, "Time of a ring all-reduce over time of the work."),
         Group("nothing to send", _silent, 3, "One rank communicates nothing, and neither do zero bytes."),
-        Group(
-            "bad input",
-            _ratio_error,
-            5,
-            "Bad input must raise ValueError: negative sizes, no ranks, no bandwidth, no work, no rate.",
+        bad_input(
             _ratio_errors,
+            "Bad input must raise ValueError: negative sizes, ranks below 1 or no integer (True is none), no "
+            "bandwidth, no work, no rate, and what is not finite.",
         ),
     ),
     slips=(
         Slip("The ratio is upside down: communication over compute.", slip_inverse),
-        Slip("The ring's factor is missing: a rank sends 2(N-1)/N of the gradients.", slip_without_factor),
-        Slip("The rate is in FLOP/s already: do not multiply it by 1e12.", slip_tera),
-        Slip("A data sheet's peak was written in: divide by the rate that is achieved and given.", slip_peak),
-        Slip("Impossible arguments were accepted: negative sizes, no ranks, no rate.", slip_ratio_unchecked),
+        Slip(
+            "The ring's factor is missing: a rank sends 2(N-1)/N of the gradients.",
+            edit=("ring_all_reduce_time(gradient_bytes, ranks, bandwidth)", "gradient_bytes / bandwidth"),
+        ),
+        Slip(
+            "The rate is in FLOP/s already: do not multiply it by 1e12.", edit=("flops / rate", "flops / (rate * 1e12)")
+        ),
+        Slip(
+            "A data sheet's peak was written in: divide by the rate that is achieved and given.",
+            edit=(
+                "ring_all_reduce_time(gradient_bytes, ranks, bandwidth) / (flops / rate)",
+                "2 * (ranks - 1) / ranks * gradient_bytes / bandwidth / (flops / 989.4e12)",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    (
+                        '_require(0 <= gradient_bytes < math.inf, "gradient_bytes must be a finite number '
+                        '>= 0", gradient_bytes)\n'
+                        "    _check_ranks(ranks)\n"
+                        '    for name, value in (("bandwidth", bandwidth), ("flops", flops), ("rate", '
+                        "rate)):\n"
+                        "        _check_positive(name, value)"
+                    ),
+                    "",
+                ),
+                (
+                    "ring_all_reduce_time(gradient_bytes, ranks, bandwidth)",
+                    "2 * (ranks - 1) / ranks * gradient_bytes / bandwidth",
+                ),
+            ),
+        ),
     ),
 )
 
@@ -233,20 +220,6 @@ COMMUNICATION_RATIO = Build(
 def wrong_gbit(size_mb, ranks, bandwidth_gbps):
     size_gb = size_mb / 1024
     return 2 * (ranks - 1) / ranks * size_gb / bandwidth_gbps
-
-
-def slip_eight_only(size_mb, ranks, bandwidth_gbps):
-    size_gb = size_mb / 1024
-    return 2 * (ranks - 1) / ranks * size_gb / (bandwidth_gbps / 8)
-
-
-def slip_thousand_only(size_mb, ranks, bandwidth_gbps):
-    size_gb = size_mb / 1000
-    return 2 * (ranks - 1) / ranks * size_gb / bandwidth_gbps
-
-
-def slip_binary_megabytes(size_mb, ranks, bandwidth_gbps):
-    return 2 * (ranks - 1) / ranks * size_mb * 2**20 / (bandwidth_gbps * 1e9 / 8)
 
 
 def _calculated(rng: Random) -> Case:
@@ -271,9 +244,27 @@ DEBUG_GBIT = Debug(
     ),
     slips=(
         Slip("Gigabits are still taken for gigabytes, and 1024 for 1000.", wrong_gbit),
-        Slip("The bits are right now; a megabyte is still 1/1024 of a gigabyte.", slip_eight_only),
-        Slip("The sizes are right now; gigabits are still taken for gigabytes.", slip_thousand_only),
-        Slip("A megabyte is 10**6 bytes here; 2**20 bytes are a MiB.", slip_binary_megabytes),
+        Slip(
+            "The bits are right now; a megabyte is still 1/1024 of a gigabyte.",
+            edit=(
+                "ring_all_reduce_time(size_mb * MB, ranks, bandwidth_gbps * Gbit)",
+                "2 * (ranks - 1) / ranks * (size_mb / 1024) / (bandwidth_gbps / 8)",
+            ),
+        ),
+        Slip(
+            "The sizes are right now; gigabits are still taken for gigabytes.",
+            edit=(
+                "ring_all_reduce_time(size_mb * MB, ranks, bandwidth_gbps * Gbit)",
+                "2 * (ranks - 1) / ranks * (size_mb / 1000) / bandwidth_gbps",
+            ),
+        ),
+        Slip(
+            "A megabyte is 10**6 bytes here; 2**20 bytes are a MiB.",
+            edit=(
+                "ring_all_reduce_time(size_mb * MB, ranks, bandwidth_gbps * Gbit)",
+                "2 * (ranks - 1) / ranks * size_mb * 2**20 / (bandwidth_gbps * 1e9 / 8)",
+            ),
+        ),
     ),
     wrong=wrong_gbit,
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip
+from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input
+from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import GB, us
 
 
@@ -42,13 +43,18 @@ def slip_through_origin(sizes, seconds):
     return 0.0, sum(rate**2 for rate in rates) / sum(rates)
 
 
-def slip_first_point(sizes, seconds):
+def slip_cut_at_zero(sizes, seconds):
     if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
         raise ValueError("out of range")
-    slope = (seconds[-1] - seconds[0]) / (sizes[-1] - sizes[0])
+    weights = [1 / time**2 for time in seconds]
+    total = sum(weights)
+    middle = sum(w * s for w, s in zip(weights, sizes, strict=True)) / total
+    typical = sum(w * t for w, t in zip(weights, seconds, strict=True)) / total
+    spread = sum(w * (s - middle) ** 2 for w, s in zip(weights, sizes, strict=True))
+    slope = sum(w * (s - middle) * (t - typical) for w, s, t in zip(weights, sizes, seconds, strict=True)) / spread
     if slope <= 0:
         raise ValueError("slope")
-    return seconds[0], 1 / slope
+    return max(0.0, typical - slope * middle), 1 / slope
 
 
 def slip_fit_unchecked(sizes, seconds):
@@ -78,6 +84,13 @@ def _exact(rng: Random) -> Case:
     return _measured(rng, 0.0)
 
 
+def _negative(rng: Random) -> Case:
+    """Times on a line that meets the axis above size 0."""
+    missing, bandwidth = 10 ** rng.uniform(-6, -4), 10 ** rng.uniform(9, 11)
+    sizes = [missing * bandwidth * (2 + power + rng.uniform(0.3, 0.7)) for power in range(5)]
+    return Case(args=(sizes, [size / bandwidth - missing for size in sizes]))
+
+
 def _two_points(rng: Random) -> Case:
     small, large = rng.choice([0, rng.randint(1, 10**4)]), rng.randint(10**5, 10**8)
     time = 10 ** rng.uniform(-5, -4)
@@ -94,12 +107,10 @@ def _fit_errors(rng: Random) -> list[Case]:
         ([size, 2 * size], [-1e-3, 1e-3]),
         ([size, 2 * size], [2e-3, 1e-3]),
         ([-size, size], [1e-3, 2e-3]),
+        *(([size, number], [1e-3, 2e-3]) for number in NOT_FINITE),
+        *(([size, 2 * size], [1e-3, number]) for number in NOT_FINITE),
     ]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _fit_error(rng: Random) -> Case:
-    return rng.choice(_fit_errors(rng))
+    return [invalid(*args) for args in broken]
 
 
 FIT_ALPHA_BETA = Build(
@@ -120,20 +131,29 @@ FIT_ALPHA_BETA = Build(
         Group("measured times", _noisy, 6, "Measured times scatter: weigh relative errors, not absolute ones."),
         Group("exact times", _exact, 3, "Times that lie on a line give back its latency and bandwidth."),
         Group("two sizes", _two_points, 3, "A line goes through any two points; a size may be 0."),
-        Group(
-            "bad input",
-            _fit_error,
-            7,
-            "Bad input must raise ValueError: one size only, unequal lengths, sizes below 0, times of 0 or that fall.",
+        Group("negative latencies", _negative, 3, "The line may meet the axis below 0: the latency is not cut there."),
+        bad_input(
             _fit_errors,
+            "Bad input must raise ValueError: one size only, unequal lengths, sizes below 0, times that are not "
+            "positive or that fall, and what is not finite.",
         ),
     ),
     slips=(
         Slip("Absolute errors were minimised: then the largest size decides alone. Divide by t.", slip_unweighted),
         Slip("The slope was returned: the bandwidth is its inverse.", slip_slope),
         Slip("The line was forced through the origin: its height at size 0 is the latency.", slip_through_origin),
-        Slip("The first time was taken for the latency: it holds bytes, and its own error.", slip_first_point),
-        Slip("Impossible arguments were accepted: one size only, times of 0, times that fall.", slip_fit_unchecked),
+        Slip(
+            "The first time was taken for the latency: it holds bytes, and its own error.",
+            edits=(
+                (
+                    "_mean(weights, [(size - middle) * (time - typical) for size, time in pairs]) / spread",
+                    "(seconds[-1] - seconds[0]) / (sizes[-1] - sizes[0])",
+                ),
+                ("typical - slope * middle", "seconds[0]"),
+            ),
+        ),
+        Slip("A latency below 0 was cut: the best line is asked for, wherever it meets the axis.", slip_cut_at_zero),
+        Slip(UNCHECKED, slip_fit_unchecked),
     ),
 )
 

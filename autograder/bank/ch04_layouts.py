@@ -203,6 +203,7 @@ def _bad_rings(rng: Random) -> list[Case]:
         (alone, names(4)),
         (links, ["GPU0", "GPU70"]),
         (links, names(9)),
+        ({"GPU0": {"GPU1": "QPI"}, "GPU1": {"GPU0": "QPI"}}, names(2)),
         (
             {a: row | {"NIC0": "PIX"} for a, row in links.items()} | {"NIC0": dict.fromkeys(links, "PIX")},
             ["GPU0", "NIC0"],
@@ -235,13 +236,14 @@ BEST_RING = Build(
         Group("a slow way back", _slow_way_back, 2, "The hop from the last GPU back to the first is part of the ring."),
         Group("two digits", _two_digits, 3, "NV12 is more than NV4: compare numbers."),
         Group("no NVLink", _without_nvlink, 2, "From far to near: SYS, NODE, PHB, PXB, PIX."),
-        Group("some GPUs", _subset, 3, "Order GPUs by their numbers: GPU2 stands before GPU10."),
-        Group("one or two GPUs", _few, 2, "One or two GPUs stand in the order of their numbers."),
+        Group("some GPUs", _subset, 3, "Order GPUs by their numbers: GPU2 comes before GPU10."),
+        Group("one or two GPUs", _few, 2, "One or two GPUs are in the order of their numbers."),
         Group(
             "bad input",
             _bad_ring,
-            6,
-            "Bad input must raise ValueError: no GPU, one twice, more than 8, other names, a pair without a code.",
+            7,
+            "Bad input must raise ValueError: no GPU, one twice, more than 8, other names, a pair without a code, an "
+            "unknown code.",
             _bad_rings,
         ),
     ),
@@ -251,7 +253,10 @@ BEST_RING = Build(
         Slip("NVLink codes were compared as text: then NV12 counts less than NV4.", slip_text_order),
         Slip("Codes were compared by the alphabet: then SYS, the farthest, counts as best.", slip_alphabet),
         Slip("The sum over the hops was maximised: a ring is as fast as its slowest hop.", slip_sum),
-        Slip("Impossible arguments were accepted: no GPU, one twice, a pair without a code.", slip_ring_unchecked),
+        Slip(
+            "Impossible arguments were accepted: a GPU twice, more than 8, other names, a pair without a code.",
+            slip_ring_unchecked,
+        ),
     ),
 )
 

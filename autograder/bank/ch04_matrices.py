@@ -130,6 +130,7 @@ def broken(rng: Random) -> list[str]:
         LEGEND,
         "",
         "\n".join(rows[:at] + rows[at + 1 :]),
+        "\n".join([*rows[:at], "\t".join(rows[at].split("\t")[:2]), *rows[at + 1 :]]),
         good.replace(" X ", f" {code} ", 1),
         printed(rng, unlike, columns),
         printed(rng, unknown, columns),

@@ -1,4 +1,4 @@
-"""Chapter 04: the build item that reads a link matrix. Wrong programs are complete in themselves."""
+"""Chapter 04: the build item that reads a link matrix. Wrong programs are edits, or complete in themselves."""
 
 from __future__ import annotations
 
@@ -6,92 +6,6 @@ from random import Random
 
 from autograder.bank import ch04_matrices as matrices
 from autograder.items import Build, Case, Group, Slip
-
-
-def slip_known_links_only(text):
-    import re
-    from dataclasses import make_dataclass
-
-    topology = make_dataclass("Topology", ["devices", "links", "cpus", "numa"], frozen=True)
-    known = {"NV1", "NV2", "NV4", "NV6", "NV8", "NV12", "PIX", "PXB", "PHB", "NODE", "SYS"}
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"\s+GPU\d", line) and not re.match(r"GPU\d", line)]
-    if not heads:
-        raise ValueError("no matrix")
-    titles = ("CPU Affinity", "NUMA Affinity")
-    devices = re.split("CPU Affinity|NUMA|GPU NUMA", lines[heads[0]])[0].split()
-    columns = [title for title in titles if title in lines[heads[0]]]
-    rows = {line.split()[0]: line.split()[1:] for line in reversed(lines[heads[0] + 1 :]) if line.split()}
-    if any(name not in rows or len(rows[name]) < len(devices) for name in devices):
-        raise ValueError("row")
-    full = {a: dict(zip(devices, rows[a], strict=False)) for a in devices}
-    for a in devices:
-        for b in devices:
-            is_code = full[a][b] in known or re.fullmatch(r"NV\d+", full[a][b])
-            if full[a][b] != full[b][a] or (full[a][b] != "X" if a == b else not is_code):
-                raise ValueError("codes")
-    links = {a: {b: full[a][b] for b in devices if b != a and full[a][b] in known} for a in devices}
-    own = {a: dict(zip(columns, rows[a][len(devices) :], strict=False)) for a in devices}
-    cpus, numa = ({a: own[a][title] for a in devices if title in own[a]} for title in titles)
-    return topology(tuple(devices), links, cpus, numa)
-
-
-def slip_escapes(text):
-    import re
-    from dataclasses import make_dataclass
-
-    topology = make_dataclass("Topology", ["devices", "links", "cpus", "numa"], frozen=True)
-    lines = text.splitlines()
-    heads = [i for i, line in enumerate(lines) if line.strip().startswith("GPU") and not line.startswith("GPU")]
-    if not heads:
-        raise ValueError("no matrix")
-    titles = ("CPU Affinity", "NUMA Affinity")
-    devices = re.split("CPU Affinity|NUMA|GPU NUMA", lines[heads[0]])[0].split()
-    columns = [title for title in titles if title in lines[heads[0]]]
-    rows = {line.split()[0]: line.split()[1:] for line in reversed(lines[heads[0] + 1 :]) if line.split()}
-    if any(name not in rows or len(rows[name]) < len(devices) for name in devices):
-        raise ValueError("row")
-    full = {a: dict(zip(devices, rows[a], strict=False)) for a in devices}
-    for a in devices:
-        for b in devices:
-            is_code = re.fullmatch(r"NV\d+|PIX|PXB|PHB|NODE|SYS", full[a][b])
-            if full[a][b] != full[b][a] or (full[a][b] != "X" if a == b else not is_code):
-                raise ValueError("codes")
-    links = {a: {b: full[a][b] for b in devices if b != a} for a in devices}
-    own = {a: dict(zip(columns, rows[a][len(devices) :], strict=False)) for a in devices}
-    cpus, numa = ({a: own[a][title] for a in devices if title in own[a]} for title in titles)
-    return topology(tuple(devices), links, cpus, numa)
-
-
-def slip_split_cores(text):
-    import re
-    from dataclasses import make_dataclass
-
-    topology = make_dataclass("Topology", ["devices", "links", "cpus", "numa"], frozen=True)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"\s+GPU\d", line) and not re.match(r"GPU\d", line)]
-    if not heads:
-        raise ValueError("no matrix")
-    titles = ("CPU Affinity", "NUMA Affinity")
-    devices = re.split("CPU Affinity|NUMA|GPU NUMA", lines[heads[0]])[0].split()
-    columns = [title for title in titles if title in lines[heads[0]]]
-    rows = {
-        line.split()[0]: re.split(r"[\s,]+", line.strip())[1:]
-        for line in reversed(lines[heads[0] + 1 :])
-        if line.strip()
-    }
-    if any(name not in rows or len(rows[name]) < len(devices) for name in devices):
-        raise ValueError("row")
-    full = {a: dict(zip(devices, rows[a], strict=False)) for a in devices}
-    for a in devices:
-        for b in devices:
-            is_code = re.fullmatch(r"NV\d+|PIX|PXB|PHB|NODE|SYS", full[a][b])
-            if full[a][b] != full[b][a] or (full[a][b] != "X" if a == b else not is_code):
-                raise ValueError("codes")
-    links = {a: {b: full[a][b] for b in devices if b != a} for a in devices}
-    own = {a: dict(zip(columns, rows[a][len(devices) :], strict=False)) for a in devices}
-    cpus, numa = ({a: own[a][title] for a in devices if title in own[a]} for title in titles)
-    return topology(tuple(devices), links, cpus, numa)
 
 
 def slip_titles_as_devices(text):
@@ -249,17 +163,41 @@ PARSE_TOPOLOGY = Build(
         Group(
             "bad input",
             _broken_one,
-            6,
-            "Bad input must raise ValueError: no matrix, a missing row, a diagonal without X, two codes for a pair.",
+            7,
+            "Bad input must raise ValueError: no matrix, a row that is missing or too short, a diagonal without X, an "
+            "unknown code, two codes for a pair.",
             _broken_of_each,
         ),
     ),
     slips=(
         Slip(
-            "Only a list of known NVLink codes was kept: NV18 and others were dropped silently.", slip_known_links_only
+            "Only a list of known NVLink codes was kept: NV18 and others were dropped silently.",
+            edits=(
+                ("for b, code in row.items() if b != a}", "for b, code in row.items() if b != a and code in _KNOWN}"),
+                (
+                    '_FAR_TO_NEAR = ("SYS", "NODE", "PHB", "PXB", "PIX")',
+                    (
+                        '_KNOWN = {"NV1", "NV2", "NV4", "NV6", "NV8", "NV12", "PIX", "PXB", "PHB", "NODE", '
+                        '"SYS"}\n'
+                        '_FAR_TO_NEAR = ("SYS", "NODE", "PHB", "PXB", "PIX")'
+                    ),
+                ),
+            ),
         ),
-        Slip("The header was not found behind its terminal escapes: strip them first.", slip_escapes),
-        Slip("Processor ranges were cut at the comma: 0-31,64-95 is one cell.", slip_split_cores),
+        Slip(
+            "The header was not found behind its terminal escapes: strip them first.",
+            edit=('re.sub(r"\\x1b\\[[0-9;]*[A-Za-z]", "", text)', "text"),
+        ),
+        Slip(
+            "Processor ranges were cut at the comma: 0-31,64-95 is one cell.",
+            edits=(
+                ("else rest.split()", 'else re.split(r"[\\s,]+", rest)'),
+                (
+                    '[cell.strip() for cell in rest.split("\\t")] if "\\t" in rest',
+                    're.split(r"[\\s,]+", rest) if "\\t" in rest',
+                ),
+            ),
+        ),
         Slip("A column's title was taken for a device: CPU Affinity is none.", slip_titles_as_devices),
         Slip("The legend was read as rows of the matrix.", slip_legend_as_rows),
         Slip("Impossible arguments were accepted: no matrix, a missing row, codes that differ.", slip_matrix_unchecked),

@@ -7,76 +7,11 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip, invalid
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
+from autograder.items import Build, Case, Group, Slip
 from rankzero.units import GB, us
 
 # --- double_binary_tree
-
-
-def slip_same_tree(ranks):
-    if ranks < 1:
-        raise ValueError("ranks")
-    first = [None] * ranks
-    for rank in range(1, ranks):
-        bit = rank & -rank
-        upper = (rank - bit) | 2 * bit
-        first[rank] = upper if upper < ranks else rank - bit
-    swap = {0: ranks - 1, ranks - 1: 0}
-    second = [None] * ranks
-    for rank, parent in enumerate(first):
-        second[swap.get(rank, rank)] = None if parent is None else swap.get(parent, parent)
-    return first, second
-
-
-def slip_heap(ranks):
-    if ranks < 1:
-        raise ValueError("ranks")
-    first = [None if rank == 0 else (rank - 1) // 2 for rank in range(ranks)]
-    second = [None] * ranks
-    for rank, parent in enumerate(first):
-        second[(rank + 1) % ranks] = None if parent is None else (parent + 1) % ranks
-    return first, second
-
-
-def slip_always_mirrored(ranks):
-    if ranks < 1:
-        raise ValueError("ranks")
-    first = [None] * ranks
-    for rank in range(1, ranks):
-        bit = rank & -rank
-        upper = (rank - bit) | 2 * bit
-        first[rank] = upper if upper < ranks else rank - bit
-    second = [None if parent is None else ranks - 1 - parent for parent in reversed(first)]
-    return first, second
-
-
-def slip_parent_outside(ranks):
-    if ranks < 1:
-        raise ValueError("ranks")
-    first = [None] * ranks
-    for rank in range(1, ranks):
-        bit = rank & -rank
-        first[rank] = (rank - bit) | 2 * bit
-    second = [None] * ranks
-    for rank, parent in enumerate(first):
-        name = ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks
-        above = None if parent is None else ranks - 1 - parent if ranks % 2 == 0 else (parent + 1) % ranks
-        second[name] = above
-    return first, second
-
-
-def slip_trees_unchecked(ranks):
-    first = [None] * ranks
-    for rank in range(1, ranks):
-        bit = rank & -rank
-        upper = (rank - bit) | 2 * bit
-        first[rank] = upper if upper < ranks else rank - bit
-    second = [None] * ranks
-    for rank, parent in enumerate(first):
-        name = ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks
-        above = None if parent is None else ranks - 1 - parent if ranks % 2 == 0 else (parent + 1) % ranks
-        second[name] = above
-    return first, second
 
 
 def _trees(rng: Random) -> Case:
@@ -100,8 +35,8 @@ def _few_of_each(rng: Random) -> list[Case]:
     return [Case(args=(ranks,)) for ranks in (1, 2, 3, 5)]
 
 
-def _no_ranks(rng: Random) -> Case:
-    return Case(args=(-rng.randint(0, 8),), raises="ValueError")
+def _no_ranks(rng: Random) -> list[Case]:
+    return each({"ranks": 8}, {"ranks": (0, -rng.randint(1, 8), *NO_COUNTS)})
 
 
 DOUBLE_BINARY_TREE = Build(
@@ -123,89 +58,46 @@ DOUBLE_BINARY_TREE = Build(
         ),
         Group("odd numbers", _odd, 3, "With an odd number of ranks the second tree is shifted by one, not mirrored."),
         Group("few ranks", _few, 4, "One, two, three or five ranks have two trees, too.", _few_of_each),
-        Group(
-            "bad input",
-            _no_ranks,
-            3,
-            "Bad input must raise ValueError: there is at least one rank, and a whole number of them.",
-            lambda rng: [invalid(rng.randint(1, 8) + 0.5)],
-        ),
+        bad_input(_no_ranks, "Bad input must raise ValueError: ranks below 1 or no integer (True is none)."),
     ),
     slips=(
-        Slip("The second tree is the first with another root: inner ranks stay inner in both.", slip_same_tree),
         Slip(
-            "That is the layout of a heap, 2r+1 and 2r+2: shifted by one, most inner ranks are inner again.", slip_heap
+            "The second tree is the first with another root: inner ranks stay inner in both.",
+            edit=(
+                "[ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks for rank in range(ranks)]",
+                "[{0: ranks - 1, ranks - 1: 0}.get(rank, rank) for rank in range(ranks)]",
+            ),
+        ),
+        Slip(
+            "That is the layout of a heap, 2r+1 and 2r+2: shifted by one, most inner ranks are inner again.",
+            edits=(
+                ("_parent(rank, ranks) for rank", "None if rank == 0 else (rank - 1) // 2 for rank"),
+                ("ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks", "(rank + 1) % ranks"),
+            ),
         ),
         Slip(
             "An odd number of ranks was mirrored, too: its middle rank stays in place and is inner twice.",
-            slip_always_mirrored,
+            edit=("ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks", "ranks - 1 - rank"),
         ),
-        Slip("A parent lies outside the world: above the last rank, take the lower one, r - b.", slip_parent_outside),
-        Slip("Impossible arguments were accepted: there is at least one rank.", slip_trees_unchecked),
+        Slip(
+            "A parent lies outside the world: above the last rank, take the lower one, r - b.",
+            edits=(
+                ("return upper if upper < ranks else rank - bit", "return upper"),
+                (
+                    "renamed = [ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks for rank in range(ranks)]",
+                    (
+                        "renamed = [ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks for rank in "
+                        "range(2 * ranks)]"
+                    ),
+                ),
+            ),
+        ),
+        Slip(UNCHECKED, edit=('    _check_count("ranks", ranks)\n', "")),
     ),
 )
 
 
 # --- hierarchical_all_reduce_time
-
-
-def slip_whole_across(
-    message_bytes, nodes, ranks_per_node, intra_bandwidth, inter_bandwidth, intra_latency=0.0, inter_latency=0.0
-):
-    if nodes < 1 or ranks_per_node < 1 or message_bytes < 0 or intra_bandwidth <= 0 or inter_bandwidth <= 0:
-        raise ValueError("out of range")
-    if intra_latency < 0 or inter_latency < 0:
-        raise ValueError("latency")
-    inside = 2 * (ranks_per_node - 1) * (intra_latency + message_bytes / (ranks_per_node * intra_bandwidth))
-    return inside + 2 * (nodes - 1) * (inter_latency + message_bytes / (nodes * inter_bandwidth))
-
-
-def slip_not_gathered(
-    message_bytes, nodes, ranks_per_node, intra_bandwidth, inter_bandwidth, intra_latency=0.0, inter_latency=0.0
-):
-    if nodes < 1 or ranks_per_node < 1 or message_bytes < 0 or intra_bandwidth <= 0 or inter_bandwidth <= 0:
-        raise ValueError("out of range")
-    if intra_latency < 0 or inter_latency < 0:
-        raise ValueError("latency")
-    inside = (ranks_per_node - 1) * (intra_latency + message_bytes / (ranks_per_node * intra_bandwidth))
-    share = message_bytes / ranks_per_node
-    return inside + 2 * (nodes - 1) * (inter_latency + share / (nodes * inter_bandwidth))
-
-
-def slip_ports_added(
-    message_bytes, nodes, ranks_per_node, intra_bandwidth, inter_bandwidth, intra_latency=0.0, inter_latency=0.0
-):
-    if nodes < 1 or ranks_per_node < 1 or message_bytes < 0 or intra_bandwidth <= 0 or inter_bandwidth <= 0:
-        raise ValueError("out of range")
-    if intra_latency < 0 or inter_latency < 0:
-        raise ValueError("latency")
-    inside = 2 * (ranks_per_node - 1) * (intra_latency + message_bytes / (ranks_per_node * intra_bandwidth))
-    share, node_bandwidth = message_bytes / ranks_per_node, ranks_per_node * inter_bandwidth
-    return inside + 2 * (nodes - 1) * (inter_latency + share / (nodes * node_bandwidth))
-
-
-def slip_flat_ring(
-    message_bytes, nodes, ranks_per_node, intra_bandwidth, inter_bandwidth, intra_latency=0.0, inter_latency=0.0
-):
-    if nodes < 1 or ranks_per_node < 1 or message_bytes < 0 or intra_bandwidth <= 0 or inter_bandwidth <= 0:
-        raise ValueError("out of range")
-    if intra_latency < 0 or inter_latency < 0:
-        raise ValueError("latency")
-    ranks = nodes * ranks_per_node
-    bandwidth, latency = (inter_bandwidth, inter_latency) if nodes > 1 else (intra_bandwidth, intra_latency)
-    return 2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))
-
-
-def slip_latencies_swapped(
-    message_bytes, nodes, ranks_per_node, intra_bandwidth, inter_bandwidth, intra_latency=0.0, inter_latency=0.0
-):
-    if nodes < 1 or ranks_per_node < 1 or message_bytes < 0 or intra_bandwidth <= 0 or inter_bandwidth <= 0:
-        raise ValueError("out of range")
-    if intra_latency < 0 or inter_latency < 0:
-        raise ValueError("latency")
-    inside = 2 * (ranks_per_node - 1) * (inter_latency + message_bytes / (ranks_per_node * intra_bandwidth))
-    share = message_bytes / ranks_per_node
-    return inside + 2 * (nodes - 1) * (intra_latency + share / (nodes * inter_bandwidth))
 
 
 def slip_levels_unchecked(
@@ -243,20 +135,18 @@ def _one_level_of_each(rng: Random) -> list[Case]:
 
 def _level_errors(rng: Random) -> list[Case]:
     nodes, inside = rng.randint(2, 8), rng.randint(2, 8)
-    broken: list[tuple] = [
-        (-1.0, nodes, inside, 450 * GB, 50 * GB),
-        (1 * GB, 0, inside, 450 * GB, 50 * GB),
-        (1 * GB, nodes, -inside, 450 * GB, 50 * GB),
-        (1 * GB, nodes, inside, -450 * GB, 50 * GB),
-        (1 * GB, nodes, inside, 450 * GB, -50 * GB),
-        (1 * GB, nodes, inside, 450 * GB, 50 * GB, -1 * us),
-        (1 * GB, nodes, inside, 450 * GB, 50 * GB, 0.0, -1 * us),
-    ]
-    return [Case(args=args, raises="ValueError") for args in broken]
-
-
-def _level_error(rng: Random) -> Case:
-    return rng.choice(_level_errors(rng))
+    right = {"message_bytes": 1 * GB, "nodes": nodes, "ranks_per_node": inside}
+    right |= {"intra_bandwidth": 450 * GB, "inter_bandwidth": 50 * GB, "intra_latency": 1 * us, "inter_latency": 9 * us}
+    wrong = {
+        "message_bytes": (-1.0, *NOT_FINITE),
+        "nodes": (0, -nodes, *NO_COUNTS),
+        "ranks_per_node": (0, -inside, *NO_COUNTS),
+        "intra_bandwidth": (0.0, -450 * GB, *NOT_FINITE),
+        "inter_bandwidth": (0.0, -50 * GB, *NOT_FINITE),
+        "intra_latency": (-1 * us, *NOT_FINITE),
+        "inter_latency": (-1 * us, *NOT_FINITE),
+    }
+    return each(right, wrong)
 
 
 HIERARCHICAL_ALL_REDUCE_TIME = Build(
@@ -285,24 +175,58 @@ HIERARCHICAL_ALL_REDUCE_TIME = Build(
             "One node is a ring inside, one rank per node a ring outside.",
             _one_level_of_each,
         ),
-        Group(
-            "bad input",
-            _level_error,
-            7,
-            "Bad input must raise ValueError: negative numbers, no nodes, no ranks, no bandwidth.",
+        bad_input(
             _level_errors,
+            "Bad input must raise ValueError: negative numbers, no nodes, no ranks, counts that are no integers (True "
+            "is none), no bandwidth, and what is not finite.",
         ),
     ),
     slips=(
         Slip(
             "The whole tensor crosses between nodes: each rank all-reduces its share, S/g, on its own port.",
-            slip_whole_across,
+            edit=(
+                "ring_all_reduce_time(share, nodes, inter_bandwidth, inter_latency)",
+                "2 * (nodes - 1) * (inter_latency + message_bytes / (nodes * inter_bandwidth))",
+            ),
         ),
-        Slip("The way back inside the node is missing: reduce-scatter first, all-gather last.", slip_not_gathered),
-        Slip("The ports were added up although the tensor was already divided among them.", slip_ports_added),
-        Slip("That is one flat ring over all ranks at the speed of a port: use the levels.", slip_flat_ring),
-        Slip("The two latencies are swapped.", slip_latencies_swapped),
-        Slip("Impossible arguments were accepted: negative numbers, no nodes, no ranks.", slip_levels_unchecked),
+        Slip(
+            "The way back inside the node is missing: reduce-scatter first, all-gather last.",
+            edits=(
+                (
+                    '_check_count("nodes", nodes)',
+                    (
+                        "inside = (ranks_per_node - 1) * (intra_latency + message_bytes / (ranks_per_node "
+                        "* intra_bandwidth))\n"
+                        '    _check_count("nodes", nodes)'
+                    ),
+                ),
+                (("inside = ring_all_reduce_time(message_bytes, ranks_per_node, intra_bandwidth, intra_latency)"), ""),
+            ),
+        ),
+        Slip(
+            "The ports were added up although the tensor was already divided among them.",
+            edit=("nodes, inter_bandwidth, inter_latency", "nodes, ranks_per_node * inter_bandwidth, inter_latency"),
+        ),
+        Slip(
+            "That is one flat ring over all ranks at the speed of a port: use the levels.",
+            edit=(
+                "share = message_bytes / ranks_per_node",
+                (
+                    "if nodes > 1:\n"
+                    "        return ring_all_reduce_time(message_bytes, nodes * ranks_per_node, "
+                    "inter_bandwidth, inter_latency)\n"
+                    "    share = message_bytes / ranks_per_node"
+                ),
+            ),
+        ),
+        Slip(
+            "The two latencies are swapped.",
+            edits=(
+                ("ranks_per_node, intra_bandwidth, intra_latency)", "ranks_per_node, intra_bandwidth, inter_latency)"),
+                ("nodes, inter_bandwidth, inter_latency)", "nodes, inter_bandwidth, intra_latency)"),
+            ),
+        ),
+        Slip(UNCHECKED, slip_levels_unchecked),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Chapter 04: an all-reduce along a tree and a benchmark to mend, both on real ranks."""
+"""Chapter 04: an all-reduce along a tree and a benchmark to debug, both on real ranks."""
 
 # The wrong programs carry no types: they are code as learners write it.
 # mypy: disable-error-code="union-attr"
@@ -9,7 +9,7 @@ import math
 from random import Random
 
 from autograder.bank import ch03_rules as rules
-from autograder.bank import ch04_rules
+from autograder.bank import ch04_rules, least
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
 
 # --- tree_all_reduce
@@ -156,6 +156,7 @@ TREE_ALL_REDUCE = Build(
     module="tree_collectives",
     function="tree_all_reduce",
     grade="world",
+    probe="ch02.written_over",
     section="4.3",
     topic="tree all-reduce",
     tolerance=1e-5,
@@ -179,7 +180,14 @@ TREE_ALL_REDUCE = Build(
         Slip("Rank 0 answered before all of its children had reported: their sums were missing.", slip_too_early),
         Slip("The sums were added into x: copy it first.", slip_into_x),
     ),
-    rule=rules.every(rules.only_messages, ch04_rules.tree_messages, ch04_rules.tree_levels, rules.same_bits),
+    rule=rules.every(
+        rules.only_messages,
+        ch04_rules.tree_messages,
+        ch04_rules.tree_levels,
+        rules.no_empty_messages,
+        rules.same_bits,
+        least.by_everyone(least.first_tensor),
+    ),
 )
 
 

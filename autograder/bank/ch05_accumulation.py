@@ -10,41 +10,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 # --- accumulation_steps
 
 
-def slip_ceil(global_batch, micro_batch, data_parallel):
-    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
-        raise ValueError("out of range")
-    return -(-global_batch // (micro_batch * data_parallel))
-
-
-def slip_ranks_left_out(global_batch, micro_batch, data_parallel):
-    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
-        raise ValueError("out of range")
-    if global_batch % (micro_batch * data_parallel):
-        raise ValueError("not divisible")
-    return global_batch // micro_batch
-
-
-def slip_rest_dropped(global_batch, micro_batch, data_parallel):
-    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
-        raise ValueError("out of range")
-    return global_batch // (micro_batch * data_parallel)
-
-
-def slip_ranks_multiplied(global_batch, micro_batch, data_parallel):
-    if min(global_batch, micro_batch, data_parallel) < 1 or global_batch % 1 or micro_batch % 1 or data_parallel % 1:
-        raise ValueError("out of range")
-    if global_batch % (micro_batch * data_parallel):
-        raise ValueError("not divisible")
-    return global_batch // micro_batch * data_parallel
-
-
-def slip_steps_unchecked(global_batch, micro_batch, data_parallel):
-    steps = global_batch / (micro_batch * data_parallel)
-    if steps % 1:
-        raise ValueError("not divisible")
-    return steps
-
-
 def _divisible(rng: Random) -> Case:
     micro, ranks = rng.choice((1, 2, 3, 4, 7, 16)), rng.choice((2, 3, 8, 24, 64, 1024))
     return Case((micro * ranks * rng.randint(2, 200), micro, ranks))
@@ -66,9 +31,9 @@ def _bad_counts(rng: Random) -> list[Case]:
     ranks = rng.choice((2, 4, 8))
     return [
         *(invalid(bad, 4, ranks) for bad in (0, -4 * ranks)),
-        *(invalid(512, bad, ranks) for bad in (-4, 0.5)),
-        *(invalid(512, 4, bad) for bad in (-ranks, 0.25)),
-        invalid(64.0, 4, ranks),
+        *(invalid(512, bad, ranks) for bad in (-4, 0.5, 4.0, True)),
+        *(invalid(512, 4, bad) for bad in (-ranks, 0.25, float(ranks))),
+        *(invalid(bad, 4, ranks) for bad in (64.0, 0.5)),
     ]
 
 
@@ -91,15 +56,60 @@ STEPS = Build(
         Group("one step", _one_step, 3, "One micro-step may be enough."),
         Group("sequences left over", _left_over, 5, "What cannot be divided exactly must raise ValueError."),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_counts(rng)), 7, "Bad input must raise ValueError.", _bad_counts
+            "bad input", lambda rng: rng.choice(_bad_counts(rng)), 11, "Bad input must raise ValueError.", _bad_counts
         ),
     ),
     slips=(
-        Slip("The steps were rounded up: then the batch is larger than asked for.", slip_ceil),
-        Slip("The ranks were left out: they work on different rows at the same time.", slip_ranks_left_out),
-        Slip("The rest was dropped: then the batch is smaller than asked for.", slip_rest_dropped),
-        Slip("More ranks need fewer micro-steps each; yours take more.", slip_ranks_multiplied),
-        Slip("Impossible arguments were accepted: no batch, parts of a rank, negative counts.", slip_steps_unchecked),
+        Slip(
+            "The steps were rounded up: then the batch is larger than asked for.",
+            edit=(
+                (
+                    "    if left_over:\n"
+                    '        product = f"{micro_batch} * {data_parallel} = {micro_batch * '
+                    'data_parallel}"\n'
+                    "        raise ValueError(\n"
+                    '            f"global_batch must be a multiple of micro_batch * data_parallel, got '
+                    '{global_batch!r} for {product}"\n'
+                    "        )\n"
+                    "    return steps"
+                ),
+                "    return steps + (left_over > 0)",
+            ),
+        ),
+        Slip(
+            "The ranks were left out: they work on different rows at the same time.",
+            edit=("return steps", "return global_batch // micro_batch"),
+        ),
+        Slip(
+            "The rest was dropped: then the batch is smaller than asked for.",
+            edit=(
+                (
+                    "    if left_over:\n"
+                    '        product = f"{micro_batch} * {data_parallel} = {micro_batch * '
+                    'data_parallel}"\n'
+                    "        raise ValueError(\n"
+                    '            f"global_batch must be a multiple of micro_batch * data_parallel, got '
+                    '{global_batch!r} for {product}"\n'
+                    "        )\n"
+                ),
+                "",
+            ),
+        ),
+        Slip(
+            "More ranks need fewer micro-steps each; yours take more.",
+            edit=("return steps", "return global_batch // micro_batch * data_parallel"),
+        ),
+        Slip(
+            "Only divisibility is checked: a count that is not an integer >= 1 has to raise ValueError.",
+            edit=(
+                (
+                    "    _check_counts(global_batch=global_batch, micro_batch=micro_batch, "
+                    "data_parallel=data_parallel)\n"
+                    "    steps, left_over = divmod(global_batch, micro_batch * data_parallel)"
+                ),
+                "    steps = global_batch / (micro_batch * data_parallel)\n    left_over = steps % 1",
+            ),
+        ),
     ),
     section="5.4",
     topic="accumulation",
@@ -107,40 +117,6 @@ STEPS = Build(
 
 
 # --- accumulated_step_time
-
-
-def slip_always_synced(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
-    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
-        raise ValueError("out of range")
-    return micro_steps * (micro_time + sync_time) + update_time
-
-
-def slip_never_every(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
-    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
-        raise ValueError("out of range")
-    return micro_steps * micro_time + sync_time + update_time
-
-
-def slip_updated_every(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
-    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
-        raise ValueError("out of range")
-    return micro_steps * (micro_time + update_time) + (micro_steps if sync_every else 1) * sync_time
-
-
-def slip_never_synced(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
-    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
-        raise ValueError("out of range")
-    return micro_steps * micro_time + (micro_steps * sync_time if sync_every else 0) + update_time
-
-
-def slip_turned_round(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
-    if micro_steps < 1 or micro_steps % 1 or not all(0 <= t < 1e300 for t in (micro_time, sync_time, update_time)):
-        raise ValueError("out of range")
-    return micro_steps * micro_time + (1 if sync_every else micro_steps) * sync_time + update_time
-
-
-def slip_step_time_unchecked(micro_steps, micro_time, sync_time, update_time=0.0, sync_every=False):
-    return micro_steps * micro_time + (micro_steps if sync_every else 1) * sync_time + update_time
 
 
 def _step_times(rng: Random) -> tuple[int, float, float, float]:
@@ -163,10 +139,10 @@ def _single_step(rng: Random) -> Case:
 def _bad_times(rng: Random) -> list[Case]:
     steps, micro, sync, update = _step_times(rng)
     return [
-        *(invalid(bad, micro, sync) for bad in (0, -steps, 1.5)),
-        *(invalid(steps, bad, sync) for bad in (-micro, inf)),
-        *(invalid(steps, micro, bad) for bad in (-sync, nan)),
-        invalid(steps, micro, sync, -update),
+        *(invalid(bad, micro, sync) for bad in (0, -steps, 1.5, float(steps), True)),
+        *(invalid(steps, bad, sync) for bad in (-micro, inf, nan)),
+        *(invalid(steps, micro, bad) for bad in (-sync, inf, nan)),
+        *(invalid(steps, micro, sync, bad) for bad in (-update, inf, nan)),
     ]
 
 
@@ -187,17 +163,46 @@ TIME = Build(
         Group("reduced once", _once, 6, "Every micro-step computes; the gradients are reduced and used once."),
         Group("reduced every time", _every, 5, "Outside `no_sync()` every micro-step reduces too."),
         Group("one micro-step", _single_step, 3, "With one micro-step there is one reduction either way."),
-        Group("bad input", lambda rng: rng.choice(_bad_times(rng)), 8, "Bad input must raise ValueError.", _bad_times),
+        Group("bad input", lambda rng: rng.choice(_bad_times(rng)), 14, "Bad input must raise ValueError.", _bad_times),
     ),
     slips=(
         Slip(
-            "Every micro-step was given a reduction: without `sync_every` there is one, at the end.", slip_always_synced
+            "Every micro-step was given a reduction: without `sync_every` there is one, at the end.",
+            edit=(
+                "micro_steps * micro_time + (micro_steps if sync_every else 1) * sync_time",
+                "micro_steps * (micro_time + sync_time)",
+            ),
         ),
-        Slip("`sync_every` was not used: then every micro-step reduces.", slip_never_every),
-        Slip("The optimizer steps once, after the last micro-step.", slip_updated_every),
-        Slip("The gradients are reduced once, at the end; yours never are.", slip_never_synced),
-        Slip("`sync_every` was turned round.", slip_turned_round),
-        Slip("Impossible arguments were accepted: no micro-step, negative times.", slip_step_time_unchecked),
+        Slip(
+            "`sync_every` was not used: with it, every micro-step reduces.",
+            edit=("(micro_steps if sync_every else 1) * sync_time", "sync_time"),
+        ),
+        Slip(
+            "The optimizer steps once, after the last micro-step.",
+            edit=(
+                "micro_steps * micro_time + (micro_steps if sync_every else 1) * sync_time + update_time",
+                "micro_steps * (micro_time + update_time) + (micro_steps if sync_every else 1) * sync_time",
+            ),
+        ),
+        Slip(
+            "The gradients are reduced once, at the end; yours never are.",
+            edit=("(micro_steps if sync_every else 1) * sync_time", "(micro_steps * sync_time if sync_every else 0)"),
+        ),
+        Slip(
+            "The meaning of `sync_every` is reversed: True reduces after every micro-step.",
+            edit=("micro_steps if sync_every else 1", "1 if sync_every else micro_steps"),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edit=(
+                (
+                    "_check_counts(micro_steps=micro_steps)\n"
+                    "    _check_not_negative(micro_time=micro_time, sync_time=sync_time, "
+                    "update_time=update_time)"
+                ),
+                "",
+            ),
+        ),
     ),
     section="5.4",
     topic="accumulation",

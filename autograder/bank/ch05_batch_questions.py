@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 
 batching = lazily("solutions.batching")
 
@@ -30,7 +30,35 @@ def _area(peak: float, total: int, cut: int | None = None) -> float:
 
 
 LINEAR = Slip("That is the linear rule, which is SGD's.", value=lambda: _rate("linear"))
-INVERSE = Slip("The ratio was turned round: a larger batch takes a larger rate.", value=3e-4 * 256 / 2048)
+INVERSE = Slip("The ratio is upside down: a larger batch takes a larger rate.", value=3e-4 * 256 / 2048)
+
+WARM_UP = Choice(
+    id="05-why-warm-up",
+    kind="trace",
+    title="Why not begin at the peak",
+    section="5.5",
+    options=(
+        "the first updates are the least reliable: the network changes rapidly, and Adam divides by a second moment "
+        "that it has estimated from few gradients",
+        "Adam's moments begin at zero, so its first updates are too small, and the warm-up makes up for it",
+        "the loss scale has to find its level before the weights may move",
+        "a low rate brings the loss down faster at first, which saves steps",
+        "only the linear rule needs it: with the right rate for the batch there is nothing to warm up",
+    ),
+    correct=0,
+    derivation="At Adam's first step $\\hat m / \\sqrt{\\hat v} = g / |g|$: every weight moves by the whole rate, in "
+    "the direction of one noisy gradient, and later steps are shorter because the moments average. That is variance, "
+    "which no correction of the bias removes (Liu et al. 2020). For SGD the reason is that the network changes "
+    "rapidly at first, so that a large step leaves the neighbourhood in which its gradient holds (Goyal et al. 2017).",
+    slips={
+        1: "Adam corrects both moments for that. What is left at step 1 is the sign of the gradient: as long as an "
+        "update gets.",
+        2: "A loss scale that is too high skips steps, by itself. Runs in bf16, which have no loss scale, warm up too.",
+        3: "A low rate is slower. The steps are paid for a peak rate at which the run could not have begun.",
+        4: "Goyal et al. warm up because the linear rule fails at first, and runs whose batch never changed warm up "
+        "too: that is the part with Adam.",
+    },
+)
 
 RATES = (
     Question(
@@ -47,7 +75,7 @@ RATES = (
                 slips=(
                     LINEAR,
                     Slip("The root was taken of the rate too.", value=math.sqrt(3e-4 * 8)),
-                    Slip("The ratio was turned round.", value=3e-4 / math.sqrt(8)),
+                    Slip("The ratio is upside down.", value=3e-4 / math.sqrt(8)),
                 ),
             ),
             Part("rate for Adam", "", lambda: _rate("sqrt"), slips=(LINEAR,)),
@@ -55,6 +83,7 @@ RATES = (
         derivation="The batch grows by $k = 2048/256$. SGD adds up gradients, so its rate grows by $k$. Adam divides "
         "by the gradient's size, noise and all, so its rate grows by $\\sqrt{k}$. The base is $3 \\cdot 10^{-4}$.",
     ),
+    WARM_UP,
     Question(
         id="05-critical",
         kind="derive",

@@ -9,92 +9,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import MiB
 
 
-def slip_closed_before(sizes, limits):
-    if not limits or not all(0 < limit < 1e300 for limit in limits) or not all(0 <= s < 1e300 for s in sizes):
-        raise ValueError("out of range")
-    buckets: list = []
-    held = 0
-    for index, size in enumerate(sizes):
-        if not buckets or held + size > limits[min(len(buckets), len(limits)) - 1]:
-            buckets.append([])
-            held = 0
-        buckets[-1].append(index)
-        held += size
-    return buckets
-
-
-def slip_first_limit_kept(sizes, limits):
-    if not limits or not all(0 < limit < 1e300 for limit in limits) or not all(0 <= s < 1e300 for s in sizes):
-        raise ValueError("out of range")
-    buckets: list = []
-    held = limits[0]
-    for index, size in enumerate(sizes):
-        if held >= limits[0]:
-            buckets.append([])
-            held = 0
-        buckets[-1].append(index)
-        held += size
-    return buckets
-
-
-def slip_rest_forgotten(sizes, limits):
-    if not limits or not all(0 < limit < 1e300 for limit in limits) or not all(0 <= s < 1e300 for s in sizes):
-        raise ValueError("out of range")
-    buckets: list = []
-    open_one: list = []
-    held = 0
-    for index, size in enumerate(sizes):
-        open_one.append(index)
-        held += size
-        if held >= limits[min(len(buckets), len(limits) - 1)]:
-            buckets.append(open_one)
-            open_one, held = [], 0
-    return buckets
-
-
-def slip_must_exceed(sizes, limits):
-    if not limits or not all(0 < limit < 1e300 for limit in limits) or not all(0 <= s < 1e300 for s in sizes):
-        raise ValueError("out of range")
-    buckets: list = []
-    open_one: list = []
-    held = 0
-    for index, size in enumerate(sizes):
-        open_one.append(index)
-        held += size
-        if held > limits[min(len(buckets), len(limits) - 1)]:
-            buckets.append(open_one)
-            open_one, held = [], 0
-    return buckets + ([open_one] if open_one else [])
-
-
-def slip_from_the_end(sizes, limits):
-    if not limits or not all(0 < limit < 1e300 for limit in limits) or not all(0 <= s < 1e300 for s in sizes):
-        raise ValueError("out of range")
-    buckets: list = []
-    open_one: list = []
-    held = 0
-    for index in reversed(range(len(sizes))):
-        open_one.append(index)
-        held += sizes[index]
-        if held >= limits[min(len(buckets), len(limits) - 1)]:
-            buckets.append(open_one)
-            open_one, held = [], 0
-    return buckets + ([open_one] if open_one else [])
-
-
-def slip_buckets_unchecked(sizes, limits):
-    buckets: list = []
-    open_one: list = []
-    held = 0
-    for index, size in enumerate(sizes):
-        open_one.append(index)
-        held += size
-        if limits and held >= limits[min(len(buckets), len(limits) - 1)]:
-            buckets.append(open_one)
-            open_one, held = [], 0
-    return buckets + ([open_one] if open_one else [])
-
-
 def _gradients(rng: Random, most: int = 40) -> list[float]:
     return [rng.choice((0.25, 0.5, 1, 3, 10)) * MiB for _ in range(rng.randint(8, most))]
 
@@ -137,9 +51,11 @@ def _bad_buckets(rng: Random) -> list[Case]:
         invalid(sizes, [0]),
         invalid(sizes, [MiB, -MiB]),
         invalid(sizes, [nan]),
+        invalid(sizes, [MiB, inf]),
         invalid([*sizes, -1], [MiB]),
         invalid([-MiB], [MiB]),
         invalid([inf], [MiB]),
+        invalid([*sizes, nan], [MiB]),
     ]
 
 
@@ -172,26 +88,46 @@ BUCKETS = Build(
             "nothing in them",
             _empty_gradients,
             6,
-            "Gradients of no bytes stand in buckets too; without gradients there is no bucket.",
+            "Gradients of no bytes are in buckets too; without gradients there is no bucket.",
             _empty_corners,
         ),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_buckets(rng)), 8, "Bad input must raise ValueError.", _bad_buckets
+            "bad input", lambda rng: rng.choice(_bad_buckets(rng)), 10, "Bad input must raise ValueError.", _bad_buckets
         ),
     ),
     slips=(
         Slip(
             "A bucket was closed before it would exceed its limit: it closes after, and may hold more.",
-            slip_closed_before,
+            edits=(
+                ("math.inf", "0"),
+                ("held >= limit", "not buckets or held + size > limits[min(len(buckets), len(limits)) - 1]"),
+                ("buckets.append([])", ("buckets.append([])\n            held = 0")),
+            ),
         ),
-        Slip("The first limit was used for all buckets: it is for the first one alone.", slip_first_limit_kept),
-        Slip("The gradients of the last bucket are missing: what is left over travels too.", slip_rest_forgotten),
-        Slip("A bucket that holds exactly its limit is full; yours waits for more.", slip_must_exceed),
         Slip(
-            "The sizes already stand in the order in which gradients become ready: do not turn them round.",
-            slip_from_the_end,
+            "The first limit was used for all buckets: it is for the first one alone.",
+            edits=(
+                ("math.inf", "limits[0]"),
+                ("held >= limit", "held >= limits[0]"),
+                ("buckets.append([])", ("buckets.append([])\n            held = 0")),
+            ),
         ),
-        Slip("Impossible arguments were accepted: no limit, a limit of 0, negative sizes.", slip_buckets_unchecked),
+        Slip(
+            "The gradients of the last bucket are missing: what is left over travels too.",
+            edit=("return buckets", "return buckets if held >= limit else buckets[:-1]"),
+        ),
+        Slip(
+            "A bucket that holds exactly its limit is full; yours waits for more.",
+            edit=("held >= limit", "held > limit"),
+        ),
+        Slip(
+            "The sizes are already in the order in which gradients become ready: do not reverse them.",
+            edit=("enumerate(sizes)", "reversed([*enumerate(sizes)])"),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edit=(('    _check_limits(limits)\n    _check_not_negative("sizes", sizes)\n'), ""),
+        ),
     ),
     section="5.2",
     topic="buckets",

@@ -11,149 +11,6 @@ FP16, BF16, TF32, E5M2, E4M3 = (5, 10), (8, 7), (8, 10), (5, 2), (4, 3, False)
 IEEE = (FP16, BF16, TF32, E5M2)
 
 
-def slip_truncated(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0:
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
-    if abs(value) > largest:
-        return math.copysign(math.inf if infinities and math.isinf(value) else largest, value)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    return math.copysign(math.floor(abs(value) / step) * step, value)
-
-
-def slip_ties_away(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0:
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
-    beyond = math.inf if infinities else largest
-    if math.isinf(value):
-        return math.copysign(beyond, value)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    size = math.floor(abs(value) / step + 0.5) * step
-    return math.copysign(size if size <= largest else beyond, value)
-
-
-def slip_no_subnormals(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0:
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
-    beyond = math.inf if infinities else largest
-    if math.isinf(value):
-        return math.copysign(beyond, value)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    size = round(abs(value) / step) * step
-    if size < 2.0 ** (1 - bias):
-        return math.copysign(0.0, value)
-    return math.copysign(size if size <= largest else beyond, value)
-
-
-def slip_grid_without_end(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0:
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
-    beyond = math.inf if infinities else largest
-    if math.isinf(value):
-        return math.copysign(beyond, value)
-    step = 2.0 ** (math.frexp(value)[1] - 1 - mantissa_bits)
-    size = round(abs(value) / step) * step
-    return math.copysign(size if size <= largest else beyond, value)
-
-
-def slip_overflow_before_rounding(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0:
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
-    if abs(value) > largest:
-        return math.copysign(math.inf if infinities else largest, value)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    return math.copysign(round(abs(value) / step) * step, value)
-
-
-def slip_top_exponent_reserved(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0:
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    beyond = math.inf if infinities else largest
-    if math.isinf(value):
-        return math.copysign(beyond, value)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    size = round(abs(value) / step) * step
-    return math.copysign(size if size <= largest else beyond, value)
-
-
-def slip_always_infinite(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if exponent_bits not in range(2, 9) or mantissa_bits not in range(1, 24):
-        raise ValueError("bits")
-    if value != value or value == 0 or math.isinf(value):
-        return value
-    bias = 2 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0**bias
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    size = round(abs(value) / step) * step
-    return math.copysign(size if size <= largest else math.inf, value)
-
-
-def slip_formats_unchecked(value, exponent_bits, mantissa_bits, infinities=True):
-    import math
-
-    if value != value or value == 0:
-        return value
-    bias = 2.0 ** (exponent_bits - 1) - 1
-    largest = (2 - 2.0**-mantissa_bits) * 2.0 ** min(bias, 1000)
-    if not infinities:
-        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (min(bias, 1000) + 1)
-    beyond = math.inf if infinities else largest
-    if math.isinf(value):
-        return math.copysign(beyond, value)
-    step = 2.0 ** (max(math.frexp(value)[1] - 1, 1 - bias) - mantissa_bits)
-    size = round(abs(value) / step) * step
-    return math.copysign(size if size <= largest else beyond, value)
-
-
 def _sign(rng: Random) -> float:
     return rng.choice((1.0, -1.0))
 
@@ -216,14 +73,15 @@ def _saturated_corners(rng: Random) -> list[Case]:
     return [Case((value, *E4M3)) for value in values]
 
 
-def _special(rng: Random) -> Case:
-    return Case((rng.choice((nan, 0.0, -0.0)), *rng.choice((*IEEE, E4M3))))
+def _special(rng: Random, value: float | None = None) -> Case:
+    return Case((rng.choice((nan, 0.0, -0.0)) if value is None else value, *rng.choice((*IEEE, E4M3))))
 
 
 def _bad_format(rng: Random) -> list[Case]:
     value = _single(rng, -6, 6)
     exponents = [invalid(value, bits, 7) for bits in (0, 1, 9, -1)]
-    return [*exponents, *(invalid(value, 5, bits) for bits in (0, 24, -2)), invalid(value, 5.5, 2)]
+    mantissas = [invalid(value, 5, bits) for bits in (0, 24, -2, 2.0, True)]
+    return [*exponents, *mantissas, *(invalid(value, bits, 2) for bits in (5.5, 5.0))]
 
 
 ROUND = Build(
@@ -231,6 +89,7 @@ ROUND = Build(
     module="precision",
     function="round_to_format",
     grade="call",
+    probe="ch05_numbers.rounded",
     cases=(
         *(Case((0.1, *form)) for form in (FP16, BF16, E4M3, E5M2)),
         Case((65519.0, *FP16)),
@@ -246,6 +105,7 @@ ROUND = Build(
         Case((3 * 2.0**-10, *E4M3)),
         Case((61440.0, *E5M2)),
         Case((nan, *FP16)),
+        Case((-0.0, *FP16)),
         invalid(1.0, 9, 7),
     ),
     groups=(
@@ -284,26 +144,70 @@ ROUND = Build(
             "Without infinities the largest exponent holds numbers, and what is beyond becomes the largest number.",
             _saturated_corners,
         ),
-        Group("zeros and nan", _special, 3, "Zeros and nan stay."),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_format(rng)), 8, "Bad input must raise ValueError.", _bad_format
+            "zeros and nan",
+            _special,
+            5,
+            "Zeros and nan stay as they are, and a zero keeps its sign.",
+            lambda rng: [_special(rng, value) for value in (-0.0, -0.0, nan)],
+        ),
+        Group(
+            "bad input", lambda rng: rng.choice(_bad_format(rng)), 11, "Bad input must raise ValueError.", _bad_format
         ),
     ),
     slips=(
-        Slip("The number was cut off: the nearest one is asked for.", slip_truncated),
-        Slip("Half-way, the number with an even last bit is taken; yours is always the larger one.", slip_ties_away),
-        Slip("Below the smallest normal number there are subnormal ones; yours makes them 0.", slip_no_subnormals),
-        Slip("The grid became finer and finer: below the smallest normal number it stays.", slip_grid_without_end),
+        Slip(
+            "The number was truncated: the nearest one is asked for.",
+            edits=(
+                ("round(abs(value) / step) * step", "math.floor(abs(value) / step) * step"),
+                ("size if size <= largest else beyond", "min(size, largest)"),
+            ),
+        ),
+        Slip(
+            "Half-way, the number with an even last bit is taken; yours is always the larger one.",
+            edit=("round(abs(value) / step)", "math.floor(abs(value) / step + 0.5)"),
+        ),
+        Slip(
+            "Below the smallest normal number there are subnormal ones; yours makes them 0.",
+            edit=(
+                "return math.copysign(size if size <= largest else beyond, value)",
+                (
+                    "if size < 2.0 ** (1 - bias):\n"
+                    "        return math.copysign(0.0, value)\n"
+                    "    return math.copysign(size if size <= largest else beyond, value)"
+                ),
+            ),
+        ),
+        Slip(
+            "The grid became finer and finer: below the smallest normal number it stays the same.",
+            edit=("step = 2.0 ** (exponent", "step = 2.0 ** (math.frexp(value)[1] - 1"),
+        ),
         Slip(
             "What rounds down to the largest number is no overflow: round first, then compare.",
-            slip_overflow_before_rounding,
+            edits=(
+                ("if math.isinf(value):", "if abs(value) > largest:"),
+                ("size if size <= largest else beyond", "size"),
+            ),
         ),
         Slip(
             "Without infinities the largest exponent holds numbers too: E4M3 reaches beyond what IEEE would leave it.",
-            slip_top_exponent_reserved,
+            edit=(("if not infinities:\n        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)"), ""),
         ),
-        Slip("Without infinities, what is beyond becomes the largest number, not inf.", slip_always_infinite),
-        Slip("Impossible formats were accepted: 2 to 8 exponent bits, 1 to 23 mantissa bits.", slip_formats_unchecked),
+        Slip(
+            "Without infinities, what is beyond becomes the largest number, not inf.",
+            edits=(
+                ("math.isnan(value) or value == 0", "value != value or value == 0 or math.isinf(value)"),
+                ("size if size <= largest else beyond", "size if size <= largest else math.inf"),
+            ),
+        ),
+        Slip(
+            "A negative zero lost its sign: zeros stay as they are.",
+            edit=("if math.isnan(value) or value == 0:", ("value += 0.0\n    if math.isnan(value) or value == 0:")),
+        ),
+        Slip(
+            "The format is not checked: there are 2 to 8 exponent bits and 1 to 23 mantissa bits.",
+            edit=("    _check_format(exponent_bits, mantissa_bits)\n", ""),
+        ),
     ),
     section="5.9",
     topic="numbers with few bits",

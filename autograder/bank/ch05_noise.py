@@ -10,61 +10,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 # --- gradient_noise_scale
 
 
-def slip_squared_again(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if not 0 < small_batch < large_batch < 1e300 or not (0 <= small_norm_squared < 1e150 and large_norm_squared >= 0):
-        raise ValueError("out of range")
-    small, large = small_norm_squared**2, large_norm_squared**2
-    signal = (large_batch * large - small_batch * small) / (large_batch - small_batch)
-    noise = (small - large) / (1 / small_batch - 1 / large_batch)
-    return max(noise, 0.0) / signal if signal > 0 else float("inf")
-
-
-def slip_roles_swapped(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if not 0 < small_batch < large_batch < 1e300 or not (0 <= small_norm_squared < 1e150 and large_norm_squared >= 0):
-        raise ValueError("out of range")
-    signal = (large_batch * small_norm_squared - small_batch * large_norm_squared) / (large_batch - small_batch)
-    noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
-    return max(noise, 0.0) / signal if signal > 0 else float("inf")
-
-
-def slip_biased_signal(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if not 0 < small_batch < large_batch < 1e300 or not (0 <= small_norm_squared < 1e150 and large_norm_squared >= 0):
-        raise ValueError("out of range")
-    noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
-    return max(noise, 0.0) / large_norm_squared if large_norm_squared > 0 else float("inf")
-
-
-def slip_noise_not_scaled(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if not 0 < small_batch < large_batch < 1e300 or not (0 <= small_norm_squared < 1e150 and large_norm_squared >= 0):
-        raise ValueError("out of range")
-    signal = (large_batch * large_norm_squared - small_batch * small_norm_squared) / (large_batch - small_batch)
-    return max(small_norm_squared - large_norm_squared, 0.0) / signal if signal > 0 else float("inf")
-
-
-def slip_negative_noise(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if not 0 < small_batch < large_batch < 1e300 or not (0 <= small_norm_squared < 1e150 and large_norm_squared >= 0):
-        raise ValueError("out of range")
-    signal = (large_batch * large_norm_squared - small_batch * small_norm_squared) / (large_batch - small_batch)
-    noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
-    return noise / signal if signal > 0 else float("inf")
-
-
-def slip_negative_signal(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if not 0 < small_batch < large_batch < 1e300 or not (0 <= small_norm_squared < 1e150 and large_norm_squared >= 0):
-        raise ValueError("out of range")
-    signal = (large_batch * large_norm_squared - small_batch * small_norm_squared) / (large_batch - small_batch)
-    noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
-    return max(noise, 0.0) / signal if signal else float("inf")
-
-
-def slip_noise_unchecked(small_batch, large_batch, small_norm_squared, large_norm_squared):
-    if small_batch == large_batch or not small_batch or not large_batch:
-        return 0.0
-    signal = (large_batch * large_norm_squared - small_batch * small_norm_squared) / (large_batch - small_batch)
-    noise = (small_norm_squared - large_norm_squared) / (1 / small_batch - 1 / large_batch)
-    return max(noise, 0.0) / signal if signal > 0 else float("inf")
-
-
 def _two_batches(rng: Random) -> tuple[int, int]:
     small = rng.randint(1, 64)
     return small, small * rng.choice((2, 3, 4, 8, 64))
@@ -96,9 +41,10 @@ def _bad_norms(rng: Random) -> list[Case]:
     return [
         invalid(large, small, 2.0, 1.0),
         invalid(small, small, 2.0, 1.0),
-        *(invalid(bad, large, 2.0, 1.0) for bad in (0, -small)),
-        *(invalid(small, large, bad, 1.0) for bad in (-2.0, nan)),
-        *(invalid(small, large, 2.0, bad) for bad in (-1.0, inf)),
+        *(invalid(bad, large, 2.0, 1.0) for bad in (0, -small, nan)),
+        *(invalid(small, bad, 2.0, 1.0) for bad in (inf, nan)),
+        *(invalid(small, large, bad, 1.0) for bad in (-2.0, nan, inf)),
+        *(invalid(small, large, 2.0, bad) for bad in (-1.0, inf, nan)),
     ]
 
 
@@ -131,18 +77,55 @@ NOISE = Build(
             "When the estimate of the signal is not positive, the noise scale is inf.",
             lambda _rng: [Case((2, 8, 4.0, 1.0))],
         ),
-        Group("bad input", lambda rng: rng.choice(_bad_norms(rng)), 8, "Bad input must raise ValueError.", _bad_norms),
+        Group("bad input", lambda rng: rng.choice(_bad_norms(rng)), 13, "Bad input must raise ValueError.", _bad_norms),
     ),
     slips=(
-        Slip("The arguments are squared norms already; yours squares them again.", slip_squared_again),
-        Slip("The two norms were exchanged in the estimate of the signal.", slip_roles_swapped),
-        Slip("The squared norm of the large batch still holds noise: take it out of the signal.", slip_biased_signal),
-        Slip("The difference of the norms is the noise over the batch: scale it to one row.", slip_noise_not_scaled),
-        Slip("A negative estimate of the noise counts as 0.", slip_negative_noise),
-        Slip("Where the estimate of the signal is negative, the noise scale is inf.", slip_negative_signal),
         Slip(
-            "Impossible arguments were accepted: a small batch that is not smaller, negative norms.",
-            slip_noise_unchecked,
+            "The arguments are squared norms already; yours squares them again.",
+            edit=(
+                "signal = (large_batch",
+                (
+                    "small_norm_squared, large_norm_squared = small_norm_squared**2, "
+                    "large_norm_squared**2\n"
+                    "    signal = (large_batch"
+                ),
+            ),
+        ),
+        Slip(
+            "The two norms are swapped in the estimate of the signal.",
+            edits=(
+                ("large_batch * large_norm_squared", "large_batch * small_norm_squared"),
+                ("small_batch * small_norm_squared", "small_batch * large_norm_squared"),
+            ),
+        ),
+        Slip(
+            "The squared norm of the large batch still holds noise: take it out of the signal.",
+            edits=(
+                ("max(noise, 0.0) / signal", "max(noise, 0.0) / large_norm_squared"),
+                ("signal > 0", "large_norm_squared > 0"),
+            ),
+        ),
+        Slip(
+            "The difference of the norms is the noise over the batch: scale it to one row.",
+            edit=("max(noise, 0.0)", "max(small_norm_squared - large_norm_squared, 0.0)"),
+        ),
+        Slip("A negative estimate of the noise counts as 0.", edit=("max(noise, 0.0)", "noise")),
+        Slip("Where the estimate of the signal is negative, the noise scale is inf.", edit=("signal > 0", "signal")),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edit=(
+                (
+                    "    _check_positive(small_batch=small_batch, large_batch=large_batch)\n"
+                    "    _check_not_negative(small_norm_squared=small_norm_squared, "
+                    "large_norm_squared=large_norm_squared)\n"
+                    "    if large_batch <= small_batch:\n"
+                    "        raise ValueError(\n"
+                    '            f"large_batch must be more than small_batch, got {large_batch!r} for '
+                    'a small_batch of {small_batch!r}"\n'
+                    "        )\n"
+                ),
+                "",
+            ),
         ),
     ),
     section="5.5",
@@ -151,70 +134,6 @@ NOISE = Build(
 
 
 # --- delayed_sgd
-
-
-def slip_read_from_the_end(curvature, learning_rate, delay, steps, start=1.0):
-    if not (0 < curvature < 1e300 and 0 <= learning_rate < 1e300 and abs(start) < 1e300):
-        raise ValueError("out of range")
-    if delay < 0 or delay % 1 or steps < 0 or steps % 1:
-        raise ValueError("out of range")
-    path = [0.0] * (steps + 1)
-    path[0] = start
-    for t in range(steps):
-        late = path[t - delay] if t >= delay or -len(path) <= t - delay else 0.0
-        path[t + 1] = path[t] - learning_rate * curvature * late
-    return path
-
-
-def slip_one_update_later(curvature, learning_rate, delay, steps, start=1.0):
-    if not (0 < curvature < 1e300 and 0 <= learning_rate < 1e300 and abs(start) < 1e300):
-        raise ValueError("out of range")
-    if delay < 0 or delay % 1 or steps < 0 or steps % 1:
-        raise ValueError("out of range")
-    path = [start]
-    for t in range(steps):
-        path.append(path[-1] - learning_rate * curvature * path[max(0, t - delay - 1)])
-    return path
-
-
-def slip_one_update_earlier(curvature, learning_rate, delay, steps, start=1.0):
-    if not (0 < curvature < 1e300 and 0 <= learning_rate < 1e300 and abs(start) < 1e300):
-        raise ValueError("out of range")
-    if delay < 0 or delay % 1 or steps < 0 or steps % 1:
-        raise ValueError("out of range")
-    path = [start]
-    for t in range(steps):
-        path.append(path[-1] - learning_rate * curvature * path[min(t, max(0, t - delay + 1))])
-    return path
-
-
-def slip_late_position(curvature, learning_rate, delay, steps, start=1.0):
-    if not (0 < curvature < 1e300 and 0 <= learning_rate < 1e300 and abs(start) < 1e300):
-        raise ValueError("out of range")
-    if delay < 0 or delay % 1 or steps < 0 or steps % 1:
-        raise ValueError("out of range")
-    path = [start]
-    for t in range(steps):
-        path.append(path[max(0, t - delay)] * (1 - learning_rate * curvature))
-    return path
-
-
-def slip_without_the_start(curvature, learning_rate, delay, steps, start=1.0):
-    if not (0 < curvature < 1e300 and 0 <= learning_rate < 1e300 and abs(start) < 1e300):
-        raise ValueError("out of range")
-    if delay < 0 or delay % 1 or steps < 0 or steps % 1:
-        raise ValueError("out of range")
-    path = [start]
-    for t in range(steps):
-        path.append(path[-1] - learning_rate * curvature * path[max(0, t - delay)])
-    return path[1:]
-
-
-def slip_path_unchecked(curvature, learning_rate, delay, steps, start=1.0):
-    path = [start]
-    for t in range(int(steps)):
-        path.append(path[-1] - learning_rate * curvature * path[min(t, max(0, t - int(delay)))])
-    return path
 
 
 def _delayed(rng: Random) -> Case:
@@ -242,9 +161,9 @@ def _bad_path(rng: Random) -> list[Case]:
     return [
         *(invalid(bad, rate, 1, 6) for bad in (0.0, -1.0, nan)),
         *(invalid(1.0, bad, 1, 6) for bad in (-rate, inf)),
-        *(invalid(1.0, rate, bad, 6) for bad in (-1, 1.5)),
-        *(invalid(1.0, rate, 1, bad) for bad in (-1, 2.5)),
-        invalid(1.0, rate, 1, 6, inf),
+        *(invalid(1.0, rate, bad, 6) for bad in (-1, 1.5, 1.0)),
+        *(invalid(1.0, rate, 1, bad) for bad in (-1, 2.5, True)),
+        *(invalid(1.0, rate, 1, 6, bad) for bad in (inf, nan)),
     ]
 
 
@@ -267,18 +186,50 @@ DELAYED = Build(
         Group("no delay", _no_delay, 3, "Without delay it is plain SGD."),
         Group("short paths", _short_path, 4, "Before the first late gradient is due, that of the start is used."),
         Group("diverging", _diverging, 3, "Paths may grow, and start below zero."),
-        Group("bad input", lambda rng: rng.choice(_bad_path(rng)), 10, "Bad input must raise ValueError.", _bad_path),
+        Group("bad input", lambda rng: rng.choice(_bad_path(rng)), 13, "Bad input must raise ValueError.", _bad_path),
     ),
     slips=(
         Slip(
             "Before the first late gradient is due, that of the start is used: a negative index reads the list's end.",
-            slip_read_from_the_end,
+            edits=(
+                ("path = [float(start)]", "path = [float(start)] + [0.0] * steps"),
+                (
+                    "path.append(path[-1] - learning_rate * curvature * path[max(0, step - delay)])",
+                    (
+                        "late = path[step - delay] if step - delay >= -len(path) else 0.0\n"
+                        "        path[step + 1] = path[step] - learning_rate * curvature * late"
+                    ),
+                ),
+            ),
         ),
-        Slip("The gradient is one update too old.", slip_one_update_later),
-        Slip("The gradient is one update too young.", slip_one_update_earlier),
-        Slip("Only the gradient is late: it moves the newest value, not the old one.", slip_late_position),
-        Slip("The path begins with the start: it has `steps + 1` values.", slip_without_the_start),
-        Slip("Impossible arguments were accepted: negative delays or steps, no curvature.", slip_path_unchecked),
+        Slip("The gradient is one update too old.", edit=("step - delay", "step - delay - 1")),
+        Slip(
+            "The gradient is one update too young.",
+            edit=("max(0, step - delay)", "min(step, max(0, step - delay + 1))"),
+        ),
+        Slip(
+            "Only the gradient is late: it moves the newest value, not the old one.",
+            edit=(
+                "path[-1] - learning_rate * curvature * path[max(0, step - delay)]",
+                "path[max(0, step - delay)] * (1 - learning_rate * curvature)",
+            ),
+        ),
+        Slip("The path begins with the start: it has `steps + 1` values.", edit=("return path", "return path[1:]")),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edit=(
+                (
+                    "    _check_positive(curvature=curvature)\n"
+                    "    _check_not_negative(learning_rate=learning_rate)\n"
+                    '    for name, count in (("delay", delay), ("steps", steps)):\n'
+                    "        if isinstance(count, bool) or not isinstance(count, int) or count < 0:\n"
+                    '            raise ValueError(f"{name} must be an integer >= 0, got {count!r}")\n'
+                    "    if not math.isfinite(start):\n"
+                    '        raise ValueError(f"start must be finite, got {start!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
     section="5.11",
     topic="stale gradients",

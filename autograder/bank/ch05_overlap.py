@@ -2,67 +2,11 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 from random import Random
 
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import ms
-
-
-def slip_total_difference(compute, communication):
-    if len(compute) != len(communication) or not all(0 <= t < 1e300 for t in (*compute, *communication)):
-        raise ValueError("out of range")
-    return max(0.0, float(sum(communication) - sum(compute)))
-
-
-def slip_last_bucket(compute, communication):
-    if len(compute) != len(communication) or not all(0 <= t < 1e300 for t in (*compute, *communication)):
-        raise ValueError("out of range")
-    return float(communication[-1]) if communication else 0.0
-
-
-def slip_forward_order(compute, communication):
-    if len(compute) != len(communication) or not all(0 <= t < 1e300 for t in (*compute, *communication)):
-        raise ValueError("out of range")
-    ready = free = 0.0
-    for computing, sending in zip(compute[::-1], communication[::-1], strict=False):
-        ready += computing
-        free = max(ready, free) + sending
-    return max(0.0, free - ready)
-
-
-def slip_no_queue(compute, communication):
-    if len(compute) != len(communication) or not all(0 <= t < 1e300 for t in (*compute, *communication)):
-        raise ValueError("out of range")
-    ready, ends = 0.0, [0.0]
-    for computing, sending in zip(compute, communication, strict=False):
-        ready += computing
-        ends.append(ready + sending)
-    return max(0.0, max(ends) - ready)
-
-
-def slip_no_overlap(compute, communication):
-    if len(compute) != len(communication) or not all(0 <= t < 1e300 for t in (*compute, *communication)):
-        raise ValueError("out of range")
-    return float(sum(communication))
-
-
-def slip_ready_before(compute, communication):
-    if len(compute) != len(communication) or not all(0 <= t < 1e300 for t in (*compute, *communication)):
-        raise ValueError("out of range")
-    ready = free = 0.0
-    for computing, sending in zip(compute, communication, strict=False):
-        free = max(ready, free) + sending
-        ready += computing
-    return max(0.0, free - ready)
-
-
-def slip_exposed_unchecked(compute, communication):
-    ready = free = 0.0
-    for computing, sending in zip(compute, communication, strict=False):
-        ready += computing
-        free = max(ready, free) + sending
-    return max(0.0, free - ready)
 
 
 def _times(rng: Random, count: int, most: int) -> list[float]:
@@ -105,6 +49,9 @@ def _bad_stream(rng: Random) -> list[Case]:
         invalid([*good, -0.5], [*good, 0.0]),
         invalid([*good, 0.0], [*good, -0.5]),
         invalid([nan], [0.0]),
+        invalid([0.0], [nan]),
+        invalid([*good, inf], [*good, 0.0]),
+        invalid([*good, 0.0], [*good, inf]),
     ]
 
 
@@ -135,20 +82,53 @@ EXPOSED = Build(
         Group("all hidden but the last", _hidden_quite, 4, "What ends before the backward pass is not exposed."),
         Group("zeros", _with_zeros, 5, "Times may be 0.", lambda _rng: [Case(([0], [0])), Case(([0, 0], [1, 2]))]),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_stream(rng)), 6, "Bad input must raise ValueError.", _bad_stream
+            "bad input", lambda rng: rng.choice(_bad_stream(rng)), 9, "Bad input must raise ValueError.", _bad_stream
         ),
     ),
     slips=(
         Slip(
             "The sums were compared: a bucket cannot start before it is ready, however idle the stream was.",
-            slip_total_difference,
+            edit=("free - ready", "sum(communication) - sum(compute)"),
         ),
-        Slip("Only the last bucket was counted: others may still wait in the queue before it.", slip_last_bucket),
-        Slip("The lists stand in the order of the backward pass: do not turn them round.", slip_forward_order),
-        Slip("There is one stream: a bucket waits until the one before it has ended.", slip_no_queue),
-        Slip("Communication runs while later gradients are computed; yours starts after them.", slip_no_overlap),
-        Slip("A bucket is ready when its computing has ended, not when it begins.", slip_ready_before),
-        Slip("Impossible arguments were accepted: lists of different length, negative times.", slip_exposed_unchecked),
+        Slip(
+            "Only the last bucket was counted: others may still wait in the queue before it.",
+            edit=("max(0.0, free - ready)", "float(communication[-1]) if communication else 0.0"),
+        ),
+        Slip(
+            "The lists are in the order of the backward pass: do not reverse them.",
+            edit=("zip(compute, communication, strict=True)", "zip(compute[::-1], communication[::-1], strict=False)"),
+        ),
+        Slip(
+            "There is one stream: a bucket waits until the one before it has ended.",
+            edit=("free = max(ready, free) + sending", "free = max(free, ready + sending)"),
+        ),
+        Slip(
+            "Communication runs while later gradients are computed; yours starts after them.",
+            edit=("max(0.0, free - ready)", "sum(communication)"),
+        ),
+        Slip(
+            "A bucket is ready when its computing has ended, not when it begins.",
+            edits=(
+                ("ready += computing", ""),
+                ("max(ready, free) + sending", ("max(ready, free) + sending\n        ready += computing")),
+            ),
+        ),
+        Slip(
+            "Nothing is checked: lists of different lengths and times outside their range have to raise ValueError.",
+            edits=(
+                (
+                    (
+                        "if len(compute) != len(communication):\n"
+                        '        raise ValueError(f"compute and communication must have one length, got '
+                        '{len(compute)} and {len(communication)}")\n'
+                        '    _check_not_negative("compute", compute)\n'
+                        '    _check_not_negative("communication", communication)'
+                    ),
+                    "",
+                ),
+                ("strict=True", "strict=False"),
+            ),
+        ),
     ),
     section="5.3",
     topic="overlap",

@@ -41,11 +41,13 @@ def _step_corners(rng: Random) -> list[Case]:
         [0] * k,
         [0] * (k + 1),
         [0] * (k - 2) + [1] + [0] * (k - 1),
+        [0] * (k - 1) + [1] + [0] * k,
         [1, 1, 1],
         [0] * (3 * k),
         [],
     )
-    return [Case((row, start, k, growth, backoff)) for row in rows] + [Case(([1, 0, 1], 3.0)), Case(([True, False],))]
+    defaults = [Case(([1, 0, 1], 3.0)), Case(([0] * k, start, k)), Case(([True, False],))]
+    return [Case((row, start, k, growth, backoff)) for row in rows] + defaults
 
 
 def _floored(rng: Random) -> Case:
@@ -71,10 +73,10 @@ def _bad_settings(rng: Random) -> list[dict[str, Any]]:
     start = rng.choice((2.0, 8.0, 1000.0))
     return [
         *({"init_scale": value} for value in (0.0, -1.0, inf, nan)),
-        *({"growth_interval": value} for value in (0, -3, 2.5)),
-        *({"growth_factor": value} for value in (1.0, 0.5)),
-        *({"backoff_factor": value} for value in (0.0, 1.0, 1.5, -0.5)),
-        *({"init_scale": start, "min_scale": value} for value in (-1.0, 2 * start)),
+        *({"growth_interval": value} for value in (0, -3, 2.5, 3.0, True)),
+        *({"growth_factor": value} for value in (1.0, 0.5, inf, nan)),
+        *({"backoff_factor": value} for value in (0.0, 1.0, 1.5, -0.5, nan)),
+        *({"init_scale": start, "min_scale": value} for value in (-1.0, 2 * start, nan)),
     ]
 
 
@@ -102,7 +104,7 @@ LOSS_SCALE = Build(
         Group(
             "runs of steps",
             _steps,
-            12,
+            14,
             "Go through a short run by hand: when does the count start again, and at which step does it grow?",
             corners=_step_corners,
         ),
@@ -124,7 +126,7 @@ LOSS_SCALE = Build(
         Group(
             "bad input",
             _bad_rules,
-            15,
+            21,
             "Bad input must raise ValueError.",
             corners=lambda rng: [invalid([0, 1, 0], **settings) for settings in _bad_settings(rng)],
         ),
@@ -204,7 +206,13 @@ def _gradient_corners(rng: Random) -> list[Case]:
         [5e-324],
         [],
     )
-    return [Case((8.0,), {"growth_interval": 2}, calls=(("unscale", (row,)), *_READ)) for row in rows]
+    overflowing = ([1e307, rng.uniform(1, 9)], [-1e306])  # finite as they come in; the quotients are not
+    counting = {**_BEYOND, "growth_interval": rng.choice((9, 10)), "min_scale": 0.0}  # so that a count can be lost
+    return [
+        Case((8.0,), calls=(("load_state_dict", (counting,)), ("unscale", ([inf, 1.0],)), *_READ)),
+        *(Case((8.0,), {"growth_interval": 2}, calls=(("unscale", (row,)), *_READ)) for row in rows),
+        *(Case((1e-3,), calls=(("unscale", (row,)), *_READ)) for row in overflowing),
+    ]
 
 
 def _resumed(rng: Random) -> Case:
@@ -215,6 +223,14 @@ def _resumed(rng: Random) -> Case:
     )
 
 
+def _handed_out(rng: Random) -> Case:
+    """A saved state that a caller holds while the scaler goes on, and then empties; no rule is left to its default."""
+    start = 2.0 ** rng.randint(4, 12)
+    rules = {"growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 2000}
+    looks = (("#0.get", ("scale",)), ("#0.get", ("_growth_tracker",)), ("#0.clear", ()))
+    return Case((start,), rules, calls=(("state_dict", ()), *_updates("FT"), *looks, *_READ, ("state_dict", ())))
+
+
 def _resume_corners(rng: Random) -> list[Case]:
     beyond = _BEYOND | {"_growth_tracker": rng.randint(3, 9)}
     within = _BEYOND | {"_growth_tracker": 2, "min_scale": rng.choice((0.0, 1.0, 4.0))}
@@ -223,6 +239,7 @@ def _resume_corners(rng: Random) -> list[Case]:
         Case(calls=(("load_state_dict", (within,)), ("update", (False,)), *_READ, ("state_dict", ()))),
         Case((16.0,), {"growth_interval": 4}, calls=(*_updates("FFF"), ("state_dict", ()))),
         Case((8.0,), {"min_scale": 2.0}, calls=(("load_state_dict", (_BEYOND,)), *_updates("TTT"))),
+        _handed_out(rng),
     ]
 
 
@@ -242,10 +259,26 @@ def _bad_scaler(rng: Random) -> Case:
     return invalid(**rng.choice(_bad_settings(rng)))
 
 
+#: One value each that makes a state refused.
+_BAD_VALUES: tuple[dict[str, Any], ...] = (
+    {"_growth_tracker": -1},
+    {"_growth_tracker": 1.5},
+    {"scale": 0.0},
+    {"growth_factor": 1.0},
+    {"backoff_factor": 1.0},
+    {"growth_interval": 0},
+    {"min_scale": 8.0},
+)
+
+
 def _bad_scaler_corners(rng: Random) -> list[Case]:
-    states = (_BEYOND | {"_growth_tracker": -1}, _BEYOND | {"scale": 0.0}, _BEYOND | {"backoff_factor": 1.0})
-    loads = [Case(calls=(("load_state_dict", (state,)), *_READ)) for state in states]
-    return [*(invalid(**settings) for settings in rng.sample(_bad_settings(rng), 6)), *loads]
+    """Each bad setting; each bad state, and what a scaler that had taken over a good one is after it."""
+    good = _BEYOND | {"scale": rng.choice((2.0, 1000.0)), "min_scale": 0.0, "_growth_tracker": 1}
+    loads = [
+        Case(calls=(("load_state_dict", (good,)), ("load_state_dict", (_BEYOND | wrong,)), ("state_dict", ())))
+        for wrong in _BAD_VALUES
+    ]
+    return [*(invalid(**settings) for settings in _bad_settings(rng)), *loads]
 
 
 SCALER = Build(
@@ -260,6 +293,7 @@ SCALER = Build(
         Case(calls=(("load_state_dict", (_BEYOND,)), *_updates("FFFF"), ("growth_tracker", None), *_updates("TFFF"))),
         Case((4.0,), calls=(("scale_loss", (2.5,)), ("state_dict", ()))),
         Case((8.0,), calls=(("update", (True,)), ("other.update", (False,)), ("scale", None), ("other.scale", None))),
+        Case(calls=(("scale", None), *_updates("T"))),
         invalid(-1.0),
     ),
     groups=(
@@ -276,15 +310,16 @@ SCALER = Build(
         Group(
             "gradients",
             _looked_at,
-            8,
-            "`unscale` divides, reports inf and nan, and changes nothing.",
+            11,
+            "`scale_loss` multiplies. `unscale` divides, reports inf and nan in what comes in, and changes nothing.",
             corners=_gradient_corners,
         ),
         Group(
             "save and resume",
             _resumed,
-            6,
-            "A scaler that loads a state goes on exactly where the saved one stopped, also with a state of torch.",
+            7,
+            "A scaler that loads a state goes on exactly where the saved one stopped, also with a state of torch; a "
+            "saved state is a dict of its own.",
             corners=_resume_corners,
         ),
         Group("everything mixed", _driven, 4, "All methods of one scaler, in any order."),
@@ -292,8 +327,8 @@ SCALER = Build(
         Group(
             "bad input",
             _bad_scaler,
-            9,
-            "Bad input must raise ValueError, also in a loaded state.",
+            28,
+            "Bad input must raise ValueError, also in a loaded state, and a state that is refused changes nothing.",
             corners=_bad_scaler_corners,
         ),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.units import GB, GiB
 
 precision = lazily("solutions.precision")
@@ -29,6 +29,33 @@ def _last(run: Callable[[], list[float]]) -> Callable[[], float]:
 def _doublings() -> int:
     return next(count for count in range(30) if _fp16(1e-8 * 2**count) > 0)
 
+
+WHICH_WAY = Choice(
+    id="05-fp8-which-way",
+    kind="trace",
+    title="Two formats of 8 bits",
+    section="5.9",
+    options=(
+        "E4M3 forward and E5M2 backward: weights and activations lie close together and need digits, gradients spread "
+        "over many powers of two and need range",
+        "E5M2 forward and E4M3 backward: gradients move the weights, so they need the digits",
+        "E4M3 forward and E5M2 backward: activations are the larger numbers, and E4M3 reaches further",
+        "E5M2 in both directions: it reaches as far as fp16, so that nothing needs a scale",
+    ),
+    correct=0,
+    derivation="E4M3 has three bits of mantissa, so rounding is off by at most $2^{-4}$ of a number, and its numbers "
+    "reach from $2^{-9}$ to 448, some 18 powers of two. E5M2 has two: $2^{-3}$, and from $2^{-16}$ to 57,344, some 32 "
+    "powers of two. Rounding errors of a gradient average out over a step's many rows; a gradient that has become "
+    "zero is gone. Micikevicius et al. (2022) recommend E4M3 for weights and activations, E5M2 for gradients.",
+    slips={
+        1: "The noise of a batch is larger than the digit that E5M2 lacks; but gradients that E4M3 cannot reach are "
+        "zero.",
+        2: "E4M3 ends at 448, E5M2 at 57,344. And a scale takes care of size: what counts is how far apart the "
+        "numbers of one tensor lie.",
+        3: "Gradients need a scale even in fp16 (5.10), which has eight bits of mantissa more; and forward a digit is "
+        "lost for nothing.",
+    },
+)
 
 FORMATS = (
     Question(
@@ -74,6 +101,7 @@ FORMATS = (
         "are multiples of $2^{-14-10}$. The largest number is $(2 - 2^{-10})\\,2^{15}$, and what lies less than half "
         "a step of $2^5$ above it is rounded down to it.",
     ),
+    WHICH_WAY,
     Question(
         id="05-fp8-activations",
         kind="derive",

@@ -2,76 +2,10 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import ceil, inf, nan
 from random import Random
 
 from autograder.items import Build, Case, Group, Slip, invalid
-
-
-def slip_rounded_down(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
-    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
-        raise ValueError("out of range")
-    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
-    if kept + other > memory or (stage and kept + other == memory):
-        return None
-    return max(1, int((params * sum(sizes) - kept) // (memory - other - kept))) if stage else 1
-
-
-def slip_strictly_less(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
-    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
-        raise ValueError("out of range")
-    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
-    if kept + other >= memory:
-        return None
-    return max(1, int((params * sum(sizes) - kept) // (memory - other - kept)) + 1) if stage else 1
-
-
-def slip_always_a_number(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
-    import math
-
-    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
-        raise ValueError("out of range")
-    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
-    room = memory - other - kept
-    return max(1, math.ceil((params * sum(sizes) - kept) / room)) if room and stage else 1
-
-
-def slip_all_divided(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
-    import math
-
-    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
-        raise ValueError("out of range")
-    if other >= memory:
-        return None
-    return max(1, math.ceil(params * sum(sizes) / (memory - other)))
-
-
-def slip_other_left_out(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
-    import math
-
-    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
-        raise ValueError("out of range")
-    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
-    if kept > memory or (stage and kept == memory):
-        return None
-    return max(1, math.ceil((params * sum(sizes) - kept) / (memory - kept))) if stage else 1
-
-
-def slip_other_divided(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
-    import math
-
-    sizes = (weight_bytes, gradient_bytes, optimizer_bytes)
-    if stage not in (0, 1, 2, 3) or stage is True or min(params, other, *sizes) < 0 or not 0 < memory < 1e300:
-        raise ValueError("out of range")
-    kept = params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=False) if stage < first)
-    if kept > memory or (stage and kept == memory):
-        return None
-    return max(1, math.ceil((params * sum(sizes) - kept + other) / (memory - kept))) if stage else 1
 
 
 def slip_ranks_unchecked(params, stage, memory, other=0.0, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):
@@ -106,6 +40,15 @@ def _filled(rng: Random, stage: int | None = None) -> Case:
     return Case((billions * ranks * 1e9, stage, billions * (kept * ranks + sliced) * 1e9 + other, other))
 
 
+def _filled_but_for_rounding(rng: Random) -> Case:
+    """States that fill a number of ranks exactly, and of which plain arithmetic says that they need one more."""
+    while True:
+        params, ranks = rng.randint(10**9, 10**11), rng.randint(3, 99)
+        memory = 16 * params / ranks
+        if ceil(16 * params / memory) > ranks:
+            return Case((params, 3, memory))
+
+
 def _never(rng: Random, stage: int | None = None) -> Case:
     """What a stage does not slice is too much alone, or fills the memory alone."""
     stage = rng.randrange(3) if stage is None else stage
@@ -125,13 +68,13 @@ def _alone(rng: Random, stage: int | None = None) -> Case:
 def _bad_ranks(rng: Random) -> list[Case]:
     params = float(f"{10 ** rng.uniform(3, 12.3):.4g}")
     return [
-        *(invalid(params, stage, 80e9) for stage in (-1, 4, True)),
-        invalid(-params, 1, 80e9),
-        *(invalid(params, 1, memory) for memory in (0.0, -80e9, nan)),
-        invalid(params, 3, 80e9, -1.0),
-        invalid(params, 3, 80e9, weight_bytes=-2),
+        *(invalid(params, stage, 80e9) for stage in (-1, 4, True, 1.0)),
+        *(invalid(bad, 1, 80e9) for bad in (-params, inf)),
+        *(invalid(params, 1, memory) for memory in (0.0, -80e9, nan, inf)),
+        *(invalid(params, 3, 80e9, bad) for bad in (-1.0, nan)),
+        *(invalid(params, 3, 80e9, weight_bytes=bad) for bad in (-2, inf)),
         invalid(params, 3, 80e9, gradient_bytes=-2),
-        invalid(params, 3, 80e9, optimizer_bytes=-12),
+        *(invalid(params, 3, 80e9, optimizer_bytes=bad) for bad in (-12, nan)),
     ]
 
 
@@ -172,9 +115,9 @@ RANKS = Build(
         Group(
             "filled exactly",
             _filled,
-            5,
-            "What fills the memory exactly fits.",
-            corners=lambda rng: [_filled(rng, stage) for stage in (1, 2, 3)],
+            6,
+            "States that fill the memory exactly fit, also where rounding makes them a little larger.",
+            corners=lambda rng: [_filled(rng, stage) for stage in (1, 2, 3)] + [_filled_but_for_rounding(rng)],
         ),
         Group(
             "never",
@@ -184,16 +127,51 @@ RANKS = Build(
             corners=lambda rng: [Case((20e9, 1, 80e9)), *(_never(rng, stage) for stage in (0, 1, 2))],
         ),
         Group("one is enough", _alone, 4, "The answer is at least one rank.", lambda rng: [_alone(rng, 0)]),
-        Group("bad input", lambda rng: rng.choice(_bad_ranks(rng)), 11, "Bad input must raise ValueError.", _bad_ranks),
+        Group("bad input", lambda rng: rng.choice(_bad_ranks(rng)), 17, "Bad input must raise ValueError.", _bad_ranks),
     ),
     slips=(
-        Slip("The number of ranks was rounded down: then it does not fit.", slip_rounded_down),
-        Slip("What fills the memory exactly fits; yours asks for a rank more.", slip_strictly_less),
-        Slip("What a stage does not slice may be too much alone: then the answer is None.", slip_always_a_number),
-        Slip("Everything was divided: that is stage 3. Lower stages keep a part whole.", slip_all_divided),
-        Slip("`other` was left out: it takes its place on every rank.", slip_other_left_out),
-        Slip("`other` was sliced with the states: it stays whole on every rank.", slip_other_divided),
-        Slip("Impossible arguments were accepted: stage 4, no memory, negative sizes.", slip_ranks_unchecked),
+        Slip(
+            "The number of ranks was rounded down: then it does not fit.",
+            edit=("math.ceil((everything - kept) / room * (1 - _SLACK))", "int((everything - kept) // room)"),
+        ),
+        Slip(
+            "States that fill the memory exactly fit; yours asks for one more rank.",
+            edits=(
+                ("other + everything <= memory * (1 + _SLACK)", "other + everything < memory"),
+                ("math.ceil((everything - kept) / room * (1 - _SLACK))", "int((everything - kept) // room) + 1"),
+            ),
+        ),
+        Slip(
+            "What a stage does not slice may be too much alone: then the answer is None.",
+            edit=(
+                (
+                    "    if room <= memory * _SLACK:\n"
+                    "        return None\n"
+                    "    ranks = math.ceil((everything - kept) / room * (1 - _SLACK))\n"
+                    "    return ranks if stage else None"
+                ),
+                "    return max(1, math.ceil((everything - kept) / room)) if room and stage else 1",
+            ),
+        ),
+        Slip(
+            "Everything was divided: that is stage 3. Lower stages keep a part whole.",
+            edits=(
+                (("params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=True) if stage < first)"), "0"),
+                ("return ranks if stage else None", "return ranks"),
+            ),
+        ),
+        Slip(
+            "`other` was left out: every rank has to hold it too.",
+            edits=(("if other + everything <=", "if everything <="), ("memory - other - kept", "memory - kept")),
+        ),
+        Slip(
+            "`other` was sliced with the states: it stays whole on every rank.",
+            edits=(
+                ("memory - other - kept", "memory - kept"),
+                ("(everything - kept) / room", "(everything - kept + other) / room"),
+            ),
+        ),
+        Slip("No argument is checked: one that is outside its range has to raise ValueError.", slip_ranks_unchecked),
     ),
     section="5.7",
     topic="fewest ranks",

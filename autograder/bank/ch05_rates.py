@@ -10,71 +10,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 RULES = ("linear", "sqrt", "noise")
 
 
-def slip_inverse_ratio(base, base_batch, batch, rule, noise_scale=None):
-    import math
-
-    if not all(0 < x < 1e300 for x in (base, base_batch, batch)) or rule not in ("linear", "sqrt", "noise"):
-        raise ValueError("out of range")
-    if rule != "noise":
-        return base * (base_batch / batch if rule == "linear" else math.sqrt(base_batch / batch))
-    if noise_scale is None or not 0 < noise_scale < 1e300:
-        raise ValueError("noise_scale")
-    return base * (1 + noise_scale / batch) / (1 + noise_scale / base_batch)
-
-
-def slip_root_of_all(base, base_batch, batch, rule, noise_scale=None):
-    import math
-
-    if not all(0 < x < 1e300 for x in (base, base_batch, batch)) or rule not in ("linear", "sqrt", "noise"):
-        raise ValueError("out of range")
-    if rule != "noise":
-        return base * batch / base_batch if rule == "linear" else math.sqrt(base * batch / base_batch)
-    if noise_scale is None or not 0 < noise_scale < 1e300:
-        raise ValueError("noise_scale")
-    return base * (1 + noise_scale / base_batch) / (1 + noise_scale / batch)
-
-
-def slip_base_as_maximum(base, base_batch, batch, rule, noise_scale=None):
-    import math
-
-    if not all(0 < x < 1e300 for x in (base, base_batch, batch)) or rule not in ("linear", "sqrt", "noise"):
-        raise ValueError("out of range")
-    if rule != "noise":
-        return base * (batch / base_batch if rule == "linear" else math.sqrt(batch / base_batch))
-    if noise_scale is None or not 0 < noise_scale < 1e300:
-        raise ValueError("noise_scale")
-    return base / (1 + noise_scale / batch)
-
-
-def slip_linear_for_all(base, base_batch, batch, rule, noise_scale=None):
-    if not all(0 < x < 1e300 for x in (base, base_batch, batch)) or rule not in ("linear", "sqrt", "noise"):
-        raise ValueError("out of range")
-    if rule == "noise" and (noise_scale is None or not 0 < noise_scale < 1e300):
-        raise ValueError("noise_scale")
-    return base * batch / base_batch
-
-
-def slip_noise_turned_round(base, base_batch, batch, rule, noise_scale=None):
-    import math
-
-    if not all(0 < x < 1e300 for x in (base, base_batch, batch)) or rule not in ("linear", "sqrt", "noise"):
-        raise ValueError("out of range")
-    if rule != "noise":
-        return base * (batch / base_batch if rule == "linear" else math.sqrt(batch / base_batch))
-    if noise_scale is None or not 0 < noise_scale < 1e300:
-        raise ValueError("noise_scale")
-    return base * (1 + base_batch / noise_scale) / (1 + batch / noise_scale)
-
-
-def slip_rate_unchecked(base, base_batch, batch, rule, noise_scale=None):
-    if rule == "linear":
-        return base * batch / base_batch
-    if rule == "sqrt":
-        return base * abs(batch / base_batch) ** 0.5
-    noise_scale = base_batch if noise_scale is None else noise_scale
-    return base * (1 + noise_scale / base_batch) / (1 + noise_scale / batch)
-
-
 def _batches(rng: Random) -> tuple[float, float, float]:
     """A learning rate, a batch and another one, larger or smaller."""
     small = rng.choice((1, 3, 32, 256, 2e6))
@@ -82,10 +17,12 @@ def _batches(rng: Random) -> tuple[float, float, float]:
     return float(f"{10 ** rng.uniform(-5, 0):.3g}"), pair[0], pair[1]
 
 
-def _rule(rng: Random, rule: str | None = None) -> Case:
+def _rule(rng: Random, rule: str | None = None, scale: bool = False) -> Case:
+    """``scale``: a noise scale is given to the other rules too."""
     base, old, new = _batches(rng)
     rule = rule or rng.choice(RULES)
-    return Case((base, old, new, rule), {"noise_scale": old * rng.uniform(0.1, 30)} if rule == "noise" else {})
+    given = {"noise_scale": old * rng.uniform(0.1, 30)} if scale or rule == "noise" else {}
+    return Case((base, old, new, rule), given)
 
 
 def _limits(rng: Random) -> Case:
@@ -107,9 +44,10 @@ def _bad_rates(rng: Random) -> list[Case]:
         invalid(base, old, new, "cubic", old),
         invalid(base, old, new, "Linear"),
         invalid(base, old, new, "noise"),
-        *(invalid(base, old, new, "noise", bad) for bad in (-old, 0.0)),
+        *(invalid(base, old, new, "noise", bad) for bad in (-old, 0.0, inf)),
+        *(invalid(base, old, new, rule, bad) for bad in (nan, -old)),
         *(invalid(bad, old, new, rule) for bad in (-base, 0.0, nan)),
-        invalid(base, -old, new, rule),
+        *(invalid(base, bad, new, rule) for bad in (-old, nan)),
         *(invalid(base, old, bad, rule) for bad in (-new, inf)),
     ]
 
@@ -133,21 +71,71 @@ SCALED = Build(
         Group(
             "three rules",
             _rule,
-            9,
-            "Each rule is the base rate times a factor that is 1 for the base batch.",
-            lambda rng: [_rule(rng, rule) for rule in RULES * 3],
+            11,
+            "Each rule is the base rate times a factor that is 1 for the base batch; only `noise` uses `noise_scale`.",
+            lambda rng: [_rule(rng, rule) for rule in RULES * 3] + [_rule(rng, rule, True) for rule in RULES[:2]],
         ),
         Group("limits", _limits, 4, "For a large noise scale the rule is linear, for a small one it is constant."),
         Group("the same batch", _same_batch, 3, "For the base batch every rule gives the base rate."),
-        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 12, "Bad input must raise ValueError.", _bad_rates),
+        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 16, "Bad input must raise ValueError.", _bad_rates),
     ),
     slips=(
-        Slip("The ratio was turned round: a larger batch takes a larger rate.", slip_inverse_ratio),
-        Slip("The root was taken of the learning rate too: it is for the ratio of the batches.", slip_root_of_all),
-        Slip("`base` was taken for the maximum of the curve: it is the rate at the base batch.", slip_base_as_maximum),
-        Slip("The linear rule was used for all three.", slip_linear_for_all),
-        Slip("The noise scale is divided by the batch, not the batch by the noise scale.", slip_noise_turned_round),
-        Slip("Impossible arguments were accepted: other rules, no noise scale, batches of 0.", slip_rate_unchecked),
+        Slip(
+            "The ratio is upside down: a larger batch takes a larger rate.",
+            edits=(
+                ("return base * batch / base_batch", "return base * base_batch / batch"),
+                ("math.sqrt(batch / base_batch)", "math.sqrt(base_batch / batch)"),
+                (
+                    "base * (1 + noise_scale / base_batch) / (1 + noise_scale / batch)",
+                    "base * (1 + noise_scale / batch) / (1 + noise_scale / base_batch)",
+                ),
+            ),
+        ),
+        Slip(
+            "The root was taken of the learning rate too: it is for the ratio of the batches.",
+            edit=("base * math.sqrt(batch / base_batch)", "math.sqrt(base * batch / base_batch)"),
+        ),
+        Slip(
+            "`base` was used as the maximum of the curve: it is the rate at the base batch.",
+            edit=("base * (1 + noise_scale / base_batch) / (1", "base / (1"),
+        ),
+        Slip(
+            "The linear rule was used for all three.",
+            edits=(
+                ("base * math.sqrt(batch / base_batch)", "base * batch / base_batch"),
+                ("base * (1 + noise_scale / base_batch) / (1 + noise_scale / batch)", "base * batch / base_batch"),
+            ),
+        ),
+        Slip(
+            "The noise scale is divided by the batch, not the batch by the noise scale.",
+            edit=(
+                "(1 + noise_scale / base_batch) / (1 + noise_scale / batch)",
+                "(1 + base_batch / noise_scale) / (1 + batch / noise_scale)",
+            ),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edits=(
+                (
+                    (
+                        "    _check_positive(base=base, base_batch=base_batch, batch=batch)\n"
+                        "    if noise_scale is not None:\n"
+                        "        _check_positive(noise_scale=noise_scale)\n"
+                    ),
+                    "",
+                ),
+                ("math.sqrt(batch / base_batch)", "abs(batch / base_batch) ** 0.5"),
+                (
+                    (
+                        '    if rule != "noise":\n'
+                        '        raise ValueError(f"rule must be linear, sqrt or noise, got {rule!r}")\n'
+                        "    if noise_scale is None:\n"
+                        '        raise ValueError("noise_scale must be given for the rule noise, got None")\n'
+                    ),
+                    "    noise_scale = base_batch if noise_scale is None else noise_scale\n",
+                ),
+            ),
+        ),
     ),
     section="5.5",
     topic="batch size and learning rate",

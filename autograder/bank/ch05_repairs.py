@@ -15,24 +15,6 @@ def wrong_loss(losses, tokens):
     return sum(losses) / len(losses)
 
 
-def slip_not_divided(losses, tokens):
-    if not sum(tokens):
-        raise ValueError("no tokens")
-    return sum(loss * count for loss, count in zip(losses, tokens, strict=True))
-
-
-def slip_divided_by_parts(losses, tokens):
-    if not sum(tokens):
-        raise ValueError("no tokens")
-    return sum(loss * count for loss, count in zip(losses, tokens, strict=True)) / len(losses)
-
-
-def slip_zero_for_none(losses, tokens):
-    if not sum(tokens):
-        return 0.0
-    return sum(loss * count for loss, count in zip(losses, tokens, strict=True)) / sum(tokens)
-
-
 def _uneven(rng: Random, zeros: bool = False) -> Case:
     count = rng.randint(2, 6)
     tokens = [rng.randint(1, 50) * 4**place for place in range(count)]
@@ -68,11 +50,24 @@ LOSS = Debug(
     ),
     slips=(
         Slip("The means were averaged as if each stood for as many tokens.", wrong_loss),
-        Slip("The sum over all tokens must be divided by their number.", slip_not_divided),
         Slip(
-            "The sum over all tokens was divided by the number of parts: divide by the tokens.", slip_divided_by_parts
+            "The sum over all tokens must be divided by their number.",
+            edit=(
+                "sum(loss * count for loss, count in zip(losses, tokens, strict=True)) / sum(tokens)",
+                "sum(loss * count for loss, count in zip(losses, tokens, strict=True))",
+            ),
         ),
-        Slip("Without any token there is no mean; 0 would look like a perfect model.", slip_zero_for_none),
+        Slip(
+            "The sum over all tokens was divided by the number of parts: divide by the tokens.",
+            edit=(
+                "sum(loss * count for loss, count in zip(losses, tokens, strict=True)) / sum(tokens)",
+                "sum(loss * count for loss, count in zip(losses, tokens, strict=True)) / len(losses)",
+            ),
+        ),
+        Slip(
+            "Without any token there is no mean; 0 would look like a perfect model.",
+            edit=("if sum(tokens) == 0:", ("if not sum(tokens):\n        return 0.0\n    if sum(tokens) == 0:")),
+        ),
     ),
     wrong=wrong_loss,
     section="5.4",
@@ -87,24 +82,6 @@ def wrong_stage(params, stage, ranks):
     weights = 2 / ranks if stage == 3 else 2
     gradients = 2 / ranks if stage == 2 else 2
     optimizer = 12 / ranks if stage == 1 else 12
-    return params * (weights + gradients + optimizer)
-
-
-def slip_half_mended(params, stage, ranks):
-    weights = 2 / ranks if stage == 3 else 2
-    gradients = 2 / ranks if stage >= 2 else 2
-    optimizer = 12 / ranks if stage == 1 else 12
-    return params * (weights + gradients + optimizer)
-
-
-def slip_all_sliced(params, stage, ranks):
-    return params * 16 / (ranks if stage >= 1 else 1)
-
-
-def slip_turned_stages(params, stage, ranks):
-    weights = 2 / ranks if stage <= 3 else 2
-    gradients = 2 / ranks if stage <= 2 else 2
-    optimizer = 12 / ranks if stage <= 1 else 12
     return params * (weights + gradients + optimizer)
 
 
@@ -133,9 +110,15 @@ STAGE = Debug(
     ),
     slips=(
         Slip("Stages add up: `>=`, not `==`. Your stages 2 and 3 keep the whole optimizer.", wrong_stage),
-        Slip("The optimizer's line still says `==`: stages 2 and 3 slice it too.", slip_half_mended),
-        Slip("Everything is sliced from stage 1 on: that is stage 3.", slip_all_sliced),
-        Slip("The comparison was turned round: a higher stage slices more.", slip_turned_stages),
+        Slip("The optimizer's line still says `==`: stages 2 and 3 slice it too.", edit=("stage >= 1", "stage == 1")),
+        Slip(
+            "Everything is sliced from stage 1 on: that is stage 3.",
+            edit=("params * (weights + gradients + optimizer)", "params * 16 / (ranks if stage >= 1 else 1)"),
+        ),
+        Slip(
+            "The comparison is reversed: a higher stage slices more.",
+            edits=(("stage >= 3", "stage <= 3"), ("stage >= 2", "stage <= 2"), ("stage >= 1", "stage <= 1")),
+        ),
     ),
     wrong=wrong_stage,
     section="5.7",
@@ -151,34 +134,6 @@ def wrong_clip(gradients, scale, max_norm):
 
     norm = math.sqrt(sum(gradient * gradient for gradient in gradients))
     return [gradient * min(1, max_norm / norm) / scale for gradient in gradients]
-
-
-def slip_scaled_threshold(gradients, scale, max_norm):
-    import math
-
-    true = [gradient / scale for gradient in gradients]
-    norm = math.sqrt(sum(gradient * gradient for gradient in true))
-    return [gradient * (min(1, scale * max_norm / norm) if norm else 1) for gradient in true]
-
-
-def slip_always_that_long(gradients, scale, max_norm):
-    import math
-
-    true = [gradient / scale for gradient in gradients]
-    norm = math.sqrt(sum(gradient * gradient for gradient in true))
-    return [gradient * (max_norm / norm if norm else 1) for gradient in true]
-
-
-def slip_zero_norm(gradients, scale, max_norm):
-    import math
-
-    true = [gradient / scale for gradient in gradients]
-    norm = math.sqrt(sum(gradient * gradient for gradient in true))
-    return [gradient * min(1, max_norm / norm) for gradient in true]
-
-
-def slip_each_alone(gradients, scale, max_norm):
-    return [max(-max_norm, min(max_norm, gradient / scale)) for gradient in gradients]
 
 
 def _scaled(rng: Random, length: float) -> Case:
@@ -206,10 +161,22 @@ CLIP = Debug(
     ),
     slips=(
         Slip("The scaled gradients were measured: unscale first, then clip; and a norm of 0 needs care.", wrong_clip),
-        Slip("The limit was scaled although the gradients are unscaled already.", slip_scaled_threshold),
-        Slip("Gradients below the limit were made longer: clipping only shortens.", slip_always_that_long),
-        Slip("Gradients of norm 0 divide by zero: leave them.", slip_zero_norm),
-        Slip("Each gradient was cut alone: clipping by norm keeps the direction.", slip_each_alone),
+        Slip(
+            "The limit was scaled although the gradients are unscaled already.",
+            edit=("gradient * shrink", "gradient * (min(1, scale * max_norm / norm) if norm else 1)"),
+        ),
+        Slip("Gradients below the limit were made longer: clipping only shortens.", edit=("norm > max_norm", "norm")),
+        Slip(
+            "Gradients of norm 0 divide by zero: leave them.",
+            edit=("gradient * shrink", "gradient * min(1, max_norm / norm)"),
+        ),
+        Slip(
+            "Each gradient was cut alone: clipping by norm keeps the direction.",
+            edit=(
+                "[gradient * shrink for gradient in true]",
+                "[max(-max_norm, min(max_norm, gradient / scale)) for gradient in gradients]",
+            ),
+        ),
     ),
     wrong=wrong_clip,
     section="5.10",
@@ -222,18 +189,6 @@ CLIP = Debug(
 
 def wrong_norm(shard_norms):
     return sum(shard_norms)
-
-
-def slip_largest(shard_norms):
-    return max(shard_norms, default=0.0)
-
-
-def slip_no_root(shard_norms):
-    return sum(norm * norm for norm in shard_norms)
-
-
-def slip_mean_square(shard_norms):
-    return (sum(norm * norm for norm in shard_norms) / max(1, len(shard_norms))) ** 0.5
 
 
 def _shards(rng: Random) -> Case:
@@ -258,9 +213,21 @@ NORM = Debug(
     ),
     slips=(
         Slip("Norms do not add up; their squares do.", wrong_norm),
-        Slip("The largest shard alone is not the whole gradient.", slip_largest),
-        Slip("That is the square of the norm.", slip_no_root),
-        Slip("The squares were averaged: the shards are parts of one vector, so they add up.", slip_mean_square),
+        Slip(
+            "The largest shard alone is not the whole gradient.",
+            edit=("math.sqrt(sum(norm * norm for norm in shard_norms))", "max(shard_norms, default=0.0)"),
+        ),
+        Slip(
+            "That is the square of the norm.",
+            edit=("math.sqrt(sum(norm * norm for norm in shard_norms))", "sum(norm * norm for norm in shard_norms)"),
+        ),
+        Slip(
+            "The squares were averaged: the shards are parts of one vector, so they add up.",
+            edit=(
+                "math.sqrt(sum(norm * norm for norm in shard_norms))",
+                "(sum(norm * norm for norm in shard_norms) / max(1, len(shard_norms))) ** 0.5",
+            ),
+        ),
     ),
     wrong=wrong_norm,
     section="5.10",

@@ -224,7 +224,7 @@ REPLICAS = (
                 "",
                 partial(_efficiency, seconds, ranks),
                 slips=(
-                    Slip("That is the ratio turned round.", value=ranks * seconds / 100),
+                    Slip("That is the inverse ratio.", value=ranks * seconds / 100),
                     Slip("That is the speed-up: divide it by the GPUs.", value=100 / seconds),
                     Slip("That is the share of the time, not the efficiency.", value=seconds / 100),
                 ),

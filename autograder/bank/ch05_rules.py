@@ -14,7 +14,10 @@ Events = Sequence[Event]
 
 
 def gradients_once(case: Case, values: Values, events: Events) -> str | None:
-    """As many all-reduces as were told, one more for the counts at most, and every distinct gradient once."""
+    """As many all-reduces as were told, two more for small facts at most, and every distinct gradient once.
+
+    The facts are the counts of rows and, for each parameter, on how many ranks it has a gradient.
+    """
     if len(case.args) == 1:
         return None
     frozen = case.kwargs.get("frozen", ())
@@ -26,9 +29,12 @@ def gradients_once(case: Case, values: Values, events: Events) -> str | None:
         if other:
             return f"rank {rank} called {other}: gradients and counts are all-reduced"
         told = values[rank]["reductions"]
-        if not told <= len(mine) <= told + 1:
-            return f"rank {rank} called {len(mine)} all-reduces and told of {told}; one more adds up the counts"
-        sent, most = sum(event.sent for event in mine), elements * size + 16 * (len(mine) + 1)
+        if not told <= len(mine) <= told + 2:
+            return (
+                f"rank {rank} called {len(mine)} all-reduces and told of {told}; "
+                "one or two more tell how many rows there are and which gradients are None"
+            )
+        sent, most = sum(event.sent for event in mine), elements * size + 16 * (len(mine) + len(gradients) + 1)
         if sent > most:
             return f"rank {rank} handed in {sent:,} bytes; each distinct gradient once is {elements * size:,} bytes"
     return None

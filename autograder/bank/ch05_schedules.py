@@ -8,87 +8,6 @@ from random import Random
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
-def slip_cosine_over_all(step, peak, warmup, total, minimum=0.0):
-    import math
-
-    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
-        raise ValueError("out of range")
-    if step <= warmup:
-        return peak * step / warmup
-    if step >= total:
-        return minimum
-    return minimum + (peak - minimum) * (1 + math.cos(math.pi * step / total)) / 2
-
-
-def slip_counted_from_zero(step, peak, warmup, total, minimum=0.0):
-    import math
-
-    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
-        raise ValueError("out of range")
-    step -= 1
-    if step < warmup:
-        return peak * step / warmup
-    if step >= total:
-        return minimum
-    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
-
-
-def slip_cosine_goes_on(step, peak, warmup, total, minimum=0.0):
-    import math
-
-    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
-        raise ValueError("out of range")
-    if step <= warmup:
-        return peak * step / warmup
-    if total == warmup:
-        return minimum
-    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
-
-
-def slip_minimum_as_floor(step, peak, warmup, total, minimum=0.0):
-    import math
-
-    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
-        raise ValueError("out of range")
-    if step <= warmup:
-        return peak * step / warmup
-    if step >= total:
-        return minimum
-    return max(minimum, peak * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2)
-
-
-def slip_straight_down(step, peak, warmup, total, minimum=0.0):
-    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
-        raise ValueError("out of range")
-    if step <= warmup:
-        return peak * step / warmup
-    if step >= total:
-        return minimum
-    return peak + (minimum - peak) * (step - warmup) / (total - warmup)
-
-
-def slip_from_the_minimum(step, peak, warmup, total, minimum=0.0):
-    import math
-
-    if step < 1 or step % 1 or total < 1 or not 0 <= warmup <= total or not 0 <= minimum <= peak < 1e300 or not peak:
-        raise ValueError("out of range")
-    if step <= warmup:
-        return minimum + (peak - minimum) * step / warmup
-    if step >= total:
-        return minimum
-    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
-
-
-def slip_schedule_unchecked(step, peak, warmup, total, minimum=0.0):
-    import math
-
-    if step <= warmup:
-        return peak * step / warmup if warmup else peak
-    if step >= total:
-        return minimum
-    return minimum + (peak - minimum) * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
-
-
 def _schedule(rng: Random) -> tuple[float, int, int, float]:
     """A peak, steps of warm-up, all steps, and a minimum that is not 0."""
     warmup = rng.randint(5, 400)
@@ -132,9 +51,9 @@ def _bad_schedule(rng: Random) -> list[Case]:
     return [
         *(invalid(step, peak, warmup, total) for step in (0, -1, 2.5)),
         *(invalid(1, bad, warmup, total) for bad in (-peak, 0.0, nan, inf)),
-        *(invalid(1, peak, bad, total) for bad in (-1, total + 1)),
-        *(invalid(1, peak, 0, bad) for bad in (0, -total)),
-        *(invalid(1, peak, warmup, total, bad) for bad in (-minimum, 2 * peak)),
+        *(invalid(1, peak, bad, total) for bad in (-1, total + 1, warmup + 0.5)),
+        *(invalid(1, peak, 0, bad) for bad in (0, -total, total + 0.5)),
+        *(invalid(1, peak, warmup, total, bad) for bad in (-minimum, 2 * peak, nan)),
     ]
 
 
@@ -165,19 +84,56 @@ SCHEDULE = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_schedule(rng)),
-            13,
+            16,
             "Bad input must raise ValueError.",
             _bad_schedule,
         ),
     ),
     slips=(
-        Slip("The cosine begins when the warm-up ends: it goes over `total - warmup` steps.", slip_cosine_over_all),
-        Slip("Steps count from 1: step `warmup` has the peak.", slip_counted_from_zero),
-        Slip("After `total` the cosine would rise again: keep the minimum.", slip_cosine_goes_on),
-        Slip("The cosine ends at the minimum; yours goes to 0 and is cut off.", slip_minimum_as_floor),
-        Slip("The rate falls along half a cosine, not along a straight line.", slip_straight_down),
-        Slip("The warm-up starts from 0: its rate is `peak * step / warmup`.", slip_from_the_minimum),
-        Slip("Impossible arguments were accepted: step 0, a negative warm-up, no steps.", slip_schedule_unchecked),
+        Slip(
+            "The cosine begins when the warm-up ends: it goes over `total - warmup` steps.",
+            edit=("math.pi * progress", "math.pi * step / total"),
+        ),
+        Slip(
+            "Steps count from 1: step `warmup` has the peak.",
+            edit=("if step <= warmup:", ("step -= 1\n    if step < warmup:")),
+        ),
+        Slip("After `total` the cosine would rise again: keep the minimum.", edit=("step >= total", "total == warmup")),
+        Slip(
+            "The cosine ends at the minimum; yours goes to 0 and is cut off.",
+            edit=(
+                "minimum + (peak - minimum) * (1 + math.cos(math.pi * progress)) / 2",
+                "max(minimum, peak * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2)",
+            ),
+        ),
+        Slip(
+            "The rate falls along half a cosine, not along a straight line.",
+            edit=(
+                "minimum + (peak - minimum) * (1 + math.cos(math.pi * progress)) / 2",
+                "peak + (minimum - peak) * (step - warmup) / (total - warmup)",
+            ),
+        ),
+        Slip(
+            "The warm-up starts from 0: its rate is `peak * step / warmup`.",
+            edit=("return peak * step / warmup", "return minimum + (peak - minimum) * step / warmup"),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edit=(
+                (
+                    "    _check_counts(step=step, total=total)\n"
+                    "    _check_positive(peak=peak)\n"
+                    "    if isinstance(warmup, bool) or not isinstance(warmup, int) or not 0 <= warmup "
+                    "<= total:\n"
+                    '        raise ValueError(f"warmup must be an integer from 0 to total, got '
+                    '{warmup!r} for a total of {total}")\n'
+                    "    if not 0 <= minimum <= peak:\n"
+                    '        raise ValueError(f"minimum must be from 0 to peak, got {minimum!r} for a '
+                    'peak of {peak!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
     section="5.5",
     topic="learning-rate schedule",

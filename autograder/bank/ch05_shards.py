@@ -90,7 +90,7 @@ SHARDED = Build(
             "The slice was kept in the weights' type: small updates are lost without an fp32 master.",
             wrong.SlipNoMaster,
         ),
-        Slip("Impossible arguments were accepted.", wrong.SlipAcceptsNothing),
+        Slip("Without a parameter that needs a gradient, ValueError has to be raised.", wrong.SlipAcceptsNothing),
     ),
     rule=ch05_rules.one_exchange,
 )
@@ -267,11 +267,11 @@ def _impossible(rng: Random) -> Case:
 
 
 def _impossible_of_each(rng: Random) -> list[Case]:
-    """An element more than there are; and slices that are columns."""
+    """An element more than there are; fewer than none; and slices that are columns."""
     rows = _whole(rng, 2, 3, 0).args
     column = [(Tensor.of([rng.uniform(-2, 2) for _ in range(3)], "float64", (3, 1)), 6, row[2]) for row in rows]
-    more = [(shard, 7, upstream) for shard, _, upstream in rows]
-    return [Case(tuple(case), raises="ValueError") for case in (more, column)]
+    more, fewer = ([(shard, numel, upstream) for shard, _, upstream in rows] for numel in (7, -1))
+    return [Case(tuple(case), raises="ValueError") for case in (more, fewer, column)]
 
 
 def _page(upstream: tuple[list[float], list[float]]) -> Case:
@@ -303,8 +303,8 @@ GATHER = Build(
         Group(
             "bad input",
             _impossible,
-            2,
-            "A slice is 1-D, and no more elements can be asked for than the slices hold: ValueError.",
+            3,
+            "A slice is 1-D, and from 0 to as many elements can be asked for as the slices hold: ValueError.",
             _impossible_of_each,
         ),
     ),
@@ -314,7 +314,10 @@ GATHER = Build(
         Slip("The gradients were summed: the mean over the ranks is asked for.", slip_sum),
         Slip("The whole gradient was all-reduced: each rank needs its slice alone.", slip_all_reduce),
         Slip("The padding was not cut off.", slip_no_cut),
-        Slip("Impossible arguments were accepted.", slip_accepts_any_length),
+        Slip(
+            "No argument is checked: a slice that is not 1-D, or numel outside its range, has to raise ValueError.",
+            slip_accepts_any_length,
+        ),
     ),
     rule=ch05_rules.one_way_each,
     bonus=True,

@@ -173,7 +173,7 @@ REDUCE = Build(
         Slip("What was kept was divided once more: it is a mean already.", slip_divides_again),
         Slip("The whole gradient was all-reduced: each rank needs its slice alone.", slip_all_reduce),
         Slip("The gradient was not padded: the ranks need not divide the number of elements.", slip_no_padding),
-        Slip("Impossible arguments were accepted.", slip_any_kept),
+        Slip("A kept slice of another length was accepted: it has to raise ValueError.", slip_any_kept),
     ),
     rule=ch05_rules.one_reduction,
     bonus=True,

@@ -10,81 +10,6 @@ TYPES = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")
 OPTIMIZERS = ("adam", "momentum", "sgd")
 
 
-def slip_always_a_master(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    moments = {"adam": 2, "momentum": 1, "sgd": 0}
-    if compute not in size or (gradient or compute) not in size or moment not in size or optimizer not in moments:
-        raise ValueError("unknown")
-    if master not in (None, True, False):
-        raise ValueError("master")
-    copy = 0 if master is False else 4
-    return float(size[compute]), float(size[gradient or compute]), float(moments[optimizer] * size[moment] + copy)
-
-
-def slip_moments_as_weights(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    moments = {"adam": 2, "momentum": 1, "sgd": 0}
-    if compute not in size or (gradient or compute) not in size or moment not in size or optimizer not in moments:
-        raise ValueError("unknown")
-    if master not in (None, True, False):
-        raise ValueError("master")
-    copy = 4 if (size[compute] < 4 if master is None else master) else 0
-    return float(size[compute]), float(size[gradient or compute]), float(moments[optimizer] * size[compute] + copy)
-
-
-def slip_gradients_as_master(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    moments = {"adam": 2, "momentum": 1, "sgd": 0}
-    if compute not in size or (gradient or compute) not in size or moment not in size or optimizer not in moments:
-        raise ValueError("unknown")
-    if master not in (None, True, False):
-        raise ValueError("master")
-    copy = 4 if (size[compute] < 4 if master is None else master) else 0
-    gradients = size[gradient] if gradient else copy or size[compute]
-    return float(size[compute]), float(gradients), float(moments[optimizer] * size[moment] + copy)
-
-
-def slip_never_a_master(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    moments = {"adam": 2, "momentum": 1, "sgd": 0}
-    if compute not in size or (gradient or compute) not in size or moment not in size or optimizer not in moments:
-        raise ValueError("unknown")
-    if master not in (None, True, False):
-        raise ValueError("master")
-    copy = 4 if master else 0
-    return float(size[compute]), float(size[gradient or compute]), float(moments[optimizer] * size[moment] + copy)
-
-
-def slip_two_moments(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    if compute not in size or (gradient or compute) not in size or moment not in size:
-        raise ValueError("unknown")
-    if master not in (None, True, False) or optimizer not in ("adam", "momentum", "sgd"):
-        raise ValueError("unknown")
-    copy = 4 if (size[compute] < 4 if master is None else master) else 0
-    return float(size[compute]), float(size[gradient or compute]), float(2 * size[moment] + copy)
-
-
-def slip_short_tf32(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 2, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    moments = {"adam": 2, "momentum": 1, "sgd": 0}
-    if compute not in size or (gradient or compute) not in size or moment not in size or optimizer not in moments:
-        raise ValueError("unknown")
-    if master not in (None, True, False):
-        raise ValueError("master")
-    copy = 4 if (size[compute] < 4 if master is None else master) else 0
-    return float(size[compute]), float(size[gradient or compute]), float(moments[optimizer] * size[moment] + copy)
-
-
-def slip_states_unchecked(compute="bf16", gradient=None, optimizer="adam", moment="fp32", master=None):
-    size = {"fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1}
-    moments = {"momentum": 1, "sgd": 0}
-    weights = size.get(compute, 2)
-    copy = 4 if (weights < 4 if master is None else master) else 0
-    gradients = size.get(gradient or compute, 2)
-    return float(weights), float(gradients), float(moments.get(optimizer, 2) * size.get(moment, 4) + copy)
-
-
 def _recipe(rng: Random, compute: str | None = None, optimizer: str | None = None) -> Case:
     """No master given, moments of another size than the weights, gradients as the weights."""
     compute = compute or rng.choice(TYPES)
@@ -153,19 +78,53 @@ STATE_BYTES = Build(
         ),
     ),
     slips=(
-        Slip("An fp32 weight is its own master: no copy is kept beside it.", slip_always_a_master),
-        Slip("The moments have a type of their own, fp32 unless another is given.", slip_moments_as_weights),
+        Slip(
+            "An fp32 weight is its own master: no copy is kept beside it.",
+            edit=("copy = weights < 4 if master is None else master", "copy = master is not False"),
+        ),
+        Slip(
+            "The moments have a type of their own, fp32 unless another is given.",
+            edit=("MOMENTS[optimizer] * NUMBER_BYTES[moment]", "MOMENTS[optimizer] * weights"),
+        ),
         Slip(
             "Gradients have the type of the weights unless another is given, not that of the master.",
-            slip_gradients_as_master,
+            edit=(
+                "return weights, NUMBER_BYTES[gradient or compute]",
+                'return weights, NUMBER_BYTES[gradient or ("fp32" if copy else compute)]',
+            ),
         ),
         Slip(
             "Weights narrower than 4 bytes need an fp32 master copy: it is part of the optimizer states.",
-            slip_never_a_master,
+            edit=("copy = weights < 4 if master is None else master", "copy = master"),
         ),
-        Slip("Only Adam keeps two moments: momentum keeps one, plain SGD none.", slip_two_moments),
-        Slip("tf32 is a way to multiply: the numbers are stored in 4 bytes.", slip_short_tf32),
-        Slip("Unknown names were accepted.", slip_states_unchecked),
+        Slip(
+            "Only Adam keeps two moments: momentum keeps one, plain SGD none.",
+            edit=("MOMENTS[optimizer] * NUMBER", "2 * NUMBER"),
+        ),
+        Slip("tf32 is a way to multiply: the numbers are stored in 4 bytes.", edit=('"tf32": 4.0', '"tf32": 2.0')),
+        Slip(
+            "No name is checked: one that is not known has to raise ValueError.",
+            edits=(
+                (
+                    (
+                        '    for name, kind in (("compute", compute), ("gradient", compute if gradient is '
+                        "None else gradient)):\n"
+                        "        _check_name(name, kind, NUMBER_BYTES)\n"
+                        '    _check_name("moment", moment, NUMBER_BYTES)\n'
+                        '    _check_name("optimizer", optimizer, MOMENTS)\n'
+                        "    if master is not None and not isinstance(master, bool):\n"
+                        '        raise ValueError(f"master must be None, True or False, got {master!r}")\n'
+                        "    weights = NUMBER_BYTES[compute]"
+                    ),
+                    "    weights = NUMBER_BYTES.get(compute, 2.0)",
+                ),
+                (
+                    "MOMENTS[optimizer] * NUMBER_BYTES[moment]",
+                    "MOMENTS.get(optimizer, 2) * NUMBER_BYTES.get(moment, 4.0)",
+                ),
+                ("NUMBER_BYTES[gradient or compute]", "NUMBER_BYTES.get(gradient or compute, 2.0)"),
+            ),
+        ),
     ),
     section="5.6",
     topic="bytes per parameter",

@@ -38,9 +38,9 @@ def _unused(rng: Random) -> Case:
 
 
 def _unused_of_each(rng: Random) -> list[Case]:
-    """A gradient is missing on one rank; another one on every rank."""
+    """A gradient is missing on one rank, another one on every rank, where it keeps its place in a bucket."""
     counts = _counts(rng, 2)
-    one = tuple((_gradients(rng, [4, 4, 4]), count, (1,) if rank else ()) for rank, count in enumerate(counts))
+    one = tuple((_gradients(rng, [4, 4, 4]), count, (1, 2) if rank else (2,)) for rank, count in enumerate(counts))
     both = tuple((_gradients(rng, [3, 3]), count, (0,)) for count in counts)
     return [Case(one, {"bucket_bytes": 1.0}), Case(both)]
 
@@ -125,11 +125,17 @@ SYNCHRONIZE = Build(
     ),
     groups=(
         Group("unequal counts", _unequal, 2, "Ranks have unequal numbers of rows.", _unequal_of_each),
-        Group("unused weights", _unused, 2, "A gradient may be None, on one rank or on all.", _unused_of_each),
+        Group(
+            "unused weights",
+            _unused,
+            2,
+            "A gradient may be None: on some ranks it gets the result, on all of them it stays None.",
+            _unused_of_each,
+        ),
         Group("no rows", _no_rows, 1, "A rank without rows takes part and adds nothing, whatever it holds."),
         Group("tied and frozen", _tied_and_frozen, 1, "A parameter may be named twice, or need no gradient."),
         Group("buckets", _buckets, 2, "A bucket is full when it holds the cap or more.", _buckets_of_each),
-        Group("bad input", _impossible, 2, "Impossible arguments must raise ValueError.", _impossible_of_each),
+        Group("bad input", _impossible, 2, "Bad input must raise ValueError.", _impossible_of_each),
     ),
     slips=(
         Slip("Divided by the number of ranks: a rank with more rows weighs more.", wrong.slip_world_size),
@@ -150,7 +156,14 @@ SYNCHRONIZE = Build(
         Slip("A rank without rows left early, and the others wait for it.", wrong.slip_leaves_early),
         Slip("Zero times nan is nan: a rank without rows adds nothing.", wrong.slip_nothing_times_nan),
         Slip("A grad was replaced by a new tensor: fill the one that is there.", wrong.slip_replaces),
-        Slip("Impossible arguments were accepted.", wrong.slip_accepts_anything),
+        Slip(
+            "A gradient that is None on every rank has to stay None; yours becomes zeros, and AdamW decays the weight.",
+            wrong.slip_zeros_for_all,
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            wrong.slip_accepts_anything,
+        ),
     ),
     rule=ch05_rules.gradients_once,
 )

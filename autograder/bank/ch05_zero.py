@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.bank.wrong_zero import ZERO_MEMORY
 from autograder.bank.wrong_zero_traffic import ZERO_TRAFFIC
 from autograder.items import Build, Case, Group, invalid
@@ -34,25 +35,21 @@ def _bytes_given(rng: Random, stage: int | None = None) -> Case:
     return Case((_parameters(rng), stage), {"ranks": ranks, **dict(zip(names, sizes, strict=True))})
 
 
-def _one_rank(rng: Random) -> Case:
-    return Case((_parameters(rng), rng.randrange(4), 1))
+def _one_rank(rng: Random, stage: int | None = None) -> Case:
+    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, 1))
 
 
 def _few_parameters(rng: Random) -> Case:
     return Case((rng.choice((0, 0.0, 1, 3, 5.0)), rng.randrange(4), rng.choice((3, 7, 1000))))
 
 
-def _bad_memory(rng: Random) -> Case:
-    size = rng.choice(("weight_bytes", "gradient_bytes", "optimizer_bytes"))
-    return invalid(_parameters(rng), rng.randrange(4), _several_ranks(rng), **{size: -rng.choice((0.5, 1, 2))})
-
-
-def _bad_memory_corners(rng: Random) -> list[Case]:
+def _bad_memory(rng: Random) -> list[Case]:
     good = (_parameters(rng), 2, 8)
-    stages = [invalid(good[0], stage, 8) for stage in (-1, 4, 1.5, True)]
-    ranks = [invalid(good[0], rng.randrange(4), ranks) for ranks in (0, -8, 2.5)]
+    stages = [invalid(good[0], stage, 8) for stage in (-1, 4, 1.5, 1.0, True)]
+    ranks = [invalid(good[0], rng.randrange(4), ranks) for ranks in (0, -8, 2.5, 8.0, True)]
     params = [invalid(params, 1, 8) for params in (-1, nan, inf)]
-    sizes = [invalid(*good, **{f"{name}_bytes": -1}) for name in ("weight", "gradient", "optimizer")]
+    names = ("weight_bytes", "gradient_bytes", "optimizer_bytes")
+    sizes = [invalid(*good, **{name: size}) for name in names for size in (-1, -0.5, nan, inf)]
     return [*stages, *ranks, *params, *sizes]
 
 
@@ -88,7 +85,13 @@ MEMORY = Build(
             "The three byte arguments may be given, by position or by name, and may be 0 or fractions.",
             corners=lambda rng: [_bytes_given(rng, stage) for stage in (0, 1, 2, 3)],
         ),
-        Group("one rank", _one_rank, 3, "With one rank, every stage holds everything."),
+        Group(
+            "one rank",
+            _one_rank,
+            4,
+            "With one rank, every stage holds everything.",
+            corners=lambda rng: [_one_rank(rng, stage) for stage in range(4)],
+        ),
         Group(
             "few parameters",
             _few_parameters,
@@ -96,7 +99,7 @@ MEMORY = Build(
             "Nothing is rounded or padded, however few the parameters.",
             corners=lambda rng: [Case((3, stage, 7)) for stage in range(4)] + [Case((0, rng.randrange(4), 8))],
         ),
-        Group("bad input", _bad_memory, 13, "Bad input must raise ValueError.", corners=_bad_memory_corners),
+        bad_input(_bad_memory, "Bad input must raise ValueError."),
     ),
     slips=ZERO_MEMORY,
     section="5.7",
@@ -136,12 +139,12 @@ def _nothing_sent(rng: Random) -> Case:
 def _bad_traffic(rng: Random) -> list[Case]:
     good = (_parameters(rng), rng.randrange(4))
     return [
-        *(invalid(good[0], stage, 8) for stage in (-1, 4, True)),
-        *(invalid(*good, ranks) for ranks in (0, -4)),
-        *(invalid(params, 1, 8) for params in (-1, nan)),
-        invalid(*good, 8, weight_bytes=-2),
-        invalid(*good, 8, gradient_bytes=-2),
-        *(invalid(*good, 8, micro_steps=steps) for steps in (0, -1, 1.5)),
+        *(invalid(good[0], stage, 8) for stage in (-1, 4, True, 2.0)),
+        *(invalid(*good, ranks) for ranks in (0, -4, 2.5, 8.0)),
+        *(invalid(params, 1, 8) for params in (-1, nan, inf)),
+        *(invalid(*good, 8, weight_bytes=size) for size in (-2, inf)),
+        *(invalid(*good, 8, gradient_bytes=size) for size in (-2, nan)),
+        *(invalid(*good, 8, micro_steps=steps) for steps in (0, -1, 1.5, True)),
     ]
 
 
@@ -186,15 +189,15 @@ TRAFFIC = Build(
         Group(
             "weights kept for the backward pass",
             _kept_whole,
-            5,
+            6,
             "Without resharding, stage 3 gathers the weights once in a micro-step; other stages do not change.",
-            corners=lambda rng: [_kept_whole(rng, rng.choice((0, 1, 2)))],
+            corners=lambda rng: [_kept_whole(rng, stage) for stage in (0, 1, 2, 3)],
         ),
         Group("nothing to send", _nothing_sent, 4, "One rank, or no parameters: nothing is sent."),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_traffic(rng)),
-            12,
+            19,
             "Bad input must raise ValueError.",
             corners=_bad_traffic,
         ),

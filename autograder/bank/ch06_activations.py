@@ -89,11 +89,16 @@ def _bad_of_each(rng: Random) -> list[Case]:
         invalid(s, -1, h, a),
         invalid(s, b, 0, a),
         invalid(s, b, h, 0),
+        invalid(float(s), b, h, a),
+        invalid(s, 1.5, h, a),
+        invalid(s, b, float(h), a),
+        invalid(s, b, h, float(a)),
     ]
     splits = [invalid(*shape, ranks=ranks) for ranks in (0, -8, 2.5, True)]
     heads = [invalid(s, b, 1024, 8, kv_heads=3), invalid(*shape, kv_heads=0)]
     sizes = [invalid(*shape, element_bytes=-2), invalid(*shape, mask_bytes=nan), invalid(*shape, element_bytes=inf)]
-    return [*names, *shapes, *splits, *heads, *sizes, invalid(*shape, ffn=-1)]
+    inner = [invalid(*shape, ffn=-1), invalid(*shape, ffn=4.5), invalid(s, b, 64 * a, a, kv_heads=1.0)]
+    return [*names, *shapes, *splits, *heads, *sizes, *inner]
 
 
 ACTIVATIONS = Build(
@@ -137,7 +142,7 @@ ACTIVATIONS = Build(
             _modern_of_each,
         ),
         Group("no tokens", _empty, 2, "Without tokens there is nothing to store."),
-        Group("bad input", _bad, 17, "Bad input must raise ValueError.", _bad_of_each),
+        Group("bad input", _bad, 23, "Bad input must raise ValueError.", _bad_of_each),
     ),
     slips=ACTIVATION_BYTES,
 )

@@ -11,20 +11,6 @@ from autograder.items import Build, Case, Debug, Group, Slip, invalid
 # --- head_partition
 
 
-def slip_heads_in_turn(heads, kv_heads, ranks, rank):
-    for count in (heads, kv_heads, ranks):
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise ValueError("count")
-    if isinstance(rank, bool) or rank not in range(ranks) or heads % kv_heads or heads % ranks:
-        raise ValueError("rank or heads")
-    query = range(rank * heads // ranks, (rank + 1) * heads // ranks)
-    if kv_heads % ranks == 0:
-        return query, range(rank * kv_heads // ranks, (rank + 1) * kv_heads // ranks), 1
-    if ranks % kv_heads:
-        raise ValueError("kv_heads")
-    return query, range(rank % kv_heads, rank % kv_heads + 1), ranks // kv_heads
-
-
 def slip_heads_floored(heads, kv_heads, ranks, rank):
     for count in (heads, kv_heads, ranks):
         if not isinstance(count, int) or isinstance(count, bool) or count < 1:
@@ -36,68 +22,11 @@ def slip_heads_floored(heads, kv_heads, ranks, rank):
     return range(rank * query, (rank + 1) * query), range(first, first + block), max(1, ranks // kv_heads)
 
 
-def slip_heads_without_replicas(heads, kv_heads, ranks, rank):
-    for count in (heads, kv_heads, ranks):
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise ValueError("count")
-    if isinstance(rank, bool) or rank not in range(ranks) or heads % kv_heads or heads % ranks or kv_heads % ranks:
-        raise ValueError("rank or heads")
-    query = range(rank * heads // ranks, (rank + 1) * heads // ranks)
-    return query, range(rank * kv_heads // ranks, (rank + 1) * kv_heads // ranks), 1
-
-
-def slip_heads_counted_once(heads, kv_heads, ranks, rank):
-    for count in (heads, kv_heads, ranks):
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise ValueError("count")
-    if isinstance(rank, bool) or rank not in range(ranks) or heads % kv_heads or heads % ranks:
-        raise ValueError("rank or heads")
-    if kv_heads % ranks and ranks % kv_heads:
-        raise ValueError("kv_heads")
-    first = rank * kv_heads // ranks
-    query = range(rank * heads // ranks, (rank + 1) * heads // ranks)
-    return query, range(first, first + max(1, kv_heads // ranks)), 1
-
-
-def slip_heads_all_keys(heads, kv_heads, ranks, rank):
-    for count in (heads, kv_heads, ranks):
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            raise ValueError("count")
-    if isinstance(rank, bool) or rank not in range(ranks) or heads % kv_heads or heads % ranks:
-        raise ValueError("rank or heads")
-    if kv_heads % ranks and ranks % kv_heads:
-        raise ValueError("kv_heads")
-    return range(rank * heads // ranks, (rank + 1) * heads // ranks), range(kv_heads), ranks
-
-
-def slip_heads_unchecked(heads, kv_heads, ranks, rank):
-    query = range(rank * heads // max(1, ranks), (rank + 1) * heads // max(1, ranks))
-    if kv_heads >= ranks:
-        block = kv_heads // max(1, ranks)
-        return query, range(rank * block, (rank + 1) * block), 1
-    replicas = ranks // max(1, kv_heads)
-    return query, range(rank // replicas, rank // replicas + 1), replicas
-
-
 # --- debug_qkv
 
 
 def wrong_qkv(hidden, ranks, rank):
     return list(range(rank * 3 * hidden // ranks, (rank + 1) * 3 * hidden // ranks))
-
-
-def slip_qkv_in_turn(hidden, ranks, rank):
-    return [third * hidden + row for third in range(3) for row in range(rank, hidden, ranks)]
-
-
-def slip_qkv_interleaved(hidden, ranks, rank):
-    block = hidden // ranks
-    return [third * hidden + rank * block + row for row in range(block) for third in range(3)]
-
-
-def slip_qkv_queries_only(hidden, ranks, rank):
-    block = hidden // ranks
-    return list(range(rank * block, (rank + 1) * block)) + list(range(hidden, 3 * hidden))
 
 
 def _split(rng: Random) -> Case:
@@ -155,20 +84,74 @@ HEAD_PARTITION = Build(
     ),
     groups=(
         Group("whole heads for each rank", _split, 6, "Where the ranks divide the key-value heads, each has a block."),
-        Group("fewer key-value heads than ranks", _replicated, 6, "A key-value head stands where its query heads are."),
-        Group("one key-value head", _one_key, 3, "One key-value head stands on every rank."),
+        Group(
+            "fewer key-value heads than ranks",
+            _replicated,
+            6,
+            "A rank has the key-value head that its query heads read.",
+        ),
+        Group("one key-value head", _one_key, 3, "Every rank has the only key-value head."),
         Group("bad input", _bad_heads, 13, "Bad input must raise ValueError.", _bad_heads_of_each),
     ),
     slips=(
         Slip(
             "Key-value heads were dealt out in turn: a rank then lacks the ones that its query heads read.",
-            slip_heads_in_turn,
+            edit=("range(rank // replicas, rank // replicas + 1)", "range(rank % kv_heads, rank % kv_heads + 1)"),
         ),
         Slip("Numbers that do not divide were rounded down: heads get lost.", slip_heads_floored),
-        Slip("With fewer key-value heads than ranks each is copied to several ranks.", slip_heads_without_replicas),
-        Slip("A copied key-value head stands on ranks / kv_heads ranks, not on one.", slip_heads_counted_once),
-        Slip("Every rank keeps all key-value heads: it needs those that its query heads read.", slip_heads_all_keys),
-        Slip("Impossible arguments were accepted.", slip_heads_unchecked),
+        Slip(
+            "With fewer key-value heads than ranks each is copied to several ranks.",
+            edit=("if ranks % kv_heads:", "if kv_heads % ranks:"),
+        ),
+        Slip(
+            "A copied key-value head is on ranks / kv_heads ranks, not on one.",
+            edits=(
+                ("ranks // kv_heads", "rank * kv_heads // ranks"),
+                (
+                    "query, range(rank // replicas, rank // replicas + 1), replicas",
+                    "(query, range(replicas, replicas + max(1, kv_heads // ranks)), 1)",
+                ),
+            ),
+        ),
+        Slip(
+            "Every rank keeps all key-value heads: it needs those that its query heads read.",
+            edits=(
+                ("range(rank * kv_heads // ranks, (rank + 1) * kv_heads // ranks), 1", "range(kv_heads), ranks"),
+                ("range(rank // replicas, rank // replicas + 1), replicas", "range(kv_heads), ranks"),
+            ),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edits=(
+                (
+                    (
+                        '    for name, count in (("heads", heads), ("kv_heads", kv_heads), ("ranks", '
+                        "ranks)):\n"
+                        "        if not isinstance(count, int) or isinstance(count, bool) or count < 1:\n"
+                        '            raise ValueError(f"{name} must be an integer >= 1, got {count!r}")\n'
+                        "    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in "
+                        "range(ranks):\n"
+                        '        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got '
+                        '{rank!r}")\n'
+                        "    if heads % kv_heads:\n"
+                        '        raise ValueError(f"heads must be divisible by kv_heads, got {heads} and '
+                        '{kv_heads}")\n'
+                        "    if heads % ranks:\n"
+                        '        raise ValueError(f"heads must be divisible by ranks, got {heads} and '
+                        '{ranks}")\n'
+                    ),
+                    "",
+                ),
+                (
+                    (
+                        "    if ranks % kv_heads:\n"
+                        '        raise ValueError(f"kv_heads must divide ranks or be divisible by them, '
+                        'got {kv_heads} and {ranks}")\n'
+                    ),
+                    "",
+                ),
+            ),
+        ),
     ),
 )
 
@@ -194,9 +177,21 @@ DEBUG_QKV = Debug(
         Slip(
             "The fused weight was cut as one: rank 0 then holds queries only. Cut each of its three blocks.", wrong_qkv
         ),
-        Slip("Rows were dealt out in turn: a rank keeps consecutive rows of each block.", slip_qkv_in_turn),
-        Slip("The rows of the three blocks were mixed: list them in ascending order.", slip_qkv_interleaved),
-        Slip("Only the queries were cut: keys and values are split too.", slip_qkv_queries_only),
+        Slip(
+            "Rows were dealt out in turn: a rank keeps consecutive rows of each block.",
+            edits=(("third * hidden + rank * block", "third * hidden"), ("range(block)", "range(rank, hidden, ranks)")),
+        ),
+        Slip(
+            "The rows of the three blocks were mixed: list them in ascending order.",
+            edit=("for third in range(3) for row in range(block)", "for row in range(block) for third in range(3)"),
+        ),
+        Slip(
+            "Only the queries were cut: keys and values are split too.",
+            edit=(
+                "[third * hidden + rank * block + row for third in range(3) for row in range(block)]",
+                "list(range(rank * block, (rank + 1) * block)) + list(range(hidden, 3 * hidden))",
+            ),
+        ),
     ),
     wrong=wrong_qkv,
 )

@@ -138,6 +138,7 @@ COLUMN = Build(
     rule=rules.calls_at_most(
         _column_calls,
         "f sums the gradient of x in one all-reduce, and gather_output joins the slices in one all-gather",
+        least=lambda case: sum(size for _, size in _column_calls(case)),
     ),
 )
 
@@ -180,7 +181,9 @@ ROW = Build(
     ),
     slips=ROWS,
     rule=rules.calls_at_most(
-        lambda case: [("all_reduce", rules.bytes_of(case.args[0][3]))], "g sums the output once, and nothing else"
+        lambda case: [("all_reduce", rules.bytes_of(case.args[0][3]))],
+        "g sums the output once, and nothing else",
+        least=lambda case: rules.bytes_of(case.args[0][3]),
     ),
 )
 

@@ -57,7 +57,13 @@ def _form(rng: Random) -> Case:
 
 
 def _one_reduction(why: str):
-    return rules.calls_at_most(lambda case: [("all_reduce", rules.bytes_of(case.args[0][0]))], why)
+    return rules.calls_at_most(lambda case: [("all_reduce", rules.bytes_of(case.args[0][0]))], why, _own_bytes)
+
+
+def _own_bytes(case: Case) -> int:
+    """Bytes of x, in the type in which the case has it."""
+    size = rules.bytes_of(case.args[0][0])
+    return size // 4 if case.kwargs.get("form") == "bfloat16" else size
 
 
 GROUPS = (

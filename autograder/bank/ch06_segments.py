@@ -10,100 +10,6 @@ from random import Random
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
-def slip_segment_root(layers, layer_bytes, checkpoint_bytes):
-    import math
-
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
-        raise ValueError("layers")
-    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
-        raise ValueError("bytes")
-    k = round(math.sqrt(layers))
-    return k, -(-layers // k) * checkpoint_bytes + k * layer_bytes
-
-
-def slip_segment_floor(layers, layer_bytes, checkpoint_bytes):
-    import math
-
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
-        raise ValueError("layers")
-    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
-        raise ValueError("bytes")
-    peak, k = min((layers // k * checkpoint_bytes + k * layer_bytes, k) for k in range(1, layers + 1))
-    return k, float(peak)
-
-
-def slip_segment_no_live(layers, layer_bytes, checkpoint_bytes):
-    import math
-
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
-        raise ValueError("layers")
-    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
-        raise ValueError("bytes")
-    peak, k = min((-(-layers // k) * checkpoint_bytes, k) for k in range(1, layers + 1))
-    return k, float(peak)
-
-
-def slip_segment_one_segment(layers, layer_bytes, checkpoint_bytes):
-    import math
-
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
-        raise ValueError("layers")
-    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
-        raise ValueError("bytes")
-    return 1, float(layer_bytes + checkpoint_bytes)
-
-
-def slip_segment_last_of_equals(layers, layer_bytes, checkpoint_bytes):
-    import math
-
-    if isinstance(layers, bool) or not isinstance(layers, int) or layers < 1:
-        raise ValueError("layers")
-    if not (0 <= layer_bytes < math.inf and 0 <= checkpoint_bytes < math.inf):
-        raise ValueError("bytes")
-    peaks = {k: -(-layers // k) * checkpoint_bytes + k * layer_bytes for k in range(1, layers + 1)}
-    peak = min(peaks.values())
-    return max(k for k in peaks if peaks[k] == peak), float(peak)
-
-
-def slip_segment_unchecked(layers, layer_bytes, checkpoint_bytes):
-    layers = max(1, int(layers))
-    peaks = [(-(-layers // k) * checkpoint_bytes + k * layer_bytes, k) for k in range(1, layers + 1)]
-    return min(peaks)[1], float(min(peaks)[0])
-
-
-def slip_padded_to_ranks(vocab, ranks, multiple=128):
-    for count in (vocab, ranks, multiple):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError("count")
-    return -(-vocab // ranks) * ranks
-
-
-def slip_padded_without_ranks(vocab, ranks, multiple=128):
-    for count in (vocab, ranks, multiple):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError("count")
-    return -(-vocab // multiple) * multiple
-
-
-def slip_padded_one_more(vocab, ranks, multiple=128):
-    for count in (vocab, ranks, multiple):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError("count")
-    return (vocab // (multiple * ranks) + 1) * multiple * ranks
-
-
-def slip_padded_down(vocab, ranks, multiple=128):
-    for count in (vocab, ranks, multiple):
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError("count")
-    return vocab // (multiple * ranks) * multiple * ranks
-
-
-def slip_padded_unchecked(vocab, ranks, multiple=128):
-    block = int(multiple * ranks) or 1
-    return int(-(-vocab // block) * block)
-
-
 def _segments(rng: Random) -> Case:
     """A checkpoint costs from a hundredth of a layer to ten layers."""
     layer = rng.randint(100, 10**9)
@@ -175,13 +81,39 @@ SEGMENT = Build(
     ),
     slips=(
         Slip(
-            "The square root of the layers is best only where a checkpoint is as large as a layer.", slip_segment_root
+            "The square root of the layers is best only where a checkpoint is as large as a layer.",
+            edits=(
+                (
+                    '_check_integer("layers", layers, 1)',
+                    'import math\n    k = round(math.sqrt(layers))\n    _check_integer("layers", layers, 1)',
+                ),
+                ("segment, float(peak)", "(k, -(-layers // k) * checkpoint_bytes + k * layer_bytes)"),
+            ),
         ),
-        Slip("A rest of layers needs a checkpoint too: round up.", slip_segment_floor),
-        Slip("While a segment runs backward, its own layers live too.", slip_segment_no_live),
-        Slip("All checkpoints are kept until the backward pass reaches them.", slip_segment_one_segment),
-        Slip("Of equal peaks, the shorter segment counts.", slip_segment_last_of_equals),
-        Slip("Impossible arguments were accepted.", slip_segment_unchecked),
+        Slip("A rest of layers needs a checkpoint too: round up.", edit=("-(-layers // k)", "layers // k")),
+        Slip(
+            "While a segment runs backward, its own layers live too.",
+            edit=("-(-layers // k) * checkpoint_bytes + k * layer_bytes", "-(-layers // k) * checkpoint_bytes"),
+        ),
+        Slip(
+            "All checkpoints are kept until the backward pass reaches them.",
+            edit=("segment, float(peak)", "(1, float(layer_bytes + checkpoint_bytes))"),
+        ),
+        Slip(
+            "Of equal peaks, the shorter segment counts.",
+            edit=("min(peaks)", "min(peaks, key=lambda one: (one[0], -one[1]))"),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edit=(
+                (
+                    '_check_integer("layers", layers, 1)\n'
+                    '    _check_size("layer_bytes", layer_bytes)\n'
+                    '    _check_size("checkpoint_bytes", checkpoint_bytes)'
+                ),
+                "layers = max(1, int(layers))",
+            ),
+        ),
     ),
 )
 
@@ -236,11 +168,35 @@ PADDED = Build(
         ),
     ),
     slips=(
-        Slip("Only the ranks divide it: the rows of each rank are a multiple of 128 too.", slip_padded_to_ranks),
-        Slip("The multiple counts for each rank: the whole is a multiple of 128 t.", slip_padded_without_ranks),
-        Slip("A vocabulary that fits got another block of rows.", slip_padded_one_more),
-        Slip("It was rounded down: tokens get lost.", slip_padded_down),
-        Slip("Impossible arguments were accepted.", slip_padded_unchecked),
+        Slip(
+            "Only the ranks divide it: the rows of each rank are a multiple of 128 too.",
+            edit=("-(-vocab // block) * block", "-(-vocab // ranks) * ranks"),
+        ),
+        Slip(
+            "The multiple counts for each rank: the whole is a multiple of 128 t.",
+            edit=("-(-vocab // block) * block", "-(-vocab // multiple) * multiple"),
+        ),
+        Slip(
+            "A vocabulary that fits got another block of rows.",
+            edit=("-(-vocab // block) * block", "(vocab // block + 1) * multiple * ranks"),
+        ),
+        Slip(
+            "It was rounded down: tokens get lost.",
+            edit=("-(-vocab // block) * block", "vocab // block * multiple * ranks"),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edits=(
+                (
+                    (
+                        'for name, count in (("vocab", vocab), ("ranks", ranks), ("multiple", multiple)):\n'
+                        "        _check_integer(name, count, 1)"
+                    ),
+                    "",
+                ),
+                ("block = multiple * ranks", "block = int(multiple * ranks) or 1"),
+            ),
+        ),
     ),
 )
 

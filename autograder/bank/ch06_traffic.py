@@ -10,65 +10,8 @@ from random import Random
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 
-def slip_traffic_one_of_two(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
-        raise ValueError("out of range")
-    shares = 2 + (2 + (1 if sequence_parallel else 0) if backward else 0)
-    return shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes
-
-
-def slip_traffic_split_tensor(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
-        raise ValueError("out of range")
-    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
-    return shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes / ranks
-
-
-def slip_traffic_elements(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
-        raise ValueError("out of range")
-    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
-    return shares * (ranks - 1) / ranks * sequence * batch * hidden
-
-
-def slip_traffic_forward_only(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
-        raise ValueError("out of range")
-    return 4 * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes
-
-
-def slip_traffic_same_with_sp(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
-        raise ValueError("out of range")
-    return (8 if backward else 4) * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes
-
-
-def slip_traffic_whole_tensors(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    if min(sequence, batch) < 0 or hidden < 1 or ranks < 1 or not 0 <= element_bytes < float("inf"):
-        raise ValueError("out of range")
-    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
-    return shares * (ranks > 1) * sequence * batch * hidden * element_bytes
-
-
-def slip_traffic_unchecked(sequence, batch, hidden, ranks, element_bytes=2, backward=True, sequence_parallel=False):
-    shares = 4 + (4 + (2 if sequence_parallel else 0) if backward else 0)
-    return shares * (ranks - 1) / (ranks or 1) * sequence * batch * hidden * element_bytes
-
-
 def wrong_traffic(sequence, batch, hidden, ranks):
     return 4 * 2 * sequence * batch * hidden / ranks * (ranks - 1) / ranks
-
-
-def slip_traffic_in_elements(sequence, batch, hidden, ranks):
-    return 8 * sequence * batch * hidden * (ranks - 1) / ranks
-
-
-def slip_traffic_all_of_it(sequence, batch, hidden, ranks):
-    return 4 * 2 * 2 * sequence * batch * hidden * (ranks > 1)
-
-
-def slip_traffic_not_halved(sequence, batch, hidden, ranks):
-    return 4 * 2 * 2 * sequence * batch * hidden * (ranks - 1) / ranks / ranks
 
 
 def _layer(rng: Random) -> tuple[int, int, int, int]:
@@ -148,17 +91,38 @@ TRAFFIC = Build(
     slips=(
         Slip(
             "That is half: a layer has two all-reduces each way, and each sends 2 (t-1)/t of a tensor.",
-            slip_traffic_one_of_two,
+            edit=("shares = 4 + (4 + (2", "shares = 2 + (2 + (1"),
         ),
-        Slip("Activations are whole on every rank: the tensor is not divided by the ranks.", slip_traffic_split_tensor),
-        Slip("Those are elements: multiply by the bytes of one.", slip_traffic_elements),
-        Slip("The backward pass sends as well.", slip_traffic_forward_only),
+        Slip(
+            "Activations are whole on every rank: the tensor is not divided by the ranks.",
+            edit=(
+                "shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes",
+                "shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes / ranks",
+            ),
+        ),
+        Slip(
+            "Those are elements: multiply by the bytes of one.",
+            edit=(
+                "shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes",
+                "shares * (ranks - 1) / ranks * sequence * batch * hidden",
+            ),
+        ),
+        Slip("The backward pass sends as well.", edit=("return float(shares", "return float(4")),
         Slip(
             "With slices stored, both inputs are gathered again in the backward pass: two shares more.",
-            slip_traffic_same_with_sp,
+            edit=("return float(shares", "return float((8 if backward else 4)"),
         ),
-        Slip("A rank keeps its own share: a ring sends (t-1)/t of a tensor in each phase.", slip_traffic_whole_tensors),
-        Slip("Impossible arguments were accepted.", slip_traffic_unchecked),
+        Slip(
+            "A rank keeps its own share: a ring sends (t-1)/t of a tensor in each phase.",
+            edit=("shares * (ranks - 1) / ranks", "shares * (ranks > 1)"),
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            edits=(
+                (('_check_shape(sequence, batch, hidden, ranks)\n    _check_size("element_bytes", element_bytes)'), ""),
+                ("shares * (ranks - 1) / ranks", "shares * (ranks - 1) / (ranks or 1)"),
+            ),
+        ),
     ),
 )
 
@@ -179,9 +143,21 @@ DEBUG_TRAFFIC = Debug(
     ),
     slips=(
         Slip("Activations are whole on every rank, and an all-reduce sends 2 (t-1)/t of them.", wrong_traffic),
-        Slip("Two bytes for each element are missing, or the two phases of an all-reduce.", slip_traffic_in_elements),
-        Slip("A rank keeps its own share: a ring sends (t-1)/t of a tensor in each phase.", slip_traffic_all_of_it),
-        Slip("Both phases are there; but the tensor is not divided by the ranks.", slip_traffic_not_halved),
+        Slip(
+            "Two bytes for each element are missing, or the two phases of an all-reduce.",
+            edit=("4 * 2 * (ranks - 1) / ranks * tensor", "8 * sequence * batch * hidden * (ranks - 1) / ranks"),
+        ),
+        Slip(
+            "A rank keeps its own share: a ring sends (t-1)/t of a tensor in each phase.",
+            edit=("4 * 2 * (ranks - 1) / ranks * tensor", "4 * 2 * 2 * sequence * batch * hidden * (ranks > 1)"),
+        ),
+        Slip(
+            "Both phases are there; but the tensor is not divided by the ranks.",
+            edit=(
+                "4 * 2 * (ranks - 1) / ranks * tensor",
+                "4 * 2 * 2 * sequence * batch * hidden * (ranks - 1) / ranks / ranks",
+            ),
+        ),
     ),
     wrong=wrong_traffic,
 )

@@ -7,95 +7,6 @@ from __future__ import annotations
 from autograder.items import Slip
 
 
-def slip_stores_eight(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or heads % (kv_heads or heads):
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn or 0) < 0:
-        raise ValueError("negative size")
-    return 8.0 * sequence * batch * hidden
-
-
-def slip_stores_all_divided(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or kv_heads < 1 or heads % kv_heads:
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn) < 0:
-        raise ValueError("negative size")
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    if recompute == "full":
-        return float(tokens * hidden * e / ranks)
-    layer = tokens * (hidden * (6 * e + 2 * k + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))
-    stored = attention == "materialised" and recompute == "none"
-    return (layer + stored * heads * sequence * tokens * (2 * e + k if dropout else e)) / ranks
-
-
-def slip_stores_flash_matrix(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or kv_heads < 1 or heads % kv_heads:
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn) < 0:
-        raise ValueError("negative size")
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    around = ranks if sequence_parallel else 1
-    if recompute == "full":
-        return tokens * hidden * e / around
-    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))
-    stored = recompute == "none"
-    matrix = stored * heads * sequence * tokens * (2 * e + k if dropout else e)
-    return tokens * hidden * (4 * e + 2 * k) / around + (split + matrix) / ranks
-
-
 def slip_stores_split_input(
     sequence,
     batch,
@@ -128,130 +39,6 @@ def slip_stores_split_input(
     return tokens * hidden * (4 * e + 2 * k) / (ranks if sequence_parallel else 1) + (split + matrix) / ranks
 
 
-def slip_stores_ten_weights(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or heads % (kv_heads or heads):
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn or 0) < 0:
-        raise ValueError("negative size")
-    return 10 * 12.0 * hidden * hidden * element_bytes / ranks
-
-
-def slip_stores_one_head(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or kv_heads < 1 or heads % kv_heads:
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn) < 0:
-        raise ValueError("negative size")
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    around = ranks if sequence_parallel else 1
-    if recompute == "full":
-        return tokens * hidden * e / around
-    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))
-    stored = attention == "materialised" and recompute == "none"
-    matrix = stored * sequence * tokens * (2 * e + k if dropout else e)
-    return tokens * hidden * (4 * e + 2 * k) / around + (split + matrix) / ranks
-
-
-def slip_stores_no_gate(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or kv_heads < 1 or heads % kv_heads:
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn) < 0:
-        raise ValueError("negative size")
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    around = ranks if sequence_parallel else 1
-    if recompute == "full":
-        return tokens * hidden * e / around
-    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * 2)
-    stored = attention == "materialised" and recompute == "none"
-    matrix = stored * heads * sequence * tokens * (2 * e + k if dropout else e)
-    return tokens * hidden * (4 * e + 2 * k) / around + (split + matrix) / ranks
-
-
-def slip_stores_gib(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or kv_heads < 1 or heads % kv_heads:
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn) < 0:
-        raise ValueError("negative size")
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    around = ranks if sequence_parallel else 1
-    if recompute == "full":
-        return tokens * hidden * e / around / 2**30
-    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))
-    stored = attention == "materialised" and recompute == "none"
-    matrix = stored * heads * sequence * tokens * (2 * e + k if dropout else e)
-    return (tokens * hidden * (4 * e + 2 * k) / around + (split + matrix) / ranks) / 2**30
-
-
 def slip_stores_unchecked(
     sequence,
     batch,
@@ -280,16 +67,43 @@ def slip_stores_unchecked(
 
 
 ACTIVATION_BYTES = (
-    Slip("8 s b h leaves out the masks, the MLP and the attention matrix, and knows no option.", slip_stores_eight),
+    Slip(
+        "8 s b h leaves out the masks, the MLP and the attention matrix, and knows no option.",
+        edit=('if recompute == "full":', ('return 8.0 * tokens * hidden\n    if recompute == "full":')),
+    ),
     Slip(
         "Without sequence parallelism norms and residuals stay whole on every rank: not everything is divided.",
-        slip_stores_all_divided,
+        edit=("around = ranks if sequence_parallel else 1", "around = ranks"),
     ),
-    Slip("Flash attention never stores the attention matrix.", slip_stores_flash_matrix),
+    Slip(
+        "Flash attention never stores the attention matrix.",
+        edit=('attention == "materialised" and recompute == "none"', 'recompute == "none"'),
+    ),
     Slip("The input of a layer is whole on every rank without sequence parallelism.", slip_stores_split_input),
-    Slip("Activations grow with batch and sequence: they are no multiple of the weights.", slip_stores_ten_weights),
-    Slip("Every head has an attention matrix of its own.", slip_stores_one_head),
-    Slip("A gated MLP keeps four inner tensors: gate, up, the activated gate and the product.", slip_stores_no_gate),
-    Slip("That is GiB: return bytes.", slip_stores_gib),
-    Slip("Impossible arguments were accepted.", slip_stores_unchecked),
+    Slip(
+        "Activations grow with batch and sequence: they are no multiple of the weights.",
+        edit=(
+            'if recompute == "full":',
+            'return 10 * 12.0 * hidden * hidden * e / ranks\n    if recompute == "full":',
+        ),
+    ),
+    Slip(
+        "Every head has an attention matrix of its own.",
+        edit=("split + matrix", "split + stored * sequence * tokens * (2 * e + k if dropout else e)"),
+    ),
+    Slip(
+        "A gated MLP keeps four inner tensors: gate, up, the activated gate and the product.",
+        edit=("4 if gated else 2", "2"),
+    ),
+    Slip(
+        "That is GiB: return bytes.",
+        edits=(
+            ("tokens * hidden * e / around", "tokens * hidden * e / around / 2**30"),
+            (
+                "replicated / around + (split + matrix) / ranks",
+                "(tokens * hidden * (4 * e + 2 * k) / around + (split + matrix) / ranks) / 2**30",
+            ),
+        ),
+    ),
+    Slip("No argument is checked: one that is outside its range has to raise ValueError.", slip_stores_unchecked),
 )

@@ -139,7 +139,7 @@ EMBEDDING = (
     Slip("The gradient was summed too: it is complete on every rank.", slip_lookup_sums_gradient),
     Slip("The sum was made outside of autograd: no gradient comes back.", slip_lookup_detached),
     Slip("The whole table was gathered: send the rows that were asked for.", slip_lookup_gathers),
-    Slip("Impossible arguments were accepted.", slip_lookup_accepts),
+    Slip("An id outside the vocabulary was accepted: it has to raise ValueError on every rank.", slip_lookup_accepts),
 )
 
 

@@ -234,7 +234,7 @@ def slip_mlp_uneven(x, up, up_bias, down, down_bias, group=None):
 
 MLPS = (
     Slip("The inner activations were gathered: the second layer wants the slice that a rank has.", slip_mlp_gathers),
-    Slip("GELU stands after the sum: it belongs between the layers.", slip_mlp_gelu_last),
+    Slip("GELU comes after the sum: it belongs between the layers.", slip_mlp_gelu_last),
     Slip("Every rank added the second bias before the sum: it counts t times.", slip_mlp_bias_of_each),
     Slip("The gradient of the output was summed: it is complete on every rank.", slip_mlp_sums_gradient),
     Slip("f is missing: the gradient of x holds the part of one rank's slice alone.", slip_mlp_no_f),

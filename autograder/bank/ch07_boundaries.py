@@ -8,58 +8,6 @@ from autograder.bank.ch07_words import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
-def slip_one_boundary(rank, ranks, microbatches, activation_bytes, virtual_stages=1):
-    for value in (ranks, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    if type(rank) is not int or rank not in range(ranks) or not 0 <= activation_bytes < float("inf"):
-        raise ValueError("out of range")
-    return microbatches * activation_bytes * ((rank < ranks - 1) + (rank > 0))
-
-
-def slip_forward_only(rank, ranks, microbatches, activation_bytes, virtual_stages=1):
-    for value in (ranks, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    if type(rank) is not int or rank not in range(ranks) or not 0 <= activation_bytes < float("inf"):
-        raise ValueError("out of range")
-    return microbatches * activation_bytes * (virtual_stages - (rank == ranks - 1)) if ranks > 1 else 0.0
-
-
-def slip_received_too(rank, ranks, microbatches, activation_bytes, virtual_stages=1):
-    for value in (ranks, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    if type(rank) is not int or rank not in range(ranks) or not 0 <= activation_bytes < float("inf"):
-        raise ValueError("out of range")
-    ways = 2 * virtual_stages - (rank == ranks - 1) - (rank == 0)
-    return 2 * microbatches * activation_bytes * ways if ranks > 1 else 0.0
-
-
-def slip_one_message(rank, ranks, microbatches, activation_bytes, virtual_stages=1):
-    for value in (ranks, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    if type(rank) is not int or rank not in range(ranks) or not 0 <= activation_bytes < float("inf"):
-        raise ValueError("out of range")
-    return activation_bytes * (2 * virtual_stages - (rank == ranks - 1) - (rank == 0)) if ranks > 1 else 0.0
-
-
-def slip_all_boundaries(rank, ranks, microbatches, activation_bytes, virtual_stages=1):
-    for value in (ranks, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    if type(rank) is not int or rank not in range(ranks) or not 0 <= activation_bytes < float("inf"):
-        raise ValueError("out of range")
-    return 2 * virtual_stages * microbatches * activation_bytes
-
-
-def slip_any_rank(rank, ranks, microbatches, activation_bytes, virtual_stages=1):
-    if ranks == 1:
-        return 0.0
-    return microbatches * activation_bytes * (2 * virtual_stages - (rank == ranks - 1) - (rank == 0))
-
-
 def _sends(rng: Random, chunks: int = 1, rank: int | None = None) -> Case:
     ranks = rng.randint(3, 16)
     place = rng.randrange(ranks) if rank is None else rank % ranks
@@ -123,17 +71,56 @@ BYTES = Build(
             "bad input",
             lambda rng: rng.choice(_bad_sends(rng)),
             7,
-            "Bad input must raise ValueError: a rank outside the pipeline, negative bytes.",
+            "A rank outside the pipeline, counts below 1, and negative or infinite bytes must raise ValueError.",
             _bad_sends,
         ),
     ),
     slips=(
-        Slip("The chunks were ignored: with v of them there are v times as many boundaries.", slip_one_boundary),
-        Slip("The gradients were forgotten: what goes forward comes back.", slip_forward_only),
-        Slip("That counts what is received as well: it is what others send.", slip_received_too),
-        Slip("That is one micro-batch: each of them crosses every boundary.", slip_one_message),
-        Slip("The first stage sends no gradient back, and the last no activation on.", slip_all_boundaries),
-        Slip(UNCHECKED.format("a rank outside the pipeline, negative bytes"), slip_any_rank),
+        Slip(
+            "The chunks were ignored: with v of them there are v times as many boundaries.",
+            edit=(
+                "messages * microbatches * activation_bytes",
+                "microbatches * activation_bytes * ((rank < ranks - 1) + (rank > 0))",
+            ),
+        ),
+        Slip(
+            "The gradients were forgotten: what goes forward comes back.",
+            edit=(
+                "messages * microbatches * activation_bytes",
+                "microbatches * activation_bytes * (virtual_stages - (rank == ranks - 1)) if ranks > 1 else 0.0",
+            ),
+        ),
+        Slip(
+            "That counts what is received as well: it is what others send.",
+            edit=(
+                "messages * microbatches * activation_bytes",
+                "2 * microbatches * activation_bytes * messages if ranks > 1 else 0.0",
+            ),
+        ),
+        Slip(
+            "That is one micro-batch: each of them crosses every boundary.",
+            edit=("messages * microbatches * activation_bytes", "activation_bytes * messages if ranks > 1 else 0.0"),
+        ),
+        Slip(
+            "The first stage sends no gradient back, and the last no activation on.",
+            edits=(
+                (("if ranks == 1:\n        return 0.0"), ""),
+                ("2 * virtual_stages - (rank == ranks - 1) - (rank == 0)", "2 * virtual_stages"),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("ranks outside the pipeline, counts below 1, bytes that are negative or not finite"),
+            edit=(
+                (
+                    '_check_shape(ranks, microbatches, virtual_stages, "ranks")\n'
+                    "    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in "
+                    "range(ranks):\n"
+                    '        raise ValueError(f"rank must be from 0 to {ranks - 1}, got {rank!r}")\n'
+                    '    _check_time("activation_bytes", activation_bytes)'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

@@ -10,58 +10,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 # --- expert_capacity
 
 
-def slip_one_choice(tokens, experts, top_k, capacity_factor=1.0):
-    from fractions import Fraction
-    from math import ceil
-
-    if tokens < 0 or experts < 1 or not 1 <= top_k <= experts or not 0 < capacity_factor < float("inf"):
-        raise ValueError("out of range")
-    return ceil(Fraction(str(capacity_factor)) * tokens / experts)
-
-
-def slip_rounded_down(tokens, experts, top_k, capacity_factor=1.0):
-    from fractions import Fraction
-
-    if tokens < 0 or experts < 1 or not 1 <= top_k <= experts or not 0 < capacity_factor < float("inf"):
-        raise ValueError("out of range")
-    return int(Fraction(str(capacity_factor)) * tokens * top_k / experts)
-
-
-def slip_shared_by_k(tokens, experts, top_k, capacity_factor=1.0):
-    from fractions import Fraction
-    from math import ceil
-
-    if tokens < 0 or experts < 1 or not 1 <= top_k <= experts or not 0 < capacity_factor < float("inf"):
-        raise ValueError("out of range")
-    return ceil(Fraction(str(capacity_factor)) * tokens / (experts * top_k))
-
-
-def slip_factor_last(tokens, experts, top_k, capacity_factor=1.0):
-    from fractions import Fraction
-    from math import ceil
-
-    if tokens < 0 or experts < 1 or not 1 <= top_k <= experts or not 0 < capacity_factor < float("inf"):
-        raise ValueError("out of range")
-    return int(Fraction(str(capacity_factor)) * ceil(Fraction(tokens * top_k, experts)))
-
-
-def slip_binary_noise(tokens, experts, top_k, capacity_factor=1.0):
-    from math import ceil
-
-    if tokens < 0 or experts < 1 or not 1 <= top_k <= experts or not 0 < capacity_factor < float("inf"):
-        raise ValueError("out of range")
-    return ceil(capacity_factor * tokens * top_k / experts)
-
-
-def slip_any_capacity(tokens, experts, top_k, capacity_factor=1.0):
-    from fractions import Fraction
-    from math import ceil, isfinite
-
-    if not isfinite(capacity_factor) or not experts:
-        return 0
-    return ceil(Fraction(str(capacity_factor)) * tokens * top_k / experts)
-
-
 def _capacity(rng: Random) -> Case:
     """An uneven share, so that it has to be rounded, and more than one choice."""
     experts = rng.choice((12, 24, 48, 60))
@@ -94,7 +42,18 @@ def _small_capacities(rng: Random) -> list[Case]:
 
 def _bad_capacities(rng: Random) -> list[Case]:
     good = [rng.randint(8, 512), rng.randint(4, 64), 2, 1.25]
-    wrong = ((0, -1), (1, 0), (2, 0), (2, good[1] + 1), (3, 0), (3, -1.0), (3, float("nan")), (3, float("inf")))
+    wrong = (
+        (0, -1),
+        (0, 2.5),
+        (1, 0),
+        (1, good[1] + 0.5),
+        (2, 0),
+        (2, good[1] + 1),
+        (3, 0),
+        (3, -1.0),
+        (3, float("nan")),
+        (3, float("inf")),
+    )
     return [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
 
 
@@ -134,83 +93,53 @@ CAPACITY = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_capacities(rng)),
-            8,
+            10,
             "Bad input must raise ValueError: more choices than experts, a factor that is not positive and finite.",
             _bad_capacities,
         ),
     ),
     slips=(
-        Slip("Each token makes k choices: T k assignments have to find room.", slip_one_choice),
-        Slip("Rounded down, an even router already drops tokens.", slip_rounded_down),
-        Slip("The k choices of a token need more room, not less.", slip_shared_by_k),
-        Slip("The share was rounded before the factor: round once, at the end, and up.", slip_factor_last),
-        Slip("The binary factor is a little above the written one: a whole share became one more.", slip_binary_noise),
-        Slip(UNCHECKED.format("more choices than experts, a factor of 0"), slip_any_capacity),
+        Slip(
+            "Each token makes k choices: T k assignments have to find room.",
+            edit=("tokens * top_k / experts", "tokens / experts"),
+        ),
+        Slip("Rounded down, an even router already drops tokens.", edit=("math.ceil", "int")),
+        Slip(
+            "The k choices of a token need more room, not less.",
+            edit=("tokens * top_k / experts", "tokens / (experts * top_k)"),
+        ),
+        Slip(
+            "The share was rounded before the factor: round once, at the end, and up.",
+            edit=(
+                "math.ceil(Fraction(str(capacity_factor)) * tokens * top_k / experts)",
+                "int(Fraction(str(capacity_factor)) * math.ceil(Fraction(tokens * top_k, experts)))",
+            ),
+        ),
+        Slip(
+            "The binary factor is a little above the written one: a whole share became one more.",
+            edit=("Fraction(str(capacity_factor))", "capacity_factor"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "more choices than experts, counts too small or not whole, factors that are not positive and finite"
+            ),
+            edit=(
+                (
+                    '    _check_count("tokens", tokens, 0)\n'
+                    '    _check_count("experts", experts, 1)\n'
+                    '    _check_count("top_k", top_k, 1)\n'
+                    "    _check_choice(top_k, experts)\n"
+                    "    if not 0 < capacity_factor < math.inf:\n"
+                    '        raise ValueError(f"capacity_factor must be a finite number > 0, got '
+                    '{capacity_factor!r}")\n'
+                ),
+                "    if not math.isfinite(capacity_factor) or not experts:\n        return 0\n",
+            ),
+        ),
     ),
 )
 
 # --- keep_within_capacity
-
-
-def slip_token_by_token(choices, experts, capacity):
-    if experts < 1 or capacity < 0 or any(e not in range(experts) for chosen in choices for e in chosen):
-        raise ValueError("out of range")
-    room = [capacity] * experts
-    kept = []
-    for chosen in choices:
-        row = []
-        for expert in chosen:
-            row.append(room[expert] > 0)
-            room[expert] -= row[-1]
-        kept.append(row)
-    return kept
-
-
-def slip_whole_tokens(choices, experts, capacity):
-    if experts < 1 or capacity < 0 or any(e not in range(experts) for chosen in choices for e in chosen):
-        raise ValueError("out of range")
-    room = [capacity] * experts
-    kept = [[False] * len(chosen) for chosen in choices]
-    for place in range(len(choices[0]) if choices else 0):
-        for token, chosen in enumerate(choices):
-            fits = room[chosen[place]] > 0 and all(kept[token][:place])
-            kept[token][place] = fits
-            room[chosen[place]] -= fits
-    return kept
-
-
-def slip_dropped_take_room(choices, experts, capacity):
-    if experts < 1 or capacity < 0 or any(e not in range(experts) for chosen in choices for e in chosen):
-        raise ValueError("out of range")
-    kept = [[False] * len(chosen) for chosen in choices]
-    for place in range(len(choices[0]) if choices else 0):
-        room = [capacity] * experts
-        for token, chosen in enumerate(choices):
-            kept[token][place] = room[chosen[place]] > 0
-            room[chosen[place]] -= 1
-    return kept
-
-
-def slip_last_first(choices, experts, capacity):
-    if experts < 1 or capacity < 0 or any(e not in range(experts) for chosen in choices for e in chosen):
-        raise ValueError("out of range")
-    room = [capacity] * experts
-    kept = [[False] * len(chosen) for chosen in choices]
-    for place in range(len(choices[0]) if choices else 0):
-        for token in reversed(range(len(choices))):
-            kept[token][place] = room[choices[token][place]] > 0
-            room[choices[token][place]] -= kept[token][place]
-    return kept
-
-
-def slip_any_choice(choices, experts, capacity):
-    room = [capacity] * (abs(experts) + 99)
-    kept = [[False] * len(chosen) for chosen in choices]
-    for place in range(len(choices[0]) if choices else 0):
-        for token, chosen in enumerate(choices):
-            kept[token][place] = room[chosen[place]] > 0
-            room[chosen[place]] -= kept[token][place]
-    return kept
 
 
 def _choices(rng: Random, tokens: int, experts: int, top_k: int) -> list[list[int]]:
@@ -287,12 +216,43 @@ KEEP = Build(
     slips=(
         Slip(
             "Tokens were served one by one: a late token's first choice lost to an early token's second.",
-            slip_token_by_token,
+            edit=(
+                "    for place in range(top_k):\n        for token, chosen in enumerate(choices):",
+                "    for token, chosen in enumerate(choices):\n        for place in range(top_k):",
+            ),
         ),
-        Slip("A token that loses one choice still has its others.", slip_whole_tokens),
-        Slip("Each choice began with empty experts: the room is for all choices together.", slip_dropped_take_room),
-        Slip("The last tokens were served first.", slip_last_first),
-        Slip(UNCHECKED.format("experts that are not there, a capacity below 0"), slip_any_choice),
+        Slip(
+            "A token that loses one choice still has its others.",
+            edit=("room[expert] > 0", "room[expert] > 0 and all(kept[token][:place])"),
+        ),
+        Slip(
+            "Each choice began with empty experts: the room is for all choices together.",
+            edit=("for place in range(top_k):", ("for place in range(top_k):\n        room = [capacity] * experts")),
+        ),
+        Slip(
+            "The last tokens were served first.",
+            edit=(
+                "        for token, chosen in enumerate(choices):\n            expert",
+                "        for token, chosen in reversed([*enumerate(choices)]):\n            expert",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("choices of experts that are not there, no experts at all, a capacity below 0"),
+            edits=(
+                (('    _check_count("experts", experts, 1)\n    _check_count("capacity", capacity, 0)\n'), ""),
+                (
+                    (
+                        "    for token, chosen in enumerate(choices):\n"
+                        "        if len(chosen) != top_k or any(expert not in range(experts) for expert in "
+                        "chosen):\n"
+                        '            raise ValueError(f"choices[{token}] must hold {top_k} experts from 0 '
+                        'to {experts - 1}, got {chosen!r}")\n'
+                        "    room = [capacity] * experts"
+                    ),
+                    "    room = [capacity] * (abs(experts) + 99)",
+                ),
+            ),
+        ),
     ),
 )
 

@@ -8,65 +8,6 @@ from autograder.bank.ch07_words import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
-def slip_over_experts(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    from math import comb
-
-    if tokens < 0 or min(hidden, top_k, ranks) < 1 or not 0 <= bytes_per_element < float("inf"):
-        raise ValueError("out of range")
-    if once_per_rank and (experts is None or experts < top_k or experts % ranks):
-        raise ValueError("experts")
-    parts = experts or 8 * ranks
-    k = ranks * (1 - comb(experts - experts // ranks, top_k) / comb(experts, top_k)) if once_per_rank else top_k
-    return tokens * k * hidden * bytes_per_element / parts
-
-
-def slip_one_expert(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    if tokens < 0 or min(hidden, top_k, ranks) < 1 or not 0 <= bytes_per_element < float("inf"):
-        raise ValueError("out of range")
-    if once_per_rank and (experts is None or experts < top_k or experts % ranks):
-        raise ValueError("experts")
-    return tokens * hidden * bytes_per_element * (ranks - 1) / ranks
-
-
-def slip_own_share(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    from math import comb
-
-    if tokens < 0 or min(hidden, top_k, ranks) < 1 or not 0 <= bytes_per_element < float("inf"):
-        raise ValueError("out of range")
-    if once_per_rank and (experts is None or experts < top_k or experts % ranks):
-        raise ValueError("experts")
-    k = ranks * (1 - comb(experts - experts // ranks, top_k) / comb(experts, top_k)) if once_per_rank else top_k
-    return tokens * k * hidden * bytes_per_element
-
-
-def slip_there_and_back(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    from math import comb
-
-    if tokens < 0 or min(hidden, top_k, ranks) < 1 or not 0 <= bytes_per_element < float("inf"):
-        raise ValueError("out of range")
-    if once_per_rank and (experts is None or experts < top_k or experts % ranks):
-        raise ValueError("experts")
-    k = ranks * (1 - comb(experts - experts // ranks, top_k) / comb(experts, top_k)) if once_per_rank else top_k
-    return 2 * tokens * k * hidden * bytes_per_element * (ranks - 1) / ranks
-
-
-def slip_every_time(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    if tokens < 0 or min(hidden, top_k, ranks) < 1 or not 0 <= bytes_per_element < float("inf"):
-        raise ValueError("out of range")
-    if once_per_rank and (experts is None or experts < top_k or experts % ranks):
-        raise ValueError("experts")
-    return tokens * top_k * hidden * bytes_per_element * (ranks - 1) / ranks
-
-
-def slip_with_repeats(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    if tokens < 0 or min(hidden, top_k, ranks) < 1 or not 0 <= bytes_per_element < float("inf"):
-        raise ValueError("out of range")
-    if once_per_rank and (experts is None or experts < top_k or experts % ranks):
-        raise ValueError("experts")
-    k = ranks * (1 - (1 - 1 / ranks) ** top_k) if once_per_rank else top_k
-    return tokens * k * hidden * bytes_per_element * (ranks - 1) / ranks
-
-
 def slip_any_exchange(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
     from math import comb
 
@@ -110,6 +51,7 @@ def _bad(rng: Random) -> list[Case]:
         invalid(tokens, hidden, top_k, 8, once_per_rank=True),
         invalid(tokens, hidden, top_k, 8, once_per_rank=True, experts=8 * rng.randint(1, 8) + 3),
         invalid(tokens, hidden, 9, 8, once_per_rank=True, experts=8),
+        invalid(tokens, hidden, top_k, 8, once_per_rank=True, experts=64.0),
     ]
 
 
@@ -144,19 +86,40 @@ BYTES = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad(rng)),
-            8,
+            9,
             "Bad input must raise ValueError: experts that are missing or do not divide, counts below their least.",
             _bad,
         ),
     ),
     slips=(
-        Slip("What counts is on how many ranks tokens can be, not how many experts there are.", slip_over_experts),
-        Slip("A token goes to k experts, not one.", slip_one_expert),
-        Slip("An R-th of the tokens stays on its rank: nobody sends to himself.", slip_own_share),
-        Slip("That is two exchanges, there and back: asked is one.", slip_there_and_back),
-        Slip("Sent once to each rank, a token travels less often than k times.", slip_every_time),
-        Slip("The k experts of a token are different: draw them without putting back.", slip_with_repeats),
-        Slip(UNCHECKED.format("missing experts, no ranks"), slip_any_exchange),
+        Slip(
+            "What counts is on how many ranks tokens can be, not how many experts there are.",
+            edit=("bytes_per_element * (ranks - 1) / ranks", "bytes_per_element / (experts or 8 * ranks)"),
+        ),
+        Slip("A token goes to k experts, not one.", edit=("tokens * copies", "tokens")),
+        Slip(
+            "An R-th of the tokens stays on its rank: nobody sends to himself.",
+            edit=("hidden * bytes_per_element * (ranks - 1) / ranks", "hidden * bytes_per_element"),
+        ),
+        Slip(
+            "That is two exchanges, there and back: asked is one.",
+            edit=("return tokens * copies", "return 2 * tokens * copies"),
+        ),
+        Slip(
+            "Sent once to each rank, a token travels less often than k times.",
+            edit=("tokens * copies", "tokens * top_k"),
+        ),
+        Slip(
+            "The k experts of a token are different: draw them without putting back.",
+            edit=("tokens * copies", "tokens * (ranks * (1 - (1 - 1 / ranks) ** top_k) if once_per_rank else top_k)"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "experts that are missing, too few or not a multiple of the ranks, counts that are too small, "
+                "negative bytes"
+            ),
+            slip_any_exchange,
+        ),
     ),
 )
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from autograder.bank import ch07_rules
+from autograder.bank import ch07_rules, least
+from autograder.bank.ch03_rules import every
 from autograder.bank.ch07_draws import numbers
 from autograder.items import Build, Case, Group, Slip, Stage, Tensor
 
@@ -334,13 +335,15 @@ def _tokens_of(rng: Random, tokens: int, experts: int, top_k: int, hidden: int) 
 
 
 def _spread(rng: Random, counts: Sequence[int], share: int, top_k: int) -> Case:
-    """So many tokens on each rank, and ``share`` experts."""
+    """So many tokens on each rank, and ``share`` experts, each of which some token visits: all have gradients."""
     hidden, experts = rng.randint(2, 5), share * len(counts)
+    tokens = [_tokens_of(rng, count, experts, top_k, hidden) for count in counts]
+    while len({expert for _, _, chosen, _ in tokens for expert in chosen.tolist()}) < experts:
+        tokens = [_tokens_of(rng, count, experts, top_k, hidden) for count in counts]
     args = []
-    for tokens in counts:
+    for own in tokens:
         layers = [("Linear", numbers(rng, hidden, hidden), numbers(rng, hidden)) for _ in range(share)]
-        local = [Stage((layer, ("Tanh",))) for layer in layers]
-        args.append((*_tokens_of(rng, tokens, experts, top_k, hidden), experts, *local))
+        args.append((*own, experts, *(Stage((layer, ("Tanh",))) for layer in layers)))
     return Case(tuple(args))
 
 
@@ -411,7 +414,7 @@ EXPERT_PARALLEL_FORWARD = Build(
             "impossible arguments",
             _undivided,
             2,
-            "The ranks divide the experts, and every rank brings its share of them.",
+            "Experts that the ranks do not divide, and a rank with more or fewer than E/R, must raise ValueError.",
             _undivided_of_each,
         ),
     ),
@@ -432,9 +435,11 @@ EXPERT_PARALLEL_FORWARD = Build(
             "Rows come by source and then by expert: sort them by expert before you split them.",
             slip_by_source,
         ),
-        Slip("Impossible arguments were accepted.", slip_any_split),
+        Slip(
+            "Experts that the ranks do not divide, or that are more or fewer than E/R, were accepted.", slip_any_split
+        ),
     ),
-    rule=ch07_rules.rows_to_their_experts,
+    rule=every(ch07_rules.rows_to_their_experts, least.heard(ch07_rules.least_rows)),
 )
 
 ITEMS = (EXPERT_PARALLEL_FORWARD,)

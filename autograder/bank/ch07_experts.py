@@ -8,61 +8,6 @@ from autograder.bank.ch07_words import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
-def slip_times_experts(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
-    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
-        raise ValueError("out of range")
-    if top_k > experts:
-        raise ValueError("top_k")
-    expert = (3 if gated else 2) * hidden * expert_ffn
-    one = shared_parameters + moe_layers * (1 + shared_experts) * expert
-    return experts * one, top_k * one
-
-
-def slip_one_active(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
-    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
-        raise ValueError("out of range")
-    if top_k > experts:
-        raise ValueError("top_k")
-    expert = (3 if gated else 2) * hidden * expert_ffn
-    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
-    return total, shared_parameters + moe_layers * (1 + shared_experts) * expert
-
-
-def slip_no_gate(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
-    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
-        raise ValueError("out of range")
-    if top_k > experts:
-        raise ValueError("top_k")
-    expert = 2 * hidden * expert_ffn
-    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
-    return total, shared_parameters + moe_layers * (top_k + shared_experts) * expert
-
-
-def slip_shared_idle(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
-    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
-        raise ValueError("out of range")
-    if top_k > experts:
-        raise ValueError("top_k")
-    expert = (3 if gated else 2) * hidden * expert_ffn
-    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
-    return total, shared_parameters + moe_layers * top_k * expert
-
-
-def slip_experts_alone(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
-    if min(hidden, expert_ffn, experts, top_k) < 1 or min(moe_layers, shared_parameters, shared_experts) < 0:
-        raise ValueError("out of range")
-    if top_k > experts:
-        raise ValueError("top_k")
-    expert = (3 if gated else 2) * hidden * expert_ffn
-    return moe_layers * (experts + shared_experts) * expert, moe_layers * (top_k + shared_experts) * expert
-
-
-def slip_any_mixture(hidden, expert_ffn, experts, top_k, moe_layers, shared_parameters, shared_experts=0, gated=True):
-    expert = (3 if gated else 2) * hidden * expert_ffn
-    total = shared_parameters + moe_layers * (experts + shared_experts) * expert
-    return total, shared_parameters + moe_layers * (top_k + shared_experts) * expert
-
-
 def _mixture(rng: Random, **more: object) -> Case:
     experts = rng.choice((8, 16, 64, 128))
     sizes = (128 * rng.randint(2, 64), 128 * rng.randint(2, 128), experts, rng.randint(2, min(8, experts - 1)))
@@ -85,7 +30,8 @@ def _odd_mixtures(rng: Random) -> list[Case]:
 def _bad_mixtures(rng: Random) -> list[Case]:
     good = [rng.randint(8, 64), rng.randint(8, 64), 8, 2, 4, 1000]
     wrong = ((0, 0), (1, -1), (2, 0), (3, 0), (3, 9), (4, -1), (5, -1))
-    return [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
+    bad = [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
+    return [*bad, invalid(*good, shared_experts=-1)]
 
 
 PARAMETERS = Build(
@@ -117,18 +63,54 @@ PARAMETERS = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_mixtures(rng)),
-            7,
-            "Bad input must raise ValueError: more active experts than there are, counts below their least.",
+            8,
+            "Bad input must raise ValueError: more active experts than there are, negative counts, sizes of 0.",
             _bad_mixtures,
         ),
     ),
     slips=(
-        Slip("Only the experts are there several times: attention and embeddings count once.", slip_times_experts),
-        Slip("A token visits k experts, not one.", slip_one_active),
-        Slip("A gated expert has three matrices.", slip_no_gate),
-        Slip("Every token visits the shared experts: they are active as well.", slip_shared_idle),
-        Slip("What all tokens use is missing: it counts in both numbers.", slip_experts_alone),
-        Slip(UNCHECKED.format("more active experts than there are, no experts"), slip_any_mixture),
+        Slip(
+            "Only the experts are there several times: attention and embeddings count once.",
+            edits=(
+                ("experts + shared_experts", "1 + shared_experts"),
+                ("total, total - moe_layers * (experts - top_k) * expert", "(experts * total, top_k * total)"),
+            ),
+        ),
+        Slip(
+            "A token visits k experts, not one.",
+            edit=(
+                "total - moe_layers * (experts - top_k) * expert",
+                "shared_parameters + moe_layers * (1 + shared_experts) * expert",
+            ),
+        ),
+        Slip("A gated expert has three matrices.", edit=("3 if gated else 2", "2")),
+        Slip(
+            "Every token visits the shared experts: they are active as well.",
+            edit=("total - moe_layers * (experts - top_k) * expert", "shared_parameters + moe_layers * top_k * expert"),
+        ),
+        Slip(
+            "What all tokens use is missing: it counts in both numbers.",
+            edit=(
+                "total, total - moe_layers * (experts - top_k) * expert",
+                "(moe_layers * (experts + shared_experts) * expert, moe_layers * (top_k + shared_experts) * expert)",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("more active experts than there are, sizes below 1, negative counts"),
+            edit=(
+                (
+                    'for name, value in (("hidden", hidden), ("expert_ffn", expert_ffn), ("experts", '
+                    'experts), ("top_k", top_k)):\n'
+                    "        _check_count(name, value, 1)\n"
+                    '    counts = (("moe_layers", moe_layers), ("shared_parameters", '
+                    'shared_parameters), ("shared_experts", shared_experts))\n'
+                    "    for name, value in counts:\n"
+                    "        _check_count(name, value, 0)\n"
+                    "    _check_choice(top_k, experts)"
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

@@ -10,87 +10,6 @@ from autograder.items import Build, Case, Debug, Group, Slip, invalid
 # --- bubble_fraction, bubble_overhead, debug_fraction
 
 
-def slip_over_useful(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return (stages - 1) / (virtual_stages * microbatches)
-
-
-def slip_over_total(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return (stages - 1) / (virtual_stages * microbatches + stages - 1)
-
-
-def slip_p_slots(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return stages / (virtual_stages * microbatches + stages)
-
-
-def slip_p_over_useful(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return stages / (virtual_stages * microbatches)
-
-
-def slip_no_chunks(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return (stages - 1) / (microbatches + stages - 1)
-
-
-def slip_overhead_without_chunks(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return (stages - 1) / microbatches
-
-
-def slip_chunks_idle(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    idle = virtual_stages * (stages - 1)
-    return idle / (microbatches + idle)
-
-
-def slip_chunks_add_overhead(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    return virtual_stages * (stages - 1) / microbatches
-
-
-def slip_fill_and_drain(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    slots = virtual_stages * microbatches
-    return (stages - 1) * slots / (stages * slots + stages - 1)
-
-
-def slip_busy_share(stages, microbatches, virtual_stages=1):
-    for value in (stages, microbatches, virtual_stages):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError("out of range")
-    slots = virtual_stages * microbatches
-    return slots / (slots + stages - 1)
-
-
-def slip_any_fraction(stages, microbatches, virtual_stages=1):
-    return (stages - 1) / ((virtual_stages * microbatches + stages - 1) or 1)
-
-
-def slip_any_overhead(stages, microbatches, virtual_stages=1):
-    return (stages - 1) / ((virtual_stages * microbatches) or 1)
-
-
 def _shape(rng: Random, chunks: int) -> Case:
     return Case((rng.randint(2, 64), rng.randint(2, 1024), *([chunks] if chunks > 1 else [])))
 
@@ -124,7 +43,7 @@ SHAPES = (
         "bad input",
         lambda rng: rng.choice(_bad_shape(rng)),
         12,
-        "Bad input must raise ValueError: what is not an integer >= 1, booleans too.",
+        "What is not an integer of at least 1, a boolean for instance, must raise ValueError.",
         _bad_shape,
     ),
 )
@@ -150,13 +69,52 @@ FRACTION = Build(
     cases=SHAPE_CASES,
     groups=SHAPES,
     slips=(
-        Slip("That is idle over useful time, and can exceed 1: a fraction is of the total.", slip_over_useful),
-        Slip("Only p - 1 slots of a rank are empty, not p.", slip_p_slots),
-        Slip("The chunks were ignored: v of them make the idle time v times shorter.", slip_no_chunks),
-        Slip("Chunks make the idle time shorter, not longer: v belongs to the useful time.", slip_chunks_idle),
-        Slip("That adds up stages that work one after the other: here they overlap.", slip_fill_and_drain),
-        Slip("That is the busy share: what it leaves of 1 is idle.", slip_busy_share),
-        Slip(UNCHECKED.format("no stages, half a micro-batch, a boolean"), slip_any_fraction),
+        Slip(
+            "That is idle over useful time, and can exceed 1: a fraction is of the total.",
+            edit=("virtual_stages * microbatches + stages - 1", "virtual_stages * microbatches"),
+        ),
+        Slip(
+            "Only p - 1 slots of a rank are empty, not p.",
+            edit=(
+                "(stages - 1) / (virtual_stages * microbatches + stages - 1)",
+                "stages / (virtual_stages * microbatches + stages)",
+            ),
+        ),
+        Slip(
+            "The chunks were ignored: v of them make the idle time v times shorter.",
+            edit=("virtual_stages * microbatches", "microbatches"),
+        ),
+        Slip(
+            "Chunks make the idle time shorter, not longer: v belongs to the useful time.",
+            edit=(
+                "(stages - 1) / (virtual_stages * microbatches + stages - 1)",
+                "virtual_stages * (stages - 1) / (microbatches + virtual_stages * (stages - 1))",
+            ),
+        ),
+        Slip(
+            "That adds up stages that work one after the other: here they overlap.",
+            edit=(
+                "(stages - 1) / (virtual_stages * microbatches + stages - 1)",
+                "(stages - 1) / (stages + (stages - 1) / (virtual_stages * microbatches))",
+            ),
+        ),
+        Slip(
+            "That is the busy share: what it leaves of 1 is idle.",
+            edits=(
+                (
+                    "_check_shape(stages, microbatches, virtual_stages)",
+                    "slots = virtual_stages * microbatches\n    _check_shape(stages, microbatches, virtual_stages)",
+                ),
+                ("return (stages - 1", "return (slots"),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("numbers below 1, numbers that are not whole, booleans"),
+            edits=(
+                ("_check_shape(stages, microbatches, virtual_stages)", ""),
+                ("virtual_stages * microbatches + stages - 1", "virtual_stages * microbatches + stages - 1 or 1"),
+            ),
+        ),
     ),
 )
 
@@ -170,31 +128,36 @@ OVERHEAD = Build(
     cases=SHAPE_CASES,
     groups=SHAPES,
     slips=(
-        Slip("That is idle over total time: the overhead is over the useful time alone.", slip_over_total),
-        Slip("Only p - 1 slots of a rank are empty, not p.", slip_p_over_useful),
-        Slip("The chunks were ignored: v of them make the idle time v times shorter.", slip_overhead_without_chunks),
-        Slip("Chunks make the idle time shorter, not longer: v belongs to the useful time.", slip_chunks_add_overhead),
-        Slip(UNCHECKED.format("no stages, half a micro-batch, a boolean"), slip_any_overhead),
+        Slip(
+            "That is idle over total time: the overhead is over the useful time alone.",
+            edit=("virtual_stages * microbatches", "virtual_stages * microbatches + stages - 1"),
+        ),
+        Slip("Only p - 1 slots of a rank are empty, not p.", edit=("stages - 1", "stages")),
+        Slip(
+            "The chunks were ignored: v of them make the idle time v times shorter.",
+            edit=("virtual_stages * microbatches", "microbatches"),
+        ),
+        Slip(
+            "Chunks make the idle time shorter, not longer: v belongs to the useful time.",
+            edit=("(stages - 1) / (virtual_stages * microbatches)", "virtual_stages * (stages - 1) / microbatches"),
+        ),
+        Slip(
+            UNCHECKED.format("numbers below 1, numbers that are not whole, booleans"),
+            edits=(
+                ("_check_shape(stages, microbatches, virtual_stages)", ""),
+                ("virtual_stages * microbatches", "virtual_stages * microbatches or 1"),
+            ),
+        ),
     ),
 )
 
 
 def wrong_fraction(stages, microbatches, virtual_stages=1):
-    if min(stages, microbatches, virtual_stages) < 1:
-        raise ValueError(f"all arguments must be >= 1, got {stages}, {microbatches}, {virtual_stages}")
+    for value in (stages, microbatches, virtual_stages):
+        if type(value) is not int or value < 1:
+            raise ValueError(f"every argument must be an integer >= 1, got {value!r}")
     idle, useful = stages - 1, microbatches * virtual_stages
     return idle / useful  # reviewed: idle over the useful time
-
-
-def slip_fraction_of_p(stages, microbatches, virtual_stages=1):
-    if min(stages, microbatches, virtual_stages) < 1:
-        raise ValueError("all arguments must be >= 1")
-    return stages / (stages + microbatches * virtual_stages)
-
-
-def _below_one(rng: Random) -> list[Case]:
-    good = [rng.randint(2, 16), rng.randint(2, 64), rng.randint(1, 4)]
-    return [invalid(*(0 if at == place else given for at, given in enumerate(good))) for place in range(3)]
 
 
 DEBUG_FRACTION = Debug(
@@ -209,19 +172,16 @@ DEBUG_FRACTION = Debug(
         Group("one chunk per rank", _plain, 5, "A fraction is of the total: idle and useful together."),
         Group("several chunks", _with_chunks, 5, "With v chunks the useful time is v m slots."),
         Group("one rank", _one_stage, 2, "One rank never waits."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_below_one(rng)),
-            3,
-            "What is below 1 must raise ValueError.",
-            _below_one,
-        ),
+        SHAPES[-1],
     ),
     slips=(
         Slip(
             "That is the reviewed version: idle over useful, an overhead. The name promises a fraction.", wrong_fraction
         ),
-        Slip("p - 1 slots are empty, not p: only the denominator was wrong.", slip_fraction_of_p),
+        Slip(
+            "p - 1 slots are empty, not p: only the denominator was wrong.",
+            edit=("idle / (idle + useful)", "stages / (stages + microbatches * virtual_stages)"),
+        ),
     ),
     wrong=wrong_fraction,
 )

@@ -14,100 +14,6 @@ from autograder.items import Build, Case, Group, Slip, invalid, lazily
 pipeline = lazily("solutions.pipeline")
 
 
-def slip_always_p(order):
-    import re
-
-    ops = [re.fullmatch(r"([0-9]+)([FBIW])([0-9]+)", op) for op in order]
-    if not all(ops):
-        raise ValueError("an operation")
-    held = set()
-    for op in ops:
-        if op[2] == "F":
-            held.add((op[1], op[3]))
-        elif (op[1], op[3]) not in held:
-            raise ValueError("a backward before its forward")
-        elif op[2] != "I":
-            held.discard((op[1], op[3]))
-    return max((int(op[3]) for op in ops), default=-1) + 1
-
-
-def slip_before_the_last(order):
-    import re
-
-    held, peak = set(), 0
-    for text in order:
-        op = re.fullmatch(r"([0-9]+)([FBIW])([0-9]+)", text)
-        if not op:
-            raise ValueError("an operation")
-        key = (op[1], op[3])
-        if op[2] == "F":
-            peak = max(peak, len(held))
-            held.add(key)
-        elif key not in held:
-            raise ValueError("a backward before its forward")
-        elif op[2] != "I":
-            held.remove(key)
-    return peak
-
-
-def slip_all_forwards(order):
-    import re
-
-    held, total = set(), 0
-    for text in order:
-        op = re.fullmatch(r"([0-9]+)([FBIW])([0-9]+)", text)
-        if not op:
-            raise ValueError("an operation")
-        key = (op[1], op[3])
-        if op[2] == "F":
-            held.add(key)
-            total += 1
-        elif key not in held:
-            raise ValueError("a backward before its forward")
-        elif op[2] != "I":
-            held.remove(key)
-    return total
-
-
-def slip_freed_at_input(order):
-    import re
-
-    held, stored, peak = set(), set(), 0
-    for text in order:
-        op = re.fullmatch(r"([0-9]+)([FBIW])([0-9]+)", text)
-        if not op:
-            raise ValueError("an operation")
-        key = (op[1], op[3])
-        if op[2] == "F":
-            held.add(key)
-            stored.add(key)
-            peak = max(peak, len(held))
-        elif key not in stored:
-            raise ValueError("a backward before its forward")
-        elif op[2] != "W":
-            held.discard(key)
-    return peak
-
-
-def slip_never_freed_whole(order):
-    import re
-
-    held, peak = set(), 0
-    for text in order:
-        op = re.fullmatch(r"([0-9]+)([FBIW])([0-9]+)", text)
-        if not op:
-            raise ValueError("an operation")
-        stage, kind, number = op.groups()
-        if kind == "F":
-            held.add((stage, number))
-            peak = max(peak, len({number for _, number in held}))
-        elif (stage, number) not in held:
-            raise ValueError("a backward before its forward")
-        elif kind != "I":
-            held.remove((stage, number))
-    return peak
-
-
 def slip_any_backward(order):
     held = peak = 0
     for op in order:
@@ -148,7 +54,7 @@ def _shuffled(rng: Random) -> Case:
 
 def _bad_release(rng: Random) -> list[Case]:
     stage = rng.randrange(8)
-    ops = (["F0", "B1"], ["B0", "F0"], ["F0", "B0", "B0"], ["F0", "W1"], ["F0", "X0"], ["F0", "F"])
+    ops = (["F0", "B1"], ["B0", "F0"], ["F0", "B0", "B0"], ["F0", "W1"], ["F0", "I1"], ["F0", "X0"], ["F0", "F"])
     return [invalid([f"{stage}{op}" for op in order]) for order in ops]
 
 
@@ -175,18 +81,39 @@ PEAK = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_release(rng)),
-            6,
-            "What frees activations that are not held, and what is no operation, must raise ValueError.",
+            7,
+            "A backward of a micro-batch that is not held, and what is no operation, must raise ValueError.",
             _bad_release,
         ),
     ),
     slips=(
-        Slip("That is the number of micro-batches: backwards free them on the way.", slip_always_p),
-        Slip("A forward counts, too: when it ends, its own activations are held.", slip_before_the_last),
-        Slip("That counts forwards and frees nothing.", slip_all_forwards),
-        Slip("I frees nothing: W still needs the inputs of the layers.", slip_freed_at_input),
-        Slip("Chunks of one micro-batch on one rank hold activations of their own.", slip_never_freed_whole),
-        Slip(UNCHECKED.format("a backward before its forward, an operation of no kind"), slip_any_backward),
+        Slip(
+            "That is the number of micro-batches: backwards free them on the way.",
+            edit=("return peak", "return 1 + max((_parse(text)[2] for text in order), default=-1)"),
+        ),
+        Slip(
+            "A forward counts, too: when it ends, its own activations are held.",
+            edit=(
+                "held.add((stage, microbatch))\n            peak = max(peak, len(held))",
+                "peak = max(peak, len(held))\n            held.add((stage, microbatch))",
+            ),
+        ),
+        Slip("That counts forwards and frees nothing.", edit=("peak = max(peak, len(held))", "peak += 1")),
+        Slip(
+            "I frees nothing: W still needs the inputs of the layers.",
+            edits=(
+                ("elif (stage, microbatch) not in held:", 'elif kind != "W" and (stage, microbatch) not in held:'),
+                ('elif kind != "I":', 'elif kind != "W":'),
+            ),
+        ),
+        Slip(
+            "Chunks of one micro-batch on one rank hold activations of their own.",
+            edit=("len(held)", "len({number for _, number in held})"),
+        ),
+        Slip(
+            UNCHECKED.format("backwards of micro-batches that are not held, text that is no operation"),
+            slip_any_backward,
+        ),
     ),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from autograder.bank import wrong_choices, wrong_memory
+from autograder.bank import wrong_memory
 from autograder.bank.ch07_words import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid, lazily
 from rankzero.layouts import Job, Layout
@@ -41,13 +41,29 @@ def _drawn(rng: Random, models: tuple[Model, ...], fits: Callable[[Layout], bool
             return Case((rng.choice(found), job))
 
 
-def _split(rng: Random) -> Case:
-    return _drawn(rng, DENSE, lambda one: one.tp > 1 and one.pp > 1 and one.virtual_stages == 1 and not one.recompute)
+def _split(rng: Random, models: tuple[Model, ...] = DENSE, pp: int = 0, cp: int = 0) -> Case:
+    def fits(one: Layout) -> bool:
+        wanted = one.pp == (pp or one.pp) and one.cp == (cp or one.cp)
+        return wanted and one.tp > 1 and one.pp > 1 and one.virtual_stages == 1 and not one.recompute
+
+    return _drawn(rng, models, fits)
 
 
-def _replicated(rng: Random, zero: int | None = None) -> Case:
+def _splits(rng: Random) -> list[Case]:
+    """Layers that the stages do not divide, a sequence that is cut, and fewer micro-batches than stages."""
+    few = Job(rng.choice(DENSE), 64, 4 * rng.randint(2, 7), 4096)
+    return [_split(rng, (LLAMA2_13B,), pp=16), _split(rng, cp=2), Case((Layout(2, 1, 8, 4), few))]
+
+
+def _replicated(rng: Random, zero: int | None = None, models: tuple[Model, ...] = DENSE) -> Case:
     wanted = rng.choice((1, 2, 3)) if zero is None else zero
-    return _drawn(rng, DENSE, lambda one: one.pp == 1 and one.dp > 1 and one.zero == wanted and not one.recompute)
+    return _drawn(rng, models, lambda one: one.pp == 1 and one.dp > 1 and one.zero == wanted and not one.recompute)
+
+
+def _replicas(rng: Random) -> list[Case]:
+    """Every stage of ZeRO; a head that is tied to the embedding, and blocks without a gate."""
+    kinds = ((1, (LLAMA32_1B,)), (2, (GPT2_XL,)), (3, (LLAMA3_8B, LLAMA2_13B)))
+    return [_replicated(rng, zero, models) for zero, models in kinds]
 
 
 def _with_chunks(rng: Random) -> Case:
@@ -58,8 +74,16 @@ def _recomputed(rng: Random) -> Case:
     return _drawn(rng, DENSE, lambda one: one.recompute)
 
 
-def _with_experts(rng: Random) -> Case:
-    return _drawn(rng, (MIXTRAL_8X7B,), lambda one: one.ep > 1 and one.dp > one.ep)
+#: Two experts of a layer are visited by every token.
+SHARING = replace(MIXTRAL_8X7B, name="Mixtral with shared experts", shared_experts=2)
+
+
+def _with_experts(rng: Random, model: Model = MIXTRAL_8X7B) -> Case:
+    return _drawn(rng, (model,), lambda one: one.ep > 1 and one.dp > one.ep)
+
+
+def _mixtures(rng: Random) -> list[Case]:
+    return [_with_experts(rng, model) for model in (MIXTRAL_8X7B, SHARING, replace(SHARING, gated=False))]
 
 
 def _bad_layouts(rng: Random) -> list[Case]:
@@ -70,6 +94,9 @@ def _bad_layouts(rng: Random) -> list[Case]:
         invalid(Layout(2, 1, 4, 4, ep=8), job),
         invalid(Layout(1, 1, 1, 32, zero=4), job),
         invalid(Layout(1, 1, 1, 32, zero=0), job),
+        invalid(Layout(2, 1, 4, 4, ep=0), job),
+        invalid(Layout(2, 1, 4, 4, virtual_stages=0), job),
+        invalid(Layout(-2, 1, 4, -4), job),
         invalid(Layout(1, 1, 1, 32), Job(LLAMA3_8B, 32, 48, 4096)),
         invalid(Layout(1, 1, 2, 16), Job(LLAMA3_8B, 32, 24, 4096)),
     ]
@@ -97,40 +124,66 @@ MEMORY = Build(
         invalid(Layout(1, 1, 1, 64, 3), MIDDLE),
     ),
     groups=(
-        Group("split models", _split, 5, "TP and PP divide the parameters; a stage holds several micro-batches."),
+        Group(
+            "split models", _split, 5, "TP and PP divide the parameters; a stage holds several micro-batches.", _splits
+        ),
         Group(
             "replicas",
             _replicated,
             3,
             "What ZeRO divides is divided among all dp cp ranks of a shard.",
-            lambda rng: [_replicated(rng, zero) for zero in (1, 2, 3)],
+            _replicas,
         ),
         Group("chunks", _with_chunks, 3, "Chunks on a rank hold more micro-batches than whole stages."),
         Group("recomputation", _recomputed, 3, "Recomputation keeps the inputs of the layers, and one layer in full."),
-        Group("experts", _with_experts, 3, "Experts are divided among EP ranks; copies of one expert are fewer."),
+        Group(
+            "experts",
+            _with_experts,
+            3,
+            "Experts are divided among EP ranks; copies of one expert are fewer.",
+            _mixtures,
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_layouts(rng)),
-            7,
-            "A layout of another number of GPUs, and a batch or an EP that does not divide, must raise ValueError.",
+            10,
+            "Sizes below 1, another number of GPUs, and a batch or an EP that does not divide must raise ValueError.",
             _bad_layouts,
         ),
     ),
     slips=(
-        Slip("TP and PP divide the states as well: a GPU holds its shard of its stage.", wrong_memory.slip_whole_model),
-        Slip("Optimizer states take 12 bytes: the fp32 master copy was lost.", wrong_memory.slip_no_master_copy),
-        Slip("A micro-batch is in flight, not the global batch.", wrong_memory.slip_global_batch),
-        Slip("A stage of a pipeline holds several micro-batches at once.", wrong_memory.slip_one_in_flight),
+        Slip(
+            "TP and PP divide the states as well: a GPU holds its shard of its stage.",
+            edit=(
+                "shared, experts = parameters_on_gpu(layout, job.model)",
+                "shared, experts = (layout.tp * layout.pp * part for part in parameters_on_gpu(layout, job.model))",
+            ),
+        ),
+        Slip("Optimizer states take 12 bytes: the fp32 master copy was lost.", edit=("12 / ranks", "8 / ranks")),
+        Slip(
+            "A micro-batch is in flight, not the global batch.",
+            edit=("job.sequence * job.micro_batch *", "job.sequence * job.global_batch *"),
+        ),
+        Slip(
+            "A stage of a pipeline holds several micro-batches at once.",
+            edit=(
+                "stage_size(layout, job.model) * min(microbatches, layout.pp + more)",
+                "stage_size(layout, job.model)",
+            ),
+        ),
         Slip(
             "An expert has dp cp / ep copies: EP has divided the experts already, ZeRO divides its copies alone.",
-            wrong_memory.slip_experts_twice,
+            edit=("_state_bytes(layout.zero, ranks // layout.ep)", "_state_bytes(layout.zero, ranks)"),
         ),
         Slip(
             "While one layer is computed again, its activations are there in full.",
-            wrong_memory.slip_nothing_recomputed_lives,
+            edit=("2 / 34 + whole if", "2 / 34 if"),
         ),
         Slip(
-            UNCHECKED.format("layouts of other numbers of GPUs, batches that do not divide"),
+            UNCHECKED.format(
+                "layouts with another number of GPUs or a negative size, an EP or a batch that does not divide, a ZeRO "
+                "that is none of 1, 2 and 3"
+            ),
             wrong_memory.slip_any_layout,
         ),
     ),
@@ -178,6 +231,39 @@ def _telling(rng: Random, which: int) -> Case:
             return Case((job,))
 
 
+#: Jobs of which a faster network makes another layout best: one that splits less, one with more chunks.
+TURNING = (Job(LLAMA3_70B, 16, 128, 8192, reserve=0.05), Job(LLAMA2_13B, 16, 32, 2048, gpu_memory=141 * GB))
+
+
+def _near_tie(rng: Random, job: Job, apart: float) -> Case:
+    """Two layouts are best, and the one that wins a tie is slower by the share ``apart``."""
+    job = replace(job, efficiency=rng.uniform(0.4, 0.7))
+
+    def on(bandwidth: float) -> Job:
+        return replace(job, network_bandwidth=bandwidth)
+
+    slow, fast = 5 * GB, 100 * GB
+    first = layout.choose_layout(on(slow))
+    while fast - slow > 1e-6 * slow:
+        middle = (slow + fast) / 2
+        slow, fast = (middle, fast) if layout.choose_layout(on(middle)) == first else (slow, middle)
+    winner, other = sorted((first, layout.choose_layout(on(fast))), key=_in_a_tie)
+    near, far = (0.9 * slow, 1.1 * slow) if winner == first else (1.1 * slow, 0.9 * slow)
+    for _ in range(60):
+        middle = (near + far) / 2
+        behind = layout.step_time(winner, on(middle)) / layout.step_time(other, on(middle)) - 1
+        near, far = (middle, far) if behind < apart else (near, middle)
+    return Case((on(near),))
+
+
+def _in_a_tie(one: Layout) -> tuple[int, int, int]:
+    return one.tp * one.cp * one.pp * one.ep, one.zero, one.virtual_stages
+
+
+def _near_ties(rng: Random) -> list[Case]:
+    return [_near_tie(rng, job, apart) for job in TURNING for apart in (5e-10, 2e-9)]
+
+
 def _with_limit(rng: Random) -> Case:
     while True:
         job = _job(rng)
@@ -216,20 +302,66 @@ CHOOSE = Build(
             "Of the layouts whose states and activations fit, the one with the least time; then the order of ties.",
             lambda rng: [_telling(rng, which) for which in (0, 1, 2, 0, 1, 2)],
         ),
-        Group("another limit", _with_limit, 2, "The limit stands in place of the GPU's memory; the reserve stays."),
+        Group(
+            "near ties",
+            lambda rng: rng.choice(_near_ties(rng)),
+            4,
+            "Times are equal when they agree within a relative 1e-9, and only then does the order of ties decide.",
+            _near_ties,
+        ),
+        Group("another limit", _with_limit, 2, "The limit takes the place of the GPU's memory; the reserve stays."),
         Group("too large", _too_large, 1, "Where no layout fits, the answer is None."),
     ),
     slips=(
-        Slip("It fits by its states alone: activations need room, too.", wrong_choices.slip_states_alone),
-        Slip("That is the layout that splits least, not the fastest one.", wrong_choices.slip_least_split),
-        Slip("That is the first that fits: go on, and keep the fastest.", wrong_choices.slip_first_that_fits),
+        Slip(
+            "It fits by its states alone: activations need room, too.",
+            edit=("sum(layout_memory(layout, job)) <= room", "layout_memory(layout, job)[0] <= room"),
+        ),
+        Slip(
+            "That is the layout that splits least, not the fastest one.",
+            edit=(
+                "min(tied, key=_simplicity)",
+                "min(fitting, key=lambda layout: (_simplicity(layout)[0], times[layout]))",
+            ),
+        ),
+        Slip(
+            "That is the first that fits: go on, and keep the fastest.",
+            edit=("min(tied, key=_simplicity)", "fitting[0] if fitting else None"),
+        ),
         Slip(
             "The fastest of all was chosen, and memory was looked at afterwards.",
-            wrong_choices.slip_fits_afterwards,
+            edits=(
+                (
+                    "[layout for layout in candidates(job) if sum(layout_memory(layout, job)) <= room]",
+                    "candidates(job)",
+                ),
+                (
+                    "return min(tied, key=_simplicity)",
+                    (
+                        "best = min(tied, key=_simplicity)\n"
+                        "    return best if sum(layout_memory(best, job)) <= room else None"
+                    ),
+                ),
+            ),
         ),
-        Slip("The reserve was ignored: a tenth of the memory stays free.", wrong_choices.slip_no_reserve),
-        Slip("Of equally fast layouts the last was taken: the order of ties decides.", wrong_choices.slip_any_tie),
-        Slip("The limit was not used: it stands in place of the GPU's memory.", wrong_choices.slip_no_limit),
+        Slip(
+            "The reserve was ignored: a tenth of the memory stays free.",
+            edit=(
+                "(job.gpu_memory if limit is None else limit) * (1 - job.reserve)",
+                "job.gpu_memory if limit is None else limit",
+            ),
+        ),
+        Slip(
+            "Of equally fast layouts the last was taken: the order of ties decides.",
+            edit=(
+                "min(tied, key=_simplicity)",
+                "[layout for layout in fitting if times[layout] <= min(times.values()) * (1 + 1e-9)][-1]",
+            ),
+        ),
+        Slip(
+            "The limit was not used: it stands in place of the GPU's memory.",
+            edit=("(job.gpu_memory if limit is None else limit)", "job.gpu_memory"),
+        ),
     ),
 )
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from autograder.bank import ch07_rules
+from autograder.bank import ch07_rules, least
+from autograder.bank.ch03_rules import every
 from autograder.bank.ch07_draws import linear, numbers
 from autograder.items import Case, Debug, Group, Slip
 
@@ -382,7 +383,7 @@ DEBUG_SYNC = Debug(
         Slip("The sum over the replicas was kept: a gradient is their mean.", slip_sum),
         Slip("All ranks were reduced together: a group holds the same stage of each replica.", slip_whole_world),
     ),
-    rule=ch07_rules.reduced_once,
+    rule=every(ch07_rules.reduced_once, least.heard(ch07_rules.sync_needs)),
     wrong=wrong_sync,
 )
 

@@ -8,6 +8,7 @@ Wrong programs are complete in themselves: each imports what it needs and holds 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -113,6 +114,12 @@ def _half(rng: Random) -> Case:
     return Case((logits, top_k), {"dtype": rng.choice(["bfloat16", "float16"]), "renormalize": rng.random() < 0.5})
 
 
+def _wide(rng: Random) -> list[Case]:
+    """Half precision, and double."""
+    found = [_half(rng) for _ in range(4)]
+    return [*found, *(replace(one, kwargs={**one.kwargs, "dtype": "float64"}) for one in found[:2])]
+
+
 def _one_expert(rng: Random) -> Case:
     return rng.choice(_one_expert_of_each(rng))
 
@@ -159,7 +166,13 @@ ROUTE = Build(
             "Softmax over all experts of a token, keep the largest, then divide by their sum if that is asked for.",
             _routed_of_each,
         ),
-        Group("half precision", _half, 4, "Logits may come in half precision: the softmax is taken in float32."),
+        Group(
+            "other precisions",
+            _half,
+            6,
+            "Logits may come in half precision: the softmax is taken in float32. Those in float64 stay in float64.",
+            _wide,
+        ),
         Group(
             "one expert, all, no tokens",
             _one_expert,
@@ -171,7 +184,7 @@ ROUTE = Build(
             "impossible arguments",
             _bad_top_k,
             4,
-            "A token visits at least one expert, and no more than there are.",
+            "A token visits at least one expert, and no more than there are: anything else must raise ValueError.",
             _bad_top_k_of_each,
         ),
     ),
@@ -185,7 +198,7 @@ ROUTE = Build(
         Slip("The experts come in the order of their numbers: the best one stands first.", slip_unsorted),
         Slip("The weights are cut off from the logits: the router would learn nothing.", slip_no_gradient),
         Slip("The softmax was taken in half precision: widen to float32 first.", slip_half),
-        Slip("Impossible arguments were accepted.", slip_any_top_k),
+        Slip("A `top_k` that is below 1, above the number of experts or a boolean was accepted.", slip_any_top_k),
     ),
 )
 
@@ -299,7 +312,7 @@ LOAD_BALANCING_LOSS = Build(
             "impossible arguments",
             _no_tokens,
             3,
-            "There is at least one token, and a column for every expert.",
+            "There is at least one token, and a column for every expert: anything else must raise ValueError.",
             _no_tokens_of_each,
         ),
     ),
@@ -314,7 +327,7 @@ LOAD_BALANCING_LOSS = Build(
             "f was divided by the tokens, so that uniform routing has loss k: divide by T k assignments.",
             slip_over_tokens,
         ),
-        Slip("Impossible arguments were accepted.", slip_no_tokens),
+        Slip("No tokens, and another number of columns than of experts, were accepted.", slip_no_tokens),
     ),
 )
 

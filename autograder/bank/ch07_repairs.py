@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from random import Random
 
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
@@ -11,34 +12,11 @@ from rankzero.units import GB
 
 
 def wrong_validate(gpus, tp, cp, pp, dp):
-    if min(gpus, tp, cp, pp, dp) < 1:
-        raise ValueError(f"sizes must be >= 1, got {gpus}, {tp}, {cp}, {pp}, {dp}")
+    for size in (gpus, tp, cp, pp, dp):
+        if type(size) is not int or size < 1:
+            raise ValueError(f"every size must be an integer >= 1, got {size!r}")
     if tp * pp * dp > gpus:
         raise ValueError(f"tp * pp * dp must be at most {gpus}, got {tp * pp * dp}")
-    return tp * cp * pp
-
-
-def slip_context_left_out(gpus, tp, cp, pp, dp):
-    if min(gpus, tp, cp, pp, dp) < 1:
-        raise ValueError("sizes must be >= 1")
-    if tp * pp * dp != gpus:
-        raise ValueError("the product must be gpus")
-    return tp * cp * pp
-
-
-def slip_whole_quotient(gpus, tp, cp, pp, dp):
-    if min(gpus, tp, cp, pp, dp) < 1:
-        raise ValueError("sizes must be >= 1")
-    if dp != gpus // (tp * cp * pp):
-        raise ValueError("dp must be the rest")
-    return tp * cp * pp
-
-
-def slip_at_most(gpus, tp, cp, pp, dp):
-    if min(gpus, tp, cp, pp, dp) < 1:
-        raise ValueError("sizes must be >= 1")
-    if tp * cp * pp * dp > gpus:
-        raise ValueError("the product must be at most gpus")
     return tp * cp * pp
 
 
@@ -68,6 +46,10 @@ def _off(rng: Random) -> list[Case]:
         invalid(model * dp - 1, tp, cp, pp, dp),
         invalid(model * dp, tp, cp, pp, 0),
         invalid(0, tp, cp, pp, dp),
+        invalid(model * dp, 0, cp, pp, dp),
+        invalid(model * dp, tp, 0, pp, dp),
+        invalid(tp * pp * dp, tp, True, pp, dp),
+        invalid(model * dp, tp, cp, float(pp), dp),
         invalid(model * dp, tp, cp, -pp, -dp),
     ]
 
@@ -90,7 +72,7 @@ VALIDATE = Debug(
         Group(
             "meshes",
             _fitting,
-            12,
+            16,
             "A mesh that takes exactly the GPUs that there are is right; any other must raise ValueError.",
             lambda rng: [*_off(rng), *(_fitting(rng) for _ in range(4))],
         ),
@@ -101,9 +83,12 @@ VALIDATE = Debug(
             "CP takes GPUs too, and none may be left over: the product of all four sizes is the number of GPUs.",
             wrong_validate,
         ),
-        Slip("CP takes GPUs, too.", slip_context_left_out),
-        Slip("Whole division hides the remainder: some GPUs are left over.", slip_whole_quotient),
-        Slip("GPUs are left over: the product must be their number.", slip_at_most),
+        Slip("CP takes GPUs, too.", edit=("if taken", "if tp * pp * dp")),
+        Slip(
+            "Whole division hides the remainder: some GPUs are left over.",
+            edit=("taken != gpus", "dp != gpus // (tp * cp * pp)"),
+        ),
+        Slip("GPUs are left over: the product must be their number.", edit=("taken != gpus", "taken > gpus")),
     ),
     wrong=wrong_validate,
 )
@@ -112,46 +97,10 @@ VALIDATE = Debug(
 
 
 def wrong_impossible(parameters, gpu_memory):
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError(f"parameters and gpu_memory must be > 0, got {parameters!r} and {gpu_memory!r}")
+    for value in (parameters, gpu_memory):
+        if not 0 < value < float("inf"):
+            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
     return (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
-
-
-def slip_wider_tp(parameters, gpu_memory):
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError("out of range")
-    tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
-    while 2 * parameters / (tp * pp) > gpu_memory:
-        tp *= 2
-    return tp, pp
-
-
-def slip_whole_weights(parameters, gpu_memory):
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError("out of range")
-    tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
-    return (tp, pp) if 2 * parameters <= gpu_memory else None
-
-
-def slip_tp_alone(parameters, gpu_memory):
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError("out of range")
-    tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
-    return (tp, pp) if 2 * parameters / tp <= gpu_memory else None
-
-
-def slip_one_byte(parameters, gpu_memory):
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError("out of range")
-    tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
-    return (tp, pp) if parameters / (tp * pp) <= gpu_memory else None
-
-
-def slip_all_states(parameters, gpu_memory):
-    if parameters <= 0 or gpu_memory <= 0:
-        raise ValueError("out of range")
-    tp, pp = (1, 1) if parameters < 10e9 else (8, 1) if parameters < 100e9 else (8, 4)
-    return (tp, pp) if 16 * parameters / (tp * pp) <= gpu_memory else None
 
 
 def _large(share: float, memory: float) -> Case:
@@ -176,6 +125,11 @@ def _smaller(rng: Random) -> list[Case]:
         Case((32e9, 8 * GB)),
         *(Case((parameters, 80 * GB)) for parameters in (10e9, 15e9, 100e9, 150e9)),
     ]
+
+
+def _out_of_range(rng: Random) -> list[Case]:
+    sizes = [invalid(bad, 80 * GB) for bad in (-rng.uniform(1, 9), nan, inf)]
+    return [*sizes, *(invalid(70e9, bad) for bad in (0.0, nan, inf))]
 
 
 IMPOSSIBLE = Debug(
@@ -209,19 +163,31 @@ IMPOSSIBLE = Debug(
         ),
         Group(
             "bad input",
-            lambda rng: invalid(-rng.uniform(1, 9), 80 * GB),
-            2,
-            "What is not positive must raise ValueError.",
-            lambda rng: [invalid(70e9, 0.0), invalid(-1.0, 80 * GB)],
+            lambda rng: rng.choice(_out_of_range(rng)),
+            6,
+            "What is not positive and finite must raise ValueError.",
+            _out_of_range,
         ),
     ),
     slips=(
         Slip("That is the program as it was: it never asks whether the weights fit.", wrong_impossible),
-        Slip("TP was raised beyond the rule, across nodes: say that the plan is impossible.", slip_wider_tp),
-        Slip("A GPU holds its share of the weights, not all of them.", slip_whole_weights),
-        Slip("The stages divide the weights as well.", slip_tp_alone),
-        Slip("A bf16 weight takes 2 bytes.", slip_one_byte),
-        Slip("The states of training take 16 bytes: asked is whether the weights alone fit, 2 bytes.", slip_all_states),
+        Slip(
+            "TP was raised beyond the rule, across nodes: say that the plan is impossible.",
+            edit=(
+                "return (tp, pp) if weights <= gpu_memory else None",
+                "while 2 * parameters / (tp * pp) > gpu_memory:\n        tp *= 2\n    return (tp, pp)",
+            ),
+        ),
+        Slip(
+            "A GPU holds its share of the weights, not all of them.",
+            edit=("2 * parameters / (tp * pp)", "2 * parameters"),
+        ),
+        Slip("The stages divide the weights as well.", edit=("tp * pp", "tp")),
+        Slip("A bf16 weight takes 2 bytes.", edit=("2 * parameters", "parameters")),
+        Slip(
+            "The states of training take 16 bytes: asked is whether the weights alone fit, 2 bytes.",
+            edit=("weights = 2", "weights = 16"),
+        ),
     ),
     wrong=wrong_impossible,
 )

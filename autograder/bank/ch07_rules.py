@@ -5,6 +5,7 @@ A rule sees the case, each rank's value and the events of all ranks; it returns 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +17,25 @@ DIRECT = ("all_to_all", "send", "recv", "barrier")
 
 
 def one_message_each_way(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """Every boundary is crossed twice for each micro-batch, by messages alone."""
-    return _messages(case, events, sum("F" in op for op in case.args[0][1]))
+    """Every boundary is crossed twice for each micro-batch, by messages alone, in the order of each rank's list."""
+    return _messages(case, events, sum("F" in op for op in case.args[0][1])) or _ahead(case, events)
+
+
+def _ahead(case: Case, events: Sequence[Event]) -> str | None:
+    """Before it has a gradient, a rank has sent no more activations than forward passes come before in its list.
+
+    Whatever it says about its graphs, a rank whose messages run ahead of its list is seen.
+    """
+    for rank, (_, order, *_) in enumerate(case.args[:-1]):
+        came = sorted(event.end for event in events if _between(event, rank, "recv"))
+        sent = [event.start for event in events if _between(event, rank, "send")]
+        due = [sum("F" in op for op in order[:place]) for place, op in enumerate(order) if "B" in op]
+        for number, (when, most) in enumerate(zip(came, due, strict=False), start=1):
+            before = sum(start < when for start in sent)
+            if before > most:
+                had = f"rank {rank} had sent {before} activations when gradient {number} came"
+                return f"{had}: in its list there are {most}"
+    return None
 
 
 def pipelined_messages(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
@@ -66,6 +84,14 @@ def reduced_once(case: Case, _values: Sequence[Any], events: Sequence[Event]) ->
     return None
 
 
+def sync_needs(case: Case) -> list[int]:
+    """Bytes that come to each rank: its stage's gradients, and an activation or its gradient per micro-batch."""
+    needs = []
+    for stage, inputs, _, shape in case.args:
+        needs.append(gradient_bytes(stage) + len(inputs) * 4 * math.prod(shape))
+    return needs
+
+
 def gradient_bytes(stage: Stage) -> int:
     """Bytes of all parameters of a stage."""
     return sum(len(own.data) for _, *tensors in stage.layers for own in tensors if own is not None)
@@ -87,6 +113,24 @@ def rows_to_their_experts(case: Case, _values: Sequence[Any], events: Sequence[E
         if sent > limit:
             return f"rank {rank} handed in {sent:,} bytes; its rows, out and back, and their gradients are {limit:,}"
     return None
+
+
+def least_rows(case: Case) -> list[int]:
+    """Bytes of rows that each rank lacks: tokens of others for its experts, and its own tokens' results elsewhere.
+
+    A token goes to a rank once, even to several experts of it, and comes back from it once.
+    """
+    ranks, share = len(case.args), case.args[0][4] // len(case.args)
+    row = 8 * case.args[0][0].shape[1]
+    needs = [0] * ranks
+    for owner, (_, _, chosen, *_) in enumerate(case.args):
+        width = chosen.shape[1]
+        places = [int(expert) // share for expert in chosen.tolist()]
+        visits = {(place // width, rank) for place, rank in enumerate(places) if rank != owner}
+        needs[owner] += row * len(visits)
+        for _, rank in visits:
+            needs[rank] += row
+    return needs
 
 
 def _rows_for(case: Case, rank: int) -> int:

@@ -50,6 +50,9 @@ def _bad_order(rng: Random) -> list[Case]:
         invalid("interleaved", ranks, ranks * 2 + 1, 2),
         invalid("gpipe", ranks, 2.5),
         invalid("gpipe", True, 4),
+        invalid("interleaved", ranks, ranks * 2, 2.5),
+        invalid("1f1b", ranks, 8, virtual_stages=True),
+        invalid("gpipe", ranks, 8, virtual_stages=0),
     ]
 
 
@@ -94,32 +97,63 @@ SCHEDULE = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_order(rng)),
-            10,
+            13,
             "Bad input must raise ValueError: unknown names, chunks where none belong, m that p does not divide.",
             _bad_order,
         ),
     ),
     slips=(
         Slip(
-            "The warm-up is one forward too long: every rank holds one micro-batch more.", wrong.slip_one_forward_more
+            "The warm-up is one forward too long: every rank holds one micro-batch more.",
+            edits=(
+                ("else min(microbatches, ranks - 1 - rank)", "else min(microbatches, ranks - rank)"),
+                (
+                    "    warm_up = min(microbatches, ranks - 1 - rank)\n",
+                    "    warm_up = min(microbatches, ranks - rank)\n",
+                ),
+                ("(chunks - 1) * ranks))", "(chunks - 1) * ranks + 1))"),
+            ),
         ),
         Slip(
             "Every rank warms up like rank 0, so that all hold p micro-batches: rank r needs p - 1 - r.",
-            wrong.slip_same_warm_up,
+            edits=(
+                ("else min(microbatches, ranks - 1 - rank)", "else min(microbatches, ranks - 1)"),
+                ("    warm_up = min(microbatches, ranks - 1 - rank)\n", "    warm_up = min(microbatches, ranks - 1)\n"),
+                ("2 * (ranks - 1 - rank)", "2 * (ranks - 1)"),
+            ),
         ),
         Slip(
             "The last backwards are missing: after the forwards run out, those still wait.",
-            wrong.slip_lost_tail,
+            edits=(
+                (
+                    "orders.append(_in_turn(forwards, backwards, warm_up))",
+                    (
+                        'orders.append(forwards + backwards if name == "gpipe" else _in_turn(forwards, '
+                        "backwards, warm_up))"
+                    ),
+                ),
+                ("return order + list(second[len(first) - warm_up :])", "return order"),
+                (
+                    "_in_turn(inputs[microbatches - warm_up :], weights[done:], 0)",
+                    "weights[done : microbatches - warm_up]",
+                ),
+            ),
         ),
         Slip(
-            "The backwards of the chunks stand in forward order: the gradient comes from the last chunk.",
-            wrong.slip_chunks_forward,
+            "The backwards of the chunks are in forward order: the gradient comes from the last chunk.",
+            edit=("(chunks - 1 - chunk) * ranks", "chunk * ranks"),
         ),
         Slip(
             "Neighbouring chunks on one rank make a longer pipeline: rank r holds r, r + p, r + 2p, ...",
             wrong.slip_neighbouring_chunks,
         ),
-        Slip(UNCHECKED.format("unknown names, shapes that do not divide"), wrong.slip_any_shape),
+        Slip(
+            UNCHECKED.format(
+                "unknown names, numbers below 1, numbers that are not whole, booleans, another number of chunks than "
+                "the schedule has, m that p does not divide"
+            ),
+            wrong.slip_any_shape,
+        ),
     ),
 )
 

@@ -122,7 +122,10 @@ def _stuck(rng: Random) -> list[Case]:
 def _bad(rng: Random) -> list[Case]:
     orders = one_by_one(3, 4)
     twice = [[*order] for order in orders]
-    twice[rng.randrange(3)].append("1F1" if rng.random() < 0.5 else "1B2")
+    twice[1].append("1F1" if rng.random() < 0.5 else "1B2")
+    moved = [[*order] for order in orders]
+    moved[2].append(moved[1].pop())
+    skipped = [[op.replace("1", "3", 1) if op[0] == "1" else op for op in order] for order in orders]
     missing = [[*order] for order in orders]
     missing[1].remove(rng.choice(["1B3", "1F3"]))
     unknown = [[*order] for order in orders]
@@ -131,12 +134,15 @@ def _bad(rng: Random) -> list[Case]:
     half[2].remove("2W3")
     return [
         invalid(twice, WHOLE),
+        invalid(moved, WHOLE),
+        invalid(skipped, WHOLE),
         invalid(missing, WHOLE),
         invalid(unknown, WHOLE),
         invalid(half, {"F": 1, "I": 1, "W": 1}),
         invalid(orders, {"F": 1.0, "B": -2.0}),
         invalid(orders, {"F": 1.0}),
         invalid(orders, WHOLE, -0.1),
+        invalid(orders, WHOLE, float("inf")),
         invalid(orders, {"F": float("nan"), "B": 2.0}),
     ]
 
@@ -184,30 +190,47 @@ SIMULATE = Build(
             "deadlocks",
             lambda rng: rng.choice(_stuck(rng)),
             4,
-            "Ranks that wait for one another, or for themselves, are a deadlock: ValueError.",
+            "Ranks that wait for one another, or for themselves, are in a deadlock: ValueError.",
             _stuck,
         ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad(rng)),
-            8,
-            "Operations that are missing, twice or unknown, and impossible times, must raise ValueError.",
+            11,
+            "Operations that are missing, unknown or there twice, stages on two ranks, and impossible times must raise "
+            "ValueError.",
             _bad,
         ),
     ),
     slips=(
-        Slip("A message to the same rank is none: the transfer time was added there, too.", wrong.slip_hop_everywhere),
+        Slip(
+            "A message to the same rank is none: the transfer time was added there, too.",
+            edit=("transfer_time if homes[source[0]] != homes[stage] else 0.0", "transfer_time"),
+        ),
         Slip(
             "A backward waited for the stage before it: the gradient comes from the stage after it.",
-            wrong.slip_backward_from_the_first,
+            edit=('(stage + 1, "B")', '(stage - 1, "B")'),
         ),
-        Slip("The last stage went backward before its own forward.", wrong.slip_last_waits_for_nothing),
         Slip(
-            "Operations started while their rank was busy: a rank does one thing at a time.", wrong.slip_rank_never_busy
+            "The last stage went backward before its own forward.",
+            edit=('[(stage, "F"), (stage + 1, "B")]', '[(stage, "F"), (stage + 1, "B")] if stage + 1 in homes else []'),
+        ),
+        Slip(
+            "Operations started while their rank was busy: a rank does one thing at a time.",
+            edit=("start = clock[rank]", "start = 0.0"),
         ),
         Slip("A rank took whatever was ready: it keeps to the order of its list.", wrong.slip_any_order),
-        Slip("The transfer time was left out.", wrong.slip_no_hop),
-        Slip(UNCHECKED.format("missing, doubled and unknown operations, negative times"), wrong.slip_any_list),
+        Slip(
+            "The transfer time was left out.",
+            edit=("transfer_time if homes[source[0]] != homes[stage] else 0.0", "0.0"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "operations that are missing, unknown or there twice, stages on two ranks, and times that are missing, "
+                "negative or not finite"
+            ),
+            wrong.slip_any_list,
+        ),
     ),
 )
 

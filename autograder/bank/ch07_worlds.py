@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.bank import ch07_expert_ranks, ch07_loops, ch07_mixtures, ch07_rules
 from autograder.bank.ch07_draws import linear, numbers
-from autograder.items import Build, Case, Group, Slip
+from autograder.items import Build, Case, Group, Slip, Stage
 
 # --- pipeline_step
 
@@ -335,18 +335,25 @@ def orders(name: str, ranks: int, microbatches: int) -> list[list[str]]:
 
 
 def _pipeline(
-    rng: Random, name: str, ranks: int, microbatches: int, frozen: int = -1, start: float = 0.0, dtype: str = ""
+    rng: Random,
+    name: str,
+    ranks: int,
+    microbatches: int,
+    frozen: int = -1,
+    bare: int = -1,
+    start: float = 0.0,
+    dtype: str = "",
 ) -> Case:
-    """A case of ``pipeline_step``; the stage ``frozen`` asks for no gradients, ``start`` stands in the others.
+    """A case of ``pipeline_step``; the stage ``frozen`` asks for no gradients, ``bare`` has no parameters.
 
-    Without ``dtype`` the call leaves it out, and the tensors are float64.
+    ``start`` is in the gradients of the others. Without ``dtype`` the call leaves it out, and the tensors are float64.
     """
     width, batch, kind = rng.randint(4, 12), rng.randint(1, 4), dtype or "float64"
     inputs, targets = ([numbers(rng, batch, width, dtype=kind) for _ in range(microbatches)] for _ in range(2))
     kwargs = ({"start": start} if start else {}) | ({"dtype": dtype} if dtype else {})
     args: list[tuple[Any, ...]] = [
         (
-            linear(rng, width, rank != frozen, kind),
+            Stage((("Tanh",),)) if rank == bare else linear(rng, width, rank != frozen, kind),
             order,
             inputs if rank == 0 else None,
             targets if rank == ranks - 1 else None,
@@ -358,16 +365,26 @@ def _pipeline(
     return Case(tuple(args), kwargs)
 
 
+def _renumbered(rng: Random, ranks: int, microbatches: int) -> Case:
+    """All forwards, then all backwards, each in an order of its own, the same on all ranks; in float32."""
+    forwards, backwards = (rng.sample(range(microbatches), microbatches) for _ in range(2))
+    while forwards in (sorted(forwards), backwards):
+        rng.shuffle(forwards)
+    case = _pipeline(rng, "gpipe", ranks, microbatches, dtype="float32")
+    lists = [[f"{rank}F{m}" for m in forwards] + [f"{rank}B{m}" for m in backwards] for rank in range(ranks)]
+    return Case(tuple((args[0], order, *args[2:]) for args, order in zip(case.args, lists, strict=True)), case.kwargs)
+
+
 def _piped(rng: Random) -> Case:
     return rng.choice(_piped_of_each(rng))
 
 
 def _piped_of_each(rng: Random) -> list[Case]:
-    """Both schedules, more micro-batches than ranks; gradients in which something stands, and float32."""
+    """Both schedules, more micro-batches than ranks; gradients that are there already, float32, another numbering."""
     return [
         _pipeline(rng, "1f1b", 4, rng.randint(5, 6)),
         _pipeline(rng, "1f1b", 3, rng.randint(4, 6), start=1.0),
-        _pipeline(rng, "gpipe", 3, rng.randint(4, 5), dtype="float32"),
+        _renumbered(rng, 3, rng.randint(4, 5)),
     ]
 
 
@@ -384,7 +401,10 @@ def _frozen(rng: Random) -> Case:
 
 
 def _frozen_of_each(rng: Random) -> list[Case]:
-    return [_pipeline(rng, "1f1b", 2, 3, frozen=0), _pipeline(rng, "1f1b", 3, 4, frozen=1)]
+    return [
+        _pipeline(rng, "1f1b", 2, 3, frozen=0),
+        _pipeline(rng, "1f1b", 4, 4, frozen=1, bare=2),
+    ]
 
 
 def _foreign(rng: Random) -> Case:
@@ -420,7 +440,8 @@ PIPELINE_STEP = Build(
             "both schedules",
             _piped,
             3,
-            "Follow the order of the list: one graph for each micro-batch in flight, the gradients of all added up.",
+            "Follow the order and the numbers of the list: one graph for each micro-batch in flight, the gradients of "
+            "all added up, a loss without its graph.",
             _piped_of_each,
         ),
         Group(
@@ -434,20 +455,20 @@ PIPELINE_STEP = Build(
             "a frozen stage",
             _frozen,
             2,
-            "A stage may have nothing to train, even the first: gradients pass all the same.",
+            "A stage may be frozen, even the first, or have no parameters: gradients pass all the same.",
             _frozen_of_each,
         ),
         Group(
             "operations of another stage",
             _foreign,
             2,
-            "An operation that is no forward or backward pass of this rank's stage must raise ValueError.",
+            "An operation that is not a forward or backward pass of this rank's stage must raise ValueError.",
             _foreign_of_each,
         ),
     ),
     slips=(
         Slip(
-            "`send` waits until the message is taken: two ranks that send to each other wait for ever. Use `isend`.",
+            "`send` waits until the message is taken: two ranks that send to each other never go on. Use `isend`.",
             slip_blocking,
         ),
         Slip(

@@ -10,73 +10,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 # --- static_batching
 
 
-def slip_early_release(lengths, slots):
-    if slots < 1 or any(length < 1 for length in lengths):
-        raise ValueError("out of range")
-    spans, now = [], 0
-    for first in range(0, len(lengths), slots):
-        group = lengths[first : first + slots]
-        spans += [(now, now + length) for length in group]
-        now += max(group)
-    return spans
-
-
-def slip_refilled(lengths, slots):
-    if slots < 1 or any(length < 1 for length in lengths):
-        raise ValueError("out of range")
-    spans, free = [], [0] * slots
-    for length in lengths:
-        place = free.index(min(free))
-        spans.append((free[place], free[place] + length))
-        free[place] += length
-    return spans
-
-
-def slip_sorted_groups(lengths, slots):
-    if slots < 1 or any(length < 1 for length in lengths):
-        raise ValueError("out of range")
-    spans, now = [(0, 0)] * len(lengths), 0
-    order = sorted(range(len(lengths)), key=lambda index: lengths[index])
-    for first in range(0, len(order), slots):
-        group = order[first : first + slots]
-        for index in group:
-            spans[index] = (now, now + max(lengths[one] for one in group))
-        now += max(lengths[one] for one in group)
-    return spans
-
-
-def slip_gap_between(lengths, slots):
-    if slots < 1 or any(length < 1 for length in lengths):
-        raise ValueError("out of range")
-    spans, now = [], 0
-    for first in range(0, len(lengths), slots):
-        group = lengths[first : first + slots]
-        spans += [(now, now + max(group))] * len(group)
-        now += max(group) + 1
-    return spans
-
-
-def slip_last_one_counts(lengths, slots):
-    if slots < 1 or any(length < 1 for length in lengths):
-        raise ValueError("out of range")
-    spans, now = [], 0
-    for first in range(0, len(lengths), slots):
-        group = lengths[first : first + slots]
-        spans += [(now, now + group[-1])] * len(group)
-        now += group[-1]
-    return spans
-
-
-def slip_any_static(lengths, slots):
-    slots = max(1, slots)
-    spans, now = [], 0
-    for first in range(0, len(lengths), slots):
-        group = lengths[first : first + slots]
-        spans += [(now, now + max(group))] * len(group)
-        now += max(group)
-    return spans
-
-
 def _lengths(rng: Random, least: int = 6, most: int = 40) -> list[int]:
     return [rng.choice((rng.randint(1, 9), rng.randint(1, 60))) for _ in range(rng.randint(least, most))]
 
@@ -114,106 +47,64 @@ STATIC = Build(
         Group("bad input", lambda rng: rng.choice(_bad(rng)), 4, "Bad input must raise ValueError.", _bad),
     ),
     slips=(
-        Slip("In a static batch nobody is released before the longest ends.", slip_early_release),
-        Slip("That refills a freed slot at once: it is the continuous policy.", slip_refilled),
-        Slip("Requests run in the order in which they came; yours sorts them by length.", slip_sorted_groups),
-        Slip("The next batch starts in the step in which the last one ended.", slip_gap_between),
-        Slip("The batch ends with its longest request, not with its last one.", slip_last_one_counts),
-        Slip(UNCHECKED.format("no slot, or lengths below 1"), slip_any_static),
+        Slip(
+            "In a static batch nobody is released before the longest ends.",
+            edit=("[(now, now + max(group))] * len(group)", "[(now, now + length) for length in group]"),
+        ),
+        Slip(
+            "That refills a freed slot at once, which is the continuous policy.",
+            edit=(
+                (
+                    "    now = 0\n"
+                    "    for first in range(0, len(lengths), slots):\n"
+                    "        group = lengths[first : first + slots]\n"
+                    "        spans += [(now, now + max(group))] * len(group)\n"
+                    "        now += max(group)\n"
+                ),
+                (
+                    "    free = [0] * slots\n"
+                    "    for length in lengths:\n"
+                    "        place = free.index(min(free))\n"
+                    "        spans.append((free[place], free[place] + length))\n"
+                    "        free[place] += length\n"
+                ),
+            ),
+        ),
+        Slip(
+            "Requests run in the order in which they came; yours sorts them by length.",
+            edits=(
+                (
+                    "        group = lengths[first : first + slots]\n",
+                    "        group = sorted(lengths)[first : first + slots]\n",
+                ),
+                (
+                    "    return spans",
+                    (
+                        "    order = sorted(range(len(lengths)), key=lambda index: lengths[index])\n"
+                        "    return [spans[order.index(index)] for index in range(len(lengths))]"
+                    ),
+                ),
+            ),
+        ),
+        Slip(
+            "The next batch starts in the step in which the last one ended.",
+            edit=("now += max(group)", "now += max(group) + 1"),
+        ),
+        Slip(
+            "The batch ends with its longest request, not with its last one.",
+            edits=(("now + max(group)", "now + group[-1]"), ("now += max(group)", "now += group[-1]")),
+        ),
+        Slip(
+            UNCHECKED.format("fewer than one slot, lengths below 1"),
+            edit=(
+                "_check_lengths(lengths, slots)\n    spans: list[tuple[int, int]] = []\n    now = 0",
+                "slots = max(1, slots)\n    spans, now = [], 0",
+            ),
+        ),
     ),
 )
 
 # --- continuous_batching
-
-
-def slip_idle_step(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if slots < 1 or any(n < 1 for n in lengths) or len(arrivals) != len(lengths) or any(a < 0 for a in arrivals):
-        raise ValueError("out of range")
-    free, spans = [0] * slots, [(0, 0)] * len(lengths)
-    for index in sorted(range(len(lengths)), key=lambda index: (arrivals[index], index)):
-        place = free.index(min(free))
-        start = max(free[place], arrivals[index])
-        spans[index] = (start, start + lengths[index])
-        free[place] = start + lengths[index] + 1
-    return spans
-
-
-def slip_ignores_arrivals(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if slots < 1 or any(n < 1 for n in lengths) or len(arrivals) != len(lengths) or any(a < 0 for a in arrivals):
-        raise ValueError("out of range")
-    free, spans = [0] * slots, []
-    for length in lengths:
-        place = free.index(min(free))
-        spans.append((free[place], free[place] + length))
-        free[place] += length
-    return spans
-
-
-def slip_input_order(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if slots < 1 or any(n < 1 for n in lengths) or len(arrivals) != len(lengths) or any(a < 0 for a in arrivals):
-        raise ValueError("out of range")
-    free, spans = [0] * slots, []
-    for length, arrival in zip(lengths, arrivals, strict=True):
-        place = free.index(min(free))
-        start = max(free[place], arrival)
-        spans.append((start, start + length))
-        free[place] = start + length
-    return spans
-
-
-def slip_shortest_first(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if slots < 1 or any(n < 1 for n in lengths) or len(arrivals) != len(lengths) or any(a < 0 for a in arrivals):
-        raise ValueError("out of range")
-    free, spans = [0] * slots, [(0, 0)] * len(lengths)
-    for index in sorted(range(len(lengths)), key=lambda index: (arrivals[index], lengths[index], index)):
-        place = free.index(min(free))
-        start = max(free[place], arrivals[index])
-        spans[index] = (start, start + lengths[index])
-        free[place] = start + lengths[index]
-    return spans
-
-
-def slip_whole_batches(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if slots < 1 or any(n < 1 for n in lengths) or len(arrivals) != len(lengths) or any(a < 0 for a in arrivals):
-        raise ValueError("out of range")
-    order = sorted(range(len(lengths)), key=lambda index: (arrivals[index], index))
-    spans, now = [(0, 0)] * len(lengths), 0
-    for first in range(0, len(order), slots):
-        group = order[first : first + slots]
-        now = max(now, max(arrivals[index] for index in group))
-        for index in group:
-            spans[index] = (now, now + lengths[index])
-        now += max(lengths[index] for index in group)
-    return spans
-
-
-def slip_round_robin(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    if slots < 1 or any(n < 1 for n in lengths) or len(arrivals) != len(lengths) or any(a < 0 for a in arrivals):
-        raise ValueError("out of range")
-    free, spans = [0] * slots, [(0, 0)] * len(lengths)
-    for turn, index in enumerate(sorted(range(len(lengths)), key=lambda index: (arrivals[index], index))):
-        start = max(free[turn % slots], arrivals[index])
-        spans[index] = (start, start + lengths[index])
-        free[turn % slots] = start + lengths[index]
-    return spans
-
-
-def slip_any_continuous(lengths, slots, arrivals=None):
-    arrivals = [0] * len(lengths) if arrivals is None else arrivals
-    free, spans = [0] * max(1, slots), [(0, 0)] * len(lengths)
-    for index, arrival in sorted(enumerate(arrivals), key=lambda pair: (pair[1], pair[0])):
-        if index < len(lengths):
-            place = free.index(min(free))
-            start = max(free[place], arrival)
-            spans[index] = (start, start + lengths[index])
-            free[place] = start + lengths[index]
-    return spans
 
 
 def _arriving(rng: Random) -> Case:
@@ -239,6 +130,7 @@ def _bad_arriving(rng: Random) -> list[Case]:
         invalid(lengths, 2, [*zeros, 0]),
         invalid(lengths, 2, zeros[1:]),
         invalid(lengths, 2, [*zeros[1:], -1]),
+        invalid(lengths, 2, [*zeros[1:], rng.randint(0, 9) + 0.5]),
     ]
 
 
@@ -266,21 +158,84 @@ CONTINUOUS = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_arriving(rng)),
-            7,
-            "Bad input must raise ValueError, arrivals of another number too.",
+            8,
+            "Bad input must raise ValueError: also too few or too many arrivals, and those that are no integers >= 0.",
             _bad_arriving,
         ),
     ),
     slips=(
         Slip(
-            "A freed slot idles for a step: it may start a request in the step in which it was freed.", slip_idle_step
+            "A freed slot idles for a step: it may start a request in the step in which it was freed.",
+            edit=(
+                "heapq.heapreplace(free, start + lengths[index])",
+                "heapq.heapreplace(free, start + lengths[index] + 1)",
+            ),
         ),
-        Slip("A request cannot start before it arrives.", slip_ignores_arrivals),
-        Slip("First come, first served: go by arrival, then by index, not by index alone.", slip_input_order),
-        Slip("Among those that came together the first is served first, not the shortest.", slip_shortest_first),
-        Slip("That waits for a whole batch: a freed slot is refilled at once.", slip_whole_batches),
-        Slip("The next request takes the slot that is free first, not the next slot in turn.", slip_round_robin),
-        Slip(UNCHECKED.format("no slot, lengths below 1, other arrivals"), slip_any_continuous),
+        Slip(
+            "A request cannot start before it arrives.",
+            edits=(
+                ("sorted(range(len(lengths)), key=lambda index: (arrivals[index], index))", "range(len(lengths))"),
+                ("max(free[0], arrivals[index])", "free[0]"),
+            ),
+        ),
+        Slip(
+            "First come, first served: go by arrival, then by index, not by index alone.",
+            edit=("sorted(range(len(lengths)), key=lambda index: (arrivals[index], index))", "range(len(lengths))"),
+        ),
+        Slip(
+            "Of requests with equal arrivals, the first in the list is served first, not the shortest.",
+            edit=("(arrivals[index], index)", "(arrivals[index], lengths[index], index)"),
+        ),
+        Slip(
+            "That waits for a whole batch: a freed slot is refilled at once.",
+            edit=(
+                (
+                    "    for index in sorted(range(len(lengths)), key=lambda index: (arrivals[index], "
+                    "index)):\n"
+                    "        start = max(free[0], arrivals[index])\n"
+                    "        spans[index] = (start, start + lengths[index])\n"
+                    "        heapq.heapreplace(free, start + lengths[index])\n"
+                ),
+                (
+                    "    order, start = sorted(range(len(lengths)), key=lambda index: "
+                    "(arrivals[index], index)), 0\n"
+                    "    for first in range(0, len(order), slots):\n"
+                    "        group = order[first : first + slots]\n"
+                    "        start = max(start, *(arrivals[index] for index in group))\n"
+                    "        for index in group:\n"
+                    "            spans[index] = (start, start + lengths[index])\n"
+                    "        start += max(lengths[index] for index in group)\n"
+                ),
+            ),
+        ),
+        Slip(
+            "The next request takes the slot that is free first, not the next slot in turn.",
+            edits=(
+                ("for index in sorted(", "for turn, index in enumerate(sorted("),
+                ("(arrivals[index], index)):", "(arrivals[index], index))):"),
+                ("max(free[0], arrivals[index])", "max(free[turn % slots], arrivals[index])"),
+                ("heapq.heapreplace(free, start + lengths[index])", "free[turn % slots] = start + lengths[index]"),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "fewer than one slot, lengths below 1, too few or too many arrivals, arrivals that are negative or no "
+                "integers"
+            ),
+            edits=(
+                ("    _check_lengths(lengths, slots)\n", ""),
+                (
+                    (
+                        "    if len(arrivals) != len(lengths):\n"
+                        '        raise ValueError(f"arrivals must be as many as lengths = {len(lengths)}, '
+                        'got {len(arrivals)}")\n'
+                        "    for arrival in arrivals:\n"
+                        '        _check_count("arrivals", arrival, least=0)\n'
+                    ),
+                    "",
+                ),
+            ),
+        ),
     ),
 )
 

@@ -2,90 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import accumulate
 from random import Random
 
 from autograder.bank.ch08_words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 # --- request_metrics
-
-
-def slip_all_tokens(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    if not token_times or any(b < a for a, b in zip([arrival, *token_times], token_times, strict=False)):
-        raise ValueError("bad times")
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(token_times[n + 1] - token_times[n] for n in range(n - 1))
-    return kind(first - arrival, (last - arrival) / n if n > 1 else None, last - arrival, itls)
-
-
-def slip_n_gaps(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    if not token_times or any(b < a for a, b in zip([arrival, *token_times], token_times, strict=False)):
-        raise ValueError("bad times")
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(token_times[n + 1] - token_times[n] for n in range(n - 1))
-    return kind(first - arrival, (last - first) / n if n > 1 else None, last - arrival, itls)
-
-
-def slip_absolute(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    if not token_times or any(b < a for a, b in zip([arrival, *token_times], token_times, strict=False)):
-        raise ValueError("bad times")
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(token_times[n + 1] - token_times[n] for n in range(n - 1))
-    return kind(first, (last - first) / (n - 1) if n > 1 else None, last, itls)
-
-
-def slip_first_gap(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    if not token_times or any(b < a for a, b in zip([arrival, *token_times], token_times, strict=False)):
-        raise ValueError("bad times")
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(b - a for a, b in zip([arrival, *token_times], token_times, strict=False))
-    return kind(first - arrival, (last - first) / (n - 1) if n > 1 else None, last - arrival, itls)
-
-
-def slip_zero_tpot(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    if not token_times or any(b < a for a, b in zip([arrival, *token_times], token_times, strict=False)):
-        raise ValueError("bad times")
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(token_times[n + 1] - token_times[n] for n in range(n - 1))
-    return kind(first - arrival, (last - first) / (n - 1) if n > 1 else 0.0, last - arrival, itls)
-
-
-def slip_decode_alone(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    if not token_times or any(b < a for a, b in zip([arrival, *token_times], token_times, strict=False)):
-        raise ValueError("bad times")
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(token_times[n + 1] - token_times[n] for n in range(n - 1))
-    return kind(first - arrival, (last - first) / (n - 1) if n > 1 else None, last - first, itls)
-
-
-def slip_any_times(arrival, token_times):
-    from dataclasses import make_dataclass
-
-    kind = make_dataclass("RequestMetrics", ["ttft", "tpot", "e2e", "itls"])
-    if not token_times:
-        return kind(0.0, None, 0.0, ())
-    first, last, n = token_times[0], token_times[-1], len(token_times)
-    itls = tuple(token_times[n + 1] - token_times[n] for n in range(n - 1))
-    return kind(first - arrival, (last - first) / (n - 1) if n > 1 else None, last - arrival, itls)
 
 
 def _times(rng: Random, least: int = 2, most: int = 50) -> tuple[float, list[float]]:
@@ -107,6 +32,8 @@ def _bad_times(rng: Random) -> list[Case]:
         invalid(times[0] + 0.25, times),
         invalid(arrival, back),
         invalid(arrival, [times[0] + 1, *times]),
+        invalid(math.nan, times),
+        invalid(arrival, [*times, math.inf]),
     ]
 
 
@@ -132,75 +59,66 @@ METRICS = Build(
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_times(rng)),
-            4,
-            "Bad input must raise ValueError: no token, times that go backwards, a token before the request.",
+            6,
+            "Bad input must raise ValueError: no token, times that go backwards or are not finite, a token before the "
+            "request.",
             _bad_times,
         ),
     ),
     slips=(
-        Slip("TPOT leaves the first token out: it is the mean gap, not end-to-end over tokens.", slip_all_tokens),
-        Slip("n tokens have n - 1 gaps between them.", slip_n_gaps),
-        Slip("Latencies count from the arrival of the request.", slip_absolute),
-        Slip("The wait for the first token is TTFT, not an inter-token latency.", slip_first_gap),
-        Slip("With one token there is no gap to average: None, not 0.", slip_zero_tpot),
-        Slip("End-to-end starts at the arrival: the user waited for the first token too.", slip_decode_alone),
-        Slip(UNCHECKED.format("no tokens, or times that go backwards"), slip_any_times),
+        Slip(
+            "TPOT leaves the first token out: it is the mean gap, not end-to-end over tokens.",
+            edit=("(last - first) / len(itls)", "(last - arrival) / len(token_times)"),
+        ),
+        Slip(
+            "TPOT is the mean of n - 1 gaps: n tokens have no more between them.",
+            edit=("(last - first) / len(itls)", "(last - first) / len(token_times)"),
+        ),
+        Slip(
+            "TTFT and end-to-end time count from the arrival of the request.",
+            edits=(("ttft=first - arrival", "ttft=first"), ("e2e=last - arrival", "e2e=last")),
+        ),
+        Slip(
+            "The wait for the first token is TTFT, not an inter-token latency.",
+            edit=(
+                "    tpot =",
+                (
+                    "    tpot = (last - first) / len(itls) if itls else None\n"
+                    "    itls = (first - arrival, *itls)\n"
+                    "    return RequestMetrics(ttft=first - arrival, tpot=tpot, e2e=last - arrival, "
+                    "itls=itls)\n"
+                    "    tpot ="
+                ),
+            ),
+        ),
+        Slip("With one token there is no gap to average: None, not 0.", edit=("if itls else None", "if itls else 0.0")),
+        Slip(
+            "End-to-end starts at the arrival: the user waited for the first token too.",
+            edit=("e2e=last - arrival", "e2e=last - first"),
+        ),
+        Slip(
+            UNCHECKED.format("no tokens, times that go backwards or are not finite, tokens before the request"),
+            edit=(
+                (
+                    "    if not token_times:\n"
+                    '        raise ValueError(f"token_times must hold at least one time, got '
+                    '{token_times!r}")\n'
+                    "    if not math.isfinite(arrival):\n"
+                    '        raise ValueError(f"arrival must be finite, got {arrival!r}")\n'
+                    "    if not all(map(math.isfinite, token_times)):\n"
+                    '        raise ValueError(f"token_times must be finite, got {token_times!r}")\n'
+                    "    if any(later < earlier for earlier, later in pairwise([arrival, "
+                    "*token_times])):\n"
+                    '        raise ValueError(f"token_times must ascend from arrival = {arrival!r}, '
+                    'got {token_times!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
 # --- replicas_needed
-
-
-def slip_one_per_replica(rate, ttft, itl, output_tokens, slots):
-    from math import ceil
-
-    if min(rate, ttft, itl) < 0 or min(output_tokens, slots) < 1:
-        raise ValueError("out of range")
-    return ceil(rate * (ttft + (output_tokens - 1) * itl) * (1 - 1e-9))
-
-
-def slip_n_steps(rate, ttft, itl, output_tokens, slots):
-    from math import ceil
-
-    if min(rate, ttft, itl) < 0 or min(output_tokens, slots) < 1:
-        raise ValueError("out of range")
-    return ceil(rate * (ttft + output_tokens * itl) / slots * (1 - 1e-9))
-
-
-def slip_floor(rate, ttft, itl, output_tokens, slots):
-    if min(rate, ttft, itl) < 0 or min(output_tokens, slots) < 1:
-        raise ValueError("out of range")
-    return int(rate * (ttft + (output_tokens - 1) * itl) / slots * (1 + 1e-9))
-
-
-def slip_no_prefill(rate, ttft, itl, output_tokens, slots):
-    from math import ceil
-
-    if min(rate, ttft, itl) < 0 or min(output_tokens, slots) < 1:
-        raise ValueError("out of range")
-    return ceil(rate * (output_tokens - 1) * itl / slots * (1 - 1e-9))
-
-
-def slip_float_noise(rate, ttft, itl, output_tokens, slots):
-    from math import ceil
-
-    if min(rate, ttft, itl) < 0 or min(output_tokens, slots) < 1:
-        raise ValueError("out of range")
-    return ceil(rate * (ttft + (output_tokens - 1) * itl) / slots + 1e-12)
-
-
-def slip_at_least_one(rate, ttft, itl, output_tokens, slots):
-    from math import ceil
-
-    if min(rate, ttft, itl) < 0 or min(output_tokens, slots) < 1:
-        raise ValueError("out of range")
-    return max(1, ceil(rate * (ttft + (output_tokens - 1) * itl) / slots * (1 - 1e-9)))
-
-
-def slip_any_fleet(rate, ttft, itl, output_tokens, slots):
-    from math import ceil
-
-    return ceil(rate * (ttft + (output_tokens - 1) * itl) / (slots or 1) * (1 - 1e-9))
 
 
 def _fleet(rng: Random) -> Case:
@@ -213,12 +131,17 @@ def _fleet(rng: Random) -> Case:
     )
 
 
-def _whole(rng: Random) -> Case:
-    """In flight is exactly a multiple of the slots; seconds are sixteenths."""
+def _whole(rng: Random, excess: float = 0.0) -> Case:
+    """In flight is a multiple of the slots, but for a relative ``excess``; seconds are sixteenths."""
     slots, tokens, replicas = rng.choice((4, 8, 64)), rng.choice((5, 9, 17)), rng.randint(2, 9)
     itl = 1 / 16
     ttft = rng.choice((1, 2)) - (tokens - 1) * itl if tokens < 17 else 1.0
-    return Case((replicas * slots / (ttft + (tokens - 1) * itl), ttft, itl, tokens, slots))
+    return Case((replicas * slots / (ttft + (tokens - 1) * itl) * (1 + excess), ttft, itl, tokens, slots))
+
+
+def _nearly_whole(rng: Random) -> list[Case]:
+    """Further above a whole number than every order of rounding, and on either side of the limit."""
+    return [_whole(rng, excess) for excess in (1e-10, rng.uniform(1e-12, 5e-10), rng.uniform(2e-9, 1e-8))]
 
 
 def _small(rng: Random) -> list[Case]:
@@ -233,6 +156,7 @@ def _small(rng: Random) -> list[Case]:
 def _bad_fleet(rng: Random) -> list[Case]:
     good = [rng.uniform(1, 99), 0.2, 0.02, 100, 64]
     bad = [(0, -1.0), (1, -0.2), (2, -0.02), (3, 0), (4, 0), (3, -5), (4, -8)]
+    bad += [(0, math.inf), (2, math.nan), (3, 2.5), (4, True)]
     return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
 
 
@@ -253,24 +177,55 @@ REPLICAS = Build(
     ),
     groups=(
         Group("fleets", _fleet, 6, "Rate times time inside are in flight; each replica holds `slots` of them."),
-        Group("whole numbers", _whole, 4, "Guard the ceiling against 1e-9 of float noise: exactly full is no more."),
-        Group("few requests", lambda rng: rng.choice(_small(rng)), 4, "No requests, no replica; few need one.", _small),
         Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_fleet(rng)),
-            5,
-            "Bad input must raise ValueError.",
-            lambda rng: rng.sample(_bad_fleet(rng), 5),
+            "whole numbers",
+            _whole,
+            7,
+            "What exceeds a whole number by less than 1e-9 of itself counts as that number; by more, round up.",
+            _nearly_whole,
         ),
+        Group("few requests", lambda rng: rng.choice(_small(rng)), 4, "No requests, no replica; few need one.", _small),
+        bad_input(_bad_fleet, "Bad input must raise ValueError."),
     ),
     slips=(
-        Slip("That is one request per replica: a replica runs `slots` of them at once.", slip_one_per_replica),
-        Slip("Prefill gives the first token: n - 1 steps remain.", slip_n_steps),
-        Slip("Rounding down leaves requests without a slot.", slip_floor),
-        Slip("The time to the first token is spent inside, too.", slip_no_prefill),
-        Slip("Float noise takes a replica more where the last one is exactly full.", slip_float_noise),
-        Slip("Without requests no replica is needed.", slip_at_least_one),
-        Slip(UNCHECKED.format("negative times, no tokens or no slots"), slip_any_fleet),
+        Slip(
+            "That is one request per replica: a replica runs `slots` of them at once.",
+            edit=("in_flight / slots", "in_flight"),
+        ),
+        Slip("Prefill gives the first token: n - 1 steps remain.", edit=("output_tokens - 1", "output_tokens")),
+        Slip("Rounding down leaves requests without a slot.", edits=(("math.ceil", "int"), ("1 - 1e-9", "1 + 1e-9"))),
+        Slip(
+            "The time to the first token is spent inside, too.",
+            edit=("in_flight / slots", "rate * (output_tokens - 1) * itl / slots"),
+        ),
+        Slip(
+            "A plain `ceil` adds a replica for rounding errors: an excess of less than 1e-9 is none.",
+            edits=(
+                (
+                    "_check_not_negative(rate=rate, ttft=ttft, itl=itl)",
+                    "from math import ceil\n    _check_not_negative(rate=rate, ttft=ttft, itl=itl)",
+                ),
+                ("math.ceil(in_flight / slots * (1 - 1e-9))", "ceil(in_flight / slots)"),
+            ),
+        ),
+        Slip(
+            "Without requests no replica is needed.",
+            edit=("math.ceil(in_flight / slots * (1 - 1e-9))", "max(1, math.ceil(in_flight / slots * (1 - 1e-9)))"),
+        ),
+        Slip(
+            UNCHECKED.format("negative rates and times, no tokens, no slots"),
+            edits=(
+                (
+                    (
+                        "_check_not_negative(rate=rate, ttft=ttft, itl=itl)\n"
+                        '    _check_count("output_tokens", output_tokens)\n'
+                        '    _check_count("slots", slots)'
+                    ),
+                    "from math import ceil",
+                ),
+                ("in_flight / slots", "in_flight / (slots or 1)"),
+            ),
+        ),
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 from autograder.items import Build, Case, Debug, Group, Iterator, Slip, invalid
@@ -10,29 +11,9 @@ from autograder.items import Build, Case, Debug, Group, Iterator, Slip, invalid
 
 
 def wrong_token_id(word, vocabulary=1000):
-    if vocabulary < 1:
-        raise ValueError(f"vocabulary must be >= 1, got {vocabulary!r}")
+    if type(vocabulary) is not int or vocabulary < 1:
+        raise ValueError(f"vocabulary must be an integer >= 1, got {vocabulary!r}")
     return hash(word) % vocabulary
-
-
-def slip_length(word, vocabulary=1000):
-    if vocabulary < 1:
-        raise ValueError("out of range")
-    return len(word) % vocabulary
-
-
-def slip_no_modulo(word, vocabulary=1000):
-    from hashlib import sha256
-
-    if vocabulary < 1:
-        raise ValueError("out of range")
-    return int.from_bytes(sha256(word.encode()).digest()[:4], "big")
-
-
-def slip_any_vocabulary(word, vocabulary=1000):
-    from hashlib import sha256
-
-    return int.from_bytes(sha256(word.encode()).digest()[:4], "big") % (abs(vocabulary) or 1)
 
 
 def _word(rng: Random) -> str:
@@ -53,6 +34,7 @@ TOKEN_ID = Debug(
     function="debug_token_id",
     grade="call",
     probe="ch08.two_processes",
+    processes=2,
     section="8.2",
     topic="tokenizers",
     cases=(
@@ -62,13 +44,34 @@ TOKEN_ID = Debug(
     groups=(
         Group("words", _words, 4, "The same word, the same number, in every process.", lambda rng: [_default(rng)]),
         Group("few numbers", lambda rng: Case(([_word(rng) for _ in range(30)], rng.randint(1, 3))), 2, "From 0 up."),
-        Group("bad input", lambda rng: invalid(["a"], -rng.randint(0, 9)), 2, "No vocabulary, no number: ValueError."),
+        Group(
+            "bad input",
+            lambda rng: invalid(["a"], -rng.randint(0, 9)),
+            4,
+            "A vocabulary that is not an integer of at least 1 is a ValueError.",
+            lambda rng: [invalid(["a"], rng.randint(1, 9) + 0.5), invalid(["a"], True)],
+        ),
     ),
     slips=(
         Slip("Python salts the hash of a string anew in each process, and no random seed reaches it.", wrong_token_id),
-        Slip("Different words should mostly get different numbers.", slip_length),
-        Slip("The number must stay below the size of the vocabulary.", slip_no_modulo),
-        Slip("A vocabulary below 1 was accepted.", slip_any_vocabulary),
+        Slip(
+            "Different words should mostly get different numbers.",
+            edit=('int.from_bytes(digest[:4], "big")', "len(word)"),
+        ),
+        Slip(
+            "The number must stay below the size of the vocabulary.",
+            edit=('int.from_bytes(digest[:4], "big") % vocabulary', 'int.from_bytes(digest[:4], "big")'),
+        ),
+        Slip(
+            "Vocabularies that are below 1 or not integers were accepted.",
+            edits=(
+                ('_check_count("vocabulary", vocabulary)', "from hashlib import sha256"),
+                (
+                    'int.from_bytes(digest[:4], "big") % vocabulary',
+                    'int.from_bytes(digest[:4], "big") % (vocabulary or 1)',
+                ),
+            ),
+        ),
     ),
     wrong=wrong_token_id,
 )
@@ -77,39 +80,10 @@ TOKEN_ID = Debug(
 
 
 def wrong_kv_room(gpu_gb, billions, bytes_per_parameter=2):
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError(f"all arguments must be > 0, got {gpu_gb!r}, {billions!r}, {bytes_per_parameter!r}")
+    for value in (gpu_gb, billions, bytes_per_parameter):
+        if not 0 < value < float("inf"):
+            raise ValueError(f"every argument must be finite and > 0, got {value!r}")
     return gpu_gb - billions * bytes_per_parameter / 1e9
-
-
-def slip_silent_zero(gpu_gb, billions, bytes_per_parameter=2):
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError("out of range")
-    return max(0.0, gpu_gb - billions * bytes_per_parameter)
-
-
-def slip_negative_room(gpu_gb, billions, bytes_per_parameter=2):
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError("out of range")
-    return gpu_gb - billions * bytes_per_parameter
-
-
-def slip_binary_room(gpu_gb, billions, bytes_per_parameter=2):
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError("out of range")
-    room = gpu_gb - billions * 1e9 * bytes_per_parameter / 2**30
-    if room < 0:
-        raise ValueError("does not fit")
-    return room
-
-
-def slip_always_two(gpu_gb, billions, bytes_per_parameter=2):
-    if min(gpu_gb, billions, bytes_per_parameter) <= 0:
-        raise ValueError("out of range")
-    room = gpu_gb - billions * 2
-    if room < 0:
-        raise ValueError("does not fit")
-    return room
 
 
 def _room(rng: Random) -> Case:
@@ -121,6 +95,11 @@ def _other_bytes(rng: Random) -> Case:
     size = rng.choice((0.5, 1))
     billions = rng.uniform(10, 70)
     return Case((billions * size + rng.uniform(1, 20), billions, size))
+
+
+def _bad_room(rng: Random) -> list[Case]:
+    bad = [(-rng.uniform(1, 9), 8), (80, -rng.uniform(1, 9)), (80, 8, 0), (80, 8, -1), (math.inf, 8), (math.nan, 8)]
+    return [invalid(*given) for given in bad]
 
 
 def _too_large(rng: Random) -> Case:
@@ -146,14 +125,55 @@ KV_ROOM = Debug(
         Group("models that fit", _room, 4, "Billions of parameters times bytes are GB already."),
         Group("other sizes", _other_bytes, 3, "One byte or half a byte per parameter."),
         Group("models that do not fit", _too_large, 3, "Weights that do not fit are a ValueError, not a number."),
-        Group("bad input", lambda rng: invalid(80, -rng.uniform(1, 9)), 2, "Sizes must be positive: ValueError."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_room(rng)),
+            6,
+            "Each argument must be positive and finite: ValueError.",
+            _bad_room,
+        ),
     ),
     slips=(
         Slip("Billions times bytes are GB already; dividing by 1e9 again makes every model fit.", wrong_kv_room),
-        Slip("No room and not enough room are two things: raise when the weights do not fit.", slip_silent_zero),
-        Slip("A negative room means that the weights do not fit: raise ValueError.", slip_negative_room),
-        Slip("GB are 1e9 bytes here, on both sides.", slip_binary_room),
-        Slip("The bytes of a parameter are an argument.", slip_always_two),
+        Slip(
+            "0 GB of room is not the same as too little room: raise when the weights do not fit.",
+            edit=(
+                (
+                    "    if room < 0:\n"
+                    '        raise ValueError(f"{billions} billion parameters do not fit: {-room:g} GB '
+                    'are missing")\n'
+                    "    return room"
+                ),
+                "    return max(0.0, room)",
+            ),
+        ),
+        Slip(
+            "Weights that do not fit leave no negative room: raise ValueError.",
+            edit=(
+                "room < 0",
+                'not all(0 < value < float("inf") for value in (gpu_gb, billions, bytes_per_parameter))',
+            ),
+        ),
+        Slip(
+            "GB are 1e9 bytes here, on both sides.",
+            edit=("billions * bytes_per_parameter", "billions * 1e9 * bytes_per_parameter / 2**30"),
+        ),
+        Slip(
+            "The bytes of a parameter are an argument, not always two.",
+            edit=("billions * bytes_per_parameter", "billions * 2"),
+        ),
+        Slip(
+            "A model of no size or of a negative one was accepted, and a GPU whose memory is not finite.",
+            edit=(
+                (
+                    'for name, value in {"gpu_gb": gpu_gb, "billions": billions, '
+                    '"bytes_per_parameter": bytes_per_parameter}.items():\n'
+                    "        if not 0 < value < math.inf:\n"
+                    '            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
     wrong=wrong_kv_room,
 )
@@ -162,8 +182,8 @@ KV_ROOM = Debug(
 
 
 def wrong_max_tokens(prefill_token, decoded, max_tokens, eos):
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be >= 1, got {max_tokens!r}")
+    if type(max_tokens) is not int or max_tokens < 1:
+        raise ValueError(f"max_tokens must be an integer >= 1, got {max_tokens!r}")
     answer = [prefill_token]
     for token in decoded:
         if token == eos:
@@ -171,59 +191,6 @@ def wrong_max_tokens(prefill_token, decoded, max_tokens, eos):
         answer.append(token)
         if len(answer) >= max_tokens:
             break
-    return answer
-
-
-def slip_off_by_one(prefill_token, decoded, max_tokens, eos):
-    if max_tokens < 1:
-        raise ValueError("out of range")
-    answer: list[int] = []
-    for token in (prefill_token, *decoded):
-        if token == eos or len(answer) == max_tokens - 1:
-            break
-        answer.append(token)
-    return answer
-
-
-def slip_prefill_end(prefill_token, decoded, max_tokens, eos):
-    if max_tokens < 1:
-        raise ValueError("out of range")
-    answer = [prefill_token]
-    for token in decoded:
-        if token == eos or len(answer) == max_tokens:
-            break
-        answer.append(token)
-    return answer
-
-
-def slip_prefill_free(prefill_token, decoded, max_tokens, eos):
-    if max_tokens < 1:
-        raise ValueError("out of range")
-    answer: list[int] = []
-    for token in (prefill_token, *decoded):
-        if token == eos or len(answer) == max_tokens + 1:
-            break
-        answer.append(token)
-    return answer
-
-
-def slip_prefill_dropped(prefill_token, decoded, max_tokens, eos):
-    if max_tokens < 1:
-        raise ValueError("out of range")
-    answer: list[int] = []
-    for token in decoded:
-        if token == eos or len(answer) == max_tokens or prefill_token == eos:
-            break
-        answer.append(token)
-    return answer
-
-
-def slip_any_limit(prefill_token, decoded, max_tokens, eos):
-    answer: list[int] = []
-    for token in (prefill_token, *decoded):
-        if token == eos or len(answer) >= max_tokens:
-            break
-        answer.append(token)
     return answer
 
 
@@ -266,15 +233,49 @@ MAX_TOKENS = Debug(
             "At most max_tokens tokens, and none from the end token on; the prefill's token is one like the others.",
             _first_token,
         ),
-        Group("bad input", lambda rng: invalid(1, Iterator((2,)), -rng.randint(0, 5), 9), 2, "No token: ValueError."),
+        Group(
+            "bad input",
+            lambda rng: invalid(1, Iterator((2,)), -rng.randint(0, 5), 9),
+            4,
+            "A limit that is not an integer of at least 1 is a ValueError.",
+            lambda rng: [invalid(1, Iterator((2,)), limit, 9) for limit in (rng.randint(1, 5) + 0.5, True)],
+        ),
     ),
     slips=(
         Slip("The limit is tested only after a decode step: max_tokens=1 returns two tokens.", wrong_max_tokens),
-        Slip("Off by one the other way: max_tokens tokens are wanted.", slip_off_by_one),
-        Slip("The token of the prefill may be the end token.", slip_prefill_end),
-        Slip("The token of the prefill counts.", slip_prefill_free),
-        Slip("The token of the prefill is the first of the answer.", slip_prefill_dropped),
-        Slip("A limit below 1 was accepted.", slip_any_limit),
+        Slip(
+            "An answer may have max_tokens tokens; yours ends one token earlier.",
+            edit=("token == eos", "token == eos or len(answer) == max_tokens - 1"),
+        ),
+        Slip(
+            "The token from prefill may be the end token.",
+            edits=(
+                ("answer: list[int] = []", "answer: list[int] = [prefill_token]"),
+                ("itertools.chain([prefill_token], decoded)", "decoded"),
+                ("token == eos", "token == eos or len(answer) == max_tokens"),
+            ),
+        ),
+        Slip(
+            "The token from prefill counts towards max_tokens; your answers are one token too long.",
+            edits=(
+                ("token == eos", "token == eos or len(answer) == max_tokens + 1"),
+                (("if len(answer) == max_tokens:\n            break"), ""),
+            ),
+        ),
+        Slip(
+            "The token from prefill is the first token of the answer.",
+            edits=(
+                ("itertools.chain([prefill_token], decoded)", "decoded"),
+                ("token == eos", "token == eos or len(answer) == max_tokens or prefill_token == eos"),
+            ),
+        ),
+        Slip(
+            "Limits that are below 1 or not integers were accepted.",
+            edits=(
+                ('_check_count("max_tokens", max_tokens)', ""),
+                ("token == eos", "token == eos or len(answer) >= max_tokens"),
+            ),
+        ),
     ),
     wrong=wrong_max_tokens,
 )
@@ -285,49 +286,9 @@ MAX_TOKENS = Debug(
 def wrong_sleep(latency_ms):
     import asyncio
 
-    if latency_ms < 0:
-        raise ValueError(f"latency_ms must be >= 0, got {latency_ms!r}")
+    if not 0 <= latency_ms < float("inf"):
+        raise ValueError(f"latency_ms must be a finite number >= 0, got {latency_ms!r}")
     return asyncio.sleep(latency_ms)
-
-
-def slip_blocks(latency_ms):
-    import asyncio
-    import time
-
-    if latency_ms < 0:
-        raise ValueError("out of range")
-    time.sleep(latency_ms / 1000)
-    return asyncio.sleep(0)
-
-
-def slip_microseconds(latency_ms):
-    import asyncio
-
-    if latency_ms < 0:
-        raise ValueError("out of range")
-    return asyncio.sleep(latency_ms / 1_000_000)
-
-
-def slip_twice(latency_ms):
-    import asyncio
-
-    if latency_ms < 0:
-        raise ValueError("out of range")
-    return asyncio.sleep(latency_ms * 1000)
-
-
-def slip_nobody_waits(latency_ms):
-    import asyncio
-
-    if latency_ms < 0:
-        raise ValueError("out of range")
-    return asyncio.sleep(0)
-
-
-def slip_any_wait(latency_ms):
-    import asyncio
-
-    return asyncio.sleep(max(0, latency_ms) / 1000)
 
 
 SLEEP = Debug(
@@ -335,7 +296,7 @@ SLEEP = Debug(
     module="serving_repairs",
     function="debug_sleep",
     grade="call",
-    probe="ch08.on_a_clock",
+    probe="ch08_clock.on_a_clock",
     section="8.2",
     topic="event loops",
     cases=(Case(([10],)), Case(([10, 20, 5],)), Case(([0],)), invalid([-1])),
@@ -349,15 +310,48 @@ SLEEP = Debug(
             4,
             "While one request waits, the others go on: nothing may block the event loop.",
         ),
-        Group("bad input", lambda rng: invalid([-rng.uniform(1, 9)]), 2, "A negative time is a ValueError."),
+        Group(
+            "bad input",
+            lambda rng: invalid([-rng.uniform(1, 9)]),
+            4,
+            "A time that is negative or not finite is a ValueError.",
+            lambda rng: [invalid([math.inf]), invalid([math.nan])],
+        ),
     ),
     slips=(
         Slip("`asyncio.sleep` takes seconds: 10 ms became 10 s.", wrong_sleep),
-        Slip("`time.sleep` blocks the event loop, and with it every other request.", slip_blocks),
-        Slip("A second has 1,000 milliseconds, not a million.", slip_microseconds),
-        Slip("Milliseconds to seconds: divide.", slip_twice),
-        Slip("Nobody waited: return what `asyncio.sleep` gives, or await it.", slip_nobody_waits),
-        Slip("A negative time was accepted.", slip_any_wait),
+        Slip(
+            "`time.sleep` blocks the event loop, and with it every other request.",
+            edits=(
+                (
+                    "if not 0 <= latency_ms < math.inf:",
+                    (
+                        "import asyncio\n"
+                        "    import time\n"
+                        "    time.sleep(latency_ms / 1000)\n"
+                        "    if not 0 <= latency_ms < math.inf:"
+                    ),
+                ),
+                ("latency_ms / 1000", "0"),
+            ),
+        ),
+        Slip("A second has 1,000 milliseconds, not a million.", edit=("latency_ms / 1000", "latency_ms / 1_000_000")),
+        Slip(
+            "Milliseconds divided by 1,000 are seconds; yours are multiplied by 1,000.",
+            edit=("latency_ms / 1000", "latency_ms * 1000"),
+        ),
+        Slip("Nobody waited: what is awaited must take as long as the latency says.", edit=("latency_ms / 1000", "0")),
+        Slip(
+            "Times that are negative or not finite were accepted.",
+            edit=(
+                (
+                    "if not 0 <= latency_ms < math.inf:\n"
+                    '        raise ValueError(f"latency_ms must be a finite number >= 0, got '
+                    '{latency_ms!r}")'
+                ),
+                "import asyncio",
+            ),
+        ),
     ),
     wrong=wrong_sleep,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from random import Random
 
 from autograder.bank.wrong_detokenizers import DETOKENIZERS
@@ -26,11 +27,15 @@ def _literal(data: bytes) -> str:
 
 
 def _cut(rng: Random, data: bytes, stop: list[str], most: int = 4) -> Case:
-    """The bytes as tokens of one to ``most`` bytes, or as one token; the vocabulary holds one that is not used."""
-    tokens, at = [], 0
-    while at < len(data):
+    """The bytes as tokens of one to ``most`` bytes, or as one token; the vocabulary holds one that is not used.
+
+    No token follows the one in which a stop string is complete.
+    """
+    tokens, at, text, decoder = [], 0, "", codecs.getincrementaldecoder("utf-8")("replace")
+    while at < len(data) and not any(one in text for one in stop):
         size = rng.randint(1, most) if most else len(data)
         tokens.append(data[at : at + size])
+        text += decoder.decode(tokens[-1])
         at += size
     vocabulary = sorted({*tokens, b"zz"})
     return Case(([_literal(one) for one in vocabulary], stop, [vocabulary.index(token) for token in tokens]))
@@ -45,9 +50,9 @@ def _plain(rng: Random) -> Case:
 
 
 def _stopped(rng: Random) -> Case:
-    """Stop strings of which at least one is in the text; the text goes on behind it."""
+    """Stop strings of which at least one is in the text; the text may go on behind it in the same token."""
     stops = [_word(rng, 2, 4, "ab\u00e9") for _ in range(rng.randint(1, 3))]
-    text = _word(rng, 4, 14) + rng.choice(stops)
+    text = _word(rng, 4, 14) + rng.choice(stops) + _word(rng, 1, 3, "xyz")
     return _cut(rng, text.encode(), stops)
 
 
@@ -65,6 +70,13 @@ def _which_stop(rng: Random, most: int = 9) -> Case:
     before, inner, after = _word(rng, 1, 2, "pq"), _word(rng, 1, 2, "rs"), _word(rng, 1, 3, "tu")
     stops = rng.sample([before + inner + after, inner], 2)
     return _cut(rng, (_word(rng, 1, 4, "xyz") + before + inner + after).encode(), stops, most)
+
+
+def _same_end(rng: Random, longest_first: bool) -> Case:
+    """Two stop strings that are complete at the same character, of which one ends with the other."""
+    inner = _word(rng, 1, 3, "rs")
+    stops = sorted((_word(rng, 1, 2, "pq") + inner, inner), key=len, reverse=longest_first)
+    return _cut(rng, (_word(rng, 1, 4, "xyz") + max(stops, key=len)).encode(), stops, rng.choice((0, 1, 2, 9)))
 
 
 def _broken(rng: Random) -> Case:
@@ -117,9 +129,12 @@ STREAMING = Build(
         Group(
             "several stop strings",
             _which_stop,
-            5,
-            "The stop string that is complete first ends the text.",
-            lambda rng: [_which_stop(rng, 0) for _ in range(3)],
+            9,
+            "The stop string that is complete first ends the text; of two that are complete at once, the longer one.",
+            lambda rng: [
+                *(_which_stop(rng, 0) for _ in range(3)),
+                *(_same_end(rng, longest_first) for longest_first in (False, False, True, True)),
+            ],
         ),
         Group("broken bytes", _broken, 5, "What can never become a character is U+FFFD at once."),
         Group(

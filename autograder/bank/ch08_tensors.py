@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 from autograder.bank.wrong_batches import BATCHES, SAMPLING
@@ -10,11 +11,11 @@ from autograder.items import Build, Case, Group, Tensor, invalid
 LOGITS = Tensor.of([2.0, 1.0, 0.0, -1.0], "float64")
 
 
-def _logits(rng: Random, rows: int = 0) -> Tensor:
+def _logits(rng: Random, *rows: int, dtype: str = "float64") -> Tensor:
     """Logits that all differ by a hundredth at least, in each of ``rows``; a vector without rows."""
     width = rng.randint(8, 24)
-    drawn = [value / 100 for _ in range(rows or 1) for value in rng.sample(range(-200, 201), width)]
-    return Tensor.of(drawn, "float64", (rows, width) if rows else (width,))
+    drawn = [value / 100 for _ in range(math.prod(rows)) for value in rng.sample(range(-200, 201), width)]
+    return Tensor.of(drawn, dtype, (*rows, width))
 
 
 def _top_p(rng: Random) -> Case:
@@ -32,6 +33,8 @@ def _simple(rng: Random) -> list[Case]:
         Case((_logits(rng), 1.0, rng.randint(1, 4))),
         Case((_logits(rng), 1.0, 50)),
         Case((_logits(rng),), {"top_p": rng.uniform(0.2, 0.8)}),
+        Case((_logits(rng, dtype="float32"), rng.choice((0.5, 2.0)), rng.randint(2, 5))),
+        Case((_logits(rng, dtype="float32"), 0)),
     ]
 
 
@@ -50,7 +53,8 @@ def _rows(rng: Random) -> Case:
 
 def _bad_options(rng: Random) -> list[Case]:
     bad = ((-rng.uniform(0.1, 2), 0, 1.0), (1.0, -1, 1.0), (1.0, 0, 0.0), (1.0, 0, -0.5), (1.0, 0, 1 + rng.random()))
-    return [invalid(_logits(rng), *options) for options in bad]
+    unusual = ((math.inf, 0, 1.0), (math.nan, 0, 1.0), (1.0, 2.5, 1.0), (1.0, True, 1.0), (1.0, 0, math.nan))
+    return [invalid(_logits(rng), *options) for options in (*bad, *unusual)]
 
 
 PROBABILITIES = Build(
@@ -76,7 +80,11 @@ PROBABILITIES = Build(
         Group("temperature and top-p", _top_p, 5, "Temperature changes which tokens top-p keeps."),
         Group("all three", _all_three, 4, "Temperature first, then top-k, then top-p of what is left."),
         Group(
-            "one at a time", lambda rng: rng.choice(_simple(rng)), 5, "Each option alone; a large k keeps all.", _simple
+            "one at a time",
+            lambda rng: rng.choice(_simple(rng)),
+            7,
+            "Each option alone; a large k keeps all. The result has the type of the logits.",
+            _simple,
         ),
         Group(
             "temperature 0",
@@ -85,12 +93,19 @@ PROBABILITIES = Build(
             "All goes to the largest logit of each row, the first of equal.",
             _greedy,
         ),
-        Group("several rows", _rows, 2, "The last dimension is the vocabulary; every row is judged for itself."),
+        Group(
+            "several rows",
+            _rows,
+            3,
+            "The last dimension is the vocabulary, and every row is a distribution of its own.",
+            lambda rng: [Case((_logits(rng, 2, 2), 1.5, rng.randint(3, 7)))],
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_options(rng)),
-            5,
-            "Bad options must raise ValueError.",
+            10,
+            "Bad options must raise ValueError: each outside its range, a temperature that is not finite, a top_k that "
+            "is not an integer.",
             _bad_options,
         ),
     ),
@@ -123,7 +138,11 @@ def _special(rng: Random) -> list[Case]:
 
 def _bad_batch(rng: Random) -> list[Case]:
     prompts = _prompts(rng)
-    return [invalid(0, [*prompts, []], 3), invalid(0, [[]], 1), invalid(0, prompts, 0)]
+    return [
+        invalid(0, [*prompts, []], 3),
+        invalid(0, [[]], 1),
+        *(invalid(0, prompts, limit) for limit in (0, -1, 2.5, True)),
+    ]
 
 
 BATCH = Build(
@@ -131,7 +150,7 @@ BATCH = Build(
     module="tiny_serving",
     function="generate_batch",
     grade="tensor",
-    probe="ch08.batched",
+    probe="ch08_batches.batched",
     section="8.10",
     topic="padded batches",
     cases=(
@@ -145,7 +164,13 @@ BATCH = Build(
         Group("unequal prompts", _unequal, 5, "Each row must be what its prompt gives alone."),
         Group("rows that end early", _ending, 6, "A row ends before its end token; the others go on."),
         Group("special batches", lambda rng: rng.choice(_special(rng)), 4, "One row, none, one new token.", _special),
-        Group("bad input", lambda rng: rng.choice(_bad_batch(rng)), 3, "Bad input must raise ValueError.", _bad_batch),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_batch(rng)),
+            6,
+            "An empty prompt is a ValueError, and so is a number of new tokens that is not an integer of at least 1.",
+            _bad_batch,
+        ),
     ),
     slips=BATCHES,
 )

@@ -1,4 +1,4 @@
-"""Chapter 09: attention over a cache, whole or in blocks, and a mask to mend."""
+"""Chapter 09: attention over a cache, whole or in blocks, and a mask to correct."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ DEBUG_MASK = Debug(
     topic="attention over a cache",
     cases=(_last(Random("seven"), 7, 20, 1, 2), _last(Random("whole"), 3, 3, 1, 2)),
     groups=(
-        Group("chunks after others", _last_chunk, 5, "Query i stands at S - T + i and sees the keys up to there."),
+        Group("chunks after others", _last_chunk, 5, "Query i is at position S - T + i and sees the keys up to there."),
         Group("the whole prompt", lambda rng: _last(rng, size := rng.randint(2, 8), size), 2, "T may be S."),
     ),
     slips=MASK,

@@ -1,4 +1,4 @@
-"""Chapter 9, paged memory: the block manager as a class, and a `free` to be mended."""
+"""Chapter 9, paged memory: the block manager as a class, and a `free` to be corrected."""
 
 from __future__ import annotations
 
@@ -112,6 +112,20 @@ def _written_after_a_fork(rng: Random) -> Case:
     return Case((12, size), calls=calls)
 
 
+def _copied_and_grown(rng: Random) -> Case:
+    """A copy and a new block in one call: the first block that is taken replaces the shared one."""
+    size = rng.randint(2, 6)
+    calls: tuple[Call, ...] = (
+        ("allocate", ("p", size * rng.randint(1, 3) + rng.randint(1, size - 1))),
+        ("fork", ("p", "c")),
+        ("append", ("c", size * rng.randint(1, 2))),
+        ("table", ("c",)),
+        ("table", ("p",)),
+        _QUEUE,
+    )
+    return Case((rng.randint(8, 12), size), calls=calls)
+
+
 def _prefix_then_free(rng: Random) -> Case:
     size, whole = rng.randint(2, 16), rng.randint(2, 4)
     calls: tuple[Call, ...] = (
@@ -151,6 +165,26 @@ def _refused(rng: Random) -> Case:
     return Case((blocks, size), calls=calls)
 
 
+def _block_for_the_copy_alone(rng: Random) -> Case:
+    """One block is free: enough for the copy, and not for the new tokens as well."""
+    blocks, size = rng.randint(2, 5), rng.randint(2, 8)
+    calls: tuple[Call, ...] = (
+        ("allocate", ("a", size * (blocks - 1) - 1)),
+        ("fork", ("a", "b")),
+        ("append", ("b", size + rng.randint(1, 3))),
+        ("table", ("b",)),
+        ("length", ("b",)),
+        ("references", (blocks - 2,)),
+        ("references", (blocks - 1,)),
+        _QUEUE,
+        ("append", ("b",)),
+        ("append", ("b",)),
+        ("table", ("b",)),
+        ("table", ("a",)),
+    )
+    return Case((blocks, size), calls=calls)
+
+
 def _no_block_for_the_copy(rng: Random) -> Case:
     blocks, size = rng.randint(1, 4), rng.randint(2, 8)
     calls: tuple[Call, ...] = (
@@ -181,6 +215,28 @@ def _two(rng: Random) -> Case:
     return Case((16, rng.randint(2, 8)), calls=calls)
 
 
+def _handed_out(rng: Random) -> Case:
+    """Tables that a caller holds and changes while the sequences grow: how long hers are, and what theirs hold."""
+    size = rng.randint(2, 6)
+    held = rng.randint(1, 3)
+    calls: tuple[Call, ...] = (
+        ("allocate", ("a", held * size)),
+        ("fork", ("a", "b")),
+        ("table", ("a",)),
+        ("append", ("a",)),
+        ("append", ("b", size + 1)),
+        ("#0.__len__", ()),
+        ("#1.__len__", ()),
+        ("#2.__len__", ()),
+        *((f"#{place}.append", (0,)) for place in rng.sample(range(3), 3)),
+        ("table", ("a",)),
+        ("table", ("b",)),
+        ("free", ("a",)),
+        _QUEUE,
+    )
+    return Case((rng.randint(held + 4, 12), size), calls=calls)
+
+
 def _bad_call(rng: Random) -> Case:
     """Names that are unknown or taken, and numbers of tokens that cannot be."""
     length = rng.randint(1, 9)
@@ -189,6 +245,8 @@ def _bad_call(rng: Random) -> Case:
         ("allocate", ("b", -1)),
         ("append", ("b",)),
         ("append", ("a", -rng.randint(1, 4))),
+        ("append", ("a", True)),
+        ("allocate", ("b", 2.5)),
         ("fork", ("a", "a")),
         ("fork", ("b", "c")),
         ("fork", ("a", "b", length + rng.randint(1, 9))),
@@ -212,7 +270,7 @@ BLOCKS = Build(
     section="9.6",
     topic="paged memory",
     cases=(
-        Case(  # the order of vLLM's test_prefix_caching.py::test_prefill, with block numbers from 0
+        Case(  # the calls of vLLM's test_prefix_caching.py::test_prefill, with block numbers from 0
             (10, 16),
             calls=(
                 ("allocate", ("a", 55)),
@@ -267,23 +325,30 @@ BLOCKS = Build(
         Group(
             "sequences that come and go",
             _alone,
-            4,
-            "Blocks are taken from the head of the queue, only when the last one is full, and come back to the tail.",
-            lambda rng: [_to_the_brim(rng) for _ in range(2)],
+            5,
+            "Blocks are taken from the head of the queue, only when the last one is full, and come back to the tail. "
+            "Whoever asks for a table gets a list of her own.",
+            lambda rng: [*(_to_the_brim(rng) for _ in range(2)), _handed_out(rng)],
         ),
         Group(
             "forks",
             _forked,
             7,
             "Draw two tables with a common block: who may write it, and when is it free?",
-            lambda rng: [make(rng) for make in (_written_after_a_fork, _prefix_then_free) for _ in range(2)],
+            lambda rng: [
+                *(make(rng) for make in (_written_after_a_fork, _prefix_then_free) for _ in range(2)),
+                _copied_and_grown(rng),
+            ],
         ),
         Group(
             "a pool that runs out",
             _tight,
-            6,
-            "Count what a call needs before it changes anything: OutOfBlocks leaves all as it was.",
-            lambda rng: [make(rng) for make in (_refused, _no_block_for_the_copy) for _ in range(2)],
+            8,
+            "Count what a call needs before it changes anything: OutOfBlocks leaves everything as it was. "
+            "`can_allocate` is true where the free blocks just suffice.",
+            lambda rng: [
+                make(rng) for make in (_refused, _no_block_for_the_copy, _block_for_the_copy_alone) for _ in range(2)
+            ],
         ),
         Group("two managers", _two, 2, "Two managers are independent."),
         Group(
@@ -309,49 +374,6 @@ def wrong_free(tables, queue, finished):
         for block in reversed(tables[sequence]):
             counts[block] -= 1
             free.append(block)
-    return free
-
-
-def slip_never_pushed(tables, queue, finished):
-    import collections
-
-    counts = collections.Counter(block for table in tables.values() for block in table)
-    free = list(queue)
-    for sequence in finished:
-        for block in reversed(tables[sequence]):
-            counts[block] -= 1
-            if counts[block] < 0:
-                free.append(block)
-    return free
-
-
-def slip_pushed_once(tables, queue, finished):
-    free = list(queue)
-    for sequence in finished:
-        free += [block for block in reversed(tables[sequence]) if block not in free]
-    return free
-
-
-def slip_counts_stay(tables, queue, finished):
-    import collections
-
-    counts = collections.Counter(block for table in tables.values() for block in table)
-    free = list(queue)
-    for sequence in finished:
-        free += [block for block in reversed(tables[sequence]) if counts[block] == 1]
-    return free
-
-
-def slip_head_first(tables, queue, finished):
-    import collections
-
-    counts = collections.Counter(block for table in tables.values() for block in table)
-    free = list(queue)
-    for sequence in finished:
-        for block in tables[sequence]:
-            counts[block] -= 1
-            if counts[block] == 0:
-                free.append(block)
     return free
 
 
@@ -396,17 +418,45 @@ FREE = Debug(
     ),
     groups=(
         Group("a common head", _sharing, 6, "A block that another table still holds is not free."),
-        Group("everything ends", _all_gone, 4, "In the end each block stands in the queue exactly once."),
+        Group("everything ends", _all_gone, 4, "In the end each block is in the queue exactly once."),
         Group("nothing shared", _unshared, 3, "Without sharing, all blocks of a finished sequence are free."),
     ),
     slips=(
-        Slip("That is the program as it was: it pushes a block whatever its count says.", wrong_free),
-        Slip("A block is free when its count has just become 0: yours never pushes it.", slip_never_pushed),
-        Slip("Pushing once is still too much while another table holds the block.", slip_pushed_once),
         Slip(
-            "Each table that is freed lowers the counts: the last one takes the shared blocks along.", slip_counts_stay
+            "A block that another table still holds is not free: yours is pushed whatever its count says.", wrong_free
         ),
-        Slip("`free` goes from the last block to the first: the head of a sequence is reused last.", slip_head_first),
+        Slip(
+            "A block is free when its count has just become 0: yours never joins the queue.",
+            edit=("counts[block] == 0", "counts[block] < 0"),
+        ),
+        Slip(
+            "A block must not join the queue, not even once, while another table holds it.",
+            edit=(
+                (
+                    "for block in reversed(tables[sequence]):\n"
+                    "            counts[block] -= 1\n"
+                    "            if counts[block] == 0:\n"
+                    "                free.append(block)"
+                ),
+                "free += [block for block in reversed(tables[sequence]) if block not in free]",
+            ),
+        ),
+        Slip(
+            "Each table that is freed lowers the counts: with the last one the shared blocks are free, too.",
+            edit=(
+                (
+                    "for block in reversed(tables[sequence]):\n"
+                    "            counts[block] -= 1\n"
+                    "            if counts[block] == 0:\n"
+                    "                free.append(block)"
+                ),
+                "free += [block for block in reversed(tables[sequence]) if counts[block] == 1]",
+            ),
+        ),
+        Slip(
+            "`free` goes from the last block to the first: the head of a sequence is reused last.",
+            edit=("reversed(tables[sequence])", "tables[sequence]"),
+        ),
     ),
     wrong=wrong_free,
 )

@@ -14,50 +14,6 @@ WIDTHS = (64, 80, 96, 128, 192, 256)
 # --- kv_bytes_per_token
 
 
-def slip_one_tensor(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
-    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-        raise ValueError("tensor_parallel")
-    return layers * max(1, kv_heads // tensor_parallel) * head_dim * bytes_per_element
-
-
-def slip_part_of_a_head(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
-    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-        raise ValueError("tensor_parallel")
-    return 2 * layers * kv_heads * head_dim * bytes_per_element / tensor_parallel
-
-
-def slip_whole_on_each_rank(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
-    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-        raise ValueError("tensor_parallel")
-    return 2.0 * layers * kv_heads * head_dim * bytes_per_element
-
-
-def slip_always_two_bytes(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
-    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-        raise ValueError("tensor_parallel")
-    return 2.0 * layers * max(1, kv_heads // tensor_parallel) * head_dim * 2
-
-
-def slip_rank_zero_alone(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
-    if min(layers, kv_heads, head_dim, tensor_parallel) < 1 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:
-        raise ValueError("tensor_parallel")
-    return 2.0 * layers * (kv_heads // tensor_parallel) * head_dim * bytes_per_element
-
-
-def slip_any_bytes(layers, kv_heads, head_dim, bytes_per_element=2.0, tensor_parallel=1):
-    return 2.0 * layers * max(1, kv_heads // max(1, tensor_parallel)) * head_dim * bytes_per_element
-
-
 def _split(rng: Random, kv_heads: int, ranks: int) -> Case:
     return Case((rng.randint(1, 160), kv_heads, rng.choice(WIDTHS), rng.choice((2, 1, 0.5)), ranks))
 
@@ -115,7 +71,12 @@ KV_BYTES = Build(
     ),
     groups=(
         Group("models", _any_model, 9, "Keys and values of all layers, heads and elements that a rank has.", _models),
-        Group("more ranks than heads", _more_ranks, 4, "No rank has less than one head: beyond that they are copied."),
+        Group(
+            "more ranks than heads",
+            _more_ranks,
+            4,
+            "No rank has less than one head: with more ranks than heads, heads are copied.",
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_bytes(rng)),
@@ -125,44 +86,52 @@ KV_BYTES = Build(
         ),
     ),
     slips=(
-        Slip("Keys and values are both kept: the factor 2 is missing.", slip_one_tensor),
-        Slip("A rank has no part of a head: with more ranks than heads they are copied.", slip_part_of_a_head),
-        Slip("Tensor parallelism splits the heads: a rank has its share of them.", slip_whole_on_each_rank),
-        Slip("An element takes bytes_per_element; the 2 of the formula counts keys and values.", slip_always_two_bytes),
-        Slip("With more ranks than heads that is 0: each rank has one head.", slip_rank_zero_alone),
-        Slip(UNCHECKED.format("no layers, ranks that do not fit the heads"), slip_any_bytes),
+        Slip("Keys and values are both kept: the factor 2 is missing.", edit=("2.0 * layers", "layers")),
+        Slip(
+            "A rank has no part of a head: with more ranks than heads they are copied.",
+            edit=(
+                "2.0 * layers * max(1, kv_heads // tensor_parallel) * head_dim * bytes_per_element",
+                "2 * layers * kv_heads * head_dim * bytes_per_element / tensor_parallel",
+            ),
+        ),
+        Slip(
+            "Tensor parallelism splits the heads: a rank has its share of them.",
+            edit=("max(1, kv_heads // tensor_parallel)", "kv_heads"),
+        ),
+        Slip(
+            "An element takes bytes_per_element; the 2 of the formula counts keys and values.",
+            edit=(
+                "2.0 * layers * max(1, kv_heads // tensor_parallel) * head_dim * bytes_per_element",
+                "2.0 * layers * max(1, kv_heads // tensor_parallel) * head_dim * 2",
+            ),
+        ),
+        Slip(
+            "With more ranks than heads that is 0: each rank has one head.",
+            edit=("max(1, kv_heads // tensor_parallel)", "(kv_heads // tensor_parallel)"),
+        ),
+        Slip(
+            UNCHECKED.format("sizes below 1, elements of no bytes, ranks that do not fit the heads"),
+            edits=(
+                (
+                    (
+                        '_whole("layers", layers)\n'
+                        '    _whole("kv_heads", kv_heads)\n'
+                        '    _whole("head_dim", head_dim)\n'
+                        '    _positive("bytes_per_element", bytes_per_element)\n'
+                        '    _whole("tensor_parallel", tensor_parallel)\n'
+                        "    if kv_heads % tensor_parallel and tensor_parallel % kv_heads:\n"
+                        '        raise ValueError(f"tensor_parallel must divide kv_heads = {kv_heads} or '
+                        'be a multiple, got {tensor_parallel}")'
+                    ),
+                    "",
+                ),
+                ("kv_heads // tensor_parallel", "kv_heads // max(1, tensor_parallel)"),
+            ),
+        ),
     ),
 )
 
 # --- mla_bytes_per_token
-
-
-def slip_keys_and_values(layers, latent_dim, rope_dim, bytes_per_element=2.0):
-    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    return 2.0 * layers * (latent_dim + rope_dim) * bytes_per_element
-
-
-def slip_two_latents(layers, latent_dim, rope_dim, bytes_per_element=2.0):
-    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    return layers * (2.0 * latent_dim + rope_dim) * bytes_per_element
-
-
-def slip_no_rope(layers, latent_dim, rope_dim, bytes_per_element=2.0):
-    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    return float(layers * latent_dim * bytes_per_element)
-
-
-def slip_latent_of_two_bytes(layers, latent_dim, rope_dim, bytes_per_element=2.0):
-    if min(layers, latent_dim) < 1 or rope_dim < 0 or bytes_per_element <= 0:
-        raise ValueError("out of range")
-    return layers * (latent_dim + rope_dim) * 2.0
-
-
-def slip_any_latent(layers, latent_dim, rope_dim, bytes_per_element=2.0):
-    return float(layers * (latent_dim + rope_dim) * bytes_per_element)
 
 
 def _latent(rng: Random) -> Case:
@@ -214,11 +183,31 @@ MLA_BYTES = Build(
         ),
     ),
     slips=(
-        Slip("One latent stands for keys and values: there is no factor 2.", slip_keys_and_values),
-        Slip("The latent is kept once: keys and values are both computed from it.", slip_two_latents),
-        Slip("The rotary key is kept beside the latent.", slip_no_rope),
-        Slip("An element takes bytes_per_element, which need not be 2.", slip_latent_of_two_bytes),
-        Slip(UNCHECKED.format("no layers, an empty latent"), slip_any_latent),
+        Slip(
+            "One latent replaces keys and values: there is no factor 2.",
+            edit=("return float(layers", "return float(2.0 * layers"),
+        ),
+        Slip(
+            "The latent is kept once: keys and values are both computed from it.",
+            edit=("latent_dim + rope_dim", "2.0 * latent_dim + rope_dim"),
+        ),
+        Slip("The rotary key is kept beside the latent.", edit=("latent_dim + rope_dim", "latent_dim")),
+        Slip(
+            "An element takes bytes_per_element, which need not be 2.",
+            edit=("layers * (latent_dim + rope_dim) * bytes_per_element", "layers * (latent_dim + rope_dim) * 2.0"),
+        ),
+        Slip(
+            UNCHECKED.format("no layers, no latent, a negative rotary key, elements of no bytes"),
+            edit=(
+                (
+                    '_whole("layers", layers)\n'
+                    '    _whole("latent_dim", latent_dim)\n'
+                    '    _whole("rope_dim", rope_dim, 0)\n'
+                    '    _positive("bytes_per_element", bytes_per_element)'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

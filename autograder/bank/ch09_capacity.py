@@ -11,56 +11,6 @@ from rankzero.units import GB
 # --- kv_capacity_tokens
 
 
-def slip_weights_on_each(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=0.9, overhead_per_gpu=0.0):
-    if min(memory_per_gpu, gpus, kv_bytes_per_token) <= 0 or not 0 < usable <= 1:
-        raise ValueError("out of range")
-    if weight_bytes < 0 or overhead_per_gpu < 0:
-        raise ValueError("out of range")
-    room = gpus * (memory_per_gpu * usable - overhead_per_gpu - weight_bytes)
-    return max(0, int(room // kv_bytes_per_token))
-
-
-def slip_gib(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=0.9, overhead_per_gpu=0.0):
-    if min(memory_per_gpu, gpus, kv_bytes_per_token) <= 0 or not 0 < usable <= 1:
-        raise ValueError("out of range")
-    if weight_bytes < 0 or overhead_per_gpu < 0:
-        raise ValueError("out of range")
-    room_gb = (gpus * (memory_per_gpu * usable - overhead_per_gpu) - weight_bytes) / 1e9
-    return max(0, int(room_gb // (kv_bytes_per_token / 2**30)))
-
-
-def slip_less_than_nothing(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=0.9, overhead_per_gpu=0.0):
-    if min(memory_per_gpu, gpus, kv_bytes_per_token) <= 0 or not 0 < usable <= 1:
-        raise ValueError("out of range")
-    if weight_bytes < 0 or overhead_per_gpu < 0:
-        raise ValueError("out of range")
-    room = gpus * (memory_per_gpu * usable - overhead_per_gpu) - weight_bytes
-    return int(room // kv_bytes_per_token)
-
-
-def slip_overhead_once(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=0.9, overhead_per_gpu=0.0):
-    if min(memory_per_gpu, gpus, kv_bytes_per_token) <= 0 or not 0 < usable <= 1:
-        raise ValueError("out of range")
-    if weight_bytes < 0 or overhead_per_gpu < 0:
-        raise ValueError("out of range")
-    room = gpus * memory_per_gpu * usable - overhead_per_gpu - weight_bytes
-    return max(0, int(room // kv_bytes_per_token))
-
-
-def slip_usable_rest(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=0.9, overhead_per_gpu=0.0):
-    if min(memory_per_gpu, gpus, kv_bytes_per_token) <= 0 or not 0 < usable <= 1:
-        raise ValueError("out of range")
-    if weight_bytes < 0 or overhead_per_gpu < 0:
-        raise ValueError("out of range")
-    room = (gpus * (memory_per_gpu - overhead_per_gpu) - weight_bytes) * usable
-    return max(0, int(room // kv_bytes_per_token))
-
-
-def slip_any_capacity(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=0.9, overhead_per_gpu=0.0):
-    room = gpus * (memory_per_gpu * usable - overhead_per_gpu) - weight_bytes
-    return max(0, int(room // (kv_bytes_per_token or 1)))
-
-
 def _beside_weights(rng: Random, gpus: int, overhead: float) -> Case:
     """Weights that leave room for a number of tokens and a part of one, far from a whole number."""
     memory, usable = rng.choice((24, 40, 80, 141)) * GB, rng.choice((0.75, 0.8, 0.875, 0.9, 0.95))
@@ -129,45 +79,60 @@ KV_CAPACITY = Build(
         ),
     ),
     slips=(
-        Slip("The weights are those of the whole model: the GPUs hold them once, together.", slip_weights_on_each),
-        Slip("Memory in GB was divided by bytes in GiB: 7.4 % too many.", slip_gib),
-        Slip("Less than nothing is not a capacity: where nothing is left, no token fits.", slip_less_than_nothing),
-        Slip("Every GPU has its overhead.", slip_overhead_once),
-        Slip("The usable share is one of the whole memory, weights included.", slip_usable_rest),
-        Slip(UNCHECKED.format("a usable share of 90, no GPUs"), slip_any_capacity),
+        Slip(
+            "The weights are those of the whole model: the GPUs hold them once, together.",
+            edit=(
+                "math.floor(room / kv_bytes_per_token)",
+                "int(gpus * (memory_per_gpu * usable - overhead_per_gpu - weight_bytes) // kv_bytes_per_token)",
+            ),
+        ),
+        Slip(
+            "Memory in GB was divided by bytes in GiB: 7.4 % too many.",
+            edit=("math.floor(room / kv_bytes_per_token)", "int(room / 1e9 // (kv_bytes_per_token / 2**30))"),
+        ),
+        Slip(
+            "Where nothing is left no token fits: 0, not a negative number.",
+            edit=("max(0, math.floor(room / kv_bytes_per_token))", "int(room // kv_bytes_per_token)"),
+        ),
+        Slip(
+            "Every GPU has its overhead.",
+            edit=(
+                "gpus * (memory_per_gpu * usable - overhead_per_gpu)",
+                "gpus * memory_per_gpu * usable - overhead_per_gpu",
+            ),
+        ),
+        Slip(
+            "The usable share is one of the whole memory, weights included.",
+            edit=(
+                "math.floor(room / kv_bytes_per_token)",
+                "int((gpus * (memory_per_gpu - overhead_per_gpu) - weight_bytes) * usable // kv_bytes_per_token)",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "no memory, no GPUs, negative weights or overhead, tokens of no bytes, a usable share outside (0, 1]"
+            ),
+            edits=(
+                (
+                    (
+                        '_positive("memory_per_gpu", memory_per_gpu)\n'
+                        '    _whole("gpus", gpus)\n'
+                        '    _positive("weight_bytes", weight_bytes, zero=True)\n'
+                        '    _positive("kv_bytes_per_token", kv_bytes_per_token)\n'
+                        '    _positive("usable", usable)\n'
+                        "    if usable > 1:\n"
+                        '        raise ValueError(f"usable must be above 0 and at most 1, got {usable}")\n'
+                        '    _positive("overhead_per_gpu", overhead_per_gpu, zero=True)'
+                    ),
+                    "",
+                ),
+                ("math.floor(room / kv_bytes_per_token)", "int(room // (kv_bytes_per_token or 1))"),
+            ),
+        ),
     ),
 )
 
 # --- max_concurrent_requests
-
-
-def slip_rounded_up(capacity_tokens, context, block_size=1):
-    if capacity_tokens < 0 or context < 1 or block_size < 1:
-        raise ValueError("out of range")
-    return -(-(capacity_tokens // block_size) // -(-context // block_size))
-
-
-def slip_no_blocks(capacity_tokens, context, block_size=1):
-    if capacity_tokens < 0 or context < 1 or block_size < 1:
-        raise ValueError("out of range")
-    return capacity_tokens // context
-
-
-def slip_full_blocks_alone(capacity_tokens, context, block_size=1):
-    if capacity_tokens < 0 or context < 1 or block_size < 1:
-        raise ValueError("out of range")
-    return (capacity_tokens // block_size) // max(1, context // block_size)
-
-
-def slip_one_block_more(capacity_tokens, context, block_size=1):
-    if capacity_tokens < 0 or context < 1 or block_size < 1:
-        raise ValueError("out of range")
-    return (capacity_tokens // block_size) // (context // block_size + 1)
-
-
-def slip_any_requests(capacity_tokens, context, block_size=1):
-    block = max(1, block_size)
-    return (max(0, capacity_tokens) // block) // max(1, -(-context // block))
 
 
 def _pool(rng: Random, block: int, whole: bool) -> Case:
@@ -227,16 +192,41 @@ MAX_REQUESTS = Build(
             "bad input",
             lambda rng: rng.choice(_bad_requests(rng)),
             4,
-            "A negative capacity, an empty context and blocks of nothing must raise ValueError.",
+            "A negative capacity, and contexts and blocks of fewer than 1 token, must raise ValueError.",
             _bad_requests,
         ),
     ),
     slips=(
-        Slip("The last request does not fit: round down.", slip_rounded_up),
-        Slip("A request takes whole blocks: its last one may be partly empty.", slip_no_blocks),
-        Slip("The partly filled last block counts as well.", slip_full_blocks_alone),
-        Slip("A request whose tokens fill its blocks takes no block more.", slip_one_block_more),
-        Slip(UNCHECKED.format("an empty context, blocks of nothing"), slip_any_requests),
+        Slip(
+            "The last request does not fit: round down.",
+            edit=(
+                "(capacity_tokens // block_size) // -(-context // block_size)",
+                "-(-(capacity_tokens // block_size) // -(-context // block_size))",
+            ),
+        ),
+        Slip(
+            "A request takes whole blocks: its last one may be partly empty.",
+            edit=("(capacity_tokens // block_size) // -(-context // block_size)", "capacity_tokens // context"),
+        ),
+        Slip(
+            "The partly filled last block counts as well.",
+            edit=("-(-context // block_size)", "max(1, context // block_size)"),
+        ),
+        Slip(
+            "A request whose tokens fill its blocks takes no block more.",
+            edit=("-(-context // block_size)", "(context // block_size + 1)"),
+        ),
+        Slip(
+            UNCHECKED.format("a negative capacity, contexts and blocks of fewer than 1 token"),
+            edit=(
+                (
+                    '    _whole("capacity_tokens", capacity_tokens, 0)\n'
+                    '    _whole("context", context)\n'
+                    '    _whole("block_size", block_size)\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
@@ -245,18 +235,6 @@ MAX_REQUESTS = Build(
 
 def wrong_units(gpu_gb, weights_gb, kv_bytes, context):
     return int(max(0.0, gpu_gb - weights_gb) / (kv_bytes * context / 2**30))
-
-
-def slip_gib_by_gb(gpu_gb, weights_gb, kv_bytes, context):
-    return int(max(0.0, gpu_gb - weights_gb) * 1e9 / 2**30 / (kv_bytes * context / 1e9))
-
-
-def slip_rounded_units(gpu_gb, weights_gb, kv_bytes, context):
-    return round(max(0.0, gpu_gb - weights_gb) * 1e9 / (kv_bytes * context))
-
-
-def slip_negative_units(gpu_gb, weights_gb, kv_bytes, context):
-    return int((gpu_gb - weights_gb) * 1e9 / (kv_bytes * context))
 
 
 def _gpu(rng: Random) -> Case:
@@ -289,9 +267,15 @@ UNITS = Debug(
     ),
     slips=(
         Slip("GB were divided by GiB, 7.4 % apart: divide bytes by bytes.", wrong_units),
-        Slip("GiB were divided by GB, 7.4 % apart: divide bytes by bytes.", slip_gib_by_gb),
-        Slip("A request that fits in part does not fit: round down.", slip_rounded_units),
-        Slip("Less than nothing is no number of requests.", slip_negative_units),
+        Slip(
+            "GiB were divided by GB, 7.4 % apart: divide bytes by bytes.",
+            edit=("free / (kv_bytes * context)", "free / 2**30 / (kv_bytes * context / 1e9)"),
+        ),
+        Slip("A request that fits in part does not fit: round down.", edit=("return int", "return round")),
+        Slip(
+            "Where the weights take all memory no request fits: 0, not a negative number.",
+            edit=("max(0.0, gpu_gb - weights_gb)", "(gpu_gb - weights_gb)"),
+        ),
     ),
     wrong=wrong_units,
 )

@@ -43,6 +43,16 @@ def slip_truncated(x, bits=8):
     return (x / scale * (1 + 1e-6)).to(torch.int8), scale
 
 
+def slip_half_up(x, bits=8):
+    import torch
+
+    if type(bits) is not int or not 2 <= bits <= 8:
+        raise ValueError("bits")
+    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
+    return (x / scale + 0.5).floor().to(torch.int8), scale
+
+
 def slip_zero_scale(x, bits=8):
     import torch
 
@@ -115,9 +125,18 @@ def _zeros(rng: Random) -> list[Case]:
     ]
 
 
+def _tie(rng: Random) -> Case:
+    """In two bits the scale is the largest magnitude itself: half of it is a tie in every order of operations."""
+    size, count = 2.0 ** rng.randint(-6, 6), rng.randint(2, 4)
+    values = [*rng.choices((-1.0, -0.5, 0.0, 0.5, 1.0), k=4 * count)]
+    for row in range(count):
+        values[4 * row : 4 * row + 3] = rng.sample((0.5, -0.5, rng.choice((1.0, -1.0))), 3)
+    return Case((Tensor.of([size * value for value in values], shape=(count, 4)), 2))
+
+
 def _bad_bits(rng: Random) -> list[Case]:
     x = Tensor.of(_vector(rng, 4, 127))
-    return [invalid(x, 1), invalid(x, 16), invalid(x, 0)]
+    return [invalid(x, 1), invalid(x, 16), invalid(x, 0), invalid(x, 4.0)]
 
 
 QUANTIZE = Build(
@@ -138,7 +157,14 @@ QUANTIZE = Build(
     groups=(
         Group("vectors", _any_shape, 7, "Each vector has a scale of its own: its largest magnitude.", _shapes),
         Group("zeros", lambda rng: rng.choice(_zeros(rng)), 3, "A vector of zeros has the scale 1.", _zeros),
-        Group("bad bits", lambda rng: rng.choice(_bad_bits(rng)), 3, "Bits must be from 2 to 8.", _bad_bits),
+        Group("ties", _tie, 3, "A quotient halfway between two integers is rounded to the even one."),
+        Group(
+            "bad bits",
+            lambda rng: rng.choice(_bad_bits(rng)),
+            4,
+            "Bits that are not an integer from 2 to 8 are a ValueError.",
+            _bad_bits,
+        ),
     ),
     slips=(
         Slip("One scale serves the whole tensor: each vector along the last dimension has its own.", slip_one_scale),
@@ -147,7 +173,8 @@ QUANTIZE = Build(
         Slip("A vector of zeros has the scale 1.", slip_zero_scale),
         Slip("The largest element is not the largest magnitude: some are negative.", slip_largest_not_magnitude),
         Slip("The integers are still floats: give them the type int8.", slip_wide),
-        Slip("Impossible arguments were accepted: 1 bit, 16 bits.", slip_any_bits),
+        Slip("A quotient halfway between two integers goes to the even one; yours all go up.", slip_half_up),
+        Slip("Impossible arguments were accepted: fewer than 2 bits, more than 8, 4.0.", slip_any_bits),
     ),
 )
 

@@ -61,7 +61,8 @@ def _trace(rng: Random, page: int, kinds: Sequence[str], count: int, letters: in
         else:
             calls.append(_match(*tokens))
         calls += _SIZES if rng.random() < 0.1 else ()
-    return Case((page,), calls=(*calls, *_SIZES, _evict(1000), *_SIZES))
+    emptied = () if set(kinds) <= {"insert", "match"} else (_evict(1000), *_SIZES)
+    return Case((page,), calls=(*calls, *_SIZES, *emptied))
 
 
 def _plain(rng: Random) -> Case:
@@ -238,7 +239,8 @@ RADIX = Build(
             "match and insert",
             _plain,
             5,
-            "Write down all prefixes that are cached, with the slots that came first: a match finds the longest.",
+            "Write down all prefixes that are cached, with the slots that came first: a match finds the longest. "
+            "`nodes` shows the tree with its times and numbers.",
             lambda rng: [_drawn(rng), *(_kept_slots(rng) for _ in range(2))],
         ),
         Group(
@@ -252,7 +254,7 @@ RADIX = Build(
             "locks",
             _locks,
             9,
-            "Count on each node the locks that hold at it and below it, also after it was split.",
+            "Handles are 0, 1, 2, ... Each node counts the locks that hold at it and below it, also after a split.",
             lambda rng: [make(rng) for make in (_locked_path, _split_lock, _grown) for _ in range(2)],
         ),
         Group(

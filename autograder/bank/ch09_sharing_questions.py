@@ -233,7 +233,7 @@ SHARING = (
         slips={
             1: "The same tokens get other keys and values from other weights.",
             2: "The adapter changes what the base model computes, keys and values included.",
-            3: "Within one adapter prefixes are shared as ever: it has to stand in the key.",
+            3: "Within one adapter prefixes are shared as before: the adapter has to be part of the key.",
         },
     ),
 )

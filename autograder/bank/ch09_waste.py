@@ -10,53 +10,6 @@ from autograder.items import Build, Case, Group, Slip, invalid
 # --- paged_waste
 
 
-def slip_share_of_used(lengths, block_size):
-    if block_size < 1 or any(length < 0 for length in lengths):
-        raise ValueError("out of range")
-    taken = sum(-(-length // block_size) * block_size for length in lengths)
-    used = sum(lengths)
-    return taken - used, (taken - used) / used if used else 0.0
-
-
-def slip_always_one_more(lengths, block_size):
-    if block_size < 1 or any(length < 0 for length in lengths):
-        raise ValueError("out of range")
-    taken = sum((length // block_size + 1) * block_size for length in lengths)
-    wasted = taken - sum(lengths)
-    return wasted, wasted / taken if taken else 0.0
-
-
-def slip_pooled(lengths, block_size):
-    if block_size < 1 or any(length < 0 for length in lengths):
-        raise ValueError("out of range")
-    used = sum(lengths)
-    taken = -(-used // block_size) * block_size
-    return taken - used, (taken - used) / taken if taken else 0.0
-
-
-def slip_percent(lengths, block_size):
-    if block_size < 1 or any(length < 0 for length in lengths):
-        raise ValueError("out of range")
-    taken = sum(-(-length // block_size) * block_size for length in lengths)
-    wasted = taken - sum(lengths)
-    return wasted, 100 * wasted / taken if taken else 0.0
-
-
-def slip_mean_of_shares(lengths, block_size):
-    if block_size < 1 or any(length < 0 for length in lengths):
-        raise ValueError("out of range")
-    taken = [-(-length // block_size) * block_size for length in lengths if length]
-    shares = [1 - length / room for length, room in zip((n for n in lengths if n), taken, strict=True)]
-    return sum(taken) - sum(lengths), sum(shares) / len(shares) if shares else 0.0
-
-
-def slip_any_lengths(lengths, block_size):
-    block = max(1, block_size)
-    taken = sum(-(-length // block) * block for length in lengths)
-    wasted = taken - sum(lengths)
-    return wasted, wasted / taken if taken else 0.0
-
-
 def _sequences(rng: Random) -> Case:
     """Lengths of all sizes; one fills its blocks exactly."""
     block = rng.choice((4, 8, 16, 32, 64, 128, 256))
@@ -103,76 +56,68 @@ PAGED_WASTE = Build(
             "bad input",
             lambda rng: rng.choice(_bad_lengths(rng)),
             4,
-            "Negative lengths and blocks of nothing must raise ValueError.",
+            "Negative lengths and blocks of fewer than 1 token must raise ValueError.",
             _bad_lengths,
         ),
     ),
     slips=(
-        Slip("That is the share of the used slots: divide by all that were taken.", slip_share_of_used),
-        Slip("A sequence that fills its blocks takes no block more.", slip_always_one_more),
-        Slip("Sequences do not share their last blocks: round each one up.", slip_pooled),
-        Slip("A share is a fraction, not percent.", slip_percent),
-        Slip("The mean of the shares is not the share: long sequences take more.", slip_mean_of_shares),
-        Slip(UNCHECKED.format("negative lengths, blocks of nothing"), slip_any_lengths),
+        Slip(
+            "That is the share of the used slots: divide by all that were taken.",
+            edits=(
+                ("taken - sum(lengths)", "sum(lengths)"),
+                (
+                    "wasted, wasted / taken if taken else 0.0",
+                    "(taken - wasted, (taken - wasted) / wasted if wasted else 0.0)",
+                ),
+            ),
+        ),
+        Slip(
+            "A sequence that fills its blocks takes no block more.",
+            edit=("-(-length // block_size)", "(length // block_size + 1)"),
+        ),
+        Slip(
+            "Sequences do not share their last blocks: round each one up.",
+            edits=(
+                ("taken - sum(lengths)", "sum(lengths)"),
+                (
+                    "return wasted, wasted / taken if taken else 0.0",
+                    (
+                        "taken = -(-wasted // block_size) * block_size\n"
+                        "    return taken - wasted, (taken - wasted) / taken if taken else 0.0"
+                    ),
+                ),
+            ),
+        ),
+        Slip("A share is a fraction, not percent.", edit=("wasted / taken", "100 * wasted / taken")),
+        Slip(
+            "The mean of the shares is not the share: long sequences take more.",
+            edit=(
+                "    return wasted, wasted / taken if taken else 0.0",
+                (
+                    "    shares = [1 - length / (-(-length // block_size) * block_size) for length in "
+                    "lengths if length]\n"
+                    "    return wasted, sum(shares) / len(shares) if shares else 0.0"
+                ),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("negative lengths, blocks of fewer than 1 token"),
+            edits=(
+                (
+                    (
+                        '_whole("block_size", block_size)\n'
+                        "    for length in lengths:\n"
+                        '        _whole("each length", length, 0)'
+                    ),
+                    "block = max(1, block_size)",
+                ),
+                ("-(-length // block_size) * block_size", "-(-length // block) * block"),
+            ),
+        ),
     ),
 )
 
 # --- prefix_sharing_saving
-
-
-def slip_stored_for_nobody(requests, prefix, unique, block_size=1):
-    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
-        raise ValueError("out of range")
-    shared = prefix // block_size * block_size
-    whole = -(-(prefix + unique) // block_size) * block_size
-    return shared / whole if whole else 0.0
-
-
-def slip_tokens_not_blocks(requests, prefix, unique, block_size=1):
-    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
-        raise ValueError("out of range")
-    total = requests * (prefix + unique)
-    return (requests - 1) * prefix / total if total else 0.0
-
-
-def slip_partial_block_shared(requests, prefix, unique, block_size=1):
-    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
-        raise ValueError("out of range")
-    whole = -(-(prefix + unique) // block_size) * block_size
-    shared = min(-(-prefix // block_size) * block_size, whole)
-    return (requests - 1) * shared / (requests * whole) if whole else 0.0
-
-
-def slip_whole_prefix_shared(requests, prefix, unique, block_size=1):
-    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
-        raise ValueError("out of range")
-    alone = requests * -(-(prefix + unique) // block_size) * block_size
-    left = prefix + requests * -(-unique // block_size) * block_size
-    return (alone - left) / alone if alone else 0.0
-
-
-def slip_over_what_is_left(requests, prefix, unique, block_size=1):
-    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
-        raise ValueError("out of range")
-    shared = prefix // block_size * block_size
-    alone = requests * -(-(prefix + unique) // block_size) * block_size
-    left = shared + requests * -(-(prefix + unique - shared) // block_size) * block_size
-    return (alone - left) / left if left else 0.0
-
-
-def slip_tail_lost(requests, prefix, unique, block_size=1):
-    if requests < 1 or min(prefix, unique) < 0 or block_size < 1:
-        raise ValueError("out of range")
-    shared = prefix // block_size * block_size
-    alone = requests * -(-(prefix + unique) // block_size) * block_size
-    left = shared + requests * -(-unique // block_size) * block_size
-    return (alone - left) / alone if alone else 0.0
-
-
-def slip_any_prefix(requests, prefix, unique, block_size=1):
-    block, count = max(1, block_size), max(1, requests)
-    whole = -(-(prefix + unique) // block) * block
-    return (count - 1) * (prefix // block * block) / (count * whole) if whole else 0.0
 
 
 def _fleet(rng: Random) -> Case:
@@ -237,21 +182,66 @@ PREFIX_SAVING = Build(
             "bad input",
             lambda rng: rng.choice(_bad_fleets(rng)),
             4,
-            "No requests, negative lengths and blocks of nothing must raise ValueError.",
+            "No requests, negative lengths and blocks of fewer than 1 token must raise ValueError.",
             _bad_fleets,
         ),
     ),
     slips=(
-        Slip("The prefix is still stored once: of r copies, r - 1 are saved.", slip_stored_for_nobody),
-        Slip("Memory is taken in whole blocks, and only whole blocks are shared.", slip_tokens_not_blocks),
+        Slip(
+            "The prefix is still stored once: of r copies, r - 1 are saved.",
+            edits=(
+                ("requests * -(-(prefix + unique) // block_size)", "-(-(prefix + unique) // block_size)"),
+                ("alone - shared - rest", "shared"),
+            ),
+        ),
+        Slip(
+            "Memory is taken in whole blocks, and only whole blocks are shared.",
+            edits=(
+                ("requests * -(-(prefix + unique) // block_size) * block_size", "requests * (prefix + unique)"),
+                ("alone - shared - rest", "(requests - 1) * prefix"),
+            ),
+        ),
         Slip(
             "The last block of the prefix, partly filled, is not shared: requests go on in it.",
-            slip_partial_block_shared,
+            edits=(
+                (
+                    '_whole("requests", requests)',
+                    'whole = -(-(prefix + unique) // block_size) * block_size\n    _whole("requests", requests)',
+                ),
+                ("prefix // block_size * block_size", "min(-(-prefix // block_size) * block_size, whole)"),
+            ),
         ),
-        Slip("Only the whole blocks of the prefix are shared, not all of it.", slip_whole_prefix_shared),
-        Slip("The saving is a share of what would be stored without sharing.", slip_over_what_is_left),
-        Slip("What is left of the prefix after its whole blocks is stored for each request.", slip_tail_lost),
-        Slip(UNCHECKED.format("no requests, negative lengths"), slip_any_prefix),
+        Slip(
+            "Only the whole blocks of the prefix are shared, not all of it.",
+            edit=("alone - shared - rest", "alone - (prefix + requests * -(-unique // block_size) * block_size)"),
+        ),
+        Slip(
+            "The saving is a share of what would be stored without sharing.",
+            edit=(
+                "return (alone - shared - rest) / alone if alone else 0.0",
+                (
+                    "left = shared + requests * -(-(prefix + unique - shared) // block_size) * "
+                    "block_size\n"
+                    "    return (alone - left) / left if left else 0.0"
+                ),
+            ),
+        ),
+        Slip(
+            "What is left of the prefix after its whole blocks is stored for each request.",
+            edit=("alone - shared - rest", "alone - (shared + requests * -(-unique // block_size) * block_size)"),
+        ),
+        Slip(
+            UNCHECKED.format("no requests, negative lengths, blocks of fewer than 1 token"),
+            edit=(
+                (
+                    '    _whole("requests", requests)\n'
+                    '    _whole("prefix", prefix, 0)\n'
+                    '    _whole("unique", unique, 0)\n'
+                    '    _whole("block_size", block_size)\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

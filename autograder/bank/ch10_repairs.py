@@ -25,35 +25,6 @@ def wrong_yield(step):
     return loop()
 
 
-def slip_sleeps_in_place(step):
-    import time
-
-    async def loop():
-        count, more = 0, True
-        while more:
-            more = step()
-            count += 1
-            time.sleep(0)
-        return count
-
-    return loop()
-
-
-def slip_every_fourth(step):
-    import asyncio
-
-    async def loop():
-        count, more = 0, True
-        while more:
-            more = step()
-            count += 1
-            if count % 4 == 0:
-                await asyncio.sleep(0)
-        return count
-
-    return loop()
-
-
 def _loops(rng: Random) -> Case:
     return Case((rng.randint(6, 12),))
 
@@ -73,9 +44,16 @@ YIELD = Debug(
     slips=(
         Slip("A loop that awaits nothing that waits keeps the event loop to itself, `async` or not.", wrong_yield),
         Slip(
-            "`time.sleep(0)` gives the core to other threads; the event loop stays where it is.", slip_sleeps_in_place
+            "`time.sleep(0)` gives the core to other threads; the event loop stays where it is.",
+            edits=(
+                ("async def loop() -> int:", ("import time\n    async def loop() -> int:")),
+                ("await asyncio.sleep(0)", "time.sleep(0)"),
+            ),
         ),
-        Slip("Others get a turn now and then; they need one after every step.", slip_every_fourth),
+        Slip(
+            "Others get a turn now and then; they need one after every step.",
+            edit=("await asyncio.sleep(0)", ("if count % 4 == 0:\n                await asyncio.sleep(0)")),
+        ),
     ),
     wrong=wrong_yield,
 )
@@ -91,68 +69,6 @@ def wrong_budget(arrivals, prompts, outputs, budget):
         here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]
         filling = [i for i in here if missing[i]]
         for i in filling + [i for i in here if not missing[i]]:
-            step[i] = min(missing[i] or 1, left)
-            left -= step[i]
-            missing[i] -= min(missing[i], step[i])
-            unsaid[i] -= step[i] > 0 and not missing[i]
-        steps.append(step)
-    return steps
-
-
-def slip_half_each(arrivals, prompts, outputs, budget):
-    missing, unsaid = list(prompts), list(outputs)
-    steps = []
-    while any(unsaid):
-        step = [0] * len(prompts)
-        here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]
-        decoding, filling = [i for i in here if not missing[i]], [i for i in here if missing[i]]
-        for group, left in ((decoding, max(1, budget // 2)), (filling, max(1, budget - budget // 2))):
-            for i in group:
-                step[i] = min(missing[i] or 1, left)
-                left -= step[i]
-                missing[i] -= min(missing[i], step[i])
-                unsaid[i] -= step[i] > 0 and not missing[i]
-        steps.append(step)
-    return steps
-
-
-def slip_by_number(arrivals, prompts, outputs, budget):
-    missing, unsaid = list(prompts), list(outputs)
-    steps = []
-    while any(unsaid):
-        left, step = budget, [0] * len(prompts)
-        for i in [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]:
-            step[i] = min(missing[i] or 1, left)
-            left -= step[i]
-            missing[i] -= min(missing[i], step[i])
-            unsaid[i] -= step[i] > 0 and not missing[i]
-        steps.append(step)
-    return steps
-
-
-def slip_one_prompt(arrivals, prompts, outputs, budget):
-    missing, unsaid = list(prompts), list(outputs)
-    steps = []
-    while any(unsaid):
-        left, step = budget, [0] * len(prompts)
-        here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]
-        for i in [i for i in here if not missing[i]] + [i for i in here if missing[i]][:1]:
-            step[i] = min(missing[i] or 1, left)
-            left -= step[i]
-            missing[i] -= min(missing[i], step[i])
-            unsaid[i] -= step[i] > 0 and not missing[i]
-        steps.append(step)
-    return steps
-
-
-def slip_either_or(arrivals, prompts, outputs, budget):
-    missing, unsaid = list(prompts), list(outputs)
-    steps = []
-    while any(unsaid):
-        left, step = budget, [0] * len(prompts)
-        here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]
-        decoding = [i for i in here if not missing[i]]
-        for i in decoding or here:
             step[i] = min(missing[i] or 1, left)
             left -= step[i]
             missing[i] -= min(missing[i], step[i])
@@ -217,17 +133,31 @@ BUDGET = Debug(
     slips=(
         Slip("Prompts come first there: a long one takes the whole budget, and every stream waits.", wrong_budget),
         Slip(
-            "Two fixed halves waste what one of them leaves: decodes first, prompts get all the rest.", slip_half_each
+            "Two fixed halves waste what one of them leaves: decodes first, prompts get all the rest.",
+            edits=(
+                (
+                    "        for i in decoding + [i for i in here if missing[i]]:\n",
+                    (
+                        "        for i in decoding + [i for i in here if missing[i]]:\n"
+                        "            if i in here and missing[i] and not any(step[j] for j in here if j "
+                        "not in decoding):\n"
+                        "                left = max(1, budget - budget // 2)\n"
+                    ),
+                ),
+                ("left, step = budget, [0]", "left, step = max(1, budget // 2), [0]"),
+            ),
         ),
         Slip(
-            "The order is by number alone: a prompt with a small number still goes before the streams.", slip_by_number
+            "The order is by number alone: a prompt with a small number still goes before the streams.",
+            edit=("decoding + [i for i in here if missing[i]]", "here"),
         ),
         Slip(
             "Prompts are computed beside the decodes, in the same step; yours wait until nobody decodes.",
-            slip_either_or,
+            edit=("decoding + [i for i in here if missing[i]]", "decoding or here"),
         ),
         Slip(
-            "Every prompt gets of what is left while there is some; yours computes one prompt a step.", slip_one_prompt
+            "Every prompt gets of what is left while there is some; yours computes one prompt a step.",
+            edit=("[i for i in here if missing[i]]", "[i for i in here if missing[i]][:1]"),
         ),
     ),
     wrong=wrong_budget,

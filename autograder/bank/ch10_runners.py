@@ -1,4 +1,4 @@
-"""Chapter 10: a model behind graphs, and a replay to be mended."""
+"""Chapter 10: a model behind graphs, and a replay to be corrected."""
 
 from __future__ import annotations
 
@@ -40,8 +40,14 @@ def _bad(rng: Random) -> list[Case]:
     return [
         invalid([], width, [1]),
         invalid([*sizes, 0], width, [1]),
+        invalid([2.5, *sizes], width, [1]),
+        invalid([True, *sizes], width, [1]),
         invalid(sizes, 0, [1]),
+        invalid(sizes, float(width), [1]),
+        invalid(sizes, True, [1]),
         invalid(sizes, width, [0]),
+        invalid(sizes, width, [[2, width + 1]]),
+        invalid(sizes, width, [[width]]),
     ]
 
 
@@ -52,7 +58,7 @@ RUNNER = Build(
     grade="tensor",
     section="10.3",
     topic="graphs",
-    probe="ch10.batches",
+    probe="ch10_graphs.batches",
     tolerance=1e-12,
     cases=(
         Case(([8, 2, 4], 3, [3, 1, 4, 2])),
@@ -64,10 +70,21 @@ RUNNER = Build(
         Group(
             "batches in any order", _below, 4, "Copy in, replay, copy out; each answer is read at the end of all calls."
         ),
-        Group("larger than all", _beyond, 3, "A batch beyond the largest size runs without a graph."),
+        Group(
+            "larger than all",
+            _beyond,
+            3,
+            "A batch beyond the largest size runs without a graph and without gradients.",
+        ),
         Group("one size", _one_row, 2, "One graph serves all batches of its size."),
-        Group("what stands in the padding", _mixing, 3, "The padding is zero, at every call."),
-        Group("bad input", lambda rng: rng.choice(_bad(rng)), 4, "Bad input must raise ValueError.", _bad),
+        Group("what the padding holds", _mixing, 3, "The padding is zero, at every call."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad(rng)),
+            10,
+            "No sizes, sizes or a width that are not integers >= 1, and batches of other shapes: ValueError.",
+            _bad,
+        ),
     ),
     slips=GRAPH_RUNNER,
 )
@@ -123,7 +140,7 @@ DEBUG_GRAPH = Debug(
     grade="tensor",
     section="10.2",
     topic="graphs",
-    probe="ch10.replayed",
+    probe="ch10_graphs.replayed",
     tolerance=1e-12,
     cases=(
         Case(([Tensor.of([1.0, 2.0], "float64"), Tensor.of([-1.0, 0.5], "float64")],)),

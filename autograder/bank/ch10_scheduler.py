@@ -206,11 +206,16 @@ SCHEDULER = Build(
             "requests that end early",
             _ended,
             3,
-            "`finish` frees the blocks at once, wherever the request stands, and takes it out of the step.",
+            "`finish` frees the blocks at once, whether the request waits or runs, and takes it out of the step.",
             lambda rng: [_last_token(rng)],
         ),
         Group("out of turn", _out_of_turn, 2, "`schedule` and `update` take turns."),
-        Group("requests that are refused", _refused, 2, "`add` refuses what can never be served."),
+        Group(
+            "requests that are refused",
+            _refused,
+            2,
+            "`add` refuses what can never be served, counts below 1, and a name that waits or runs.",
+        ),
         Group(
             "bad settings",
             lambda rng: rng.choice(_bad_settings(rng)),

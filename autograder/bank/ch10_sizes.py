@@ -15,52 +15,6 @@ LONGER = [*PUBLISHED, *range(272, 513, 16)]
 # --- capture_size
 
 
-def slip_exact_only(batch, sizes):
-    for number in (batch, *sizes):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError("out of range")
-    return batch if batch in sizes else None
-
-
-def slip_largest_below(batch, sizes):
-    for number in (batch, *sizes):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError("out of range")
-    return max((size for size in sizes if size <= batch), default=None)
-
-
-def slip_nearest(batch, sizes):
-    for number in (batch, *sizes):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError("out of range")
-    return min(sizes, key=lambda size: (abs(size - batch), size)) if sizes and batch <= max(sizes) else None
-
-
-def slip_first_that_fits(batch, sizes):
-    for number in (batch, *sizes):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError("out of range")
-    return next((size for size in sizes if size >= batch), None)
-
-
-def slip_larger_than_the_batch(batch, sizes):
-    for number in (batch, *sizes):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError("out of range")
-    return min((size for size in sizes if size > batch), default=None)
-
-
-def slip_largest_for_more(batch, sizes):
-    for number in (batch, *sizes):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise ValueError("out of range")
-    return min((size for size in sizes if size >= batch), default=max(sizes, default=None))
-
-
-def slip_any_size(batch, sizes):
-    return min((size for size in sizes if size >= batch), default=None)
-
-
 def _sizes(rng: Random, most: int = 300) -> list[int]:
     return sorted(rng.sample(range(2, most), rng.randint(4, 12)))
 
@@ -121,80 +75,46 @@ SIZE = Build(
             "bad input",
             lambda rng: rng.choice(_bad_numbers(rng)),
             7,
-            "Bad input must raise ValueError: what is no integer >= 1, in the list too.",
+            "Bad input must raise ValueError: what is not an integer >= 1, in the list too.",
             _bad_numbers,
         ),
     ),
     slips=(
         Slip(
-            "A batch is padded up to the next size; only beyond the largest it runs without a graph.", slip_exact_only
+            "A batch is padded up to the next size; only beyond the largest it runs without a graph.",
+            edit=("min((size for size in sizes if size >= batch), default=None)", "batch if batch in sizes else None"),
         ),
-        Slip("A smaller graph has no room for all rows: pad up, not down.", slip_largest_below),
-        Slip("The nearest size may be too small for the batch: pad up.", slip_nearest),
-        Slip("The list may be in any order: of the sizes that fit, take the smallest.", slip_first_that_fits),
-        Slip("A size that equals the batch fits without padding.", slip_larger_than_the_batch),
-        Slip("No graph has room for a batch beyond the largest size: it runs eagerly, None.", slip_largest_for_more),
-        Slip(UNCHECKED.format("an empty batch, half a row"), slip_any_size),
+        Slip(
+            "A smaller graph has no room for all rows: pad up, not down.",
+            edits=(("return min", "return max"), ("size >= batch", "size <= batch")),
+        ),
+        Slip(
+            "The nearest size may be too small for the batch: pad up.",
+            edit=(
+                "min((size for size in sizes if size >= batch), default=None)",
+                "min(sizes, key=lambda size: (abs(size - batch), size)) if sizes and batch <= max(sizes) else None",
+            ),
+        ),
+        Slip(
+            "The list may be in any order: of the sizes that fit, take the smallest.",
+            edit=(
+                "min((size for size in sizes if size >= batch), default=None)",
+                "next((size for size in sizes if size >= batch), None)",
+            ),
+        ),
+        Slip("A size that equals the batch fits without padding.", edit=("size >= batch", "size > batch")),
+        Slip(
+            "No graph has room for a batch beyond the largest size: it runs eagerly, None.",
+            edit=("default=None", "default=max(sizes, default=None)"),
+        ),
+        Slip(
+            UNCHECKED.format("a batch or a size that is not an integer >= 1"),
+            edit=(("_check_count(1, batch=batch)\n    for size in sizes:\n        _check_count(1, sizes=size)"), ""),
+        ),
     ),
 )
 
 # --- padding_waste
-
-
-def slip_mean_of_shares(batches, sizes):
-    shares = []
-    for batch in batches:
-        for number in (batch, *sizes):
-            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise ValueError("out of range")
-        size = min((size for size in sizes if size >= batch), default=None)
-        if size:
-            shares.append((size - batch) / size)
-    return sum(shares) / len(shares) if shares else 0.0
-
-
-def slip_useful_share(batches, sizes):
-    useful = run = 0
-    for batch in batches:
-        for number in (batch, *sizes):
-            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise ValueError("out of range")
-        size = min((size for size in sizes if size >= batch), default=None)
-        if size:
-            useful, run = useful + batch, run + size
-    return useful / run if run else 0.0
-
-
-def slip_eager_counted(batches, sizes):
-    padded = run = 0
-    for batch in batches:
-        for number in (batch, *sizes):
-            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise ValueError("out of range")
-        size = min((size for size in sizes if size >= batch), default=batch)
-        padded, run = padded + size - batch, run + size
-    return padded / run if run else 0.0
-
-
-def slip_over_useful_rows(batches, sizes):
-    padded = useful = 0
-    for batch in batches:
-        for number in (batch, *sizes):
-            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-                raise ValueError("out of range")
-        size = min((size for size in sizes if size >= batch), default=None)
-        if size:
-            padded, useful = padded + size - batch, useful + batch
-    return padded / useful if useful else 0.0
-
-
-def slip_any_waste(batches, sizes):
-    padded = run = 0
-    for batch in batches:
-        size = min((size for size in sizes if size >= batch), default=None)
-        if size is not None:
-            padded, run = padded + size - batch, run + size
-    return padded / run if run else 0.0
 
 
 def _traffic(rng: Random, most: int) -> tuple[int, ...]:
@@ -264,16 +184,33 @@ WASTE = Build(
             "bad input",
             lambda rng: rng.choice(_bad_traffic(rng)),
             5,
-            "Bad input must raise ValueError: what is no integer >= 1, in the list of sizes too.",
+            "Bad input must raise ValueError: what is not an integer >= 1, in the list of sizes too.",
             _bad_traffic,
         ),
     ),
     slips=(
-        Slip("A mean of shares weighs a batch of 3 like one of 200: divide sum by sum.", slip_mean_of_shares),
-        Slip("That is the share of useful rows; the waste is the rest.", slip_useful_share),
-        Slip("A batch that has no graph is padded nowhere: leave it out of both sums.", slip_eager_counted),
-        Slip("That is padded over useful rows; the share is of all rows that run.", slip_over_useful_rows),
-        Slip(UNCHECKED.format("an empty batch, half a row"), slip_any_waste),
+        Slip(
+            "A mean of shares weighs a batch of 3 like one of 200: divide sum by sum.",
+            edit=(
+                "            padded += size - batch\n            run += size",
+                "            padded += (size - batch) / size\n            run += 1",
+            ),
+        ),
+        Slip(
+            "That is the share of useful rows; the waste is the rest.",
+            edit=("padded += size - batch", "padded += batch"),
+        ),
+        Slip(
+            "A batch that has no graph is padded nowhere: leave it out of both sums.",
+            edit=("capture_size(batch, sizes)", "min((size for size in sizes if size >= batch), default=batch)"),
+        ),
+        Slip(
+            "That is padded over useful rows; the share is of all rows that run.", edit=("run += size", "run += batch")
+        ),
+        Slip(
+            UNCHECKED.format("a batch or a size that is not an integer >= 1"),
+            edit=("capture_size(batch, sizes)", "min((size for size in sizes if size >= batch), default=None)"),
+        ),
     ),
 )
 

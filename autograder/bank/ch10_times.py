@@ -12,44 +12,6 @@ from rankzero.units import ms, us
 # --- eager_time
 
 
-def slip_costs_add(kernel_times, launch_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
-        raise ValueError("out of range")
-    return len(kernel_times) * launch_time + sum(kernel_times)
-
-
-def slip_first_launch_is_free(kernel_times, launch_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
-        raise ValueError("out of range")
-    return max(len(kernel_times) * launch_time, sum(kernel_times))
-
-
-def slip_launched_once(kernel_times, launch_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
-        raise ValueError("out of range")
-    return launch_time + sum(kernel_times) if kernel_times else 0.0
-
-
-def slip_launch_waits(kernel_times, launch_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
-        raise ValueError("out of range")
-    return sum(max(kernel, launch_time) for kernel in kernel_times)
-
-
-def slip_uniform(kernel_times, launch_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, launch_time]):
-        raise ValueError("out of range")
-    n, total = len(kernel_times), sum(kernel_times)
-    return max(n * launch_time + total / n, launch_time + total) if n else 0.0
-
-
-def slip_any_times(kernel_times, launch_time):
-    end = 0.0
-    for place, kernel in enumerate(kernel_times):
-        end = max(end, (place + 1) * launch_time) + kernel
-    return end
-
-
 def _kernels(rng: Random, low: float, high: float, most: int = 60) -> list[float]:
     return [rng.uniform(low, high) * us for _ in range(rng.randint(2, rng.choice((6, 20, most))))]
 
@@ -124,50 +86,37 @@ EAGER = Build(
         ),
     ),
     slips=(
-        Slip("Launches do not wait for kernels: the two rows overlap, and the slower one counts.", slip_costs_add),
+        Slip(
+            "Launches do not wait for kernels: the two rows overlap, and the slower one counts.",
+            edit=("return end", "return len(kernel_times) * launch_time + sum(kernel_times)"),
+        ),
         Slip(
             "The first kernel cannot start before its launch: something of the faster row is left over.",
-            slip_first_launch_is_free,
+            edit=("return end", "return max(len(kernel_times) * launch_time, sum(kernel_times))"),
         ),
-        Slip("Every kernel has a launch of its own; one for all of them is a graph.", slip_launched_once),
+        Slip(
+            "Every kernel has a launch of its own; one for all of them is a graph.",
+            edit=("return end", "return launch_time + sum(kernel_times) if kernel_times else 0.0"),
+        ),
         Slip(
             "A launch does not wait for the kernel before it: the CPU runs ahead during a long kernel.",
-            slip_launch_waits,
+            edit=("return end", "return sum(max(kernel, launch_time) for kernel in kernel_times)"),
         ),
-        Slip("That is right for equal kernels alone: with a mean in place of each, the order is lost.", slip_uniform),
-        Slip(UNCHECKED.format("a negative or infinite time"), slip_any_times),
+        Slip(
+            "That is right for equal kernels alone: with a mean in place of each, the order is lost.",
+            edit=(
+                "enumerate(kernel_times)",
+                "enumerate([sum(kernel_times) / len(kernel_times)] * len(kernel_times) if kernel_times else [])",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("a time that is negative or not finite"),
+            edit=(("_check_times(launch_time=launch_time)\n    _check_kernels(kernel_times)"), ""),
+        ),
     ),
 )
 
 # --- graph_time
-
-
-def slip_replay_per_kernel(kernel_times, replay_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
-        raise ValueError("out of range")
-    return len(kernel_times) * replay_time + sum(kernel_times)
-
-
-def slip_kernels_forgotten(kernel_times, replay_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
-        raise ValueError("out of range")
-    return replay_time if kernel_times else 0.0
-
-
-def slip_launch_hidden(kernel_times, replay_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
-        raise ValueError("out of range")
-    return max(replay_time, sum(kernel_times)) if kernel_times else 0.0
-
-
-def slip_empty_replay(kernel_times, replay_time):
-    if not all(0 <= t < float("inf") for t in [*kernel_times, replay_time]):
-        raise ValueError("out of range")
-    return replay_time + sum(kernel_times)
-
-
-def slip_any_graph(kernel_times, replay_time):
-    return replay_time + sum(kernel_times) if kernel_times else 0.0
 
 
 def _recorded(rng: Random) -> Case:
@@ -204,85 +153,33 @@ GRAPH = Build(
         ),
     ),
     slips=(
-        Slip("The graph is launched once, not once for each kernel.", slip_replay_per_kernel),
-        Slip("A graph takes the launches away, not the kernels: they still run.", slip_kernels_forgotten),
-        Slip("The first kernel waits for the launch of the graph: the two add up.", slip_launch_hidden),
-        Slip("Without kernels there is no graph to launch.", slip_empty_replay),
-        Slip(UNCHECKED.format("a negative or infinite time"), slip_any_graph),
+        Slip(
+            "The graph is launched once, not once for each kernel.",
+            edit=(
+                "replay_time + sum(kernel_times) if kernel_times else 0.0",
+                "len(kernel_times) * replay_time + sum(kernel_times)",
+            ),
+        ),
+        Slip(
+            "A graph takes the launches away, not the kernels: they still run.",
+            edit=("replay_time + sum(kernel_times)", "replay_time"),
+        ),
+        Slip(
+            "The first kernel waits for the launch of the graph: the two add up.",
+            edit=("replay_time + sum(kernel_times)", "max(replay_time, sum(kernel_times))"),
+        ),
+        Slip(
+            "Without kernels there is no graph to launch.",
+            edit=("replay_time + sum(kernel_times) if kernel_times else 0.0", "replay_time + sum(kernel_times)"),
+        ),
+        Slip(
+            UNCHECKED.format("a time that is negative or not finite"),
+            edit=(("_check_times(replay_time=replay_time)\n    _check_kernels(kernel_times)"), ""),
+        ),
     ),
 )
 
 # --- overlap_time
-
-
-def slip_post_serial(steps, schedule, compute, post, overlap=True):
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError("steps")
-    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
-        raise ValueError("out of range")
-    if not overlap:
-        return steps * (schedule + compute + post)
-    return schedule + (steps - 1) * max(schedule, compute) + compute + steps * post if steps else 0.0
-
-
-def slip_three_cores(steps, schedule, compute, post, overlap=True):
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError("steps")
-    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
-        raise ValueError("out of range")
-    if not overlap:
-        return steps * (schedule + compute + post)
-    return schedule + compute + post + (steps - 1) * max(schedule, compute, post) if steps else 0.0
-
-
-def slip_pace_and_ends(steps, schedule, compute, post, overlap=True):
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError("steps")
-    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
-        raise ValueError("out of range")
-    if not overlap:
-        return steps * (schedule + compute + post)
-    return schedule + steps * max(compute, schedule + post) + post if steps else 0.0
-
-
-def slip_device_alone(steps, schedule, compute, post, overlap=True):
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError("steps")
-    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
-        raise ValueError("out of range")
-    if not overlap:
-        return steps * (schedule + compute + post)
-    return schedule + steps * compute + post if steps else 0.0
-
-
-def slip_no_fill_and_drain(steps, schedule, compute, post, overlap=True):
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError("steps")
-    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
-        raise ValueError("out of range")
-    if not overlap:
-        return steps * (schedule + compute + post)
-    return steps * max(compute, schedule + post)
-
-
-def slip_always_sequential(steps, schedule, compute, post, overlap=True):
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-        raise ValueError("steps")
-    if not all(0 <= t < float("inf") for t in (schedule, compute, post)):
-        raise ValueError("out of range")
-    return steps * (schedule + compute + post)
-
-
-def slip_any_steps(steps, schedule, compute, post, overlap=True):
-    if not overlap:
-        return steps * (schedule + compute + post)
-    cpu = device = 0.0
-    for step in range(int(steps)):
-        cpu += schedule
-        previous, device = device, max(cpu, device) + compute
-        if step:
-            cpu = max(cpu, previous) + post
-    return max(cpu, device) + post if steps else 0.0
 
 
 def _longer_compute(rng: Random) -> Case:
@@ -360,23 +257,41 @@ OVERLAP = Build(
         ),
     ),
     slips=(
-        Slip("Processing overlaps too: step N's results are read while step N+1 runs.", slip_post_serial),
-        Slip("Scheduling and processing share one CPU: a step takes it the sum of both.", slip_three_cores),
-        Slip("The first schedule and the last processing have nothing to hide behind.", slip_no_fill_and_drain),
+        Slip(
+            "Processing overlaps too: step N's results are read while step N+1 runs.",
+            edit=(
+                "max(cpu, device) + post",
+                "schedule + (steps - 1) * max(schedule, compute) + compute + steps * post",
+            ),
+        ),
+        Slip(
+            "Scheduling and processing share one CPU: a step takes it the sum of both.",
+            edit=("max(cpu, device) + post", "schedule + compute + post + (steps - 1) * max(schedule, compute, post)"),
+        ),
+        Slip(
+            "The first schedule and the last processing have nothing to hide behind.",
+            edit=("max(cpu, device) + post if steps else 0.0", "steps * max(compute, schedule + post)"),
+        ),
         Slip(
             "Where the CPU is the slower side its steps hold the first schedule and the last processing already: "
             "follow both rows.",
-            slip_pace_and_ends,
+            edit=("max(cpu, device) + post", "schedule + steps * max(compute, schedule + post) + post"),
         ),
         Slip(
             "That holds where compute is the longer side; otherwise the device waits for the CPU.",
-            slip_device_alone,
+            edit=("max(cpu, device) + post", "schedule + steps * compute + post"),
         ),
         Slip(
             "That is one after the other: the CPU processes the step *before* while the device computes.",
-            slip_always_sequential,
+            edit=("max(cpu, device) + post if steps else 0.0", "steps * (schedule + compute + post)"),
         ),
-        Slip(UNCHECKED.format("half a step, a negative time"), slip_any_steps),
+        Slip(
+            UNCHECKED.format("steps that are no count, a time that is negative or not finite"),
+            edits=(
+                (("_check_count(0, steps=steps)\n    _check_times(schedule=schedule, compute=compute, post=post)"), ""),
+                ("range(steps)", "range(int(steps))"),
+            ),
+        ),
     ),
 )
 

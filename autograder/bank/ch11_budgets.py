@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from autograder.bank import wrong_constraint_states as wrong
 from autograder.bank.ch11_tokens import trie
 from autograder.items import Build, Case, Debug, Group, Part, Question, Slip, invalid, lazily
 
@@ -114,7 +113,8 @@ def _with_end(rng: Random) -> Case:
         if tokens[-1] == made[3]:
             break
     calls: list[Call] = [("advance", (token,)) for token in tokens]
-    calls += [*_LOOK, ("advance", (tokens[0],)), ("advance", (made[3],)), ("rollback", (1,)), *_LOOK]
+    calls += [("rollback", (0,)), *_LOOK]
+    calls += [("advance", (tokens[0],)), ("advance", (made[3],)), ("rollback", (1,)), *_LOOK]
     calls += [("advance", (made[3],)), ("rollback", (len(tokens) + 1,)), ("rollback", (len(tokens),)), *_LOOK]
     return Case(made, calls=tuple(calls))
 
@@ -161,7 +161,8 @@ def _refused(rng: Random) -> Case:
     strange = next(token for token in range(99) if token not in index[start] and token != eos)
     token = next(iter(index[start]))
     calls: list[Call] = [("advance", (strange,)), ("rollback", (1,)), ("rollback", (-1,)), ("allowed", (-1,)), *_LOOK]
-    calls += [("advance", (token,)), ("rollback", (2,)), ("rollback", (0,)), ("rollback", (1,)), *_LOOK]
+    calls += [("rollback", (0.0,)), ("rollback", (False,)), ("allowed", (2.0,)), ("allowed", (True,))]
+    calls += [("advance", (token,)), ("rollback", (2,)), ("rollback", (1,)), *_LOOK]
     if start not in accepting:
         calls.append(("advance", (eos,)))
     return Case(made, calls=tuple(calls))
@@ -226,7 +227,13 @@ CONSTRAINT_STATE = Build(
     ),
     groups=(
         Group("texts", _written, 6, "Follow a short text by hand: what may come, how far the end is, what must come."),
-        Group("ends", _with_end, 4, "EOS may come where the state accepts; it counts as a token that is taken back."),
+        Group(
+            "ends",
+            _with_end,
+            4,
+            "EOS may come where the state accepts; it counts as a token that is taken back. A rollback of 0 changes "
+            "nothing.",
+        ),
         Group("budgets", _budget, 4, "After the token, the rest must fit into what is left."),
         Group("what must follow", _chain, 4, "`forced` ends where the text may end, or where there are two ways."),
         Group("circles", _circle, 2, "A circle has no end: at most 1,000 tokens are given."),
@@ -234,19 +241,100 @@ CONSTRAINT_STATE = Build(
         Group("bad input", _no_start, 2, "A start that is no state must raise ValueError."),
     ),
     slips=(
-        Slip("EOS is allowed where the text is not complete.", wrong.EosEverywhere),
-        Slip("EOS is never allowed: the text cannot end.", wrong.EosNever),
-        Slip("The token itself takes one of those that remain.", wrong.OneTooMany),
-        Slip("After a rollback over EOS the text is still called finished.", wrong.StaysFinished),
-        Slip("`forced` runs through a state where the text may end: there are two ways there.", wrong.ForcedPastTheEnd),
-        Slip("`forced` looks ahead: the state must stay where it is.", wrong.ForcedMoves),
-        Slip("`forced` gives one token: go on as long as there is a single way.", wrong.ForcedOne),
-        Slip("The distance does not count EOS.", wrong.CountsEos),
-        Slip("A token that is not allowed was taken: raise ValueError.", wrong.TakesAnything),
-        Slip("After EOS nothing may follow: raise RuntimeError.", wrong.GoesOnAfterEos),
-        Slip("EOS is a token of the history, too: rollback counts it.", wrong.ForgetsEosInHistory),
-        Slip("The tokens are asked for in ascending order.", wrong.Unsorted),
-        Slip("The budget asks for what can still end, not for the shortest way alone.", wrong.NearestAlone),
+        Slip(
+            "EOS is allowed where the text is not complete.",
+            edits=(
+                (
+                    "sorted([*tokens, self._eos] if state in self._accepting else tokens)",
+                    "sorted([*tokens, self._eos])",
+                ),
+                ("ends = token == self._eos and state in self._accepting", "ends = token == self._eos"),
+            ),
+        ),
+        Slip(
+            "EOS is never allowed: the text cannot end.",
+            edits=(
+                ("sorted([*tokens, self._eos] if state in self._accepting else tokens)", "sorted(tokens)"),
+                ("ends = token == self._eos and state in self._accepting", "ends = False"),
+            ),
+        ),
+        Slip("The token itself takes one of those that remain.", edit=("<= remaining - 1", "<= remaining")),
+        Slip(
+            "After a rollback over EOS the text is still called finished.",
+            edit=(("            self.finished = False\n\n"), "\n"),
+        ),
+        Slip(
+            "`forced` runs through a state where the text may end: there are two ways there.",
+            edit=(
+                "not self.finished and state not in self._accepting and len(tokens)",
+                "not self.finished and len(tokens)",
+            ),
+        ),
+        Slip(
+            "`forced` looks ahead: the state must stay where it is.",
+            edit=(
+                "            tokens.append(token)\n        return tokens",
+                (
+                    "            tokens.append(token)\n"
+                    "        for token in tokens:\n"
+                    "            self.advance(token)\n"
+                    "        return tokens"
+                ),
+            ),
+        ),
+        Slip(
+            "`forced` gives one token: go on as long as there is a single way.",
+            edit=("len(tokens) < _FARTHEST", "not tokens"),
+        ),
+        Slip(
+            "The distance does not count EOS.",
+            edit=(
+                "return 0 if self.finished else self._distances[self._states[-1]]",
+                "return 0 if self.finished else self._distances[self._states[-1]] + 1",
+            ),
+        ),
+        Slip(
+            "A token that is not allowed was taken: raise ValueError.",
+            edits=(
+                (
+                    (
+                        "        if not ends and token not in self._index[state]:\n"
+                        '            raise ValueError(f"token must be allowed here, got {token!r}")\n'
+                    ),
+                    "",
+                ),
+                (
+                    "state if ends else self._index[state][token]",
+                    "state if ends else self._index[state].get(token, state)",
+                ),
+                ("ends = token == self._eos and state in self._accepting", "ends = token == self._eos"),
+            ),
+        ),
+        Slip(
+            "After EOS nothing may follow: raise RuntimeError.",
+            edits=(
+                (("        if self.finished:\n            return []\n"), ""),
+                (('        if self.finished:\n            raise RuntimeError("the text has ended")\n'), ""),
+            ),
+        ),
+        Slip(
+            "EOS is a token of the history, too: rollback counts it.",
+            edit=(
+                "        self._states.append(state if ends else self._index[state][token])\n",
+                "        if not ends:\n            self._states.append(self._index[state][token])\n",
+            ),
+        ),
+        Slip(
+            "The tokens are asked for in ascending order.",
+            edit=(
+                "sorted([*tokens, self._eos] if state in self._accepting else tokens)",
+                "[*tokens, self._eos] if state in self._accepting else tokens",
+            ),
+        ),
+        Slip(
+            "The budget asks for what can still end, not for the shortest way alone.",
+            edit=("self._distances[state] <= remaining - 1", "self._distances[state] < self.distance()"),
+        ),
     ),
 )
 
@@ -260,74 +348,6 @@ def wrong_limit(state, choose, max_tokens):
         state.advance(token)
         tokens.append(token)
     return tokens[:-1] if state.finished else tokens
-
-
-def slip_finishes_late(state, choose, max_tokens):
-    if max_tokens < state.distance():
-        raise ValueError("the limit is too small")
-    tokens = []
-    while not state.finished:
-        left = state.distance() if len(tokens) >= max_tokens else None
-        token = choose(state.allowed(left))
-        state.advance(token)
-        tokens.append(token)
-    return tokens[:-1]
-
-
-def slip_counts_the_end(state, choose, max_tokens):
-    if max_tokens < state.distance() + 1:
-        raise ValueError("the limit is too small")
-    tokens = []
-    while not state.finished:
-        token = choose(state.allowed(max(max_tokens - 1 - len(tokens), 0)))
-        state.advance(token)
-        tokens.append(token)
-    return tokens[:-1]
-
-
-def slip_keeps_the_end(state, choose, max_tokens):
-    if max_tokens < state.distance():
-        raise ValueError("the limit is too small")
-    tokens = []
-    while not state.finished:
-        token = choose(state.allowed(max_tokens - len(tokens)))
-        state.advance(token)
-        tokens.append(token)
-    return tokens
-
-
-def slip_same_budget(state, choose, max_tokens):
-    if max_tokens < state.distance():
-        raise ValueError("the limit is too small")
-    tokens = []
-    while not state.finished and len(tokens) < max_tokens:
-        token = choose(state.allowed(max_tokens))
-        state.advance(token)
-        tokens.append(token)
-    return tokens[:-1] if state.finished else tokens
-
-
-def slip_drops_the_last(state, choose, max_tokens):
-    if max_tokens < state.distance():
-        raise ValueError("the limit is too small")
-    tokens = []
-    while not state.finished and len(tokens) < max_tokens:
-        token = choose(state.allowed(max_tokens - len(tokens)))
-        state.advance(token)
-        tokens.append(token)
-    return tokens[:-1]
-
-
-def slip_gives_up(state, choose, max_tokens):
-    tokens = []
-    while not state.finished:
-        allowed = state.allowed(max_tokens - len(tokens)) if max_tokens >= len(tokens) else []
-        if not allowed:
-            return tokens
-        token = choose(allowed)
-        state.advance(token)
-        tokens.append(token)
-    return tokens[:-1]
 
 
 def _loop(rng: Random) -> tuple[Index, int, list[int], int]:
@@ -349,9 +369,9 @@ def _just_enough(rng: Random) -> Case:
     return Case((*made, len(made[0]) - 1, [rng.randrange(10**6) for _ in range(4)]))
 
 
-def _too_few(rng: Random) -> Case:
+def _too_few(rng: Random) -> list[Case]:
     made = _loop(rng)
-    return invalid(*made, len(made[0]) - 2, [1])
+    return [invalid(*made, limit, [1]) for limit in (len(made[0]) - 2, len(made[0]) + 0.5, True)]
 
 
 DEBUG_LIMIT = Debug(
@@ -371,16 +391,63 @@ DEBUG_LIMIT = Debug(
     groups=(
         Group("limits", _limited, 6, "Every text fits its automaton, and none is longer than the limit."),
         Group("just enough", _just_enough, 3, "With as many tokens as the shortest text needs, that text comes out."),
-        Group("bad input", _too_few, 2, "A limit that no text fits must raise ValueError."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_too_few(rng)),
+            3,
+            "A limit that no text fits, or that is not an integer, must raise ValueError.",
+            _too_few,
+        ),
     ),
     slips=(
         Slip("The text is cut off at the limit: ask for the mask with what remains.", wrong_limit),
-        Slip("The text goes beyond the limit: the mask must know what remains.", slip_finishes_late),
-        Slip("EOS does not count against the limit.", slip_counts_the_end),
-        Slip("EOS is no part of the text.", slip_keeps_the_end),
-        Slip("The budget shrinks with every token.", slip_same_budget),
-        Slip("At the limit the loop ends before EOS, and a token of the text is dropped.", slip_drops_the_last),
-        Slip("A limit that no text fits gives half a text: raise ValueError.", slip_gives_up),
+        Slip(
+            "The text goes beyond the limit: the mask must know what remains.",
+            edit=("max_tokens - len(tokens)", "state.distance() if len(tokens) >= max_tokens else None"),
+        ),
+        Slip(
+            "EOS does not count against the limit.",
+            edits=(
+                ("type(max_tokens) is not int or max_tokens < state.distance()", "max_tokens < state.distance() + 1"),
+                ("max_tokens - len(tokens)", "max(max_tokens - 1 - len(tokens), 0)"),
+            ),
+        ),
+        Slip("EOS is no part of the text.", edit=("tokens[:-1]", "tokens")),
+        Slip(
+            "The budget shrinks with every token.",
+            edits=(
+                ("not state.finished", "not state.finished and len(tokens) < max_tokens"),
+                ("max_tokens - len(tokens)", "max_tokens"),
+                ("tokens[:-1]", "tokens[:-1] if state.finished else tokens"),
+            ),
+        ),
+        Slip(
+            "At the limit the loop ends before EOS, and a token of the text is dropped.",
+            edit=("not state.finished", "not state.finished and len(tokens) < max_tokens"),
+        ),
+        Slip(
+            "A limit that no text fits gives half a text: raise ValueError.",
+            edits=(
+                (
+                    (
+                        "    if type(max_tokens) is not int or max_tokens < state.distance():\n"
+                        '        raise ValueError(f"max_tokens must be an integer >= {state.distance()}, '
+                        'got {max_tokens!r}")\n'
+                    ),
+                    "",
+                ),
+                (
+                    "        token = choose(state.allowed(max_tokens - len(tokens)))",
+                    (
+                        "        allowed = state.allowed(max_tokens - len(tokens)) if max_tokens >= "
+                        "len(tokens) else []\n"
+                        "        if not allowed:\n"
+                        "            return tokens\n"
+                        "        token = choose(allowed)"
+                    ),
+                ),
+            ),
+        ),
     ),
     wrong=wrong_limit,
 )

@@ -83,7 +83,7 @@ ROUND: tuple[Item, ...] = (
                 slips=(Slip("One pass scores all positions at once.", value=5),),
             ),
         ),
-        derivation="Three drafts stand, the residual of the fourth gives one token, the fifth is dropped. The draft "
+        derivation="Three drafts are kept, the residual of the fourth gives one token, the fifth is dropped. The draft "
         "model ran for every token, the target once.",
     ),
     Question(
@@ -148,7 +148,7 @@ ROUND: tuple[Item, ...] = (
                 "probability",
                 _distance,
                 slips=(
-                    Slip("The law is not p any more.", value=0),
+                    Slip("The tokens are not distributed as p any more.", value=0),
                     Slip("Half of the summed difference.", value=lambda: 2 * _distance()),
                 ),
             ),

@@ -116,7 +116,7 @@ def _ends(rng: Random) -> list[Case]:
 
 def _bad_masks(rng: Random) -> list[Case]:
     size = rng.randint(3, 9)
-    return [invalid(_logits(rng, size), tokens) for tokens in ([], [0, size], [-1, 1])]
+    return [invalid(_logits(rng, size), tokens) for tokens in ([], [0, size], [-1, 1], [0, True], [1.0], [0, 0.5])]
 
 
 MASK_LOGITS = Build(
@@ -137,7 +137,13 @@ MASK_LOGITS = Build(
     groups=(
         Group("masks", _masked, 5, "Allowed logits stay, all others are minus infinity, and the input stays as it is."),
         Group("one, all, none above zero", lambda rng: rng.choice(_ends(rng)), 4, "Any logit may be allowed.", _ends),
-        Group("bad input", lambda rng: rng.choice(_bad_masks(rng)), 3, "Bad input must raise ValueError.", _bad_masks),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_masks(rng)),
+            6,
+            "No token at all, and what is no token of the vocabulary, must raise ValueError.",
+            _bad_masks,
+        ),
     ),
     slips=(
         Slip("0 times minus infinity is NaN: set elements instead of computing with them.", slip_infinity_times_zero),

@@ -26,7 +26,7 @@ MASK_NOT_CONDITION = Question(
             "probability",
             lambda: FIRST["a"],
             slips=(
-                Slip("That is the model's own law, given that the text fits.", value=lambda: conditioned("a")),
+                Slip("That is the model's own distribution, given that the text fits.", value=lambda: conditioned("a")),
                 Slip("That is the chance of both tokens: the mask makes each step sum to 1.", value=0.9 * 0.01),
             ),
         ),
@@ -35,7 +35,7 @@ MASK_NOT_CONDITION = Question(
             "probability",
             lambda: conditioned("a"),
             slips=(
-                Slip("That is the law of the masked steps.", value=0.9),
+                Slip("That is the distribution of the masked steps.", value=0.9),
                 Slip("That is the chance of a and x: divide by that of all texts that fit.", value=0.9 * 0.01),
                 Slip("That is x after a alone, as a share of both: weigh with the first token.", value=0.01 / 0.91),
             ),
@@ -60,7 +60,7 @@ ORDER_COMBINED = Choice(
     correct=0,
     slips={
         1: "The replacement and the bonus token are drawn from the target: without a mask they may not fit.",
-        2: "Throwing away changes the law, and what follows was drawn after a token that is gone.",
+        2: "Throwing away changes the distribution, and what follows was drawn after a token that is gone.",
         3: "Accepted tokens would be judged by an unmasked distribution, and the replacement may not fit.",
     },
     derivation="The rule of acceptance is exact for any two distributions. Take the masked ones: then the result "

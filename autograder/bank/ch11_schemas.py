@@ -17,6 +17,7 @@ Schema = dict[str, Any]
 LETTERS = "ABCXYZabcxyz0189 "
 KEYS = ("name", "age", "a", "b2", "active", "city", "x.y", "n(1)", "p+q", "ключ", "größe", 'say "hi"', "a\\b")
 PLAIN_KEYS = ("name", "age", "a", "b2", "active", "city")
+NO_SCHEMAS: tuple[Any, ...] = (True, False, None, [], "integer")
 VALUES: tuple[Any, ...] = ("red", "dark blue", "a.b", "2+2", "(x)", "it's", "é", None, True, False, 0, -7, 12, 1.5)
 
 
@@ -140,10 +141,39 @@ def _strange(rng: Random) -> Case:
     return _case(schema, rng, loose, compact(value).replace('"', "'"))
 
 
-def _values(rng: Random) -> Case:
-    schema = _enum(rng) | ({"type": "string"} if rng.random() < 0.3 else {})
+def _values(rng: Random, typed: bool = False) -> Case:
+    """Values of several kinds; also beside a type, which they need not have."""
+    schema = _enum(rng) | ({"type": "string"} if typed else {})
     texts = [text for value in schema["enum"] for text in (compact(value), repr(value), str(value))]
     return Case((schema, list(dict.fromkeys([*texts, "nul", "[]", "redd", '"axb"', '"22"', '"x"']))))
+
+
+def _annotated(rng: Random) -> list[Case]:
+    """What says nothing about the texts; and properties that are called like it."""
+    note: Schema = {rng.choice(("title", "description", "$comment")): "Form", "deprecated": rng.random() < 0.5}
+    inner = {"type": "integer", "default": 3, "examples": [1, 2], "title": "Age"}
+    enum = {"enum": ["red", 7], "description": "colours", "readOnly": True, "default": "red"}
+    flags = {"type": "array", "items": {"type": "boolean", "title": "Flag"}, "maxItems": 2, "writeOnly": False}
+    keys = rng.sample(PLAIN_KEYS, 3)
+    return [
+        _case(_object([inner, enum, flags], keys) | note, rng),
+        _case(_object([inner, enum], ["title", "default"]) | note, rng),
+    ]
+
+
+def _deep(inner: Schema, arrays: int, objects: int) -> Schema:
+    """A schema in arrays, all of it in objects."""
+    for _ in range(arrays):
+        inner = {"type": "array", "items": inner, "maxItems": 1}
+    for _ in range(objects):
+        inner = _object([inner], ["a"])
+    return inner
+
+
+def _levels(rng: Random) -> list[Case]:
+    """As deep as it may be: 8 levels, the innermost schema included."""
+    arrays = rng.randint(2, 4)
+    return [_case(_deep({"type": "boolean"}, arrays, 7 - arrays), rng)]
 
 
 def _nested(rng: Random) -> Case:
@@ -160,6 +190,7 @@ def _bad(rng: Random) -> list[Case]:
         {"type": "string", "minLength": rng.randint(0, 4)},
         {"type": "string", "minLength": 5, "maxLength": rng.randint(0, 4)},
         {"type": "array", "items": number},
+        {"type": "array", "maxItems": rng.randint(1, 4)},
         {"type": "array", "items": number, "maxItems": 3, "uniqueItems": True},
         {"type": "array", "items": number, "maxItems": -1},
         {"type": "array", "items": number, "minItems": -1, "maxItems": 3},
@@ -171,6 +202,15 @@ def _bad(rng: Random) -> list[Case]:
         {"enum": []},
         {},
         _object([number | {"format": "int32"}], ["a"]),
+        {"enum": rng.choice(("red", None, {"red": 1}))},
+        _object([rng.choice(NO_SCHEMAS)], ["a"]),
+        {"type": "object", "properties": rng.choice((["a"], None, "a"))},
+        _object([number], ["a"]) | {"required": "a"},
+        {"type": "array", "items": rng.choice(([number], None, True)), "maxItems": 2},
+        {"type": "array", "items": number, "maxItems": rng.randint(1, 4) * 1.0},
+        {"type": ["string", "null"], "maxLength": 4},
+        _deep(number, 8, 0),
+        _deep(word, 1, 7),
     )
     return [Case((schema, ["1"]), raises="ValueError") for schema in schemas]
 
@@ -204,101 +244,97 @@ SCHEMA_TO_REGEX = Build(
     ),
     groups=(
         Group("objects", _flat, 5, "Properties in the order of the schema, no blanks, integers without leading zeros."),
-        Group("lists", _list, 4, "A comma stands between two items, and nowhere else; count them."),
+        Group("lists", _list, 4, "Commas are between two items, and nowhere else; count them."),
         Group(
             "bounds", lambda rng: rng.choice(_bounded(rng)), 5, "A list or a string may be bound to be empty.", _bounded
         ),
         Group("keys and values", _strange, 4, "A key may hold any character: write it as JSON, then escape it."),
-        Group("enum", _values, 4, "Values of an enum stand as JSON writes them."),
-        Group("nested", _nested, 3, "A schema in a schema is a pattern in a pattern."),
+        Group("enum", _values, 4, "Values of an enum are written as JSON.", lambda rng: [_values(rng, typed=True)]),
+        Group("nested", _nested, 3, "A schema in a schema is a pattern in a pattern.", _levels),
+        Group(
+            "annotations",
+            lambda rng: rng.choice(_annotated(rng)),
+            2,
+            "Titles, descriptions and the like say nothing about the texts; a property may have such a name.",
+            _annotated,
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad(rng)),
-            16,
+            26,
             "What is not in the list of the docstring must raise ValueError.",
             _bad,
         ),
     ),
     slips=(
-        Slip("030 is no JSON: a number other than 0 begins with 1 to 9.", wrong.slip_leading_zeros),
-        Slip("Integers may be negative.", wrong.slip_no_negative),
-        Slip("The comma belongs between two items: [1,] and [1 2] are no JSON.", wrong.slip_trailing_comma),
-        Slip("Keys and values stand in the pattern unescaped: a dot then matches anything.", wrong.slip_unescaped),
-        Slip("An enum holds JSON texts, not those of Python: null, true and double quotes.", wrong.slip_repr),
-        Slip("Letters outside ASCII stand as they are, not as \\u escapes.", wrong.slip_ascii_keys),
-        Slip("A list with maxItems 0 still takes one item.", wrong.slip_one_at_least),
-        Slip("The minimum is ignored.", wrong.slip_no_minimum),
-        Slip("Blanks are allowed where compact JSON has none.", wrong.slip_blanks),
+        Slip(
+            "030 is no JSON: a number other than 0 begins with 1 to 9.",
+            edit=('_INTEGER = "-?(0|[1-9][0-9]{0,8})"', '_INTEGER = "-?[0-9]{1,9}"'),
+        ),
+        Slip("Integers may be negative.", edit=('"-?(0|', '"(0|')),
+        Slip(
+            "The comma belongs between two items: [1,] and [1 2] are no JSON.",
+            edit=(
+                (
+                    '    further = f"{item}(,{item}){{{max(least - 1, 0)},{most - 1}}}"\n'
+                    '    return rf"\\[{further}\\]" if least else rf"\\[({further})?\\]"'
+                ),
+                '    return rf"\\[({item},?){{{least},{most}}}\\]"',
+            ),
+        ),
+        Slip(
+            "Keys and values are in the pattern unescaped: a dot then matches anything.",
+            edit=(
+                're.escape(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))',
+                'json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))',
+            ),
+        ),
+        Slip(
+            "An enum holds JSON texts, not those of Python: null, true and double quotes.",
+            edit=("'|'.join(map(_written, values))", "'|'.join(re.escape(repr(value)) for value in values)"),
+        ),
+        Slip(
+            "Letters outside ASCII are written as they are, not as \\u escapes.",
+            edit=("json.dumps(value, ensure_ascii=False, allow_nan", "json.dumps(value, allow_nan"),
+        ),
+        Slip(
+            "A list with maxItems 0 still takes one item.",
+            edits=((('    if most == 0:\n        return r"\\[\\]"\n'), ""), ("{most - 1}", "{max(most - 1, 0)}")),
+        ),
+        Slip("The minimum is ignored.", edit=("    return least, most", "    return 0, most")),
+        Slip(
+            "Blanks are allowed where compact JSON has none.",
+            edits=(
+                ("{_written(key)}:{_pattern(value, levels)}", "{_written(key)}: ?{_pattern(value, levels)}"),
+                ("{','.join(members)}", "{', ?'.join(members)}"),
+            ),
+        ),
         Slip(
             "Properties may come in any order and more than once; the schema's order is asked for.",
-            wrong.slip_any_order,
+            edit=(
+                "    return rf\"\\{{{','.join(members)}\\}}\"",
+                (
+                    '    one = "|".join(members)\n'
+                    '    return rf"\\{{(({one})(,({one})){{{len(properties) - 1}}})?\\}}" if properties '
+                    'else r"\\{\\}"'
+                ),
+            ),
+        ),
+        Slip(
+            "`title`, `default` and the other annotations are refused: ignore them.",
+            edit=(
+                (
+                    '_ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", '
+                    '"readOnly", "writeOnly", "$comment"}'
+                ),
+                "_ANNOTATIONS = set[str]()",
+            ),
         ),
         Slip("Schemas outside the list were accepted: unknown keywords, missing bounds.", wrong.slip_anything_goes),
     ),
 )
 
 # --- grammars
-
-
-def slip_loose():
-    return {
-        "phone": "[0-9-]{12}",
-        "signature": r"def [A-Za-z_][A-Za-z0-9_]*\(.*\):",
-        "email": r".*@.*\..*",
-    }
-
-
-def slip_unescaped_marks():
-    name = "[A-Za-z_][A-Za-z0-9_]*"
-    return {
-        "phone": "[0-9]{3}.[0-9]{3}.[0-9]{4}",
-        "signature": rf"def {name}(({name}(, {name}){{0,2}})?):",
-        "email": r"[a-z0-9._-]+@([a-z0-9-]+.)+[a-z]{2,}",
-    }
-
-
-def slip_four_arguments():
-    name = "[A-Za-z_][A-Za-z0-9_]*"
-    return {
-        "phone": "[0-9]{3}-[0-9]{3}-[0-9]{4}",
-        "signature": rf"def {name}\(({name}(, {name}){{0,3}})?\):",
-        "email": r"[a-z0-9._-]+@([a-z0-9-]+\.)+[a-z]{2,}",
-    }
-
-
-def slip_one_argument_at_least():
-    name = "[A-Za-z_][A-Za-z0-9_]*"
-    return {
-        "phone": "[0-9]{3}-[0-9]{3}-[0-9]{4}",
-        "signature": rf"def {name}\({name}(, {name}){{0,2}}\):",
-        "email": r"[a-z0-9._-]+@([a-z0-9-]+\.)+[a-z]{2,}",
-    }
-
-
-def slip_commas_anywhere():
-    name = "[A-Za-z_][A-Za-z0-9_]*"
-    return {
-        "phone": "[0-9]{3}-[0-9]{3}-[0-9]{4}",
-        "signature": rf"def {name}\((({name})?(, )?){{0,3}}\):",
-        "email": r"[a-z0-9._-]+@([a-z0-9-]+\.)+[a-z]{2,}",
-    }
-
-
-def slip_digits_of_the_world():
-    return {
-        "phone": r"\d{3}-\d{3}-\d{4}",
-        "signature": r"def [^\W\d]\w*\(([^\W\d]\w*(, [^\W\d]\w*){0,2})?\):",
-        "email": r"[a-z\d._-]+@([a-z\d-]+\.)+[a-z]{2,}",
-    }
-
-
-def slip_one_label():
-    name = "[A-Za-z_][A-Za-z0-9_]*"
-    return {
-        "phone": "[0-9]{3}-[0-9]{3}-[0-9]{4}",
-        "signature": rf"def {name}\(({name}(, {name}){{0,2}})?\):",
-        "email": r"[a-z0-9._-]+@[a-z0-9-]+\.[a-z]{2,}",
-    }
 
 
 DIGITS = "0123456789"
@@ -392,6 +428,10 @@ def _mails(rng: Random) -> Case:
         "a b@c.de",
         "a@bcde",
         "a@b_.de",
+        f"a@b.{_some(rng, DIGITS, 2, 3)}",
+        f"a@b.c{rng.choice(DIGITS)}",
+        "a@b.c-d",
+        "a@b.c_d",
     )
     return _tried("email", rng, *odd, _mail(rng, 3), _mail(rng, 2), "٣@b.com", "a@b..com")
 
@@ -416,12 +456,52 @@ GRAMMARS = Build(
         Group("e-mail addresses", _mails, 4, "A dot is a dot; the domain has two labels or more."),
     ),
     slips=(
-        Slip("`.*` matches nearly everything: say what may stand there.", slip_loose),
-        Slip("A dot or a bracket without a backslash is not that character.", slip_unescaped_marks),
-        Slip("Four arguments pass: one, and then up to two more, are three.", slip_four_arguments),
-        Slip("A function may have no argument.", slip_one_argument_at_least),
-        Slip("A comma stands between two names, and nowhere else.", slip_commas_anywhere),
-        Slip("In Python's patterns \\d and \\w match digits and letters of every script.", slip_digits_of_the_world),
-        Slip("A domain may have more than two labels.", slip_one_label),
+        Slip(
+            "`.*` matches nearly everything: say which characters may be there.",
+            edits=(
+                ('"[0-9]{3}-[0-9]{3}-[0-9]{4}"', '"[0-9-]{12}"'),
+                ('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', 'rf"def {name}\\(.*\\):"'),
+                ('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r".*@.*\\..*"'),
+            ),
+        ),
+        Slip(
+            "A dot or a bracket without a backslash is not that character.",
+            edits=(
+                ('"[0-9]{3}-[0-9]{3}-[0-9]{4}"', '"[0-9]{3}.[0-9]{3}.[0-9]{4}"'),
+                ('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', 'rf"def {name}(({name}(, {name}){{0,2}})?):"'),
+                ("[a-z0-9-]+\\.", "[a-z0-9-]+."),
+            ),
+        ),
+        Slip(
+            "Four arguments pass: one, and then up to two more, are three.",
+            edit=(
+                'rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"',
+                '(rf"def {name}\\(({name}(, {name}){{0,3}})?\\):")',
+            ),
+        ),
+        Slip(
+            "A function may have no argument.",
+            edit=('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', '(rf"def {name}\\({name}(, {name}){{0,2}}\\):")'),
+        ),
+        Slip(
+            "Commas are between two names, and nowhere else.",
+            edit=('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', "f'def {name}\\\\((({name})?(, )?){{0,3}}\\\\):'"),
+        ),
+        Slip(
+            "In Python's patterns \\d and \\w match digits and letters of every script.",
+            edits=(
+                ('"[A-Za-z_][A-Za-z0-9_]*"', 'r"[^\\W\\d]\\w*"'),
+                ('"[0-9]{3}-[0-9]{3}-[0-9]{4}"', 'r"\\d{3}-\\d{3}-\\d{4}"'),
+                ('r"[a-z0-9._-]+@([a-z0-9-]+', 'r"[a-z\\d._-]+@([a-z\\d-]+'),
+            ),
+        ),
+        Slip(
+            "A domain may have more than two labels.",
+            edit=('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r"[a-z0-9._-]+@[a-z0-9-]+\\.[a-z]{2,}"'),
+        ),
+        Slip(
+            "The last label of a domain is made of letters: no digits, no `-`.",
+            edit=('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z0-9-]{2,}"'),
+        ),
     ),
 )

@@ -23,56 +23,6 @@ def row(rng: Random, size: int, zeros: float = 0.0) -> tuple[float, ...]:
 # --- acceptance_probability
 
 
-def slip_both_draw_it(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    return sum(p * q for p, q in zip(target, draft, strict=True))
-
-
-def slip_of_the_likeliest(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    return float(target[draft.index(max(draft))])
-
-
-def slip_unweighted(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    shares = [min(1.0, p / q) for p, q in zip(target, draft, strict=True) if q > 0]
-    return sum(shares) / len(shares)
-
-
-def slip_whole_distance(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    return 1 - sum(abs(p - q) for p, q in zip(target, draft, strict=True))
-
-
-def slip_rejected(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    return sum(max(0.0, p - q) for p, q in zip(target, draft, strict=True))
-
-
-def slip_any_pair(target, draft):
-    return float(sum(map(min, target, draft)))
-
-
 def _pair(rng: Random) -> Case:
     size = rng.randint(3, 50)
     return Case((row(rng, size), row(rng, size)))
@@ -106,7 +56,13 @@ def _bad_pairs(rng: Random) -> list[Case]:
 PAIRS = (
     Group("pairs", _pair, 6, "Token by token, the smaller of the two."),
     Group("zeros", _pair_with_zeros, 4, "A token may be impossible for one of the two."),
-    Group("equal or apart", lambda rng: rng.choice(_apart(rng)), 2, "Equal laws, and laws without overlap.", _apart),
+    Group(
+        "equal or apart",
+        lambda rng: rng.choice(_apart(rng)),
+        2,
+        "Equal distributions, and some without overlap.",
+        _apart,
+    ),
     Group(
         "bad input",
         lambda rng: rng.choice(_bad_pairs(rng)),
@@ -135,80 +91,49 @@ ACCEPTANCE = Build(
     cases=PAIR_CASES,
     groups=PAIRS,
     slips=(
-        Slip("That is how likely both draw the same token on their own: only the draft draws.", slip_both_draw_it),
-        Slip("Every token may be drafted, not the likeliest alone.", slip_of_the_likeliest),
-        Slip("Tokens are not equally likely: weigh min(1, p/q) with q.", slip_unweighted),
-        Slip("Half of the summed difference: what one has too much the other has too little.", slip_whole_distance),
-        Slip("That is how likely the token is rejected.", slip_rejected),
-        Slip(UNCHECKED.format("rows of different lengths, sums that are not 1"), slip_any_pair),
+        Slip(
+            "That is how likely both draw the same token on their own: only the draft draws.",
+            edit=("math.fsum(map(min, target, draft))", "sum(p * q for p, q in zip(target, draft, strict=True))"),
+        ),
+        Slip(
+            "Every token may be drafted, not the likeliest alone.",
+            edit=("math.fsum(map(min, target, draft))", "target[draft.index(max(draft))]"),
+        ),
+        Slip(
+            "Tokens are not equally likely: weigh min(1, p/q) with q.",
+            edits=(
+                (
+                    "_check_rows(target, draft)",
+                    (
+                        "shares = [min(1.0, p / q) for p, q in zip(target, draft, strict=True) if q > 0]\n"
+                        "    _check_rows(target, draft)"
+                    ),
+                ),
+                ("math.fsum(map(min, target, draft))", "sum(shares) / len(shares)"),
+            ),
+        ),
+        Slip(
+            "Half of the summed difference: what one has too much the other has too little.",
+            edit=(
+                "math.fsum(map(min, target, draft))",
+                "1 - sum(abs(p - q) for p, q in zip(target, draft, strict=True))",
+            ),
+        ),
+        Slip(
+            "That is how likely the token is rejected.",
+            edit=(
+                "math.fsum(map(min, target, draft))",
+                "sum(max(0.0, p - q) for p, q in zip(target, draft, strict=True))",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("rows of different lengths, impossible entries, sums that are not 1"),
+            edit=("_check_rows(target, draft)", ""),
+        ),
     ),
 )
 
 # --- residual_distribution
-
-
-def slip_differences(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    parts = [abs(p - q) for p, q in zip(target, draft, strict=True)]
-    return [part / sum(parts) for part in parts] if sum(parts) else list(target)
-
-
-def slip_the_target(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    return [float(p) for p in target]
-
-
-def slip_ratios(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    parts = [p / q if q > 0 else 0.0 for p, q in zip(target, draft, strict=True)]
-    return [part / sum(parts) for part in parts] if sum(parts) else list(target)
-
-
-def slip_not_normalised(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    parts = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]
-    return parts if sum(parts) else list(target)
-
-
-def slip_the_drafts_excess(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    parts = [max(0.0, q - p) for p, q in zip(target, draft, strict=True)]
-    return [part / sum(parts) for part in parts] if sum(parts) else list(target)
-
-
-def slip_nothing_left(target, draft):
-    if len(target) != len(draft) or not target:
-        raise ValueError("lengths")
-    for one in (target, draft):
-        if not all(0 <= value <= 2 for value in one) or not abs(sum(one) - 1) <= 1e-6:
-            raise ValueError("distribution")
-    parts = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]
-    return [part / sum(parts) for part in parts]
-
-
-def slip_any_rows(target, draft):
-    parts = [max(0.0, p - q) for p, q in zip(target, draft, strict=False)]
-    return [part / sum(parts) for part in parts] if sum(parts) else list(target)
 
 
 def _equal_or_apart(rng: Random) -> list[Case]:
@@ -236,13 +161,52 @@ RESIDUAL = Build(
         PAIRS[3],
     ),
     slips=(
-        Slip("What the draft has too much needs no replacement: negative differences are 0.", slip_differences),
-        Slip("Drafts have already given part of p: only what is missing is redrawn.", slip_the_target),
-        Slip("The difference p - q counts, not the ratio.", slip_ratios),
-        Slip("Divide by the sum: a distribution sums to 1.", slip_not_normalised),
-        Slip("That is what the draft has too much: p - q, not q - p.", slip_the_drafts_excess),
-        Slip("Where p and q are equal the sum is 0: the answer there is p.", slip_nothing_left),
-        Slip(UNCHECKED.format("rows of different lengths, sums that are not 1"), slip_any_rows),
+        Slip(
+            "What the draft has too much needs no replacement: negative differences are 0.",
+            edit=("max(0.0, p - q)", "abs(p - q)"),
+        ),
+        Slip(
+            "Drafts have already given part of p: only what is missing is redrawn.",
+            edit=("_residual(target, draft)", "[float(p) for p in target]"),
+        ),
+        Slip("The difference p - q counts, not the ratio.", edit=("max(0.0, p - q)", "p / q if q > 0 else 0.0")),
+        Slip(
+            "Divide by the sum: a distribution sums to 1.",
+            edits=(
+                (
+                    "_check_rows(target, draft)",
+                    (
+                        "parts = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]\n"
+                        "    _check_rows(target, draft)"
+                    ),
+                ),
+                ("_residual(target, draft)", "parts if sum(parts) else list(target)"),
+            ),
+        ),
+        Slip("That is what the draft has too much: p - q, not q - p.", edit=("max(0.0, p - q)", "max(0.0, q - p)")),
+        Slip(
+            "Where p and q are equal the sum is 0: the answer there is p.",
+            edits=(
+                (
+                    "_check_rows(target, draft)",
+                    (
+                        "parts = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]\n"
+                        "    _check_rows(target, draft)"
+                    ),
+                ),
+                ("_residual(target, draft)", "[part / sum(parts) for part in parts]"),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("rows of different lengths, impossible entries, sums that are not 1"),
+            edits=(
+                (
+                    "_check_rows(target, draft)",
+                    "parts = [max(0.0, p - q) for p, q in zip(target, draft, strict=False)]",
+                ),
+                ("_residual(target, draft)", "[part / sum(parts) for part in parts] if sum(parts) else list(target)"),
+            ),
+        ),
     ),
 )
 
@@ -389,53 +353,6 @@ STEP = Build(
 # --- debug_accept
 
 
-def slip_ratio_inverted(token, draft, target, uniforms):
-    if uniforms[0] * target[token] < draft[token]:
-        return token
-    rest = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]
-    reached = 0.0
-    for identifier, weight in enumerate(rest):
-        reached += weight
-        if reached > uniforms[1] * sum(rest):
-            return identifier
-    return max(i for i, weight in enumerate(rest) if weight)
-
-
-def slip_half_mended(token, draft, target, uniforms):
-    if uniforms[0] * draft[token] < target[token]:
-        return token
-    reached = 0.0
-    for identifier, weight in enumerate(target):
-        reached += weight
-        if reached > uniforms[1]:
-            return identifier
-    return max(i for i, weight in enumerate(target) if weight)
-
-
-def slip_other_half(token, draft, target, uniforms):
-    if target[token] >= draft[token]:
-        return token
-    rest = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]
-    reached = 0.0
-    for identifier, weight in enumerate(rest):
-        reached += weight
-        if reached > uniforms[1] * sum(rest):
-            return identifier
-    return max(i for i, weight in enumerate(rest) if weight)
-
-
-def slip_not_scaled(token, draft, target, uniforms):
-    if uniforms[0] * draft[token] < target[token]:
-        return token
-    rest = [max(0.0, p - q) for p, q in zip(target, draft, strict=True)]
-    reached = 0.0
-    for identifier, weight in enumerate(rest):
-        reached += weight
-        if reached > uniforms[1]:
-            return identifier
-    return max(i for i, weight in enumerate(rest) if weight)
-
-
 def _single(rng: Random, accepted: bool) -> Case:
     tokens, draft, target, uniforms = _round(rng, 1, accept=int(accepted)).args
     return Case((tokens[0], draft[0], target[0], (uniforms[0], uniforms[1])))
@@ -486,11 +403,20 @@ DEBUG_ACCEPT = Debug(
         Group("likelier for the target", _likelier, 3, "Where p >= q the token stays."),
     ),
     slips=(
-        Slip("That is the program that was given: it has another law than the target.", wrong_accept),
-        Slip("The ratio is upside down: u < p/q accepts.", slip_ratio_inverted),
-        Slip("The verdict is right now; the replacement still comes from p, not from the residual.", slip_half_mended),
-        Slip("The replacement is right now, the verdict not yet: u < p/q accepts.", slip_other_half),
-        Slip("The residual must sum to 1 before a uniform is compared with it.", slip_not_scaled),
+        Slip("That is the program that was given: its tokens are not distributed as the target says.", wrong_accept),
+        Slip(
+            "The ratio is upside down: u < p/q accepts.",
+            edit=("uniforms[0] * draft[token] < target[token]", "uniforms[0] * target[token] < draft[token]"),
+        ),
+        Slip(
+            "The verdict is right now; the replacement still comes from p, not from the residual.",
+            edit=("[max(0.0, p - q) for p, q in zip(target, draft, strict=True)]", "target"),
+        ),
+        Slip(
+            "The replacement is right now, the verdict not yet: u < p/q accepts.",
+            edit=("uniforms[0] * draft[token] < target[token]", "target[token] >= draft[token]"),
+        ),
+        Slip("The residual must sum to 1 before a uniform is compared with it.", edit=("uniform * total", "uniform")),
     ),
     wrong=wrong_accept,
 )

@@ -48,178 +48,6 @@ def written(vocabulary: Iterable[bytes]) -> list[str]:
 # --- token_index
 
 
-def slip_first_byte(dfa, vocabulary, eos):
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            row = dfa.edges.get(state, {})
-            index[state] = {t: row[w[0]] for t, w in enumerate(vocabulary) if w and t != eos and w[0] in row}
-            waiting += index[state].values()
-    live = set(dfa.accepting)
-    for _ in index:
-        live |= {state for state, row in index.items() if live & set(row.values())}
-    if dfa.start not in live:
-        raise ValueError("no text matches")
-    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
-
-
-def slip_dead_ends_stay(dfa, vocabulary, eos):
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state
-
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            after = {t: walk(state, w) for t, w in enumerate(vocabulary) if w and t != eos}
-            index[state] = {t: n for t, n in after.items() if n is not None}
-            waiting += index[state].values()
-    return index
-
-
-def slip_automaton_alone(dfa, vocabulary, eos):
-    live = set(dfa.accepting)
-    for _ in dfa.edges:
-        live |= {state for state, row in dfa.edges.items() if live & set(row.values())}
-
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state if state in live else None
-
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            after = {t: walk(state, w) for t, w in enumerate(vocabulary) if w and t != eos}
-            index[state] = {t: n for t, n in after.items() if n is not None}
-            waiting += index[state].values()
-    if not live & set(index):
-        raise ValueError("no text matches")
-    return index
-
-
-def slip_pruned_once(dfa, vocabulary, eos):
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state
-
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            after = {t: walk(state, w) for t, w in enumerate(vocabulary) if w and t != eos}
-            index[state] = {t: n for t, n in after.items() if n is not None}
-            waiting += index[state].values()
-    live = {state for state, row in index.items() if row or state in dfa.accepting}
-    if not set(dfa.accepting) & set(index):
-        raise ValueError("no text matches")
-    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
-
-
-def slip_whole_words(dfa, vocabulary, eos):
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state
-
-    index = {dfa.start: {}}
-    for token, text in enumerate(vocabulary):
-        after = walk(dfa.start, text)
-        if text and token != eos and after in dfa.accepting:
-            index[dfa.start][token] = after
-            index.setdefault(after, {})
-    if len(index) == 1 and dfa.start not in dfa.accepting:
-        raise ValueError("no text matches")
-    return index
-
-
-def slip_characters(dfa, vocabulary, eos):
-    def walk(state, text):
-        for character in text:
-            state = dfa.edges.get(state, {}).get(ord(character))
-        return state
-
-    words = [token.decode(errors="replace") for token in vocabulary]
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            after = {t: walk(state, w) for t, w in enumerate(words) if w and t != eos}
-            index[state] = {t: n for t, n in after.items() if n is not None}
-            waiting += index[state].values()
-    live = set(dfa.accepting)
-    for _ in index:
-        live |= {state for state, row in index.items() if live & set(row.values())}
-    if dfa.start not in live:
-        raise ValueError("no text matches")
-    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
-
-
-def slip_empty_tokens(dfa, vocabulary, eos):
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state
-
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            after = {t: walk(state, w) for t, w in enumerate(vocabulary) if t != eos}
-            index[state] = {t: n for t, n in after.items() if n is not None}
-            waiting += index[state].values()
-    live = set(dfa.accepting)
-    for _ in index:
-        live |= {state for state, row in index.items() if live & set(row.values())}
-    if dfa.start not in live:
-        raise ValueError("no text matches")
-    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
-
-
-def slip_every_state(dfa, vocabulary, eos):
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state
-
-    index = {}
-    for state in {dfa.start, *dfa.accepting, *dfa.edges}:
-        after = {t: walk(state, w) for t, w in enumerate(vocabulary) if w and t != eos}
-        index[state] = {t: n for t, n in after.items() if n is not None}
-    live = set(dfa.accepting)
-    for _ in index:
-        live |= {state for state, row in index.items() if live & set(row.values())}
-    if dfa.start not in live:
-        raise ValueError("no text matches")
-    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
-
-
-def slip_eos_as_text(dfa, vocabulary, eos):
-    def walk(state, text):
-        for byte in text:
-            state = dfa.edges.get(state, {}).get(byte)
-        return state
-
-    index, waiting = {}, [dfa.start]
-    while waiting:
-        state = waiting.pop()
-        if state not in index:
-            after = {t: walk(state, w) for t, w in enumerate(vocabulary) if w}
-            index[state] = {t: n for t, n in after.items() if n is not None}
-            waiting += index[state].values()
-    live = set(dfa.accepting)
-    for _ in index:
-        live |= {state for state, row in index.items() if live & set(row.values())}
-    if dfa.start not in live:
-        raise ValueError("no text matches")
-    return {s: {t: n for t, n in row.items() if n in live} for s, row in index.items() if s in live}
-
-
 LETTERS = "abcdxyz"
 
 
@@ -277,7 +105,7 @@ def _wide(rng: Random) -> Case:
 
 
 def _special(rng: Random) -> Case:
-    """Empty tokens, and an EOS that has a text of its own and stands anywhere."""
+    """Empty tokens, and an EOS that has a text of its own, at any place."""
     words = _words(rng)
     tokens = [*cuts(rng, words), b"", b""]
     rng.shuffle(tokens)
@@ -320,21 +148,72 @@ TOKEN_INDEX = Build(
         Group(
             "characters of several bytes", _wide, 4, "The automaton reads bytes, and a token may hold half a character."
         ),
-        Group("empty tokens, EOS", _special, 4, "Empty tokens and EOS never appear, wherever they stand."),
+        Group(
+            "empty tokens, EOS", _special, 4, "Empty tokens and EOS never appear, wherever they are in the vocabulary."
+        ),
         Group("bad input", _unspeakable, 3, "If no text of the vocabulary matches, raise ValueError."),
     ),
     slips=(
-        Slip("Only the first byte of a token is looked at: all of its bytes must lead somewhere.", slip_first_byte),
-        Slip("Dead ends stay: text that enters one can never end.", slip_dead_ends_stay),
         Slip(
-            "Acceptance is looked for byte by byte: this vocabulary may not be able to spell it.", slip_automaton_alone
+            "Only the first byte of a token is looked at: all of its bytes must lead somewhere.",
+            edit=("_walk(dfa, text, state) if text", "_walk(dfa, text[:1], state) if text"),
         ),
-        Slip("One round of pruning leaves states that lead only to the ones taken out, and loops.", slip_pruned_once),
-        Slip("Only tokens that are a whole text are allowed: a text may take several.", slip_whole_words),
-        Slip("Tokens are read as characters: a token may hold half of one. Walk bytes.", slip_characters),
-        Slip("An empty token leads from a state to itself, for ever.", slip_empty_tokens),
-        Slip("States that no token reaches are in the index: begin at the start and follow tokens.", slip_every_state),
-        Slip("EOS is treated as text: it ends a text and has no place in the index.", slip_eos_as_text),
+        Slip(
+            "Dead ends stay: text that enters one can never end.",
+            edit=(
+                (
+                    "{\n"
+                    "        state: {token: after for token, after in row.items() if after in live}\n"
+                    "        for state, row in index.items()\n"
+                    "        if state in live\n"
+                    "    }"
+                ),
+                "index",
+            ),
+        ),
+        Slip(
+            "Acceptance is looked for byte by byte: this vocabulary may not be able to spell it.",
+            edit=(
+                "live = _distances(index, dfa.accepting)",
+                "live = _distances({state: {**row} for state, row in dfa.edges.items()}, dfa.accepting)",
+            ),
+        ),
+        Slip(
+            "One round of pruning leaves states that lead only to the ones taken out, and loops.",
+            edit=(
+                "live = _distances(index, dfa.accepting)\n    if dfa.start not in live:",
+                (
+                    "live = {state for state, row in index.items() if row or state in dfa.accepting}\n"
+                    "    if not set(dfa.accepting) & set(index):"
+                ),
+            ),
+        ),
+        Slip(
+            "Only tokens that are a whole text are allowed: a text may take several.",
+            edit=(
+                "_tokens_from(dfa, vocabulary, eos, state)",
+                (
+                    "{t: after for t, after in _tokens_from(dfa, vocabulary, eos, dfa.start).items() "
+                    "if state == dfa.start and after in dfa.accepting}"
+                ),
+            ),
+        ),
+        Slip(
+            "Tokens are read as characters: a token may hold half of one. Walk bytes.",
+            edit=("    for byte in text:", '    for byte in map(ord, text.decode(errors="replace")):'),
+        ),
+        Slip(
+            "An empty token leads from a state to itself, again and again.",
+            edit=("if text and token != eos", "if token != eos"),
+        ),
+        Slip(
+            "States that no token reaches are in the index: begin at the start and follow tokens.",
+            edit=("waiting = [dfa.start]", "waiting = [dfa.start, *dfa.accepting, *dfa.edges]"),
+        ),
+        Slip(
+            "EOS is treated as text: it ends a text and has no place in the index.",
+            edit=("if text and token != eos", "if text"),
+        ),
     ),
 )
 
@@ -344,34 +223,6 @@ TOKEN_INDEX = Build(
 def wrong_token(dfa, vocabulary, state):
     row = dfa.edges.get(state, {})
     return [token for token, text in enumerate(vocabulary) if text and text[0] in row]
-
-
-def slip_last_byte_too(dfa, vocabulary, state):
-    row, known = dfa.edges.get(state, {}), {byte for row in dfa.edges.values() for byte in row}
-    return [t for t, text in enumerate(vocabulary) if text and text[0] in row and text[-1] in known]
-
-
-def slip_each_from_here(dfa, vocabulary, state):
-    row = dfa.edges.get(state, {})
-    return [token for token, text in enumerate(vocabulary) if text and all(byte in row for byte in text)]
-
-
-def slip_one_more_byte(dfa, vocabulary, state):
-    row = dfa.edges.get(state, {})
-    return [
-        token
-        for token, text in enumerate(vocabulary)
-        if text and text[0] in row and (len(text) == 1 or text[1] in dfa.edges.get(row[text[0]], {}))
-    ]
-
-
-def slip_empty_too(dfa, vocabulary, state):
-    def walk(place, text):
-        for byte in text:
-            place = dfa.edges.get(place, {}).get(byte)
-        return place
-
-    return [token for token, text in enumerate(vocabulary) if walk(state, text) is not None]
 
 
 def _from_somewhere(rng: Random) -> Case:
@@ -402,13 +253,25 @@ DEBUG_TOKEN = Debug(
     ),
     slips=(
         Slip("Only the first byte is tested: the others must be readable, too.", wrong_token),
-        Slip("First and last byte are not all of them: walk the token from state to state.", slip_last_byte_too),
+        Slip(
+            "First and last byte are not all of them: walk the token from state to state.",
+            edit=(
+                "if text and _walk(dfa, text, state) is not None",
+                (
+                    "if text and _walk(dfa, text[:1], state) is not None and any(text[-1] in row for "
+                    "row in dfa.edges.values())"
+                ),
+            ),
+        ),
         Slip(
             "Each byte is tested from the same state: it must be tested from where the last one led.",
-            slip_each_from_here,
+            edit=("_walk(dfa, text, state) is not None", "all(byte in dfa.edges.get(state, {}) for byte in text)"),
         ),
-        Slip("Two bytes are tested: a token may have more.", slip_one_more_byte),
-        Slip("An empty token has no byte to read, and is left out.", slip_empty_too),
+        Slip(
+            "Two bytes are tested: a token may have more.",
+            edit=("_walk(dfa, text, state)", "_walk(dfa, text[:2], state)"),
+        ),
+        Slip("An empty token has no byte to read, and is left out.", edit=("if text and _walk", "if _walk")),
     ),
     wrong=wrong_token,
 )

@@ -1,131 +1,15 @@
-"""Chapter 12: generalised advantage estimation, to write and to mend."""
+"""Chapter 12: generalised advantage estimation, to write and to correct."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, nan
 from random import Random
 
 from autograder.bank.ch12_returns import UNCHECKED
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 # --- gae
-
-
-def slip_truncation_ends(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=True))):
-        done = end or cut
-        following = r + (0.0 if done else discount * reached) - v + (0.0 if done else discount * gae_lambda * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_over_the_border(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, _ in reversed(list(zip(*columns, strict=True))):
-        following = r + (0.0 if end else discount * reached) - v + discount * gae_lambda * following
-        found.append(following)
-    return found[::-1]
-
-
-def slip_cut_at_termination_alone(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, _ in reversed(list(zip(*columns, strict=True))):
-        following = r + (0.0 if end else discount * reached) - v + (0.0 if end else discount * gae_lambda * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_lambda_in_the_error(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=True))):
-        delta = r + (0.0 if end else discount * gae_lambda * reached) - v
-        following = delta + (0.0 if end or cut else discount * gae_lambda * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_value_of_the_next_row(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    shifted = [*values[1:], *next_values[-1:]]
-    for r, v, reached, end, cut in reversed(list(zip(rewards, values, shifted, terminated, truncated, strict=True))):
-        delta = r + (0.0 if end else discount * reached) - v
-        following = delta + (0.0 if end or cut else discount * gae_lambda * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_buffer_ends(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following, last = [], 0.0, True
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=True))):
-        delta = r + (0.0 if end or last else discount * reached) - v
-        following = delta + (0.0 if end or cut else discount * gae_lambda * following)
-        found.append(following)
-        last = False
-    return found[::-1]
-
-
-def slip_value_after_the_end(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=True))):
-        following = r + discount * reached - v + (0.0 if end or cut else discount * gae_lambda * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_without_lambda(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=True))):
-        delta = r + (0.0 if end else discount * reached) - v
-        following = delta + (0.0 if end or cut else discount * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_without_discount(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    if len({len(column) for column in columns}) > 1 or not (0 <= discount <= 1 and 0 <= gae_lambda <= 1):
-        raise ValueError("arguments")
-    found, following = [], 0.0
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=True))):
-        delta = r + (0.0 if end else discount * reached) - v
-        following = delta + (0.0 if end or cut else gae_lambda * following)
-        found.append(following)
-    return found[::-1]
-
-
-def slip_any_buffer(rewards, values, next_values, terminated, truncated, discount, gae_lambda):
-    columns = (rewards, values, next_values, terminated, truncated)
-    found, following = [], 0.0
-    for r, v, reached, end, cut in reversed(list(zip(*columns, strict=False))):
-        delta = r + (0.0 if end else discount * reached) - v
-        following = delta + (0.0 if end or cut else discount * gae_lambda * following)
-        found.append(following)
-    return found[::-1]
 
 
 def _floats(rng: Random, count: int) -> list[float]:
@@ -149,20 +33,29 @@ def _episode(rng: Random, last: Sequence[bool]) -> Case:
     return Case((rewards, values, [*values[1:], round(rng.uniform(1, 3), 3)], *ends, *_decays(rng)))
 
 
+def _reached(rng: Random, values: Sequence[float], *flags: Sequence[bool]) -> list[float]:
+    """V of the states that the steps reached: within an episode that of the next step, at its ends any number."""
+    ends = [any(pair) for pair in zip(*flags, strict=True)]
+    after = zip(values[1:], ends[:-1], strict=True)
+    return [*(round(rng.uniform(-3, 3), 3) if end else value for value, end in after), round(rng.uniform(-3, 3), 3)]
+
+
 def _several(rng: Random) -> Case:
     """Episodes one after the other, with an end of each kind among them."""
     count = rng.randint(8, 40)
     terminated, truncated = _flags(rng, count), _flags(rng, count)
     terminated[1], truncated[1] = True, False
     terminated[4], truncated[4] = False, True
-    return Case((_floats(rng, count), _floats(rng, count), _floats(rng, count), terminated, truncated, *_decays(rng)))
+    rewards, values = _floats(rng, count), _floats(rng, count)
+    reached = _reached(rng, values, terminated, truncated)
+    return Case((rewards, values, reached, terminated, truncated, *_decays(rng)))
 
 
 def _both(rng: Random) -> Case:
     count = rng.randint(3, 9)
     both = [place == 1 or rng.random() < 0.3 for place in range(count)]
-    columns = [_floats(rng, count) for _ in range(3)]
-    return Case((*columns, both, list(both), *_decays(rng)))
+    rewards, values = _floats(rng, count), _floats(rng, count)
+    return Case((rewards, values, _reached(rng, values, both), both, list(both), *_decays(rng)))
 
 
 def _edges(rng: Random) -> list[Case]:
@@ -180,6 +73,12 @@ def _bad(rng: Random) -> list[Case]:
     return [
         invalid(rewards, values[:-1], reached, ends, cuts, discount, trace),
         invalid(rewards, values, reached, ends[1:], cuts, discount, trace),
+        invalid(rewards[1:], values, reached, ends, cuts, discount, trace),
+        invalid(rewards, values, reached[:-1], ends, cuts, discount, trace),
+        invalid(rewards, values, reached, ends, cuts[1:], discount, trace),
+        invalid([*rewards[:-1], rng.choice((nan, inf))], values, reached, ends, cuts, discount, trace),
+        invalid(rewards, [*values[:-1], rng.choice((nan, -inf))], reached, ends, cuts, discount, trace),
+        invalid(rewards, values, [*reached[:-1], rng.choice((nan, inf))], ends, cuts, discount, trace),
         invalid(rewards, values, reached, ends, cuts, 1 + rng.random() + 0.01, trace),
         invalid(rewards, values, reached, ends, cuts, discount, -rng.random() - 0.01),
     ]
@@ -212,42 +111,92 @@ GAE = Build(
             "episodes that end",
             lambda rng: _episode(rng, (True, False)),
             4,
-            "Each TD error counts discount times lambda less with every step ahead; the end is worth nothing.",
+            "A TD error weighs discount times lambda less for every step that it lies ahead; the end is worth nothing.",
         ),
         Group(
             "episodes that are cut off",
             lambda rng: _episode(rng, (False, rng.random() < 0.5)),
             5,
-            "What is cut off goes on: the value of the state that was reached stands for the rest.",
+            "An episode that is cut off goes on: the value of the state that was reached stands for the rest.",
         ),
         Group(
             "several episodes",
             _several,
             7,
-            "Nothing flows from one episode into the one before, whichever way that ended.",
+            "Nothing flows from one episode into the one before it, however that one ended.",
         ),
         Group("both flags", _both, 2, "Where both flags are set, the world ended."),
         Group("edges", lambda rng: rng.choice(_edges(rng)), 6, "No step, one step; 0 and 1 for either decay.", _edges),
         Group(
-            "bad input", lambda rng: rng.choice(_bad(rng)), 4, "Equal lengths, decays from 0 to 1: ValueError.", _bad
+            "bad input",
+            lambda rng: rng.choice(_bad(rng)),
+            10,
+            "Equal lengths, finite numbers, discount and lambda from 0 to 1; else ValueError.",
+            _bad,
         ),
     ),
     slips=(
-        Slip("A truncated step is no end of the world: it bootstraps from the state it reached.", slip_truncation_ends),
-        Slip("The recursion runs into the next episode: cut it at both kinds of end.", slip_over_the_border),
         Slip(
-            "After a truncation the next row belongs to another episode: cut there, too.", slip_cut_at_termination_alone
+            "Truncation does not end the world: a truncated step bootstraps from the state it reached.",
+            edit=(
+                "0.0 if terminated[t] else discount * next_values[t]",
+                "0.0 if terminated[t] or truncated[t] else discount * next_values[t]",
+            ),
         ),
-        Slip("Lambda weighs TD errors; it has no place inside one.", slip_lambda_in_the_error),
-        Slip("Past an end, values[t + 1] belongs to the next episode: use next_values.", slip_value_of_the_next_row),
-        Slip("The buffer's end is not the episode's: its last step bootstraps, too.", slip_buffer_ends),
+        Slip(
+            "The recursion runs into the next episode: cut it at both kinds of end.",
+            edit=("(0.0 if cut else discount * gae_lambda * following)", "discount * gae_lambda * following"),
+        ),
+        Slip(
+            "After a truncation the next row belongs to another episode: cut there, too.",
+            edit=("cut = terminated[t] or truncated[t]", "cut = terminated[t]"),
+        ),
+        Slip(
+            "Lambda weighs TD errors; it has no place inside one.",
+            edit=("discount * next_values[t]", "discount * gae_lambda * next_values[t]"),
+        ),
+        Slip(
+            "Past an end, values[t + 1] belongs to the next episode: use next_values.",
+            edit=("discount * next_values[t]", "discount * [*values[1:], *next_values[-1:]][t]"),
+        ),
+        Slip(
+            "The buffer's end is not the episode's: its last step bootstraps, too.",
+            edit=("0.0 if terminated[t] else", "0.0 if terminated[t] or t == len(rewards) - 1 else"),
+        ),
         Slip(
             "After termination there is nothing to earn: V is 0 there, whatever the critic says.",
-            slip_value_after_the_end,
+            edit=("(0.0 if terminated[t] else discount * next_values[t])", "discount * next_values[t]"),
         ),
-        Slip("Lambda is missing: that is the return minus the value.", slip_without_lambda),
-        Slip("The recursion decays with discount times lambda, not with lambda alone.", slip_without_discount),
-        Slip(UNCHECKED.format("columns of different lengths, decays outside [0, 1]"), slip_any_buffer),
+        Slip(
+            "Lambda is missing: that is the return minus the value.",
+            edit=("discount * gae_lambda * following", "discount * following"),
+        ),
+        Slip(
+            "The recursion decays with discount times lambda, not with lambda alone.",
+            edit=("discount * gae_lambda * following", "gae_lambda * following"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "columns of different lengths, numbers that are not finite, a discount or lambda outside [0, 1]"
+            ),
+            edit=(
+                (
+                    "    _check_lengths(\n"
+                    "        {\n"
+                    '            "rewards": rewards,\n'
+                    '            "values": values,\n'
+                    '            "next_values": next_values,\n'
+                    '            "terminated": terminated,\n'
+                    '            "truncated": truncated,\n'
+                    "        }\n"
+                    "    )\n"
+                    '    _check_share("discount", discount)\n'
+                    '    _check_share("gae_lambda", gae_lambda)\n'
+                    "    _check_finite(rewards=rewards, values=values, next_values=next_values)\n"
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
@@ -260,54 +209,6 @@ def wrong_done(steps, discount, gae_lambda):
         done = terminated or truncated
         delta = reward + discount * next_value - value
         advantage = delta + discount * gae_lambda * advantage * (1 - done)
-        found.append(advantage)
-    return found[::-1]
-
-
-def slip_done_masks_all(steps, discount, gae_lambda):
-    found, advantage = [], 0.0
-    for reward, value, next_value, terminated, truncated in reversed(steps):
-        done = terminated or truncated
-        delta = reward + discount * next_value * (1 - done) - value
-        advantage = delta + discount * gae_lambda * advantage * (1 - done)
-        found.append(advantage)
-    return found[::-1]
-
-
-def slip_termination_for_both(steps, discount, gae_lambda):
-    found, advantage = [], 0.0
-    for reward, value, next_value, terminated, _ in reversed(steps):
-        delta = reward + discount * next_value * (1 - terminated) - value
-        advantage = delta + discount * gae_lambda * advantage * (1 - terminated)
-        found.append(advantage)
-    return found[::-1]
-
-
-def slip_wrong_flag(steps, discount, gae_lambda):
-    found, advantage = [], 0.0
-    for reward, value, next_value, terminated, truncated in reversed(steps):
-        done = terminated or truncated
-        delta = reward + discount * next_value * (1 - truncated) - value
-        advantage = delta + discount * gae_lambda * advantage * (1 - done)
-        found.append(advantage)
-    return found[::-1]
-
-
-def slip_truncation_wins(steps, discount, gae_lambda):
-    found, advantage = [], 0.0
-    for reward, value, next_value, terminated, truncated in reversed(steps):
-        done = terminated or truncated
-        delta = reward + discount * next_value * (1 - (terminated and not truncated)) - value
-        advantage = delta + discount * gae_lambda * advantage * (1 - done)
-        found.append(advantage)
-    return found[::-1]
-
-
-def slip_never_cut(steps, discount, gae_lambda):
-    found, advantage = [], 0.0
-    for reward, value, next_value, terminated, _ in reversed(steps):
-        delta = reward + discount * next_value * (1 - terminated) - value
-        advantage = delta + discount * gae_lambda * advantage
         found.append(advantage)
     return found[::-1]
 
@@ -353,15 +254,24 @@ DONE = Debug(
         Group("both flags", lambda rng: _rows(_both(rng)), 3, "Where both flags are set, the world ended."),
     ),
     slips=(
-        Slip("The value of a state after termination leaks in: mask it.", wrong_done),
+        Slip("The value of a state after termination counts: mask it.", wrong_done),
         Slip(
             "With that mask a truncated step loses its bootstrap: the value asks for termination alone.",
-            slip_done_masks_all,
+            edit=("bool(terminated)", "done"),
         ),
-        Slip("After a truncation the recursion still runs into the next episode.", slip_termination_for_both),
-        Slip("The flags are swapped: the value is masked where the world ended.", slip_wrong_flag),
-        Slip("Where both flags are set the world ended: termination wins.", slip_truncation_wins),
-        Slip("The recursion is no longer cut at all.", slip_never_cut),
+        Slip("After a truncation the recursion still runs into the next episode.", edit=("bool(done)", "terminated")),
+        Slip(
+            "The wrong flag masks the value: mask it where the world ended, not where the episode was cut off.",
+            edit=("bool(terminated)", "truncated"),
+        ),
+        Slip(
+            "Where both flags are set the world ended: termination wins.",
+            edit=("bool(terminated)", "(terminated and (not truncated))"),
+        ),
+        Slip(
+            "The recursion is no longer cut at all.",
+            edit=("discount * gae_lambda * advantage * (1 - bool(done))", "discount * gae_lambda * advantage"),
+        ),
     ),
     wrong=wrong_done,
 )

@@ -3,87 +3,13 @@
 from __future__ import annotations
 
 import math
+from math import inf, nan
 from random import Random
 
 from autograder.bank.ch12_returns import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid
 
 # --- reinforce_moments
-
-
-def slip_twice_weighted(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or any(p < 0 for p in pi) or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    rows = [
-        [p * (r - baseline) * ((i == a) - pi[i]) for i in range(n)]
-        for a, (p, r) in enumerate(zip(pi, rewards, strict=True))
-    ]
-    mean = [sum(pi[a] * rows[a][i] for a in range(n)) for i in range(n)]
-    spread = sum(pi[a] * (rows[a][i] - mean[i]) ** 2 for a in range(n) for i in range(n))
-    return make_dataclass("Moments", ["gradient", "variance"])(mean, spread)
-
-
-def slip_mean_square(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or any(p < 0 for p in pi) or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    rows = [[(r - baseline) * ((i == a) - pi[i]) for i in range(n)] for a, r in enumerate(rewards)]
-    mean = [sum(pi[a] * rows[a][i] for a in range(n)) for i in range(n)]
-    spread = sum(pi[a] * rows[a][i] ** 2 for a in range(n) for i in range(n))
-    return make_dataclass("Moments", ["gradient", "variance"])(mean, spread)
-
-
-def slip_of_probabilities(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or any(p < 0 for p in pi) or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    rows = [[(r - baseline) * (i == a) / pi[a] if pi[a] else 0.0 for i in range(n)] for a, r in enumerate(rewards)]
-    mean = [sum(pi[a] * rows[a][i] for a in range(n)) for i in range(n)]
-    spread = sum(pi[a] * (rows[a][i] - mean[i]) ** 2 for a in range(n) for i in range(n))
-    return make_dataclass("Moments", ["gradient", "variance"])(mean, spread)
-
-
-def slip_baseline_off_the_mean(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or any(p < 0 for p in pi) or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    rows = [[(r - baseline) * ((i == a) - pi[i]) for i in range(n)] for a, r in enumerate(rewards)]
-    mean = [sum(pi[a] * rows[a][i] for a in range(n)) for i in range(n)]
-    spread = sum(pi[a] * (rows[a][i] - mean[i]) ** 2 for a in range(n) for i in range(n))
-    return make_dataclass("Moments", ["gradient", "variance"])([m - baseline for m in mean], spread)
-
-
-def slip_equal_arms(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or any(p < 0 for p in pi) or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    rows = [[(r - baseline) * ((i == a) - pi[i]) for i in range(n)] for a, r in enumerate(rewards)]
-    mean = [sum(rows[a][i] for a in range(n)) / n for i in range(n)]
-    spread = sum((rows[a][i] - mean[i]) ** 2 for a in range(n) for i in range(n)) / n
-    return make_dataclass("Moments", ["gradient", "variance"])(mean, spread)
-
-
-def slip_without_baseline(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or any(p < 0 for p in pi) or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    rows = [[r * ((i == a) - pi[i]) for i in range(n)] for a, r in enumerate(rewards)]
-    mean = [sum(pi[a] * rows[a][i] for a in range(n)) for i in range(n)]
-    spread = sum(pi[a] * (rows[a][i] - mean[i]) ** 2 for a in range(n) for i in range(n))
-    return make_dataclass("Moments", ["gradient", "variance"])(mean, spread)
 
 
 def slip_any_arms(probabilities, rewards, baseline=0.0):
@@ -108,36 +34,57 @@ def _rewards(rng: Random, size: int) -> tuple[float, ...]:
     return tuple(round(rng.uniform(-10, 10), 2) for _ in range(size))
 
 
+def _rewards_for(rng: Random, pi: tuple[float, ...], baseline: float = 0.0) -> tuple[float, ...]:
+    """Drawn again where the arms' estimates are so alike that their variance is lost in rounding, or in a sum off 1."""
+    while True:
+        rewards = _rewards(rng, len(pi))
+        rows = [[(r - baseline) * ((i == a) - p) for i, p in enumerate(pi)] for a, r in enumerate(rewards)]
+        square = sum(p * part**2 for p, row in zip(pi, rows, strict=True) for part in row)
+        mean = [sum(p * row[i] for p, row in zip(pi, rows, strict=True)) for i in range(len(pi))]
+        if square - sum(part**2 for part in mean) > 0.05 * square:
+            return rewards
+
+
 def _arms(rng: Random) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    size = rng.randint(3, 8)
-    return _pi(rng, size), _rewards(rng, size)
+    pi = _pi(rng, rng.randint(3, 8))
+    return pi, _rewards_for(rng, pi)
 
 
 def _with_baseline(rng: Random) -> Case:
-    return Case((*_arms(rng), round(rng.choice((rng.uniform(-10, 10), rng.uniform(-100, 100))), 2)))
+    pi = _pi(rng, rng.randint(3, 8))
+    baseline = round(rng.choice((rng.uniform(-10, 10), rng.uniform(-100, 100))), 2)
+    return Case((pi, _rewards_for(rng, pi, baseline), baseline))
 
 
 def _one_is_never_drawn(rng: Random) -> Case:
-    size = rng.randint(3, 6)
-    return Case((_pi(rng, size, zero=True), _rewards(rng, size)))
+    pi = _pi(rng, rng.randint(3, 6), zero=True)
+    return Case((pi, _rewards_for(rng, pi)))
 
 
 def _bad_arms(rng: Random) -> list[Case]:
     pi, rewards = _arms(rng)
     return [
         invalid(pi, rewards[:-1]),
+        invalid((), ()),
         invalid((pi[0] + 1e-3, *pi[1:]), rewards),
+        invalid((0.25, 0.75 - 4e-9), rewards[:2]),
         invalid((-pi[0], pi[1] + 2 * pi[0], *pi[2:]), rewards),
+        invalid((nan, *pi[1:]), rewards),
+        invalid(pi, (*rewards[:-1], rng.choice((nan, inf)))),
     ]
 
 
-BAD_ARMS = Group(
-    "bad input",
-    lambda rng: rng.choice(_bad_arms(rng)),
-    3,
-    "Chances of sum 1, a reward for each: ValueError.",
-    _bad_arms,
-)
+def _bad_baselines(rng: Random) -> list[Case]:
+    return [*_bad_arms(rng), invalid(*_arms(rng), rng.choice((nan, -inf)))]
+
+
+def _nearly_one(rng: Random) -> Case:
+    """A sum that is off 1, by less than the docstring allows and too little to matter in any formula."""
+    return Case(((0.25, 0.75 - 4e-12), _rewards_for(rng, (0.25, 0.75))))
+
+
+#: What every program about arms refuses.
+ARMS = "Probabilities that sum to 1 within 1e-9 and as many finite rewards, at least one; else ValueError."
 PI, Q = (0.5, 0.3, 0.2), (0, 1, 5)
 
 MOMENTS = Build(
@@ -156,77 +103,61 @@ MOMENTS = Build(
         invalid((0.5, 0.6), (1, 0)),
     ),
     groups=(
-        Group("no baseline", lambda rng: Case(_arms(rng)), 5, "Every arm once, weighted with its chance."),
+        Group(
+            "no baseline",
+            lambda rng: Case(_arms(rng)),
+            6,
+            "Every arm once, weighted with its probability.",
+            lambda rng: [_nearly_one(rng)],
+        ),
         Group("baselines", _with_baseline, 6, "A baseline changes the variance and leaves the mean."),
-        Group("an arm that is never drawn", _one_is_never_drawn, 3, "An arm of chance 0 counts nothing."),
-        BAD_ARMS,
+        Group("an arm that is never drawn", _one_is_never_drawn, 3, "An arm of probability 0 counts for nothing."),
+        Group("bad input", lambda rng: rng.choice(_bad_baselines(rng)), 8, ARMS, _bad_baselines),
     ),
     slips=(
-        Slip("The chance of an arm weighs its estimate once: here it is in the estimate, too.", slip_twice_weighted),
-        Slip("That is the mean of the squares: the squared mean has to go.", slip_mean_square),
+        Slip(
+            "The probability of an arm weighs its estimate twice: it is in the estimate too.",
+            edit=(
+                "[(rewards[arm] - baseline) * part for",
+                "[probabilities[arm] * (rewards[arm] - baseline) * part for",
+            ),
+        ),
+        Slip(
+            "That is the mean of the squares: subtract the square of the mean.",
+            edit=("(estimates[arm][logit] - mean[logit]) ** 2", "estimates[arm][logit] ** 2"),
+        ),
         Slip(
             "That is the gradient in the probabilities: in the logits, ln pi(a) gives onehot(a) - pi.",
-            slip_of_probabilities,
+            edit=(
+                "(place == arm) - p for place, p in enumerate(probabilities)",
+                "(place == arm) / p if p else 0.0 for place, p in enumerate(probabilities)",
+            ),
         ),
         Slip(
-            "A baseline is subtracted from the reward and not from the gradient: its mean stays.",
-            slip_baseline_off_the_mean,
+            "The baseline was subtracted from the mean gradient: subtract it from the reward, and the mean stays.",
+            edit=("Moments(mean, math", "Moments([part - baseline for part in mean], math"),
         ),
-        Slip("Arms are drawn with their probabilities, not all alike.", slip_equal_arms),
-        Slip("The baseline is missing.", slip_without_baseline),
-        Slip(UNCHECKED.format("chances that do not sum to 1, or are negative; too few rewards"), slip_any_arms),
+        Slip(
+            "Arms are drawn with their probabilities, not all alike.",
+            edits=(
+                (
+                    "math.fsum(probabilities[arm] * estimates[arm][logit] for arm in arms)",
+                    "math.fsum(estimates[arm][logit] / len(arms) for arm in arms)",
+                ),
+                ("(probabilities[arm] * (estimates", "((1 / len(arms)) * (estimates"),
+            ),
+        ),
+        Slip("The baseline is missing.", edit=("(rewards[arm] - baseline) * part", "rewards[arm] * part")),
+        Slip(
+            UNCHECKED.format(
+                "probabilities that are negative or do not sum to 1, too few rewards, no arm, infinite or nan numbers"
+            ),
+            slip_any_arms,
+        ),
     ),
 )
 
 # --- optimal_baseline
-
-
-def slip_expected_reward(probabilities, rewards):
-    if len(rewards) != len(probabilities) or min(probabilities) < 0 or abs(sum(probabilities) - 1) > 1e-9:
-        raise ValueError("arms")
-    return sum(p * r for p, r in zip(probabilities, rewards, strict=True))
-
-
-def slip_plain_mean(probabilities, rewards):
-    if len(rewards) != len(probabilities) or min(probabilities) < 0 or abs(sum(probabilities) - 1) > 1e-9:
-        raise ValueError("arms")
-    return sum(rewards) / len(rewards)
-
-
-def slip_median(probabilities, rewards):
-    from statistics import median
-
-    if len(rewards) != len(probabilities) or min(probabilities) < 0 or abs(sum(probabilities) - 1) > 1e-9:
-        raise ValueError("arms")
-    return median(rewards)
-
-
-def slip_not_squared(probabilities, rewards):
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or min(pi) < 0 or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    weights = [pi[a] * sum(((i == a) - pi[i]) ** 2 for i in range(n)) ** 0.5 for a in range(n)]
-    if not sum(weights):
-        weights = list(pi)
-    return sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights)
-
-
-def slip_chance_forgotten(probabilities, rewards):
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or min(pi) < 0 or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    weights = [sum(((i == a) - pi[i]) ** 2 for i in range(n)) for a in range(n)]
-    if max(pi) == 1:
-        weights = list(pi)
-    return sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights)
-
-
-def slip_certain_is_zero(probabilities, rewards):
-    pi, n = probabilities, len(probabilities)
-    if len(rewards) != n or min(pi) < 0 or abs(sum(pi) - 1) > 1e-9:
-        raise ValueError("arms")
-    weights = [pi[a] * sum(((i == a) - pi[i]) ** 2 for i in range(n)) for a in range(n)]
-    return sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights) if sum(weights) else 0.0
 
 
 def slip_any_bandit(probabilities, rewards):
@@ -234,7 +165,7 @@ def slip_any_bandit(probabilities, rewards):
     weights = [pi[a] * sum(((i == a) - pi[i]) ** 2 for i in range(n)) for a in range(n)]
     if not sum(weights):
         weights = list(pi)
-    return sum(w * r for w, r in zip(weights, rewards, strict=False)) / sum(weights)
+    return sum(w * r for w, r in zip(weights, rewards, strict=False)) / (sum(weights) or 1)
 
 
 def _certain(rng: Random) -> Case:
@@ -258,53 +189,79 @@ BASELINE = Build(
         invalid((0.5, 0.6), (1, 0)),
     ),
     groups=(
-        Group("arms", lambda rng: Case(_arms(rng)), 6, "An arm counts as much as it moves the logits."),
-        Group("an arm that is never drawn", _one_is_never_drawn, 3, "An arm of chance 0 counts nothing."),
+        Group(
+            "arms",
+            lambda rng: Case(_arms(rng)),
+            6,
+            "An arm counts as much as it moves the logits.",
+            lambda rng: [_nearly_one(rng)],
+        ),
+        Group("an arm that is never drawn", _one_is_never_drawn, 3, "An arm of probability 0 counts for nothing."),
         Group("one arm is certain", _certain, 2, "Nothing moves the logits there: then the expected reward."),
-        BAD_ARMS,
+        Group("bad input", lambda rng: rng.choice(_bad_arms(rng)), 7, ARMS, _bad_arms),
     ),
     slips=(
-        Slip("That is V, the expected reward: a good baseline, not the best.", slip_expected_reward),
-        Slip("That is the plain mean of the rewards: nobody draws the arms alike.", slip_plain_mean),
-        Slip("That is the median of the rewards.", slip_median),
-        Slip("The weight is the squared length of the gradient: variance is a mean of squares.", slip_not_squared),
-        Slip("Each arm is drawn with its chance: weigh with that, too.", slip_chance_forgotten),
-        Slip("Where one arm is certain every weight is 0: the answer there is its reward.", slip_certain_is_zero),
-        Slip(UNCHECKED.format("chances that do not sum to 1, or are negative; too few rewards"), slip_any_bandit),
+        Slip(
+            "That is V, the expected reward: a good baseline, not the best.",
+            edit=(
+                "math.fsum(weighted) / math.fsum(weights)",
+                "sum(p * r for p, r in zip(probabilities, rewards, strict=True))",
+            ),
+        ),
+        Slip(
+            "That is the plain mean of the rewards: arms are drawn with different probabilities.",
+            edit=("math.fsum(weighted) / math.fsum(weights)", "sum(rewards) / len(rewards)"),
+        ),
+        Slip(
+            "That is the median of the rewards.",
+            edits=(
+                (
+                    "_check_arms(probabilities, rewards)",
+                    "from statistics import median\n    _check_arms(probabilities, rewards)",
+                ),
+                ("math.fsum(weighted) / math.fsum(weights)", "median(rewards)"),
+            ),
+        ),
+        Slip(
+            "The weight is the squared length of the gradient: variance is a mean of squares.",
+            edit=(
+                "p * math.fsum(part * part for part in _score(probabilities, arm))",
+                "p * math.sqrt(math.fsum(part * part for part in _score(probabilities, arm)))",
+            ),
+        ),
+        Slip(
+            "The probabilities of the arms are missing from the weights.",
+            edits=(
+                (
+                    "[p * math.fsum(part * part for part in _score(probabilities, arm)) for arm, p",
+                    "[math.fsum(part * part for part in _score(probabilities, arm)) for arm, p",
+                ),
+                ("if math.fsum(weights) <= 0:", "if max(probabilities) == 1:"),
+            ),
+        ),
+        Slip(
+            "Where one arm is certain every weight is 0: the answer there is its reward.",
+            edits=(
+                (("if math.fsum(weights) <= 0:\n        weights = list(probabilities)"), ""),
+                (
+                    "math.fsum(weighted) / math.fsum(weights)",
+                    (
+                        "sum(w * r for w, r in zip(weights, rewards, strict=True)) / sum(weights) if "
+                        "sum(weights) else 0.0"
+                    ),
+                ),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "probabilities that are negative or do not sum to 1, too few rewards, no arm, infinite or nan rewards"
+            ),
+            slip_any_bandit,
+        ),
     ),
 )
 
 # --- ppo_clip_objective
-
-
-def slip_without_min(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(exp(a - b), w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(min(max(r, 1 - clip), 1 + clip) * w for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
-    clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w in rows) / len(rows)
-    kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, clipped, kl)
-
-
-def slip_maximum(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(exp(a - b), w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(max(r * w, min(max(r, 1 - clip), 1 + clip) * w) for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
-    clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w in rows) / len(rows)
-    kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, clipped, kl)
 
 
 def slip_difference_of_logs(log_probs, old_log_probs, advantages, clip=0.2):
@@ -317,65 +274,6 @@ def slip_difference_of_logs(log_probs, old_log_probs, advantages, clip=0.2):
     outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
     clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w in rows) / len(rows)
     kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, clipped, kl)
-
-
-def slip_loss(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(exp(a - b), w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(min(r * w, min(max(r, 1 - clip), 1 + clip) * w) for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
-    clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w in rows) / len(rows)
-    kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(-objective, outside, clipped, kl)
-
-
-def slip_outside_is_clipped(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(exp(a - b), w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(min(r * w, min(max(r, 1 - clip), 1 + clip) * w) for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
-    kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, outside, kl)
-
-
-def slip_always_a_fifth(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(exp(a - b), w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(min(r * w, min(max(r, 0.8), 1.2) * w) for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > 0.2 for r, _ in rows) / len(rows)
-    clipped = sum(min(max(r, 0.8), 1.2) * w < r * w for r, w in rows) / len(rows)
-    kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, clipped, kl)
-
-
-def slip_mean_log_ratio(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(exp(a - b), w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(min(r * w, min(max(r, 1 - clip), 1 + clip) * w) for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
-    clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w in rows) / len(rows)
-    kl = sum(b - a for a, b in zip(log_probs, old_log_probs, strict=True)) / len(rows)
     kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
     return kind(objective, outside, clipped, kl)
 
@@ -395,11 +293,11 @@ def slip_any_samples(log_probs, old_log_probs, advantages, clip=0.2):
 
 
 def _ratio(rng: Random, clip: float, beyond: int = 0) -> float:
-    """A ratio in [0.2, 5], away from both edges; ``beyond`` 1 is above the range, -1 below it."""
+    """A ratio in [0.2, 5], away from 1 and from both edges; ``beyond`` 1 is above the range, -1 below it."""
     while True:
         ratio = round(math.exp(rng.uniform(math.log(0.2), math.log(5))), 4)
         side = 1 if ratio > 1 + clip else -1 if ratio < 1 - clip else 0
-        if min(abs(ratio - 1 - clip), abs(ratio - 1 + clip)) > 1e-3 and beyond in (0, side):
+        if min(abs(ratio - edge) for edge in (1 - clip, 1, 1 + clip)) > 1e-3 and beyond in (0, side):
             return ratio
 
 
@@ -441,8 +339,10 @@ def _bad_samples(rng: Random) -> list[Case]:
         invalid([], [], []),
         invalid(new, old[:-1], advantages, clip),
         invalid(new, old, advantages[:-1], clip),
-        invalid(new, old, advantages, 0),
-        invalid(new, old, advantages, -clip),
+        invalid([*new[:-1], rng.choice((nan, -inf))], old, advantages, clip),
+        invalid(new, [*old[:-1], rng.choice((nan, -inf))], advantages, clip),
+        invalid(new, old, [*advantages[:-1], rng.choice((nan, inf))], clip),
+        *(invalid(new, old, advantages, bad) for bad in (0, -clip, inf)),
     ]
 
 
@@ -480,23 +380,48 @@ CLIP = Build(
         ),
         Group("nothing to gain", _nothing_to_gain, 3, "With an advantage of 0 both terms are equal: not clipped."),
         Group(
-            "bad input", lambda rng: rng.choice(_bad_samples(rng)), 5, "Samples, and a range: ValueError.", _bad_samples
+            "bad input",
+            lambda rng: rng.choice(_bad_samples(rng)),
+            9,
+            "At least one sample, equal lengths, finite numbers and a positive clip; else ValueError.",
+            _bad_samples,
         ),
     ),
     slips=(
         Slip(
-            "Only the ratio is clipped: the smaller of both terms counts, so that losses stay whole.", slip_without_min
+            "The clipped term was always taken: it is the smaller of the clipped and the unclipped term that counts.",
+            edit=("terms.append(min(plain, limited))", "terms.append(limited)"),
         ),
-        Slip("The larger term is taken: the objective has to be the pessimistic one.", slip_maximum),
+        Slip(
+            "The larger term is taken: the objective has to be the pessimistic one.",
+            edit=("terms.append(min(plain, limited))", "terms.append(max(plain, limited))"),
+        ),
         Slip("A ratio of probabilities is exp of the difference of their logarithms.", slip_difference_of_logs),
-        Slip("The sign is turned: this is the objective, to be maximised.", slip_loss),
-        Slip("Outside the range and without a gradient are two things: compare the terms.", slip_outside_is_clipped),
-        Slip("The range is an argument.", slip_always_a_fifth),
+        Slip(
+            "The sign is wrong: this is the objective, to be maximised.",
+            edit=("math.fsum(terms) / count", "-math.fsum(terms) / count"),
+        ),
+        Slip(
+            "`clipped_fraction` counts samples whose clipped term is the smaller one, not every ratio outside it.",
+            edit=("clipped += limited < plain", "clipped += abs(ratio - 1) > clip"),
+        ),
+        Slip(
+            "`clip` is an argument: it need not be 0.2.",
+            edits=(
+                ("min(max(ratio, 1 - clip), 1 + clip)", "min(max(ratio, 0.8), 1.2)"),
+                ("abs(ratio - 1) > clip", "abs(ratio - 1) > 0.2"),
+            ),
+        ),
         Slip(
             "That is the plain mean of minus the log-ratios: the estimate wanted is ratio - 1 - ln(ratio).",
-            slip_mean_log_ratio,
+            edit=("divergence.append(math.expm1(new - old) - (new - old))", "divergence.append(old - new)"),
         ),
-        Slip(UNCHECKED.format("no samples, columns of different lengths, a range of 0"), slip_any_samples),
+        Slip(
+            UNCHECKED.format(
+                "no samples, columns of different lengths, numbers that are not finite, a clip that is not positive"
+            ),
+            slip_any_samples,
+        ),
     ),
 )
 

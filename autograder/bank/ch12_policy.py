@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from math import inf, nan
 from random import Random
 
 from autograder.bank.wrong_policy_losses import PPO, REINFORCE
@@ -22,7 +23,7 @@ def _table(rows: list[list[float]]) -> Tensor:
 
 
 def _episodes(lengths: list[int], rng: Random, booleans: bool = False) -> Case:
-    """Episodes of these lengths; behind their ends stand numbers like any other."""
+    """Episodes of these lengths; the places behind their ends hold numbers like any other."""
     longest, size = max(1, *lengths), len(lengths)
     log_probs, weights = (
         Tensor.of([rng.uniform(*ends) for _ in range(size * longest)], "float64", (size, longest))
@@ -73,7 +74,7 @@ REINFORCE_LOSS = Build(
         invalid(_table([[-0.7, -0.7]]), _table([[3, 2]]), _table([[0, 0]])),
     ),
     groups=(
-        Group("episodes", _unequal, 6, "A sum over the steps that there are, divided by the number of episodes."),
+        Group("episodes", _unequal, 6, "Sum over the real steps, and divide by the number of episodes."),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "One step, one episode, an episode without steps.", _ends),
         Group(
             "bad input",
@@ -90,11 +91,11 @@ REINFORCE_LOSS = Build(
 
 
 def _steps(rng: Random, count: int, actions: int, far: float = 0.6, **options: object) -> Case:
-    """Steps of a policy from which this one has moved by up to ``far`` in each log-probability."""
+    """Steps of a policy from which this one has moved, by 0.01 to ``far`` in each log-probability."""
     logits = [[rng.uniform(-1.5, 1.5) for _ in range(actions)] for _ in range(count)]
     chosen = [rng.randrange(actions) for _ in range(count)]
     logs = [row[one] - math.log(math.fsum(map(math.exp, row))) for row, one in zip(logits, chosen, strict=True)]
-    old = [log + rng.uniform(-far, far) for log in logs]
+    old = [log + rng.choice((-1, 1)) * rng.uniform(0.01, far) for log in logs]
     return Case(
         (
             _table(logits),
@@ -142,6 +143,24 @@ def _one_step(rng: Random) -> Case:
     return _steps(rng, 1, rng.randint(2, 6), 2.0, entropy_weight=rng.uniform(0.05, 1), normalize=False)
 
 
+def _all_equal(rng: Random) -> Case:
+    """Equal advantages, in numbers whose mean is exact."""
+    logits, values, actions, old, _, returns = _steps(rng, 4, 3).args
+    advantages = Tensor.of([rng.choice((-1.5, 0.25, 2.0))] * 4, "float64")
+    return Case((logits, values, actions, old, advantages, returns))
+
+
+def _nearly_equal(rng: Random) -> Case:
+    """Advantages that differ by some 1e-8."""
+    logits, values, actions, old, _, returns = _steps(rng, 4, 3).args
+    advantages = Tensor.of([step * 2.0**-27 for step in rng.sample(range(-4, 5), 4)], "float64")
+    return Case((logits, values, actions, old, advantages, returns))
+
+
+def _loss_ends(rng: Random) -> list[Case]:
+    return [_one_step(rng), _one_step(rng), _all_equal(rng), _nearly_equal(rng)]
+
+
 def _reshaped(tensor: Tensor, *shape: int) -> Tensor:
     return Tensor(tensor.dtype, shape, tensor.data)
 
@@ -151,15 +170,24 @@ def _emptied(tensor: Tensor) -> Tensor:
 
 
 def _bad_steps(rng: Random) -> list[Case]:
-    """Values that stand in a column, no clip range, a single step to normalise, returns of one step alone, no step."""
+    """Columns where rows should be, returns of one step alone; numbers out of range; too few steps."""
     count = rng.randint(3, 9)
     logits, values, *rest = _steps(rng, count, 3).args
+    actions, old, advantages, returns = rest
+    options = (
+        {"clip": rng.choice((0.0, -0.2))},
+        {"clip": inf},
+        {"value_weight": nan},
+        {"entropy_weight": rng.choice((inf, nan))},
+    )
     return [
         invalid(logits, _reshaped(values, count, 1), *rest),
-        Case((logits, values, *rest), {"clip": rng.choice((0.0, -0.2))}, raises="ValueError"),
-        invalid(*_steps(rng, 1, 3).args),
+        invalid(logits, values, actions, _reshaped(old, count, 1), advantages, returns),
+        invalid(logits, values, actions, old, _reshaped(advantages, count, 1), returns),
         invalid(logits, values, *rest[:-1], Tensor.of([1.0], "float64")),
-        Case(tuple(map(_emptied, (logits, values, *rest))), {"normalize": False}, raises="ValueError"),
+        *(invalid(logits, values, *rest, **given) for given in options),
+        invalid(*_steps(rng, 1, 3).args),
+        invalid(*map(_emptied, (logits, values, *rest)), normalize=False),
     ]
 
 
@@ -183,12 +211,19 @@ PPO_LOSS = Build(
             "batches", _normalized, 6, "Normalised advantages, a clipped objective, the critic's error, the entropy."
         ),
         Group("as they are", _plain, 5, "With `normalize=False` the advantages stay as they are."),
-        Group("one step", _one_step, 3, "One step is enough where nothing is normalised."),
+        Group(
+            "ends",
+            lambda rng: rng.choice(_loss_ends(rng)),
+            4,
+            "One step is enough where nothing is normalised; the standard deviation may be 0, or as small as 1e-8.",
+            _loss_ends,
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_steps(rng)),
-            5,
-            "Shapes that do not fit, no clip range, no step, nothing to normalise: ValueError.",
+            10,
+            "Shapes that do not fit, a clip that is not positive, weights that are not finite, no step, or a single "
+            "step to normalise: ValueError.",
             _bad_steps,
         ),
     ),
@@ -223,9 +258,9 @@ def _limited(rng: Random) -> Case:
 
 
 def _corners(rng: Random) -> list[Case]:
-    """No minibatch at all, and gradients that are left from before."""
+    """No minibatch at all; gradients that are left from before; a critic whose values are [n]."""
     empty = Case((4, 2, [], rng.randrange(10**6), 0.2))
-    return [empty, _updates(rng, stale=True), _updates(rng, 1, 2, stale=True)]
+    return [empty, _updates(rng, stale=True), _updates(rng, 1, 2, stale=True), _updates(rng, flat=True)]
 
 
 PPO_UPDATE = Build(
@@ -248,8 +283,9 @@ PPO_UPDATE = Build(
         Group(
             "ends",
             lambda rng: rng.choice(_corners(rng)),
-            3,
-            "No minibatch, no step; gradients that are left from before do not count.",
+            4,
+            "No minibatch, no step; gradients that are left from before do not count; the critic's values are [n] or "
+            "[n, 1].",
             _corners,
         ),
     ),

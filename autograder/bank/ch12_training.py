@@ -1,4 +1,4 @@
-"""Chapter 12: two training loops to mend."""
+"""Chapter 12: two training loops to correct."""
 
 # The wrong programs carry no types: they are code as learners write it.
 
@@ -74,12 +74,12 @@ ZERO_GRAD = Debug(
     topic="training loops",
     cases=(Case(([3], 1)), Case(([3, 5, 2], 2)), Case(([2, 2], 3), {"stale": True})),
     groups=(
-        Group("episodes", _lengths, 5, "Each step goes by the gradient of its own episode alone."),
+        Group("episodes", _lengths, 5, "Each step uses the gradient of its own episode alone."),
         Group(
             "gradients from before",
             lambda rng: _lengths(rng, True),
             3,
-            "Gradients that are there at the call are none of this loop's.",
+            "Gradients that are there before the call do not count.",
         ),
     ),
     slips=(
@@ -157,7 +157,7 @@ DETACH = Debug(
     ),
     slips=(
         Slip(
-            "The actor's term moves the critic too: it makes an advantage look better than it was. Detach it there.",
+            "The gradient of the actor's term reaches the critic's values: detach the error in that term.",
             wrong_detach,
         ),
         Slip("The critic's own prediction is detached too: it learns nothing.", slip_critic_detached),

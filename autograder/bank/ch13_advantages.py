@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from random import Random
 
-from autograder.bank.ch13_draws import Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
+from autograder.bank.ch13_draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
 from autograder.bank.wrong_rlhf_advantages import GAE, GROUPS, REWARDS, WHITEN
 from autograder.items import Build, Case, Group, Tensor, invalid
 
 # --- token_rewards
 
 
-def _rewarded(rng: Random, mask: Rows, beta: float, dtype: str = "float64") -> Case:
+def _rewarded(rng: Random, mask: Rows, beta: float, dtype: str = "float64", *rests: float) -> Case:
+    """The padding holds ``rests`` in turn, or log-probabilities like any other."""
     batch, length = len(mask), len(mask[0])
-    chances = [spoiled(rows(rng, batch, length, -4, 0), mask, *rests) for rests in ((-9.0, -30.0), (-1.0, -20.0))]
+    padding = (rests, rests[1:]) if rests else ((-9.0, -30.0), (-1.0, -20.0))
+    given = [spoiled(rows(rng, batch, length, -4, 0), mask, *held) for held in padding]
     scores = Tensor.of([round(rng.uniform(-3, 3), 3) for _ in range(batch)], dtype)
-    return Case((scores, *(tensor(given, dtype) for given in (*chances, mask)), beta))
+    return Case((scores, *(tensor(one, dtype) for one in (*given, mask)), beta))
 
 
 def _paid(rng: Random) -> Case:
@@ -26,6 +29,13 @@ def _paid(rng: Random) -> Case:
 
 def _paid_with_holes(rng: Random) -> Case:
     return _rewarded(rng, holes(rng, 2, rng.randint(4, 8)), 0.1)
+
+
+def _paid_beside_anything(rng: Random) -> list[Case]:
+    return [
+        _rewarded(rng, ending([1, 5, 3], 5), 0.1, "float64", *REST),
+        _rewarded(rng, holes(rng, 2, 6), 0.2, "float32", *REST),
+    ]
 
 
 def _paid_ends(rng: Random) -> list[Case]:
@@ -39,7 +49,8 @@ def _bad_rewards(rng: Random) -> list[Case]:
     empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
     column = Tensor(scores.dtype, (*scores.shape, 1), scores.data)
     return [
-        invalid(scores, new, ref, mask, -0.1),
+        *(invalid(scores, new, ref, mask, beta) for beta in (-0.1, nan, inf)),
+        invalid(scores, first_row(new), ref, mask, 0.1),
         invalid(scores, new, ref, empty, 0.1),
         invalid(scores, new, first_row(ref), mask, 0.1),
         invalid(column, new, ref, mask, 0.1),
@@ -71,13 +82,20 @@ TOKEN_REWARDS = Build(
     ),
     groups=(
         Group("batches", _paid, 5, "-beta k1 on real tokens; the score once, at the last of them; 0 in the padding."),
+        Group(
+            "anything in the padding",
+            lambda rng: rng.choice(_paid_beside_anything(rng)),
+            3,
+            "Where the mask is 0 the reward is 0, whatever the tensors hold there: 0 times nan is nan.",
+            _paid_beside_anything,
+        ),
         Group("gaps", _paid_with_holes, 3, "The mask may have a gap: the last real token is not the count's."),
         Group("ends", lambda rng: rng.choice(_paid_ends(rng)), 3, "beta may be 0; no padding; one token.", _paid_ends),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_rewards(rng)),
-            4,
-            "A negative beta, an empty row, shapes that differ: ValueError.",
+            7,
+            "A beta that is negative or not finite, a row without a real token, shapes that do not fit: ValueError.",
             _bad_rewards,
         ),
     ),
@@ -87,10 +105,12 @@ TOKEN_REWARDS = Build(
 # --- masked_gae
 
 
-def _estimated(rng: Random, mask: Rows, *factors: float, dtype: str = "float64") -> Case:
+def _estimated(
+    rng: Random, mask: Rows, *factors: float, dtype: str = "float64", rests: tuple[float, ...] = (5.0, -7.0, 9.0, 6.0)
+) -> Case:
     batch, length = len(mask), len(mask[0])
-    rewards = spoiled(rows(rng, batch, length), mask, 5.0, -7.0)
-    values = spoiled(rows(rng, batch, length), mask, 9.0, 6.0)
+    rewards = spoiled(rows(rng, batch, length), mask, *rests[:2])
+    values = spoiled(rows(rng, batch, length), mask, *rests[2:])
     return Case((*(tensor(given, dtype) for given in (rewards, values, mask)), *factors))
 
 
@@ -106,6 +126,14 @@ def _ending_gae(rng: Random) -> Case:
 
 def _gae_with_holes(rng: Random) -> Case:
     return _estimated(rng, holes(rng, rng.randint(1, 3), rng.randint(4, 8)), *_factors(rng))
+
+
+def _gae_beside_anything(rng: Random) -> list[Case]:
+    """What is no number comes first in one of them, and in the gaps of the other."""
+    return [
+        _estimated(rng, ending([2, 4, 1], 4), 0.9, 0.8, rests=REST),
+        _estimated(rng, holes(rng, 2, 6), 0.9, 0.8, rests=REST[::-1]),
+    ]
 
 
 def _gae_ends(rng: Random) -> list[Case]:
@@ -124,8 +152,9 @@ def _bad_gae(rng: Random) -> list[Case]:
     given = _estimated(rng, ending([2, 3], 3)).args
     empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
     return [
-        invalid(*given, 1.1, 0.9),
-        invalid(*given, 1.0, -0.1),
+        *(invalid(*given, discount, 0.9) for discount in (1.1, -0.1, nan)),
+        *(invalid(*given, 1.0, trace) for trace in (1.1, -0.1, nan)),
+        invalid(first_row(given[0]), *given[1:]),
         invalid(*given[:2], empty),
         invalid(given[0], first_row(given[1]), given[2]),
     ]
@@ -159,14 +188,26 @@ MASKED_GAE = Build(
         invalid(tensor([[1.0]]), tensor([[1.0]]), tensor([[1]]), 1.0, 1.5),
     ),
     groups=(
-        Group("padding at the end", _ending_gae, 5, "After the last real token the value is 0, whatever stands there."),
-        Group("gaps", _gae_with_holes, 4, "Masked tokens are passed over: the next real token is the next token."),
+        Group(
+            "padding at the end",
+            _ending_gae,
+            5,
+            "After the last real token the value is 0, whatever the tensors hold there.",
+        ),
+        Group("gaps", _gae_with_holes, 4, "Masked tokens are skipped: the next real token is the next token."),
+        Group(
+            "anything in the padding",
+            lambda rng: rng.choice(_gae_beside_anything(rng)),
+            3,
+            "Where the mask is 0 both answers are 0, whatever the tensors hold there: 0 times nan is nan.",
+            _gae_beside_anything,
+        ),
         Group("ends", lambda rng: rng.choice(_gae_ends(rng)), 6, "Any factors from 0 to 1; one token.", _gae_ends),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_gae(rng)),
-            4,
-            "A factor out of range, an empty row, shapes that differ: ValueError.",
+            9,
+            "A factor out of range, a row without a real token, shapes that differ: ValueError.",
             _bad_gae,
         ),
     ),
@@ -194,6 +235,11 @@ def _good_and_bad(rng: Random) -> Case:
     return Case((tensor(spoiled(better, mask, 0.0)), tensor(mask)))
 
 
+def _white_beside_anything(rng: Random) -> list[Case]:
+    masks = ending([2, 4, 1], 5), holes(rng, 2, 6)
+    return [Case((tensor(spoiled(rows(rng, len(mask), len(mask[0])), mask, *REST)), tensor(mask))) for mask in masks]
+
+
 def _white_ends(rng: Random) -> list[Case]:
     """One real token alone; a gap; small numbers, where eps counts."""
     small = tensor([[round(rng.uniform(-1, 1), 3) * 1e-4 for _ in range(4)] for _ in range(2)])
@@ -206,8 +252,12 @@ def _white_ends(rng: Random) -> list[Case]:
 
 
 def _bad_white(rng: Random) -> list[Case]:
-    given = tensor(rows(rng, 2, 3))
-    return [invalid(given, tensor([[1, 1, 0], [0, 0, 0]])), invalid(first_row(given), tensor([[1, 1, 0], [1, 1, 1]]))]
+    given, mask = tensor(rows(rng, 2, 3)), tensor([[1, 1, 0], [1, 1, 1]])
+    return [
+        invalid(given, tensor([[1, 1, 0], [0, 0, 0]])),
+        invalid(first_row(given), mask),
+        *(invalid(given, mask, eps) for eps in (-1e-8, nan, inf)),
+    ]
 
 
 MASKED_WHITEN = Build(
@@ -225,13 +275,20 @@ MASKED_WHITEN = Build(
     ),
     groups=(
         Group("batches", _any_white, 5, "Mean and variance of all real tokens of the batch; 0 in the padding."),
+        Group(
+            "anything in the padding",
+            lambda rng: rng.choice(_white_beside_anything(rng)),
+            3,
+            "Where the mask is 0 the answer is 0, whatever the values are there: 0 times nan is nan.",
+            _white_beside_anything,
+        ),
         Group("good and bad", _good_and_bad, 3, "A response that is better than the others stays better."),
         Group("ends", lambda rng: rng.choice(_white_ends(rng)), 4, "One token, gaps, tiny numbers.", _white_ends),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_white(rng)),
-            2,
-            "A row without a real token must raise ValueError, and so must shapes that differ.",
+            5,
+            "A row without a real token, shapes that differ, an eps that is negative or not finite: ValueError.",
             _bad_white,
         ),
     ),
@@ -275,7 +332,8 @@ def _group_ends(rng: Random) -> list[Case]:
 
 def _bad_groups(rng: Random) -> list[Case]:
     given = _rewards(rng, 1, 6)
-    return [invalid(given, 4), invalid(given, 1), invalid(given, 0), invalid(given, 1, False)]
+    sizes = [invalid(given, size) for size in (4, 1, 0, -2, 2.0, True)]
+    return [*sizes, invalid(given, 1, False), *(invalid(given, 3, True, eps) for eps in (0.0, nan, inf))]
 
 
 def _zeros_and_ones(*rewards: float) -> Tensor:
@@ -300,9 +358,16 @@ GROUP_ADVANTAGES = Build(
     ),
     groups=(
         Group("groups", _grouped, 5, "Consecutive answers form a group, with a mean and a deviation of its own."),
-        Group("not divided", _not_divided, 3, "With normalize=False the group's mean is taken away, and no more."),
+        Group("not divided", _not_divided, 3, "With normalize=False the group's mean is subtracted, and no more."),
         Group("ends", lambda rng: rng.choice(_group_ends(rng)), 5, "Equal rewards; tiny spreads; eps.", _group_ends),
-        Group("bad input", lambda rng: rng.choice(_bad_groups(rng)), 4, "Bad input: ValueError.", _bad_groups),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_groups(rng)),
+            10,
+            "A group_size that is no integer >= 2, rewards that are not whole groups, an eps that is not positive: "
+            "ValueError.",
+            _bad_groups,
+        ),
     ),
     slips=GROUPS,
 )

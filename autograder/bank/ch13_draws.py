@@ -58,5 +58,5 @@ def spoiled(given: Rows, mask: Rows, *rests: float) -> Rows:
     ]
 
 
-#: What may stand in the padding.
+#: What the padding may hold.
 REST = (math.nan, -math.inf, math.inf, 50.0)

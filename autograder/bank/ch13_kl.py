@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 from autograder.bank import wrong_kl as wrong
+from autograder.bank.refusals import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid
 
-UNCHECKED = "Impossible arguments were accepted: {}."
 NAN, INF = float("nan"), float("inf")
 
 
@@ -15,7 +16,7 @@ def _log(rng: Random) -> float:
     return round(rng.uniform(-12, 0), 3)
 
 
-def law(rng: Random, size: int, zeros: int = 0) -> tuple[float, ...]:
+def distribution(rng: Random, size: int, zeros: int = 0) -> tuple[float, ...]:
     """A distribution; ``zeros`` of its entries are 0."""
     weights = [rng.randint(2, 40) for _ in range(size)]
     for place in rng.sample(range(size), zeros):
@@ -69,40 +70,70 @@ KL_ESTIMATES = Build(
         ),
     ),
     slips=(
-        Slip("The roles are swapped in k3: it is e^-d - 1 + d for samples of p.", wrong.k3_of_the_other),
-        Slip("Sampling already weighs by p: k1 is the plain difference.", wrong.weighed_twice),
-        Slip("Where d is tiny, exp(-d) - 1 has lost its digits: use expm1.", wrong.without_expm1),
-        Slip("k2 is half of the square.", wrong.whole_square),
-        Slip("d is log p - log q, not the other way round.", wrong.turned_round),
-        Slip("One sample's k1 may be negative: without its sign it is biased.", wrong.without_sign),
-        Slip(UNCHECKED.format("log-probabilities of minus infinity"), wrong.any_sample),
+        Slip(
+            "The roles are swapped in k3: it is e^-d - 1 + d for samples of p.",
+            edit=("math.expm1(-gap) + gap", "math.expm1(gap) - gap"),
+        ),
+        Slip(
+            "Sampling already weighs by p: k1 is the plain difference.",
+            edit=("KLEstimates(gap,", "KLEstimates(math.exp(log_p) * gap,"),
+        ),
+        Slip(
+            "Where d is tiny, exp(-d) - 1 has lost its digits: use expm1.",
+            edit=("math.expm1(-gap) + gap", "math.exp(-gap) - 1 + gap"),
+        ),
+        Slip("k2 is half of the square.", edit=("gap * gap / 2", "gap * gap")),
+        Slip("d is log p - log q, not the other way round.", edit=("float(log_p - log_q)", "float(log_q - log_p)")),
+        Slip(
+            "One sample's k1 may be negative: without its sign it is biased.",
+            edit=("return KLEstimates(gap", "return KLEstimates(abs(gap)"),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '    for name, value in (("log_p", log_p), ("log_q", log_q)):\n'
+                    "        if not math.isfinite(value):\n"
+                    '            raise ValueError(f"{name} must be a finite number, got {value!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
 # --- estimator_moments
 
 
+def _two_distributions(rng: Random, size: int, zeros: int = 0) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Drawn again where all estimates are alike: their variance would be 0 but for rounding."""
+    while True:
+        p, q = distribution(rng, size, zeros), distribution(rng, size)
+        lengths = [abs(math.log(a / b)) for a, b in zip(p, q, strict=True) if a]
+        if max(lengths) > 1.01 * min(lengths):
+            return p, q
+
+
 def _pair(rng: Random) -> Case:
-    size = rng.randint(2, 20)
-    return Case((law(rng, size), law(rng, size), rng.choice(("k1", "k2", "k3"))))
+    return Case((*_two_distributions(rng, rng.randint(2, 20)), rng.choice(("k1", "k2", "k3"))))
 
 
 def _each(rng: Random) -> list[Case]:
-    size = rng.randint(2, 6)
-    p, q = law(rng, size), law(rng, size)
-    return [Case((p, q, name)) for name in ("k1", "k2", "k3")]
+    p, q = _two_distributions(rng, rng.randint(2, 6))
+    nearly = Case(((0.25, 0.75 - 4e-7), (0.25, 0.75 - 4e-7), "k1"))  # a sum may be off by up to 1e-6
+    return [nearly, *(Case((p, q, name)) for name in ("k1", "k2", "k3"))]
 
 
 def _never_drawn(rng: Random) -> Case:
     size = rng.randint(3, 8)
-    return Case((law(rng, size, rng.randint(1, size - 2)), law(rng, size), rng.choice(("k1", "k2", "k3"))))
+    return Case((*_two_distributions(rng, size, rng.randint(1, size - 2)), rng.choice(("k1", "k2", "k3"))))
 
 
 def _bad_pairs(rng: Random) -> list[Case]:
-    good = law(rng, rng.randint(3, 5))
+    good = distribution(rng, rng.randint(3, 5))
     return [
         invalid(good, good, rng.choice(("k4", "K1", ""))),
-        invalid(good, good[:-1], "k1"),
+        invalid(good, (*good[:-1], good[-1] / 2, good[-1] / 2), "k1"),
         invalid((), (), "k1"),
         invalid((0.5, 0.5), (1.0, 0.0), "k3"),
         invalid((good[0] + 0.02, *good[1:]), good, "k2"),
@@ -110,6 +141,7 @@ def _bad_pairs(rng: Random) -> list[Case]:
         invalid((0.5, 0.5), (1.25, -0.25), "k2"),
         invalid((1.25, -0.25), (0.5, 0.5), "k2"),
         invalid((NAN, 0.5), (0.5, 0.5), "k1"),
+        invalid((0.25, 0.75 - 3e-6), (0.25, 0.75), "k1"),
     ]
 
 
@@ -131,24 +163,66 @@ ESTIMATOR_MOMENTS = Build(
         invalid((0.5, 0.5), (0.5, 0.5), "k4"),
     ),
     groups=(
-        Group("laws", _pair, 8, "Each outcome's estimate weighs as much as p draws it.", _each),
-        Group("outcomes that never come", _never_drawn, 4, "What p never draws has no part in a mean over draws."),
+        Group("distributions", _pair, 8, "Each outcome's estimate has the weight with which p draws it.", _each),
+        Group("outcomes that are never drawn", _never_drawn, 4, "What p never draws has no part in a mean over draws."),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_pairs(rng)),
-            9,
-            "Two laws of one length, q > 0 wherever p is, and a known name; else ValueError.",
+            10,
+            "Two distributions of one length, q > 0 wherever p is, and a known name; else ValueError.",
             _bad_pairs,
         ),
     ),
     slips=(
-        Slip("The samples come from p: its probabilities weigh.", wrong.weighed_by_q),
-        Slip("A plain mean over the outcomes: samples come from p, so its probabilities weigh.", wrong.not_weighed),
-        Slip("That is the mean of the squares: subtract the square of the mean.", wrong.second_moment),
-        Slip("That estimates KL(q||p): d is log p - log q.", wrong.other_divergence),
-        Slip("That is the standard deviation: the variance is asked for.", wrong.deviation),
-        Slip("Outcomes that p never draws were counted.", wrong.counts_the_impossible),
-        Slip(UNCHECKED.format("lengths that differ, sums that are not 1, q = 0 where p is not"), wrong.any_laws),
+        Slip(
+            "The samples come from p: its probabilities weigh.",
+            edits=(
+                ("a * value for (a, _)", "b * value for (_, b)"),
+                ("a * (value - mean) ** 2 for (a, _)", "b * (value - mean) ** 2 for (_, b)"),
+            ),
+        ),
+        Slip(
+            "A plain mean over the outcomes: samples come from p, so its probabilities weigh.",
+            edits=(
+                (
+                    "math.fsum(a * value for (a, _), value in zip(drawn, values, strict=True))",
+                    "math.fsum(values) / len(values)",
+                ),
+                (
+                    "math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True))",
+                    "math.fsum((value - mean) ** 2 for value in values) / len(values)",
+                ),
+            ),
+        ),
+        Slip(
+            "That is the mean of the squares: subtract the square of the mean.",
+            edit=("(value - mean) ** 2", "value**2"),
+        ),
+        Slip(
+            "That estimates KL(q||p): d is log p - log q.",
+            edit=("kl_estimates(math.log(a), math.log(b))", "kl_estimates(math.log(b), math.log(a))"),
+        ),
+        Slip(
+            "That is the standard deviation: the variance is asked for.",
+            edit=(
+                "math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True))",
+                "math.sqrt(math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True)))",
+            ),
+        ),
+        Slip(
+            "Outcomes that p never draws were counted.",
+            edits=(
+                (
+                    "[(a, b) for a, b in zip(p, q, strict=True) if a > 0]",
+                    "[(a or 1e-2, b or 1e-2) for a, b in zip(p, q, strict=True)]",
+                ),
+                ("not all(b > 0 for _, b in drawn)", "any(b == 0 < a for a, b in zip(p, q, strict=True))"),
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            wrong.any_laws,
+        ),
     ),
 )
 
@@ -209,7 +283,7 @@ EXPECTED_KL_GRADIENT = Build(
             "placements",
             _placed,
             12,
-            "The score of outcome i over logit j is [i = j] - pi_j. What weighs it: the estimate or its derivative?",
+            "The score of outcome i for logit j is [i = j] - pi_j. Its weight: the estimate or its derivative?",
             _all_six,
         ),
         Group("equal policies", lambda rng: rng.choice(_equal(rng)), 2, "At the reference d is 0.", _equal),
@@ -222,16 +296,60 @@ EXPECTED_KL_GRADIENT = Build(
         ),
     ),
     slips=(
-        Slip("As a loss, k1 has the derivative 1 everywhere, and the score has the mean 0.", wrong.k1_loss_counts),
-        Slip("The derivative of k3 = e^-d - 1 + d is 1 - e^-d.", wrong.k3_slope_turned),
-        Slip("That is the derivative by each outcome's log-probability: go on to the logits.", wrong.not_to_logits),
         Slip(
-            "In the reward the estimate itself weighs the score; as a loss its derivative does.", wrong.places_swapped
+            "As a loss, k1 has the derivative 1 everywhere, and the score has the mean 0.",
+            edit=('"k1": 1.0', '"k1": a - b'),
         ),
-        Slip("Samples come from the policy: its probabilities weigh, not the reference's.", wrong.drawn_elsewhere),
-        Slip("A plain mean over the outcomes: samples come from the policy, so they weigh.", wrong.all_alike),
-        Slip("The sign is turned: ascending the reward -k goes down this gradient.", wrong.sign_turned),
-        Slip(UNCHECKED.format("names that do not exist, lengths that differ"), wrong.any_logits),
+        Slip("The derivative of k3 = e^-d - 1 + d is 1 - e^-d.", edit=("-math.expm1(b - a)", "-math.expm1(a - b)")),
+        Slip(
+            "That is the derivative with respect to the log-probabilities: go on to the logits.",
+            edit=("return [share * (weight - mean) for share", "return [a * weight for a"),
+        ),
+        Slip(
+            "In the reward the estimate itself weighs the score; as a loss its derivative does.",
+            edit=('placement == "reward"', 'placement == "loss"'),
+        ),
+        Slip(
+            "Samples come from the policy: its probabilities weigh, not the reference's.",
+            edits=(
+                (
+                    (
+                        "mean = math.fsum(share * weight for share, weight in zip(policy, weights, "
+                        "strict=True)) / math.fsum(policy)"
+                    ),
+                    (
+                        "drawn = [math.exp(b) for b in log_q]\n"
+                        "    mean = math.fsum(share * weight for share, weight in zip(drawn, weights, "
+                        "strict=True))"
+                    ),
+                ),
+                (
+                    "[share * (weight - mean) for share, weight in zip(policy, weights, strict=True)]",
+                    "[b * weight - a * mean for a, b, weight in zip(policy, drawn, weights, strict=True)]",
+                ),
+            ),
+        ),
+        Slip(
+            "A plain mean over the outcomes: samples come from the policy, so they weigh.",
+            edits=(
+                (
+                    (
+                        "math.fsum(share * weight for share, weight in zip(policy, weights, strict=True)) "
+                        "/ math.fsum(policy)"
+                    ),
+                    "math.fsum(weights) / len(weights)",
+                ),
+                ("share * (weight - mean) for", "weight / len(weights) - share * mean for"),
+            ),
+        ),
+        Slip(
+            "The sign is wrong: ascending the reward -k goes down this gradient.",
+            edit=("share * (weight - mean)", "share * (mean - weight)"),
+        ),
+        Slip(
+            UNCHECKED,
+            wrong.any_logits,
+        ),
     ),
 )
 
@@ -241,33 +359,34 @@ EXPECTED_KL_GRADIENT = Build(
 def _tilt(rng: Random) -> Case:
     size = rng.randint(2, 10)
     rewards = tuple(round(rng.uniform(-3, 3), 2) for _ in range(size))
-    return Case((law(rng, size), rewards, round(rng.uniform(0.2, 5), 3)))
+    return Case((distribution(rng, size), rewards, round(rng.uniform(0.2, 5), 3)))
 
 
 def _cheap(rng: Random) -> Case:
     size = rng.randint(2, 5)
     rewards = tuple(float(rng.randint(-300, 300)) for _ in range(size))
-    return Case((law(rng, size), rewards, 10 ** -rng.uniform(2, 4)))
+    return Case((distribution(rng, size), rewards, 10 ** -rng.uniform(2, 4)))
 
 
 def _unreachable(rng: Random) -> Case:
     """The best reward is where the reference never goes, far above all others."""
     size = rng.randint(3, 5)
-    reference = law(rng, size, 1)
+    reference = distribution(rng, size, 1)
     rewards = [round(rng.uniform(-1, 1), 2) for _ in range(size)]
     rewards[reference.index(0.0)] = float(rng.randint(2000, 4000))
     return Case((reference, tuple(rewards), round(rng.uniform(0.5, 2), 2)))
 
 
 def _bad_tilts(rng: Random) -> list[Case]:
-    good, rewards = law(rng, 3), (0.5, -1.0, 2.0)
+    good, rewards = distribution(rng, 3), (0.5, -1.0, 2.0)
     return [
         invalid(good, rewards, 0),
         invalid(good, rewards, -0.5),
         invalid(good, rewards, NAN),
+        invalid(good, rewards, INF),
         invalid(good, rewards[:2], 1.0),
         invalid((), (), 1.0),
-        invalid((0.5, 0.5, 0.1), rewards, 1.0),
+        invalid((0.5, 0.25, 0.25 + 3e-6), rewards, 1.0),
         invalid((0.6, 0.6, -0.2), rewards, 1.0),
         invalid(good, (0.5, INF, 0.0), 1.0),
     ]
@@ -291,25 +410,37 @@ TILTED_POLICY = Build(
     groups=(
         Group("prices", _tilt, 7, "Each outcome weighs reference times e^(reward/beta); then divide by the sum."),
         Group("tiny prices", _cheap, 3, "Subtract the largest reward before the exponential: nothing may overflow."),
-        Group("out of reach", _unreachable, 2, "What the reference never gives stays 0, whatever its reward."),
+        Group("out of reach", _unreachable, 2, "An outcome of probability 0 keeps it, whatever its reward."),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_tilts(rng)),
-            8,
-            "A law, as many finite rewards and a price > 0; else ValueError.",
+            9,
+            "A distribution, as many finite rewards and a finite price > 0; else ValueError.",
             _bad_tilts,
         ),
     ),
     slips=(
-        Slip("A high price holds the policy back: divide the reward by beta.", wrong.multiplied),
-        Slip("The reference is forgotten: it weighs every outcome.", wrong.without_reference),
-        Slip("The exponential overflows where beta is small: subtract the largest reward first.", wrong.overflows),
-        Slip("Divide by the sum: a policy sums to 1.", wrong.not_normalised),
         Slip(
-            "The largest reward stands where the reference never goes: all others vanish beside it.",
-            wrong.shifted_by_the_impossible,
+            "A high price holds the policy back: divide the reward by beta.",
+            edit=("(reward - best) / beta", "beta * (reward - best)"),
         ),
-        Slip(UNCHECKED.format("a price of 0 or below, sums that are not 1"), wrong.any_tilt),
+        Slip(
+            "The reference is missing: it weighs every outcome.",
+            edit=("share * math.exp((reward - best) / beta)", "math.exp((reward - best) / beta)"),
+        ),
+        Slip(
+            "The exponential overflows where beta is small: subtract the largest reward first.",
+            edit=("(reward - best) / beta", "reward / beta"),
+        ),
+        Slip("Divide by the sum: a policy sums to 1.", edit=("weight / total", "weight")),
+        Slip(
+            "The largest reward has probability 0 under the reference: beside it all others vanish.",
+            edit=("max(reward for share, reward in zip(reference, rewards, strict=True) if share > 0)", "max(rewards)"),
+        ),
+        Slip(
+            UNCHECKED,
+            wrong.any_tilt,
+        ),
     ),
 )
 

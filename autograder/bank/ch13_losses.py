@@ -1,8 +1,8 @@
-"""Chapter 13: the losses of policy, critic and reward model, and two programs to mend."""
+"""Chapter 13: the losses of policy, critic and reward model, and two programs to correct."""
 
 from __future__ import annotations
 
-from math import e, inf, log
+from math import e, inf, log, nan
 from random import Random
 
 from autograder.bank.ch13_draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
@@ -33,8 +33,20 @@ def _any_step(rng: Random) -> Case:
     return _moved(rng, mask, 3.0, -2.0, 5.0, dtype=rng.choice(("float64", "float32")))
 
 
-def _step_beside_anything(rng: Random) -> Case:
-    return _moved(rng, ending([2, 4, 3], 4), *rng.choice((REST, (-inf,), (-800.0, 0.0, 3.0))))
+def _step_beside_anything(rng: Random) -> list[Case]:
+    return [_moved(rng, ending([1, 5, 2], 5), *rests) for rests in (REST, (-inf,), (-800.0, 0.0, 3.0))]
+
+
+def _overflow(rng: Random, advantage: float) -> Case:
+    """The ratio of a real token is too large for every type, and the clipped term counts."""
+    new, old, gains, mask = _moved(rng, ending([3, 2], 3), 1.0).args
+    flat, place = [one.tolist() for one in (new, old, gains)], rng.choice((0, 1, 2, 3, 4))
+    flat[0][place], flat[2][place] = flat[1][place] + rng.uniform(720, 1500), advantage
+    return Case((*(Tensor.of(one, "float64", mask.shape) for one in flat), mask))
+
+
+def _overflows(rng: Random) -> list[Case]:
+    return [_overflow(rng, advantage) for advantage in (rng.uniform(0.5, 2), rng.uniform(0.5, 2), 0.0)]
 
 
 def _step_ends(rng: Random) -> list[Case]:
@@ -56,9 +68,10 @@ def _bad_steps(rng: Random) -> list[Case]:
     given = _moved(rng, ending([2, 3], 3), 1.0).args
     empty = tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
     return [
-        invalid(*given, 0.0),
-        invalid(*given, -0.2),
+        *(invalid(*given, clip) for clip in (0.0, -0.2, nan, inf)),
         invalid(*given[:3], empty),
+        invalid(first_row(given[0]), *given[1:]),
+        invalid(given[0], first_row(given[1]), *given[2:]),
         invalid(*given[:2], first_row(given[2]), given[3]),
     ]
 
@@ -83,16 +96,24 @@ POLICY_LOSS = Build(
         Group("batches", _any_step, 5, "The negative of PPO's objective, a mean over the real tokens."),
         Group(
             "anything in the padding",
-            _step_beside_anything,
+            lambda rng: rng.choice(_step_beside_anything(rng)),
             3,
-            "What stands where the mask is 0 reaches neither the loss nor the gradient.",
+            "What the tensors hold where the mask is 0 reaches neither the loss nor the gradient.",
+            _step_beside_anything,
+        ),
+        Group(
+            "ratios that overflow",
+            lambda rng: rng.choice(_overflows(rng)),
+            3,
+            "A token whose clipped term counts sends a gradient of 0; but 0 times an infinite exp is nan.",
+            _overflows,
         ),
         Group("ends", lambda rng: rng.choice(_step_ends(rng)), 6, "No step, a long one, another clip.", _step_ends),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_steps(rng)),
-            4,
-            "A clip that is not positive, an empty row, shapes that differ: ValueError.",
+            8,
+            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
             _bad_steps,
         ),
     ),
@@ -102,9 +123,11 @@ POLICY_LOSS = Build(
 # --- value_loss
 
 
-def _valued(rng: Random, mask: Rows, *clip: float, dtype: str = "float64") -> Case:
+def _valued(
+    rng: Random, mask: Rows, *clip: float, dtype: str = "float64", rests: tuple[float, ...] = (7.0, -3.0, 4.0)
+) -> Case:
     batch, length = len(mask), len(mask[0])
-    given = (spoiled(rows(rng, batch, length), mask, rest, 2 * rest) for rest in (7.0, -3.0, 4.0))
+    given = (spoiled(rows(rng, batch, length), mask, rest, 2 * rest) for rest in rests)
     return Case((*(tensor(one, dtype) for one in given), tensor(mask, dtype), *clip))
 
 
@@ -112,6 +135,13 @@ def _any_value(rng: Random) -> Case:
     length = rng.randint(3, 7)
     mask = ending(lengths(rng, rng.randint(2, 4), length), length)
     return _valued(rng, mask, dtype=rng.choice(("float64", "float32")))
+
+
+def _value_beside_anything(rng: Random) -> list[Case]:
+    return [
+        _valued(rng, ending([2, 4, 1], 4), rests=(nan, 1.0, 2.0)),
+        _valued(rng, holes(rng, 2, 6), rests=(-inf, nan, inf)),
+    ]
 
 
 def _value_ends(rng: Random) -> list[Case]:
@@ -126,8 +156,10 @@ def _value_ends(rng: Random) -> list[Case]:
 def _bad_values(rng: Random) -> list[Case]:
     given = _valued(rng, ending([2, 3], 3)).args
     return [
-        invalid(*given, 0.0),
+        *(invalid(*given, clip) for clip in (0.0, -0.5, nan, inf)),
         invalid(*given[:3], tensor([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])),
+        invalid(first_row(given[0]), *given[1:]),
+        invalid(given[0], first_row(given[1]), *given[2:]),
         invalid(*given[:2], first_row(given[2]), given[3]),
     ]
 
@@ -148,12 +180,19 @@ VALUE_LOSS = Build(
     ),
     groups=(
         Group("batches", _any_value, 5, "Half the mean of the larger squared error, over the real tokens."),
+        Group(
+            "anything in the padding",
+            lambda rng: rng.choice(_value_beside_anything(rng)),
+            3,
+            "What the tensors hold where the mask is 0 reaches neither the loss nor the gradient: 0 times nan is nan.",
+            _value_beside_anything,
+        ),
         Group("ends", lambda rng: rng.choice(_value_ends(rng)), 4, "Another clip, gaps, one token.", _value_ends),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_values(rng)),
-            3,
-            "A clip that is not positive, an empty row, shapes that differ: ValueError.",
+            8,
+            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
             _bad_values,
         ),
     ),
@@ -210,7 +249,13 @@ PREFERENCE_LOSS = Build(
             _far_pairs,
         ),
         Group("one pair", lambda rng: _pairs(rng, 1), 2, "One pair is a batch, too."),
-        Group("bad input", lambda rng: rng.choice(_bad_pairs(rng)), 2, "Bad input: ValueError.", _bad_pairs),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_pairs(rng)),
+            2,
+            "As many scores in both, one pair at least; else ValueError.",
+            _bad_pairs,
+        ),
     ),
     slips=PREFERENCE,
 )

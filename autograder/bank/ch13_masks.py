@@ -34,7 +34,7 @@ def _responses(rng: Random) -> Case:
 
 
 def _several_ends(rng: Random) -> Case:
-    """Whatever follows the first end, more ends among it."""
+    """Anything follows the first end, more ends among it."""
     length = rng.randint(5, 10)
     given = [[rng.randint(5, 9) for _ in range(length)] for _ in range(rng.randint(2, 5))]
     for row in given:
@@ -85,9 +85,9 @@ def _batch(rng: Random, scale: float = 3.0, dtype: str = "float64", prompt: int 
     return Case((logits, _tokens(tokens), prompt or rng.randint(2, length - 2)))
 
 
-def _extreme(rng: Random) -> Case:
-    """Probabilities far below the smallest number of the type."""
-    return _batch(rng, *rng.choice(((300.0, "float32"), (2500.0, "float64"))))
+def _extreme(rng: Random) -> list[Case]:
+    """Probabilities far below the smallest number of the type, in both types."""
+    return [_batch(rng, 300.0, "float32"), _batch(rng, 2500.0, "float64")]
 
 
 def _prompts(rng: Random) -> list[Case]:
@@ -98,7 +98,7 @@ def _prompts(rng: Random) -> list[Case]:
 
 def _bad_prompts(rng: Random) -> list[Case]:
     logits, tokens, _ = _batch(rng).args
-    return [invalid(logits, tokens, length) for length in (0, tokens.shape[1], -1)]
+    return [invalid(logits, tokens, length) for length in (0, tokens.shape[1], -1, True, 2.5)]
 
 
 SINES = Tensor.of([2 * math.sin(place) for place in range(24)], "float64", (1, 4, 6))
@@ -118,14 +118,20 @@ RESPONSE_LOG_PROBS = Build(
         invalid(SINES, _tokens([[1, 3, 0, 5]]), 4),
     ),
     groups=(
-        Group("batches", _batch, 5, "The token at t is judged by the logits at t - 1, from the prompt's end on."),
-        Group("far logits", _extreme, 3, "Logits may lie hundreds apart: no logarithm of 0."),
+        Group("batches", _batch, 5, "The logits at t - 1 are about the token at t, from the end of the prompt on."),
+        Group(
+            "far logits",
+            lambda rng: rng.choice(_extreme(rng)),
+            3,
+            "Logits may lie hundreds apart: no logarithm of 0. The type stays.",
+            _extreme,
+        ),
         Group("ends", lambda rng: rng.choice(_prompts(rng)), 2, "Prompt or response may be one token.", _prompts),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_prompts(rng)),
-            3,
-            "prompt_length is at least 1 and below S, else ValueError.",
+            5,
+            "prompt_length is an integer, at least 1 and below S; else ValueError.",
             _bad_prompts,
         ),
     ),
@@ -147,7 +153,7 @@ DEBUG_SHIFT = Debug(
         _batch(Random("a batch")),
     ),
     groups=(
-        Group("batches", _batch, 5, "The token at t is judged by the logits at t - 1."),
+        Group("batches", _batch, 5, "The logits at t - 1 are about the token at t."),
         Group("ends", lambda rng: rng.choice(_prompts(rng)), 2, "Prompt or response may be one token.", _prompts),
     ),
     slips=SHIFT,

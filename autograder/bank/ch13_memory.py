@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import wrong_role_memory as wrong
-from autograder.bank.ch13_kl import INF, NAN, UNCHECKED
+from autograder.bank.ch13_kl import INF, NAN
+from autograder.bank.refusals import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid
 
 #: Parameters of Llama-2 7B, of InstructGPT's policy, and of its critic and reward model.
@@ -83,29 +84,79 @@ ROLE_BYTES = Build(
             "A frozen model has weights alone; a trained one a gradient and states for each parameter.",
             lambda rng: [Case((_parameters(rng), learns)) for learns in (True, False, False)],
         ),
-        Group("adapters", _adapted, 4, "What learns is the adapter; its weights stand beside those of the body."),
+        Group(
+            "adapters", _adapted, 4, "What learns is the adapter; it has weights of its own beside those of the body."
+        ),
         Group("recipes", _recipe, 5, "Bytes of a weight, a gradient and the states are arguments."),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 4, "All parameters trainable means no adapter.", _ends),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_roles(rng)),
             9,
-            "Numbers >= 0, and an adapter only where something learns, not larger than the body; else ValueError.",
+            "Finite numbers >= 0; trainable only for a trained model, and at most parameters; else ValueError.",
             _bad_roles,
         ),
     ),
     slips=(
-        Slip("The optimizer has states for what learns: the adapter, not the body.", wrong.whole_optimizer),
-        Slip("The adapter has weights of its own, beside those of the body.", wrong.forgotten_adapter),
+        Slip(
+            "The optimizer has states for what learns: the adapter, not the body.",
+            edit=("optimizer_bytes * learning", "optimizer_bytes * (parameters if trained else 0)"),
+        ),
+        Slip(
+            "The adapter has weights of its own, beside those of the body.",
+            edit=("weight_bytes * (parameters + adapter)", "weight_bytes * parameters"),
+        ),
         Slip(
             "The masters are part of the optimizer states: the sum is right, the split is not.",
-            wrong.masters_as_weights,
+            edits=(
+                ("weight_bytes * (parameters + adapter)", "weight_bytes * (parameters + adapter) + 4 * learning"),
+                ("optimizer_bytes * learning", "(optimizer_bytes - 4) * learning"),
+            ),
         ),
-        Slip("A frozen model has no gradients.", wrong.frozen_gradients),
-        Slip("The body stays in memory beside the adapter.", wrong.adapter_alone),
-        Slip("Bytes of weights, gradients and states are arguments: they need not be 2, 2 and 12.", wrong.fixed_recipe),
-        Slip("With all parameters trainable there is no second copy of the weights.", wrong.counted_twice),
-        Slip(UNCHECKED.format("an adapter of a frozen model, negative sizes"), wrong.any_role),
+        Slip(
+            "A frozen model has no gradients.",
+            edit=("grad_bytes * learning", "grad_bytes * (learning if trained else parameters)"),
+        ),
+        Slip(
+            "The body stays in memory beside the adapter.", edit=("(parameters + adapter)", "(adapter or parameters)")
+        ),
+        Slip(
+            "Bytes of weights, gradients and states are arguments: they need not be 2, 2 and 12.",
+            edits=(
+                ("weight_bytes * (parameters + adapter)", "2 * (parameters + adapter)"),
+                ("grad_bytes * learning", "2 * learning"),
+                ("optimizer_bytes * learning", "12 * learning"),
+            ),
+        ),
+        Slip(
+            "With all parameters trainable there is no second copy of the weights.",
+            edit=(
+                "adapter = learning if trained and learning < parameters else 0",
+                "adapter = learning if trainable is not None else 0",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    "for name, value in (\n"
+                    '        ("parameters", parameters),\n'
+                    '        ("trainable", trainable or 0),\n'
+                    '        ("weight_bytes", weight_bytes),\n'
+                    '        ("grad_bytes", grad_bytes),\n'
+                    '        ("optimizer_bytes", optimizer_bytes),\n'
+                    "    ):\n"
+                    "        _check_amount(name, value)\n"
+                    "    if trainable is not None and not trained:\n"
+                    '        raise ValueError(f"trainable must be None for a frozen model, got '
+                    '{trainable!r}")\n'
+                    "    if trainable is not None and trainable > parameters:\n"
+                    '        raise ValueError(f"trainable must be at most parameters, {parameters!r}, '
+                    'got {trainable!r}")'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
@@ -184,20 +235,69 @@ RLHF_BYTES = Build(
             "bad input",
             lambda rng: rng.choice(_bad_jobs(rng)),
             7,
-            "A known algorithm, roles that it has, sizes >= 0; else ValueError.",
+            "A known algorithm, roles that it has, finite sizes >= 0; else ValueError.",
             _bad_jobs,
         ),
     ),
     slips=(
-        Slip("Each model that learns has an optimizer of its own: the critic, too.", wrong.one_optimizer),
-        Slip("Frozen models have no gradients.", wrong.gradients_everywhere),
-        Slip("The fp32 masters are missing: 4 bytes for each parameter that learns.", wrong.without_masters),
-        Slip("Those are the weights: gradients and optimizer states are missing.", wrong.weights_alone),
-        Slip("Without a reference it takes no bytes.", wrong.reference_always),
-        Slip("GRPO without a reward model pays by a rule, which takes no bytes.", wrong.model_for_every_rule),
-        Slip("The critic learns: it has gradients and optimizer states.", wrong.critic_is_frozen),
-        Slip("Critic and reward model may have sizes of their own.", wrong.everyone_is_the_policy),
-        Slip(UNCHECKED.format("a critic for GRPO, a negative size"), wrong.any_job),
+        Slip(
+            "Each model that learns has an optimizer of its own: the critic, too.",
+            edit=(
+                'role_bytes(given["critic"] or 0, True, None, *recipe)',
+                'role_bytes(given["critic"] or 0, True, None, *recipe[:2], 0)',
+            ),
+        ),
+        Slip(
+            "Frozen models have no gradients.",
+            edits=(
+                (
+                    'role_bytes(given["reward"] or 0, False, None, *recipe)',
+                    'role_bytes(given["reward"] or 0, True, None, *recipe[:2], 0)',
+                ),
+                (
+                    "role_bytes(policy if reference else 0, False, None, *recipe)",
+                    "role_bytes(policy if reference else 0, True, None, *recipe[:2], 0)",
+                ),
+            ),
+        ),
+        Slip(
+            "The fp32 masters are missing: 4 bytes for each parameter that learns.",
+            edit=("state_bytes(master=bool(masters))", "state_bytes(master=False)"),
+        ),
+        Slip(
+            "Those are the weights: gradients and optimizer states are missing.",
+            edits=(
+                ("role_bytes(policy, True, None, *recipe)", "role_bytes(policy, False, None, *recipe)"),
+                ('role_bytes(given["critic"] or 0, True,', 'role_bytes(given["critic"] or 0, False,'),
+            ),
+        ),
+        Slip("Without a reference it takes no bytes.", edit=("policy if reference else 0", "policy")),
+        Slip(
+            "GRPO without a reward model pays by a rule, which takes no bytes.",
+            edit=(
+                "    recipe = state_bytes",
+                (
+                    '    if algorithm == "grpo" and reward is None:\n'
+                    '        given["reward"] = policy\n'
+                    "    recipe = state_bytes"
+                ),
+            ),
+        ),
+        Slip(
+            "The critic learns: it has gradients and optimizer states.",
+            edit=('role_bytes(given["critic"] or 0, True,', 'role_bytes(given["critic"] or 0, False,'),
+        ),
+        Slip(
+            "Critic and reward model may have sizes of their own.",
+            edit=(
+                "given = {name: policy if value is None else value for name, value in given.items()}",
+                'given = dict.fromkeys(given, policy)\n    elif reward:\n        given["reward"] = policy',
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            wrong.any_job,
+        ),
     ),
 )
 

@@ -105,7 +105,7 @@ BETA_TEN = Choice(
     correct=0,
     slips={
         1: "That is the other end: beta near 0.",
-        2: "Distance is counted from the reference, not from the uniform law.",
+        2: "Distance is counted from the reference, not from the uniform distribution.",
     },
     derivation="The best policy is proportional to $\\pi_{\\mathrm{ref}}(x)\\, e^{r(x)/\\beta}$. With $\\beta = 10$ "
     "and rewards of a few units, the second factor is close to the same for all.",

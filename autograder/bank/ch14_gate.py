@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from autograder.bank.refusals import NO_COUNTS, bad_input
 from autograder.bank.wrong_gates import STALENESS_GATE
 from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
 
@@ -70,10 +71,9 @@ def _bad_calls(rng: Random) -> list[Case]:
     batch = rng.randint(1, 3)
     closed = (*_some("submit", batch), ("submit", ()), *_some("accept", batch), ("submit", ()), *_STATE)
     return [
-        invalid(0, 1, 4),
-        invalid(batch, -1, 4),
-        invalid(batch, 1, 0),
-        invalid(batch, 0.5, 4),
+        *(invalid(bad, 1, 4) for bad in (0, *NO_COUNTS)),
+        *(invalid(batch, bad, 4) for bad in (-1, *NO_COUNTS)),
+        *(invalid(batch, 1, bad) for bad in (0, *NO_COUNTS)),
         Case((batch, 0, 9), calls=closed),
         Case((batch, 1, 9), calls=(("accept", ()), ("reject", ()), _ROOM, ("submit", ()), ("reject", ()), *_STATE)),
     ]
@@ -114,12 +114,8 @@ GATE = Build(
         Group("dropped responses", _dropped, 4, "A rejected response makes room for another."),
         Group("filled to the brim", _filled, 3, "Count everything from the beginning, on both sides."),
         Group("few at once", _few_at_once, 3, "At most max_concurrent run at the same time."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_calls(rng)),
-            6,
-            "What makes no sense must raise ValueError, and change nothing.",
-            _bad_calls,
+        bad_input(
+            _bad_calls, "Counts that are no whole numbers, calls at the wrong time: ValueError, and nothing changes."
         ),
     ),
     slips=STALENESS_GATE,

@@ -1,4 +1,4 @@
-"""Chapter 14, memory by phase: what stands there, what was copied in, what was copied out."""
+"""Chapter 14, memory by phase: what is there, what was copied in, what was copied out."""
 
 # The wrong programs carry no types: they are code as learners write it.
 # mypy: disable-error-code="var-annotated"
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB
@@ -29,103 +30,6 @@ TRAIN = ("actor_weights", "critic_weights", "actor_optimizer", "critic_optimizer
 PHASES = [("generate", [*WEIGHTS, "rollout", "kv"]), ("score", [*WEIGHTS]), ("train", [*TRAIN])]
 
 
-def slip_first_loads_all(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    if any(tenant not in sizes for _, held in phases for tenant in held) or min(sizes.values(), default=0) < 0:
-        raise ValueError("out of range")
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses, before = [], set()
-    for name, held in phases:
-        here = set(held)
-        loaded, evicted = here - before - set(discardable), before - here - set(discardable)
-        uses.append(use(name, *(sum(sizes[tenant] for tenant in part) for part in (here, loaded, evicted))))
-        before = here
-    return uses
-
-
-def slip_difference_of_totals(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    if any(tenant not in sizes for _, held in phases for tenant in held) or min(sizes.values(), default=0) < 0:
-        raise ValueError("out of range")
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses = []
-    for place, (name, held) in enumerate(phases):
-        now, last = (
-            sum(sizes[tenant] for tenant in set(one) - set(discardable)) for one in (held, phases[place - 1][1])
-        )
-        resident = sum(sizes[tenant] for tenant in set(held))
-        uses.append(use(name, resident, max(0, now - last), max(0, last - now)))
-    return uses
-
-
-def slip_copies_all(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    if any(tenant not in sizes for _, held in phases for tenant in held) or min(sizes.values(), default=0) < 0:
-        raise ValueError("out of range")
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses = []
-    for place, (name, held) in enumerate(phases):
-        here, before = set(held), set(phases[place - 1][1])
-        uses.append(use(name, *(sum(sizes[t] for t in part) for part in (here, here - before, before - here))))
-    return uses
-
-
-def slip_resident_without_discardable(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    if any(tenant not in sizes for _, held in phases for tenant in held) or min(sizes.values(), default=0) < 0:
-        raise ValueError("out of range")
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses = []
-    for place, (name, held) in enumerate(phases):
-        here, before = (set(one) - set(discardable) for one in (held, phases[place - 1][1]))
-        uses.append(use(name, *(sum(sizes[t] for t in part) for part in (here, here - before, before - here))))
-    return uses
-
-
-def slip_looks_ahead(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    if any(tenant not in sizes for _, held in phases for tenant in held) or min(sizes.values(), default=0) < 0:
-        raise ValueError("out of range")
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses = []
-    for place, (name, held) in enumerate(phases):
-        here, after = set(held), set(phases[(place + 1) % len(phases)][1])
-        loaded, evicted = after - here - set(discardable), here - after - set(discardable)
-        uses.append(use(name, *(sum(sizes[t] for t in part) for part in (here, loaded, evicted))))
-    return uses
-
-
-def slip_loads_whatever_is_there(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    if any(tenant not in sizes for _, held in phases for tenant in held) or min(sizes.values(), default=0) < 0:
-        raise ValueError("out of range")
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses = []
-    for place, (name, held) in enumerate(phases):
-        here, before = set(held), set(phases[place - 1][1])
-        loaded, evicted = here - set(discardable), before - set(discardable)
-        uses.append(use(name, *(sum(sizes[t] for t in part) for part in (here, loaded, evicted))))
-    return uses
-
-
-def slip_unknown_is_free(phases, sizes, discardable=frozenset()):
-    from dataclasses import make_dataclass
-
-    use = make_dataclass("PhaseUse", ["name", "resident", "loaded", "evicted"])
-    uses = []
-    for place, (name, held) in enumerate(phases):
-        here, before, free = set(held), set(phases[place - 1][1]), set(discardable)
-        parts = (here, here - before - free, before - here - free)
-        uses.append(use(name, *(sum(sizes.get(tenant, 0) for tenant in part) for part in parts)))
-    return uses
-
-
 NAMES = ("actor", "critic", "reference", "reward", "optimizer", "kv", "rollout", "activations")
 
 
@@ -146,14 +50,24 @@ def _all_copied(rng: Random) -> Case:
 
 
 def _alone(rng: Random) -> list[Case]:
-    """One phase, which follows itself; none; and one that keeps everything."""
+    """One phase, which follows itself; none; one that keeps everything; a discardable tenant that is nowhere."""
     sizes = _sizes(rng)
-    return [Case((_held(rng, 1), sizes)), Case(([], sizes)), Case(([("all", [*NAMES])] * 2, sizes, ["kv"]))]
+    return [
+        Case((_held(rng, 1), sizes)),
+        Case(([], sizes)),
+        Case(([("all", [*NAMES])] * 2, sizes, ["kv"])),
+        Case((_held(rng, 2), sizes, ["draft"])),
+    ]
 
 
 def _bad(rng: Random) -> list[Case]:
     sizes = _sizes(rng)
-    return [invalid([("p", ["actor", "draft"])], sizes), invalid([("p", ["actor"])], sizes | {"actor": -1.0})]
+    bad = (-1.0, *NOT_FINITE)
+    return [
+        invalid([("p", ["actor", "draft"])], sizes),
+        *(invalid([("p", ["actor"])], sizes | {"actor": size}) for size in bad),
+        invalid([("p", ["actor"])], sizes | {"critic": -1.0}),
+    ]
 
 
 MEMORY_TIMELINE = Build(
@@ -173,17 +87,76 @@ MEMORY_TIMELINE = Build(
     groups=(
         Group("cycles", _cycle, 5, "Compare each phase with the one before it, tenant by tenant."),
         Group("all copied", _all_copied, 3, "Without discardable tenants, whatever comes or goes is copied."),
-        Group("one phase, or none", lambda rng: rng.choice(_alone(rng)), 3, "A single phase follows itself.", _alone),
-        Group("bad input", lambda rng: rng.choice(_bad(rng)), 2, "Bad input must raise ValueError.", _bad),
+        Group(
+            "one phase, or none",
+            lambda rng: rng.choice(_alone(rng)),
+            4,
+            "A single phase follows itself. A discardable tenant may be in no phase.",
+            _alone,
+        ),
+        bad_input(_bad, "Every tenant of a phase has a size, and every size is finite and >= 0; else ValueError."),
     ),
     slips=(
-        Slip("The phases repeat: the first one follows the last, and finds what that one held.", slip_first_loads_all),
-        Slip("Compare tenants, not totals: one may leave while another comes.", slip_difference_of_totals),
-        Slip("Discardable tenants are allocated and freed; nothing of them is copied.", slip_copies_all),
-        Slip("Discardable tenants take room, too: they are resident.", slip_resident_without_discardable),
-        Slip("Copies belong to the phase before which they are made, not after which.", slip_looks_ahead),
-        Slip("What the phase before held already needs no copy.", slip_loads_whatever_is_there),
-        Slip("A tenant without a size, or with a negative one, was accepted: raise ValueError.", slip_unknown_is_free),
+        Slip(
+            "The phases repeat: the first one follows the last, and finds what that one held.",
+            edit=("set(phases[place - 1][1])", "set(phases[place - 1][1] if place else ())"),
+        ),
+        Slip(
+            "Compare tenants, not totals: one may leave while another comes.",
+            edit=(
+                "total(here - before - free), total(before - here - free)",
+                (
+                    "max(0.0, total(here - free) - total(before - free)), max(0.0, total(before - "
+                    "free) - total(here - free))"
+                ),
+            ),
+        ),
+        Slip(
+            "Discardable tenants are allocated and freed; nothing of them is copied.",
+            edit=("set(discardable)", "set()"),
+        ),
+        Slip(
+            "Discardable tenants take room, too: they are resident.",
+            edit=("PhaseUse(name, total(here),", "PhaseUse(name, total(here - free),"),
+        ),
+        Slip(
+            "Copies belong to the phase before which they are made, not after which.",
+            edits=(
+                (
+                    "total(here - before - free), total(before - here - free)",
+                    "total(after - here - free), total(here - after - free)",
+                ),
+                (
+                    "phases[place - 1][1]), set(discardable)",
+                    (
+                        "phases[place - 1][1]), set(discardable)\n"
+                        "        after = set(phases[(place + 1) % len(phases)][1])"
+                    ),
+                ),
+            ),
+        ),
+        Slip(
+            "What the phase before already held needs no copy.",
+            edit=(
+                "total(here - before - free), total(before - here - free)",
+                "total(here - free), total(before - free)",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    '    _check_not_negative(**{f"sizes[{name!r}]": size for name, size in '
+                    "sizes.items()})\n"
+                    "    for name, tenants in phases:\n"
+                    "        for tenant in tenants:\n"
+                    "            if tenant not in sizes:\n"
+                    '                raise ValueError(f"phase {name!r} must hold tenants that have a '
+                    'size, got {tenant!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

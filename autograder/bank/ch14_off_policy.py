@@ -6,6 +6,7 @@ import math
 from random import Random
 from typing import Any
 
+from autograder.bank.refusals import NOT_FINITE, UNCHECKED
 from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
 
 off_policy = lazily("solutions.off_policy")
@@ -14,104 +15,6 @@ TARGET, BEHAVIOUR, VALUES = (0.7, 0.2, 0.1), (0.4, 0.4, 0.2), (1, 2, 5)
 NEW, OLD = (-1.0, -2.0, -0.5), (-1.5, -1.0, -0.5)
 
 # importance_weights
-
-
-def slip_upside_down(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [old - new for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    weights = [math.exp(log) for log in logs]
-    over = cap if mode == "truncate" else 0.0
-    return [over if cap is not None and weight > cap else weight for weight in weights]
-
-
-def slip_both_sides(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    weights = [math.exp(log) for log in logs]
-    if cap is None:
-        return weights
-    low, high = min(cap, 1 / cap), cap
-    if mode == "mask":
-        return [weight if low <= weight <= high else 0.0 for weight in weights]
-    return [min(max(weight, low), high) for weight in weights]
-
-
-def slip_sum_of_one(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    weights = [math.exp(log) for log in logs]
-    mean = sum(weights) / len(weights) if weights else 1.0
-    weights = [weight / mean for weight in weights]
-    over = cap if mode == "truncate" else 0.0
-    return [over if cap is not None and weight > cap else weight for weight in weights]
-
-
-def slip_mean_of_logs(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs) / len(logs)] * len(logs) if level == "sequence" and logs else logs
-    weights = [math.exp(log) for log in logs]
-    over = cap if mode == "truncate" else 0.0
-    return [over if cap is not None and weight > cap else weight for weight in weights]
-
-
-def slip_capped_first(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    weights = [math.exp(new - old) for new, old in zip(target, behaviour, strict=True)]
-    over = cap if mode == "truncate" else 0.0
-    weights = [over if cap is not None and weight > cap else weight for weight in weights]
-    return [math.prod(weights)] * len(weights) if level == "sequence" else weights
-
-
-def slip_masked_from_the_cap(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    weights = [math.exp(log) for log in logs]
-    over = cap if mode == "truncate" else 0.0
-    return [over if cap is not None and weight >= cap else weight for weight in weights]
-
-
-def slip_always_truncates(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    return [min(math.exp(log), math.inf if cap is None else cap) for log in logs]
-
-
-def slip_logs(target, behaviour, cap=None, mode="truncate", level="token"):
-    if len(target) != len(behaviour) or not all(-1e9 < value < 1e9 for value in (*target, *behaviour)):
-        raise ValueError("log-probabilities")
-    if mode not in ("truncate", "mask") or level not in ("token", "sequence") or (cap is not None and not cap > 0):
-        raise ValueError("options")
-    logs = [new - old for new, old in zip(target, behaviour, strict=True)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    over = cap if mode == "truncate" else 0.0
-    return [over if cap is not None and log > cap else log for log in logs]
 
 
 def slip_any_options(target, behaviour, cap=None, mode="truncate", level="token"):
@@ -157,7 +60,7 @@ def _responses(rng: Random) -> list[Case]:
 
 
 def _edges(rng: Random) -> list[Case]:
-    """No token; a single one; and weights of exactly the cap."""
+    """No token; a single one; weights of exactly the cap; one that is too large for a float, with a cap and without."""
     new, old = _response(rng, 1, 1)
     same = tuple(round(-rng.uniform(0.1, 3), 3) for _ in range(rng.randint(2, 5)))
     return [
@@ -166,6 +69,8 @@ def _edges(rng: Random) -> list[Case]:
         Case((same, same), {"cap": 1.0, "mode": "mask"}),
         Case((same, same), {"cap": 1.0, "mode": "mask", "level": "sequence"}),
         Case((same[:1], same[:1]), {"cap": 1, "mode": "mask"}),
+        Case(((*same, -0.1), (*same, -rng.uniform(720, 900))), {"cap": 1.5}),
+        Case(((*same, -0.1), (*same, -rng.uniform(720, 900)))),
     ]
 
 
@@ -173,8 +78,7 @@ def _bad_weights(rng: Random) -> list[Case]:
     new, old = _response(rng)
     return [
         invalid(new, old[:-1]),
-        invalid(new, old, 0.0),
-        invalid(new, old, -1.5),
+        *(invalid(new, old, cap) for cap in (0.0, -1.5, *NOT_FINITE)),
         invalid(new, old, 1.5, "clip"),
         invalid(new, old, 1.5, level="batch"),
         invalid((*new, -math.inf), (*old, -1.0)),
@@ -208,83 +112,92 @@ WEIGHTS = Build(
             "One weight from the sum of all differences; the cap comes after it.",
             _responses,
         ),
-        Group("edges", lambda rng: rng.choice(_edges(rng)), 5, "A weight of exactly the cap stays.", _edges),
+        Group(
+            "edges",
+            lambda rng: rng.choice(_edges(rng)),
+            7,
+            "A weight of exactly the cap stays; one too large for a float is infinite.",
+            _edges,
+        ),
         Group(
             "bad input",
             lambda rng: rng.choice(_bad_weights(rng)),
-            7,
-            "Equal lengths, finite log-probabilities, a positive cap, known options; else ValueError.",
+            9,
+            "Equal lengths, finite log-probabilities, a finite cap > 0, known options; else ValueError.",
             _bad_weights,
         ),
     ),
     slips=(
-        Slip("The ratio is upside down: target over behaviour.", slip_upside_down),
-        Slip("Small weights stay as they are: only what is above the cap is changed.", slip_both_sides),
-        Slip("Weights are not divided by their mean: each token's is its own ratio.", slip_sum_of_one),
-        Slip("A response's weight is the product of its tokens' ratios, not their geometric mean.", slip_mean_of_logs),
-        Slip("For a response, multiply first and cap then: yours caps the tokens.", slip_capped_first),
-        Slip("A weight that equals the cap is not above it.", slip_masked_from_the_cap),
-        Slip('With mode "mask" a weight above the cap becomes 0, not the cap.', slip_always_truncates),
-        Slip("Those are the logarithms: a weight is exp of the difference.", slip_logs),
+        Slip("The ratio is upside down: target over behaviour.", edit=("new - old", "old - new")),
         Slip(
-            "Bad input must raise ValueError: unequal lengths, a cap that is not positive, an unknown option.",
+            "Small weights stay as they are: only what is above the cap is changed.",
+            edit=(
+                (
+                    "    if cap is None or weight <= cap:\n"
+                    "        return weight\n"
+                    '    return cap if mode == "truncate" else 0.0'
+                ),
+                (
+                    "    if cap is None or min(cap, 1 / cap) <= weight <= cap:\n"
+                    "        return weight\n"
+                    '    return min(max(weight, min(cap, 1 / cap)), cap) if mode == "truncate" else 0.0'
+                ),
+            ),
+        ),
+        Slip(
+            "Weights are not divided by their mean: each token's is its own ratio.",
+            edit=(
+                "[_capped(_exp(log), cap, mode) for log in logs]",
+                "[_capped(_exp(log) * len(logs) / sum(map(_exp, logs)), cap, mode) for log in logs]",
+            ),
+        ),
+        Slip(
+            "A response's weight is the product of its tokens' ratios, not their geometric mean.",
+            edit=("[math.fsum(logs)] * len(logs)", "[math.fsum(logs) / len(logs)] * len(logs) if logs else []"),
+        ),
+        Slip(
+            "For a response, multiply first and then cap: yours caps the tokens.",
+            edit=(
+                (
+                    '    if level == "sequence":\n'
+                    "        logs = [math.fsum(logs)] * len(logs)\n"
+                    "    return [_capped(_exp(log), cap, mode) for log in logs]"
+                ),
+                (
+                    "    weights = [_capped(_exp(log), cap, mode) for log in logs]\n"
+                    '    return [math.prod(weights)] * len(weights) if level == "sequence" else weights'
+                ),
+            ),
+        ),
+        Slip(
+            "A weight that equals the cap is not above it.",
+            edit=(
+                "[_capped(_exp(log), cap, mode) for log in logs]",
+                (
+                    '[(cap if mode == "truncate" else 0.0) if cap is not None and weight >= cap else '
+                    "weight for weight in [math.exp(log) for log in logs]]"
+                ),
+            ),
+        ),
+        Slip(
+            'With mode "mask" a weight above the cap becomes 0, not the cap.',
+            edit=("_capped(_exp(log), cap, mode)", "min(math.exp(log), math.inf if cap is None else cap)"),
+        ),
+        Slip(
+            "Those are the logarithms: a weight is exp of the difference.",
+            edit=(
+                "_capped(_exp(log), cap, mode)",
+                '(cap if mode == "truncate" else 0.0) if cap is not None and log > cap else log',
+            ),
+        ),
+        Slip(
+            UNCHECKED,
             slip_any_options,
         ),
     ),
 )
 
 # effective_sample_size
-
-
-def slip_just_the_count(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    return float(sum(weight > 0 for weight in weights))
-
-
-def slip_sum(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    return float(sum(weights))
-
-
-def slip_of_logarithms(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    values = [math.log(weight) for weight in weights if weight > 0]
-    squares = sum(value * value for value in values)
-    return sum(values) ** 2 / squares if squares else 0.0
-
-
-def slip_means(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    squares = sum(weight * weight for weight in weights)
-    return (sum(weights) / len(weights)) ** 2 / (squares / len(weights)) if squares else 0.0
-
-
-def slip_largest(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    return sum(weights) / max(weights) if any(weights) else 0.0
-
-
-def slip_not_normalised(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    squares = sum(weight * weight for weight in weights)
-    return 1 / squares if squares else 0.0
-
-
-def slip_nothing_divides(weights):
-    if not all(0 <= weight < math.inf for weight in weights):
-        raise ValueError("weights")
-    return sum(weights) ** 2 / sum(weight * weight for weight in weights)
-
-
-def slip_any_weights(weights):
-    squares = sum(weight * weight for weight in weights)
-    return sum(weights) ** 2 / squares if squares else 0.0
 
 
 def _drawn(rng: Random) -> Case:
@@ -337,14 +250,75 @@ SIZE = Build(
         ),
     ),
     slips=(
-        Slip("That counts the weights that are not 0: equal ones alone count in full.", slip_just_the_count),
-        Slip("That is their sum: it grows when every weight doubles, and the answer must not.", slip_sum),
-        Slip("The weights themselves go in, not their logarithms.", slip_of_logarithms),
-        Slip("That is the share: with means above and below the number of weights is lost.", slip_means),
-        Slip("Below stands the sum of squares, not the largest weight.", slip_largest),
-        Slip("That is right for weights that sum to 1: put the square of their sum above.", slip_not_normalised),
-        Slip("Where no weight is positive the answer is 0: do not divide.", slip_nothing_divides),
-        Slip("Bad input must raise ValueError: a weight that is negative or not finite.", slip_any_weights),
+        Slip(
+            "That counts the weights that are not 0: equal ones alone count in full.",
+            edit=(
+                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
+                "sum(weight > 0 for weight in weights)",
+            ),
+        ),
+        Slip(
+            "That is their sum: it grows when every weight doubles, and the answer must not.",
+            edit=("math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)", "sum(weights)"),
+        ),
+        Slip(
+            "The weights themselves go in, not their logarithms.",
+            edit=("[weight / largest for weight in weights]", "[math.log(weight) for weight in weights if weight > 0]"),
+        ),
+        Slip(
+            "That is the share: with means above and below the number of weights is lost.",
+            edit=(
+                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
+                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares) / len(shares)",
+            ),
+        ),
+        Slip(
+            "The denominator is the sum of squares, not the largest weight.",
+            edit=(
+                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
+                "sum(weights) / max(weights) if any(weights) else 0.0",
+            ),
+        ),
+        Slip(
+            "That is right for weights that sum to 1: the numerator is the square of their sum.",
+            edits=(
+                ("[weight / largest for weight in weights]", "sum(weight * weight for weight in weights)"),
+                (
+                    "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
+                    "1 / shares if shares else 0.0",
+                ),
+            ),
+        ),
+        Slip(
+            "Where no weight is positive the answer is 0: do not divide.",
+            edits=(
+                (
+                    (
+                        "largest = max(weights, default=0.0)\n"
+                        "    if largest == 0:\n"
+                        "        return 0.0\n"
+                        "    shares = [weight / largest for weight in weights]"
+                    ),
+                    "",
+                ),
+                (
+                    "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
+                    "sum(weights) ** 2 / sum(weight * weight for weight in weights)",
+                ),
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    "    for weight in weights:\n"
+                    "        if not 0 <= weight < math.inf:\n"
+                    '            raise ValueError(f"weights must be finite and not negative, got '
+                    '{weight!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 
@@ -410,7 +384,7 @@ ITEMS: tuple[Item, ...] = (
                 slips=(
                     Slip("They would count as three if they were equal.", value=3),
                     Slip(
-                        "That is the sum of squares: it stands below.",
+                        "That is the sum of squares: it is the denominator.",
                         value=lambda: math.fsum(w * w for w in off_policy.importance_weights(NEW, OLD)),
                     ),
                 ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from math import nan
 from random import Random
 
-from autograder.bank import wrong_placements as wrong
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB
@@ -92,18 +93,13 @@ def _odd(rng: Random) -> Case:
 
 
 def _bad(rng: Random) -> list[Case]:
-    work = _work(rng, 8)
-    return [
-        invalid(0, *work),
-        invalid(8, -1.0, work[1]),
-        invalid(8, work[0], -1.0),
-        invalid(8, *work, -1.0),
-        invalid(8, *work, rollout_tp=0),
-        invalid(8, *work, gpu_memory=0.0),
-        invalid(8, *work, reserve=-1.0),
-        invalid(8, *work, train_bytes=-1.0),
-        invalid(8, *work, rollout_bytes=-1.0),
-    ]
+    generate, train = _work(rng, 8)
+    amounts = ("generate_work", "train_work", "tail", "train_bytes", "rollout_bytes", "reserve")
+    wrong: dict[str, tuple[object, ...]] = dict.fromkeys(amounts, (-1.0, *NOT_FINITE))
+    wrong |= {"gpus": (0, *NO_COUNTS), "rollout_tp": (0, *NO_COUNTS), "gpu_memory": (0.0, -80 * GB, nan)}
+    names = ("gpus", "generate_work", "train_work", "tail", "train_bytes", "rollout_bytes", "rollout_tp", "gpu_memory")
+    good = dict(zip(names, (8, generate, train, 30.0, 80 * GB, 80 * GB, 2, 80 * GB), strict=True)) | {"reserve": GB}
+    return each(good, wrong)
 
 
 BEST_PLACEMENT = Build(
@@ -140,22 +136,87 @@ BEST_PLACEMENT = Build(
             "large copies", _large_copy, 3, "A rollout GPU holds its slice of the copy, a colocated one states as well."
         ),
         Group("odd counts", _odd, 3, "A rollout pool holds whole copies."),
-        Group("bad input", lambda rng: rng.choice(_bad(rng)), 9, "Bad input must raise ValueError.", _bad),
+        bad_input(
+            _bad,
+            "Whole numbers of GPUs >= 1, finite works, bytes and times >= 0, a memory > 0, which may be infinite; else "
+            "ValueError.",
+        ),
     ),
     slips=(
-        Slip("Generation is shared by the GPUs that generate: divide its work by them.", wrong.slip_unscaled),
-        Slip("The pools need not be equal: try every split.", wrong.slip_halves),
-        Slip("The longest response cannot be split: the tail stays as it is.", wrong.slip_divided_tail),
-        Slip("Memory counts on each GPU, not in total.", wrong.slip_memory_in_total),
-        Slip("Two pools work side by side: the slower one sets the time.", wrong.slip_pools_in_turn),
-        Slip("A training GPU keeps the reserve free, too: activations need room.", wrong.slip_no_reserve_in_training),
-        Slip("A rollout pool holds whole copies: a multiple of rollout_tp GPUs.", wrong.slip_any_pool),
+        Slip(
+            "Generation is shared by the GPUs that generate: divide its work by them.",
+            edits=(
+                ("max(generate_work / gpus, tail)", "max(generate_work, tail)"),
+                (
+                    "max(generate_work / rollout, tail, train_work / train)",
+                    "max(generate_work, tail, train_work / train)",
+                ),
+            ),
+        ),
+        Slip(
+            "The pools need not be equal: try every split.",
+            edit=(
+                "range(rollout_tp, gpus, rollout_tp)",
+                "[gpus // 2 // rollout_tp * rollout_tp] * (gpus // 2 >= rollout_tp)",
+            ),
+        ),
+        Slip(
+            "The longest response cannot be split: the tail stays as it is.",
+            edits=(
+                ("max(generate_work / gpus, tail)", "max(generate_work, tail) / gpus"),
+                ("max(generate_work / rollout, tail,", "max(generate_work / rollout, tail / rollout,"),
+            ),
+        ),
+        Slip(
+            "Memory counts on each GPU, not in total.",
+            edits=(
+                ("train_bytes / gpus + copy <= room", "train_bytes + rollout_bytes + reserve <= gpus * gpu_memory"),
+                (
+                    "train_bytes / train <= room and copy <= room",
+                    "train_bytes + rollout_bytes + reserve <= gpus * gpu_memory",
+                ),
+            ),
+        ),
+        Slip(
+            "Two pools work side by side: the slower one sets the time.",
+            edit=(
+                "max(generate_work / rollout, tail, train_work / train)",
+                "max(generate_work / rollout, tail) + train_work / train",
+            ),
+        ),
+        Slip(
+            "A training GPU keeps the reserve free, too: activations need room.",
+            edit=("train_bytes / train <= room", "train_bytes / train <= gpu_memory"),
+        ),
+        Slip(
+            "A rollout pool holds whole copies: a multiple of rollout_tp GPUs.",
+            edits=(
+                ("if gpus % rollout_tp == 0 and train_bytes", "if train_bytes"),
+                ("range(rollout_tp, gpus, rollout_tp)", "range(1, gpus)"),
+            ),
+        ),
         Slip(
             "Of equally fast placements the colocated one is asked for, then the smaller rollout pool.",
-            wrong.slip_two_pools_first,
+            edit=("min(found, key", "min(found[::-1], key"),
         ),
-        Slip("All GPUs may do both, one after the other.", wrong.slip_two_pools_only),
-        Slip("Impossible arguments were accepted.", wrong.slip_unchecked),
+        Slip(
+            "All GPUs may do both, one after the other.",
+            edit=("if gpus % rollout_tp == 0 and train_bytes / gpus + copy <= room:", "if False:"),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                (
+                    "    _check_counts(gpus=gpus, rollout_tp=rollout_tp)\n"
+                    "    _check_not_negative(generate_work=generate_work, train_work=train_work, "
+                    "tail=tail, reserve=reserve)\n"
+                    "    _check_not_negative(train_bytes=train_bytes, rollout_bytes=rollout_bytes)\n"
+                    "    if not gpu_memory > 0:\n"
+                    '        raise ValueError(f"gpu_memory must be > 0, got {gpu_memory!r}")\n'
+                ),
+                "",
+            ),
+        ),
     ),
 )
 

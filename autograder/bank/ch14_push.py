@@ -1,4 +1,4 @@
-"""Chapter 14: weights pushed in buckets, a root to mend, an engine that must not be left behind."""
+"""Chapter 14: weights pushed in buckets, a root to correct, an engine that must not be left behind."""
 
 # The wrong programs carry no types: they are code as learners write it.
 # mypy: disable-error-code="union-attr"
@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
+from autograder.bank import least
 from autograder.bank import wrong_pushes as wrong
+from autograder.bank.ch03_rules import every
+from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
 from rankzero.events import Event
 
@@ -74,17 +77,19 @@ def _buffers(rng: Random) -> list[Case]:
 
 
 def _shared(rng: Random) -> list[Case]:
-    """Two names for one memory, one of them a weight that stands turned; an empty tensor."""
+    """Two names for one memory, beside a transposed weight; an empty tensor, also between two large ones."""
     tied = MODEL | {"head.weight": MODEL["embed.weight"]}
     empty = tied | {"adapter": ("float32", 0, 4)}
     return [
         _push(rng, tied, 180, 2, ties=[("head.weight", "embed.weight")]),
         _push(rng, empty, 10**6, 2, 1, ties=[("head.weight", "embed.weight")], turned=["block.0.up"]),
+        _push(rng, {"a": ("float32", 9), "b": ("float32", 0, 4), "c": ("float32", 2, 5)}, 20, 2),
     ]
 
 
 def _no_buckets(rng: Random) -> list[Case]:
-    cases = [_push(rng, {"weight": ("float32", 3)}, size, 2) for size in (0, -rng.randint(1, 99))]
+    sizes: tuple[Any, ...] = (True, 8.0)  # 0 is in a public case
+    cases = [_push(rng, {"weight": ("float32", 3)}, size, 2) for size in sizes]
     return [Case(case.args, raises="ValueError") for case in cases]
 
 
@@ -138,9 +143,15 @@ PUSH = Build(
     groups=(
         Group("models", lambda rng: rng.choice(_models(rng)), 2, "A bucket holds as many tensors as fit.", _models),
         Group("a part of the world", lambda rng: rng.choice(_inside(rng)), 2, "src is a global rank.", _inside),
-        Group("buffers", lambda rng: rng.choice(_buffers(rng)), 2, "Whole numbers and flags travel too.", _buffers),
-        Group("tied", lambda rng: rng.choice(_shared(rng)), 2, "One memory is sent once, whatever its names.", _shared),
-        Group("bad input", lambda rng: rng.choice(_no_buckets(rng)), 2, "Buckets of nothing: ValueError.", _no_buckets),
+        Group("buffers", lambda rng: rng.choice(_buffers(rng)), 1, "Whole numbers and flags travel too."),
+        Group(
+            "tied",
+            lambda rng: rng.choice(_shared(rng)),
+            3,
+            "One memory is sent once, whatever its names; an empty tensor is not sent.",
+            _shared,
+        ),
+        bad_input(_no_buckets, "bucket_bytes is an integer > 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -149,11 +160,11 @@ PUSH = Build(
         ),
         Slip("Ranks list their tensors in different orders: sort the names.", wrong.slip_own_order),
         Slip("Buffers were left out: a state holds whole numbers and flags too.", wrong.slip_floats_alone),
-        Slip("All went in one bucket: that needs a second copy of the model.", wrong.slip_one_bucket),
+        Slip("Everything went in one bucket: that needs a second copy of the model.", wrong.slip_one_bucket),
         Slip("Every tensor went alone: fill buckets.", wrong.slip_one_by_one),
         Slip("src is a global rank, not the place in the group.", wrong.slip_root_in_group),
         Slip("Tied weights are one memory under two names: send it once.", wrong.slip_tied_twice),
-        Slip("Buckets of no bytes were accepted.", wrong.slip_any_bucket),
+        Slip(UNCHECKED, wrong.slip_any_bucket),
     ),
     rule=buckets_alone,
 )
@@ -227,6 +238,12 @@ def serving_alone(case: Case, _values: Sequence[Any], events: Sequence[Event]) -
     return f"rank {stray.rank} called {stray.operation}: it trains, and has no part in this" if stray else None
 
 
+def _weights_for(case: Case) -> list[int]:
+    """The serving ranks but the first of them need its tensor."""
+    ranks = len(case.args)
+    return [least.first_tensor(case) * (rank > ranks // 2) for rank in range(ranks)]
+
+
 DEBUG_SRC = Debug(
     id="14-debug-src",
     module="weight_push",
@@ -253,7 +270,7 @@ DEBUG_SRC = Debug(
             "One rank is the source for all of its group: it must be the same for every member.", slip_everyone_is_root
         ),
     ),
-    rule=serving_alone,
+    rule=every(serving_alone, least.heard(_weights_for)),
     wrong=wrong_src,
 )
 
@@ -309,7 +326,7 @@ DEBUG_REBINDING = Debug(
         Group("frozen", lambda rng: _layer(rng, True, "float64"), 3, "A layer that needs no gradients stays so."),
     ),
     slips=(
-        Slip("A new Parameter stands at a new address: copy into the old one, without gradients.", wrong_rebinding),
+        Slip("A new Parameter has a new address: copy into the old one, without gradients.", wrong_rebinding),
         Slip("`.data = ` gives the parameter another memory: the engine reads the old one.", slip_data_replaced),
         Slip("`assign=True` puts new tensors in place of the old.", slip_assigned),
         Slip("The bias is a parameter, too.", slip_bias_forgotten),

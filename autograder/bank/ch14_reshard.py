@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.bank import wrong_reshards as wrong
 from autograder.bank.ch03_rules import every, only_messages
+from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, Tensor, invalid
 from rankzero.events import Event
 
@@ -126,29 +127,60 @@ PLAN = Build(
             "A box may be empty, a target may leave gaps; a transfer is never empty.",
             _small,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_boxes(rng)),
-            8,
+        bad_input(
+            _bad_boxes,
             "Boxes in order, a target for each rank, sources equal or disjoint, and somebody who has each element; "
             "anything else is a ValueError.",
-            _bad_boxes,
         ),
     ),
     slips=(
-        Slip("Replicas sent the same element twice: one of them is enough.", wrong.slip_every_replica),
+        Slip(
+            "Replicas sent the same element twice: one of them is enough.",
+            edits=(
+                (
+                    "moves = [Transfer(owner, destination, _overlap(box, wanted)) for box, owner in owners.items()]",
+                    (
+                        "moves = [Transfer(owner, destination, _overlap(box, wanted)) for owner, box in "
+                        "enumerate(source)]"
+                    ),
+                ),
+                ("sum(_area(move.box) for move in moves)", "sum(_area(box) for box in {move.box for move in moves})"),
+            ),
+        ),
         Slip(
             "Boxes are half open: two that only touch share nothing, and an empty box is not sent.",
             wrong.slip_touching_boxes,
         ),
-        Slip("A rank that has an element does not ask a lower one for it.", wrong.slip_always_lowest),
-        Slip("What a rank keeps is listed too, with itself as the source.", wrong.slip_own_unlisted),
-        Slip("For each destination its own piece comes first, then the others by source.", wrong.slip_own_by_number),
-        Slip("Boxes count rows and columns of the matrix, not of the sender's part.", wrong.slip_local_places),
         Slip(
-            "Impossible arguments were accepted: an element that nobody holds, sources that overlap.",
-            wrong.slip_any_boxes,
+            "A rank that has an element does not ask a lower one for it.",
+            edit=("return owners | {source[destination]: destination}", "return owners"),
         ),
+        Slip(
+            "What a rank keeps is listed too, with itself as the source.",
+            edit=(
+                "sorted(moves, key=lambda move: (move.source != move.destination, move.source))",
+                "sorted((move for move in moves if move.source != destination), key=lambda move: move.source)",
+            ),
+        ),
+        Slip(
+            "For each destination its own piece comes first, then the others by source.",
+            edit=("(move.source != move.destination, move.source)", "move.source"),
+        ),
+        Slip(
+            "Boxes count rows and columns of the matrix, not of the sender's part.",
+            edit=(
+                "        plan += sorted(moves, key=lambda move: (move.source != move.destination, move.source))",
+                (
+                    "        for move in sorted(moves, key=lambda move: (move.source != "
+                    "move.destination, move.source)):\n"
+                    "            row, col = source[move.source][0], source[move.source][2]\n"
+                    "            a, b, c, d = move.box\n"
+                    "            plan.append(Transfer(move.source, destination, (a - row, b - row, c - "
+                    "col, d - col)))"
+                ),
+            ),
+        ),
+        Slip(UNCHECKED, wrong.slip_any_boxes),
     ),
 )
 

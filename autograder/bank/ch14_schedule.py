@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
 from random import Random
 
 from autograder.bank import wrong_async_runs as wrong
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 # --- simulate_async
@@ -58,15 +60,18 @@ def _small(rng: Random) -> list[Case]:
 
 def _bad(rng: Random) -> list[Case]:
     lengths = _responses(rng, 3, 5)
-    return [
-        invalid([*lengths, 0], 2, 2, 1.0, 1.0, 0.5, 1),
-        invalid(lengths, 0, 2, 1.0, 1.0, 0.5, 1),
-        invalid(lengths, 2, 0, 1.0, 1.0, 0.5, 1),
-        invalid(lengths, 2, 2, 0.0, 1.0, 0.5, 1),
-        invalid(lengths, 2, 2, 1.0, -1.0, 0.5, 1),
-        invalid(lengths, 2, 2, 1.0, 1.0, -0.5, 1),
-        invalid(lengths, 2, 2, 1.0, 1.0, 0.5, -1),
-    ]
+    names = ("lengths", "slots", "batch", "token_time", "train_time", "sync_time", "max_staleness")
+    good = dict(zip(names, (lengths, 2, 2, 1.0, 1.0, 0.5, 1), strict=True))
+    wrong: dict[str, tuple[object, ...]] = {
+        "lengths": tuple([*lengths, bad] for bad in (0, *NO_COUNTS)),
+        "slots": (0, *NO_COUNTS),
+        "batch": (0, *NO_COUNTS),
+        "token_time": (0.0, -1.0, inf),
+        "train_time": (-1.0, inf),
+        "sync_time": (-0.5, inf),
+        "max_staleness": (-1, *NO_COUNTS),
+    }
+    return each(good, wrong)
 
 
 SIMULATE_ASYNC = Build(
@@ -98,33 +103,88 @@ SIMULATE_ASYNC = Build(
         ),
         Group("stragglers", _straggler, 3, "The trainer takes what has finished; a straggler comes late, and stale."),
         Group("few responses", lambda rng: rng.choice(_small(rng)), 3, "No response, or less than a batch.", _small),
-        Group("bad input", lambda rng: rng.choice(_bad(rng)), 7, "Bad input must raise ValueError.", _bad),
+        bad_input(
+            _bad,
+            "Whole numbers >= 1 (the bound: >= 0), finite times >= 0 (token_time: > 0); else ValueError.",
+        ),
     ),
     slips=(
         Slip(
             "Staleness is counted for each response; the bound limits how far production runs ahead.",
-            wrong.slip_bound_for_all,
+            edit=("tuple(version - born[response] for response in taken)", "(max_staleness,) * batch"),
         ),
         Slip(
-            "The trainer waits for the responses in their order: a straggler blocks all others.", wrong.slip_index_order
+            "The trainer waits for the responses in their order: a straggler blocks all others.",
+            edits=(
+                ("len(queue) >= batch:", "set(range(len(steps) * batch, (len(steps) + 1) * batch)) <= set(queue):"),
+                (
+                    "taken, queue = queue[:batch], queue[batch:]",
+                    (
+                        "taken = range(len(steps) * batch, (len(steps) + 1) * batch)\n"
+                        "            queue = [response for response in queue if response not in taken]"
+                    ),
+                ),
+            ),
         ),
         Slip(
             "A response has the version with which it started, not the one at which it finished.",
-            wrong.slip_version_at_finish,
+            edit=(
+                "queue.append(heapq.heappop(running)[1])",
+                "queue.append(heapq.heappop(running)[1])\n            born[queue[-1]] = version",
+            ),
         ),
-        Slip("A step ends when the new weights have arrived: training and transfer.", wrong.slip_no_sync),
         Slip(
-            "With bound 0 the first batch must be allowed to start: bound + version + 1.", wrong.slip_bound_without_one
+            "A step ends when the new weights have arrived: training and transfer.",
+            edit=("now + train_time + sync_time", "now + train_time"),
         ),
-        Slip("Nothing holds the rollout back: the bound is not used.", wrong.slip_no_gate),
-        Slip("What fills no batch is not trained.", wrong.slip_last_batch_too),
+        Slip(
+            "With bound 0 the first batch must be allowed to start: bound + version + 1.",
+            edit=(
+                "min(len(lengths), (max_staleness + version + 1) * batch)",
+                "min(len(lengths), (max_staleness + version) * batch)",
+            ),
+        ),
+        Slip(
+            "Nothing holds the rollout back: the bound is not used.",
+            edit=("min(len(lengths), (max_staleness + version + 1) * batch)", "len(lengths)"),
+        ),
+        Slip(
+            "What fills no batch is not trained.",
+            edit=(
+                "len(queue) >= batch:",
+                "queue and (len(queue) >= batch or (not running and len(born) == len(lengths))):",
+            ),
+        ),
         Slip(
             "A free slot takes the next response at once; it does not wait for the others.",
-            wrong.slip_one_batch_at_a_time,
+            edit=(
+                "while len(born) < allowed and len(running) < slots:",
+                (
+                    "fresh = 0 if not running else slots\n"
+                    "        while len(born) < allowed and fresh < slots:\n"
+                    "            fresh += 1"
+                ),
+            ),
         ),
         Slip("A step that ends now raises the version before anything starts now.", wrong.slip_starts_first),
-        Slip("`busy` counts every response until the last step ends, trained or not.", wrong.slip_busy_of_trained),
-        Slip("Impossible arguments were accepted.", wrong.slip_accepts_anything),
+        Slip(
+            "`busy` counts every response until the last step ends, trained or not.",
+            edits=(
+                (
+                    "    step_end: float | None = None\n",
+                    "    step_end: float | None = None\n    trained: list[int] = []\n",
+                ),
+                (
+                    "taken, queue = queue[:batch], queue[batch:]",
+                    "taken, queue = queue[:batch], queue[batch:]\n            trained += taken",
+                ),
+                (
+                    "sum(max(0.0, min(end, total) - start) for start, end in spans)",
+                    "sum(spans[response][1] - spans[response][0] for response in trained)",
+                ),
+            ),
+        ),
+        Slip(UNCHECKED, wrong.slip_accepts_anything),
     ),
 )
 
@@ -136,35 +196,6 @@ def wrong_scaled_gen(lengths, slots, token_time, gpus):
         raise ValueError("lengths, slots and gpus must be >= 1, token_time must be > 0")
     work = sum(lengths) * token_time / slots
     return max(work, max(lengths, default=0) * token_time)
-
-
-def slip_divides_the_tail(lengths, slots, token_time, gpus):
-    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
-        raise ValueError("out of range")
-    return max(sum(lengths) / slots, max(lengths, default=0)) * token_time / gpus
-
-
-def slip_without_tail(lengths, slots, token_time, gpus):
-    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
-        raise ValueError("out of range")
-    return sum(lengths) * token_time / slots / gpus
-
-
-def slip_tail_added(lengths, slots, token_time, gpus):
-    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
-        raise ValueError("out of range")
-    return sum(lengths) * token_time / slots / gpus + max(lengths, default=0) * token_time
-
-
-def slip_forgets_slots(lengths, slots, token_time, gpus):
-    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
-        raise ValueError("out of range")
-    return max(sum(lengths) / gpus, max(lengths, default=0)) * token_time
-
-
-def slip_any_pool(lengths, slots, token_time, gpus):
-    work = sum(lengths) * token_time / (slots or 1)
-    return max(work / max(gpus, 1), max(lengths, default=0) * token_time)
 
 
 def _pool(rng: Random) -> Case:
@@ -181,12 +212,15 @@ def _large_pool(rng: Random) -> Case:
 
 def _bad_pool(rng: Random) -> list[Case]:
     lengths = [rng.randint(1, 99) for _ in range(3)]
-    return [
-        invalid(lengths, 1, 0.02, 0),
-        invalid(lengths, 0, 0.02, 4),
-        invalid(lengths, 1, 0.0, 4),
-        invalid([*lengths, 0], 1, 0.02, 4),
-    ]
+    return each(
+        {"lengths": lengths, "slots": 1, "token_time": 0.02, "gpus": 4},
+        {
+            "lengths": tuple([*lengths, bad] for bad in (0, -5)),
+            "slots": (0, -1),
+            "token_time": (0.0, -0.02, *NOT_FINITE),
+            "gpus": (0, -4),
+        },
+    )
 
 
 DEBUG_SCALED_GEN = Debug(
@@ -205,15 +239,55 @@ DEBUG_SCALED_GEN = Debug(
     groups=(
         Group("pools", _pool, 4, "All GPUs of the pool share the work."),
         Group("large pools", _large_pool, 4, "The longest response takes its time, however many GPUs there are."),
-        Group("bad input", lambda rng: rng.choice(_bad_pool(rng)), 4, "Bad input must raise ValueError.", _bad_pool),
+        bad_input(
+            _bad_pool,
+            "Tokens, slots and GPUs of at least 1, a finite token_time > 0; else ValueError.",
+        ),
     ),
     slips=(
         Slip("One GPU writes everything: the pool's size is not used.", wrong_scaled_gen),
-        Slip("The longest response cannot be split: its time does not shrink with the pool.", slip_divides_the_tail),
-        Slip("No pool is faster than the longest response.", slip_without_tail),
-        Slip("The longest response is written while the others are, not after them.", slip_tail_added),
-        Slip("A GPU writes `slots` responses at once.", slip_forgets_slots),
-        Slip("Impossible arguments were accepted.", slip_any_pool),
+        Slip(
+            "The longest response cannot be split: its time does not shrink with the pool.",
+            edit=(
+                "max(work / gpus, max(lengths, default=0) * token_time)",
+                "max(sum(lengths) / slots, max(lengths, default=0)) * token_time / gpus",
+            ),
+        ),
+        Slip(
+            "No pool is faster than the longest response.",
+            edit=("max(work / gpus, max(lengths, default=0) * token_time)", "work / gpus"),
+        ),
+        Slip(
+            "The longest response is written while the others are, not after them.",
+            edit=(
+                "max(work / gpus, max(lengths, default=0) * token_time)",
+                "work / gpus + max(lengths, default=0) * token_time",
+            ),
+        ),
+        Slip(
+            "A GPU writes `slots` responses at once.",
+            edit=(
+                "max(work / gpus, max(lengths, default=0) * token_time)",
+                "max(sum(lengths) / gpus, max(lengths, default=0)) * token_time",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    (
+                        '_check_counts(slots=slots, gpus=gpus, **{f"lengths[{i}]": length for i, length in '
+                        "enumerate(lengths)})\n"
+                        "    if not 0 < token_time < math.inf:\n"
+                        '        raise ValueError(f"token_time must be a finite number > 0, got '
+                        '{token_time!r}")\n'
+                        "    work = sum(lengths) * token_time / slots"
+                    ),
+                    "",
+                ),
+                ("work / gpus", "sum(lengths) * token_time / (slots or 1) / max(gpus, 1)"),
+            ),
+        ),
     ),
     wrong=wrong_scaled_gen,
 )

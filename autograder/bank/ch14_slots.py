@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from autograder.bank.refusals import bad_input
 from autograder.bank.wrong_weight_slots import WEIGHT_SLOTS
 from autograder.items import Build, Case, Choice, Group, Item, invalid, lazily
 
@@ -132,7 +133,6 @@ def _two_objects(rng: Random) -> Case:
         _commit(second),
         _BEGIN,
         _release(0),
-        ("other.release", (0,)),
     )
     return Case(calls=calls)
 
@@ -150,11 +150,13 @@ def _bad_calls(rng: Random) -> list[Case]:
         _ACQUIRE,
         _release(1),
         _release(slots),
+        ("release", (0.0,)),
+        ("release", (False,)),
         _release(0),
         _release(0),
         *_STATE,
     )
-    return [invalid(1), invalid(0), invalid(1.5), Case((slots,), calls=out_of_order)]
+    return [*(invalid(bad) for bad in (1, 0, 2.5, 2.0, True)), Case((slots,), calls=out_of_order)]
 
 
 SLOTS = Build(
@@ -195,12 +197,9 @@ SLOTS = Build(
         Group("several readers", _two_readers, 3, "A slot is free when all who pinned it have released it."),
         Group("versions", _refused, 3, "A version must be above the latest; a refused commit changes nothing."),
         Group("two objects", _two_objects, 2, "Two objects are independent, and have two slots each by default."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_calls(rng)),
-            4,
-            "What makes no sense must raise ValueError, and change nothing.",
+        bad_input(
             _bad_calls,
+            "Fewer than two slots, calls at the wrong time or for a wrong slot: ValueError; nothing changes.",
         ),
     ),
     slips=WEIGHT_SLOTS,

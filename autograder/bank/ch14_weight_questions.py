@@ -298,7 +298,7 @@ ROADS: tuple[Item, ...] = (
         options=(
             "the last rollouts on old weights, and training of layers that are not sent yet",
             "rollouts on the new weights, before they have arrived",
-            "nothing: every GPU must stand still",
+            "nothing: every GPU must stop",
             "the forward pass of the step that makes the new weights",
         ),
         correct=0,

@@ -2,63 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.units import GB, ms, us
 
-#: For a program that checks nothing; filled in with what it let pass.
-UNCHECKED = "Impossible arguments were accepted: {}."
-
 # --- chain_broadcast_time
-
-
-def slip_no_pipeline(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("link")
-    if type(receivers) is not int or receivers < 0 or type(chunks) is not int or chunks < 1:
-        raise ValueError("count")
-    return receivers * (latency + message_bytes / bandwidth)
-
-
-def slip_one_hop(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("link")
-    if type(receivers) is not int or receivers < 0 or type(chunks) is not int or chunks < 1:
-        raise ValueError("count")
-    return chunks * latency + message_bytes / bandwidth if receivers else 0.0
-
-
-def slip_chunks_only_start(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("link")
-    if type(receivers) is not int or receivers < 0 or type(chunks) is not int or chunks < 1:
-        raise ValueError("count")
-    return receivers * (chunks * latency + message_bytes / bandwidth)
-
-
-def slip_one_step_more(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("link")
-    if type(receivers) is not int or receivers < 0 or type(chunks) is not int or chunks < 1:
-        raise ValueError("count")
-    return (receivers + chunks) * (latency + message_bytes / (chunks * bandwidth)) if receivers else 0.0
-
-
-def slip_source_counted(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("link")
-    if type(receivers) is not int or receivers < 0 or type(chunks) is not int or chunks < 1:
-        raise ValueError("count")
-    return (receivers - 2 + chunks) * (latency + message_bytes / (chunks * bandwidth)) if receivers > 1 else 0.0
-
-
-def slip_nobody_waits(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
-    if message_bytes < 0 or bandwidth <= 0 or latency < 0:
-        raise ValueError("link")
-    if type(receivers) is not int or receivers < 0 or type(chunks) is not int or chunks < 1:
-        raise ValueError("count")
-    return (receivers - 1 + chunks) * (latency + message_bytes / (chunks * bandwidth))
 
 
 def slip_any_chain(message_bytes, receivers, bandwidth, latency=0.0, chunks=1):
@@ -91,9 +42,18 @@ def _short_chains(rng: Random) -> list[Case]:
 
 
 def _bad_chains(rng: Random) -> list[Case]:
-    good = (GB, rng.randint(1, 9), 50 * GB, 1e-5, rng.randint(1, 9))
-    wrong = ((0, -1.0), (1, -1), (1, 2.5), (2, 0), (2, -GB), (3, -1e-6), (4, 0), (4, 1.5))
-    return [invalid(*good[:place], bad, *good[place + 1 :]) for place, bad in wrong]
+    names = ("message_bytes", "receivers", "bandwidth", "latency", "chunks")
+    good = dict(zip(names, (GB, rng.randint(1, 9), 50 * GB, 1e-5, rng.randint(1, 9)), strict=True))
+    return each(
+        good,
+        {
+            "message_bytes": (-1.0, *NOT_FINITE),
+            "receivers": (-1, *NO_COUNTS),
+            "bandwidth": (0, -GB, *NOT_FINITE),
+            "latency": (-1e-6, *NOT_FINITE),
+            "chunks": (0, *NO_COUNTS),
+        },
+    )
 
 
 CHAIN = Build(
@@ -123,92 +83,68 @@ CHAIN = Build(
             "With nobody to send to it takes no time; one receiver gets all chunks, one after the other.",
             _short_chains,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_chains(rng)),
-            8,
-            "Sizes, start-ups >= 0, a bandwidth > 0, whole numbers of receivers >= 0 and chunks >= 1; or ValueError.",
+        bad_input(
             _bad_chains,
+            "Sizes, start-ups >= 0, a bandwidth > 0, whole numbers of receivers >= 0 and chunks >= 1; or ValueError.",
         ),
     ),
     slips=(
-        Slip("Each receiver waits for the whole message there: chunks overlap.", slip_no_pipeline),
-        Slip("That is when the first receiver is done: the last one is further down the chain.", slip_one_hop),
-        Slip("There chunks cost their start-up and overlap nothing: a step moves one chunk.", slip_chunks_only_start),
-        Slip("One step too many: the last chunk leaves after chunks - 1 steps.", slip_one_step_more),
-        Slip("One step too few: the source is not among the receivers.", slip_source_counted),
-        Slip("With no receivers nothing is sent.", slip_nobody_waits),
-        Slip(UNCHECKED.format("no bandwidth, half a chunk"), slip_any_chain),
+        Slip(
+            "Each receiver waits for the whole message; but chunks overlap.",
+            edit=(
+                "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
+                "receivers * (latency + message_bytes / bandwidth)",
+            ),
+        ),
+        Slip(
+            "That is when the first receiver is done: the last one is further down the chain.",
+            edit=(
+                "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
+                "chunks * latency + message_bytes / bandwidth if receivers else 0.0",
+            ),
+        ),
+        Slip(
+            "The chunks cost their start-up and overlap nothing; but a step moves one chunk.",
+            edit=(
+                "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
+                "receivers * (chunks * latency + message_bytes / bandwidth)",
+            ),
+        ),
+        Slip(
+            "One step too many: the last chunk leaves after chunks - 1 steps.",
+            edit=(
+                "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
+                "(receivers + chunks) * (latency + message_bytes / (chunks * bandwidth)) if receivers else 0.0",
+            ),
+        ),
+        Slip(
+            "One step too few: the source is not among the receivers.",
+            edit=(
+                "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
+                (
+                    "(receivers - 2 + chunks) * (latency + message_bytes / (chunks * bandwidth)) if "
+                    "receivers > 1 else 0.0"
+                ),
+            ),
+        ),
+        Slip(
+            "With no receivers nothing is sent.",
+            edit=(
+                "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
+                "(receivers - 1 + chunks) * (latency + message_bytes / (chunks * bandwidth))",
+            ),
+        ),
+        Slip(UNCHECKED, slip_any_chain),
     ),
 )
 
 # --- bucketed_sync_time
 
 
-def slip_no_overlap(message_bytes, bucket_bytes, bandwidths, latencies=None):
-    starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
-    if not bandwidths or len(starts) != len(bandwidths) or message_bytes < 0 or bucket_bytes <= 0:
-        raise ValueError("stages")
-    if min(bandwidths) <= 0 or min(starts) < 0:
-        raise ValueError("stage")
-    buckets = -(-message_bytes // bucket_bytes)
-    return float(sum(buckets * a + message_bytes / b for b, a in zip(bandwidths, starts, strict=True)))
-
-
-def slip_slowest_alone(message_bytes, bucket_bytes, bandwidths, latencies=None):
-    starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
-    if not bandwidths or len(starts) != len(bandwidths) or message_bytes < 0 or bucket_bytes <= 0:
-        raise ValueError("stages")
-    if min(bandwidths) <= 0 or min(starts) < 0:
-        raise ValueError("stage")
-    buckets = -(-message_bytes // bucket_bytes)
-    return float(max(buckets * a + message_bytes / b for b, a in zip(bandwidths, starts, strict=True)))
-
-
-def slip_last_is_full(message_bytes, bucket_bytes, bandwidths, latencies=None):
-    starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
-    if not bandwidths or len(starts) != len(bandwidths) or message_bytes < 0 or bucket_bytes <= 0:
-        raise ValueError("stages")
-    if min(bandwidths) <= 0 or min(starts) < 0:
-        raise ValueError("stage")
-    if message_bytes == 0:
-        return 0.0
-    one = [a + bucket_bytes / b for b, a in zip(bandwidths, starts, strict=True)]
-    return sum(one) + (-(-message_bytes // bucket_bytes) - 1) * max(one)
-
-
-def slip_rest_left_out(message_bytes, bucket_bytes, bandwidths, latencies=None):
-    starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
-    if not bandwidths or len(starts) != len(bandwidths) or message_bytes < 0 or bucket_bytes <= 0:
-        raise ValueError("stages")
-    if min(bandwidths) <= 0 or min(starts) < 0:
-        raise ValueError("stage")
-    one = [a + bucket_bytes / b for b, a in zip(bandwidths, starts, strict=True)]
-    buckets = message_bytes // bucket_bytes
-    return sum(one) + (buckets - 1) * max(one) if buckets else 0.0
-
-
-def slip_one_start(message_bytes, bucket_bytes, bandwidths, latencies=None):
-    starts = [0.0] * len(bandwidths) if latencies is None else list(latencies)
-    if not bandwidths or len(starts) != len(bandwidths) or message_bytes < 0 or bucket_bytes <= 0:
-        raise ValueError("stages")
-    if min(bandwidths) <= 0 or min(starts) < 0:
-        raise ValueError("stage")
-    done, left = [float(start) for start in starts], message_bytes
-    if left == 0:
-        return 0.0
-    while left > 0:
-        ready = 0.0
-        for stage, bandwidth in enumerate(bandwidths):
-            ready = done[stage] = max(ready, done[stage]) + min(left, bucket_bytes) / bandwidth
-        left -= bucket_bytes
-    return done[-1]
-
-
 def slip_any_buckets(message_bytes, bucket_bytes, bandwidths, latencies=None):
     starts = list(latencies or []) + [0.0] * len(bandwidths)
     done, left = [0.0, *(0.0 for _ in bandwidths)], message_bytes
-    while left > 0 and bucket_bytes > 0:
+    while 0 < left < math.inf and bucket_bytes > 0:
         ready = 0.0
         for stage, bandwidth in enumerate(bandwidths):
             took = starts[stage] + min(left, bucket_bytes) / (bandwidth or 1.0)
@@ -242,10 +178,21 @@ def _ends(rng: Random) -> list[Case]:
 
 
 def _bad_buckets(rng: Random) -> list[Case]:
-    good = (rng.randint(3, 9) * GB, GB, (50 * GB, 7 * GB))
-    wrong = [invalid(-1.0, *good[1:]), invalid(good[0], 0, good[2]), invalid(good[0], -GB, good[2])]
-    wrong += [invalid(*good[:2], stages) for stages in ((), (50 * GB, 0), (50 * GB, -GB))]
-    return [*wrong, invalid(*good, (1 * ms,)), invalid(*good, (1 * ms, -1 * ms)), invalid(*good, (0.0, 0.0, 0.0))]
+    good = {
+        "size": rng.randint(3, 9) * GB,
+        "bucket": GB,
+        "bandwidths": (50 * GB, 7 * GB),
+        "latencies": (1 * ms, 2 * ms),
+    }
+    return each(
+        good,
+        {
+            "size": (-1.0, *NOT_FINITE),
+            "bucket": (0, -GB, *NOT_FINITE),
+            "bandwidths": ((), *((50 * GB, bad) for bad in (0, -GB, *NOT_FINITE))),
+            "latencies": ((1 * ms,), (0.0, 0.0, 0.0), *((1 * ms, bad) for bad in (-1 * ms, *NOT_FINITE))),
+        },
+    )
 
 
 BUCKETS = Build(
@@ -277,113 +224,72 @@ BUCKETS = Build(
             "A bucket may be larger than the message; nothing to send takes no time.",
             _ends,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_buckets(rng)),
-            9,
-            "A size >= 0, buckets > 0, one stage or more with bandwidths > 0, as many latencies >= 0; or ValueError.",
+        bad_input(
             _bad_buckets,
+            "A size >= 0, buckets > 0, one stage or more with bandwidths > 0, as many latencies >= 0; or ValueError.",
         ),
     ),
     slips=(
-        Slip("The stages wait for each other there: while one bucket is sent, the next is gathered.", slip_no_overlap),
-        Slip("The slowest stage starts late: the first bucket must come to it, and leave it.", slip_slowest_alone),
-        Slip("The last bucket was rounded up to a full one.", slip_last_is_full),
-        Slip("What does not fill a bucket was left out: it is a bucket too.", slip_rest_left_out),
-        Slip("A stage starts up once for each bucket, not once for all.", slip_one_start),
-        Slip(UNCHECKED.format("no stage, buckets of nothing"), slip_any_buckets),
+        Slip(
+            "The stages wait for each other; but while one bucket is sent, the next is gathered.",
+            edit=(
+                "    full, rest = divmod(message_bytes, bucket_bytes)\n",
+                (
+                    "    return sum(-(-message_bytes // bucket_bytes) * a + message_bytes / b for b, a "
+                    "in stages)\n"
+                    "    full, rest = divmod(message_bytes, bucket_bytes)\n"
+                ),
+            ),
+        ),
+        Slip(
+            "The slowest stage starts late: the first bucket must come to it, and leave it.",
+            edit=(
+                "    full, rest = divmod(message_bytes, bucket_bytes)\n",
+                (
+                    "    return max(-(-message_bytes // bucket_bytes) * a + message_bytes / b for b, a "
+                    "in stages)\n"
+                    "    full, rest = divmod(message_bytes, bucket_bytes)\n"
+                ),
+            ),
+        ),
+        Slip(
+            "The last bucket was rounded up to a full one.",
+            edit=(
+                "full, rest = divmod(message_bytes, bucket_bytes)",
+                "full, rest = -(-message_bytes // bucket_bytes), 0",
+            ),
+        ),
+        Slip(
+            "What does not fill a bucket was left out: it is a bucket too.", edit=("    if rest:\n", "    if False:\n")
+        ),
+        Slip(
+            "A stage starts up once for each bucket, not once for all.",
+            edits=(
+                (
+                    (
+                        "    full, rest = divmod(message_bytes, bucket_bytes)\n"
+                        "    done = _full_buckets(full, bucket_bytes, stages)\n"
+                    ),
+                    (
+                        "    if not message_bytes:\n"
+                        "        return 0.0\n"
+                        "    full, rest = divmod(message_bytes, bucket_bytes)\n"
+                        "    done = list(starts)\n"
+                        "    for _ in range(int(full)):\n"
+                        "        ready = 0.0\n"
+                        "        for place, bandwidth in enumerate(bandwidths):\n"
+                        "            ready = done[place] = max(ready, done[place]) + bucket_bytes / "
+                        "bandwidth\n"
+                    ),
+                ),
+                ("message_time(rest, bandwidth, latency)", "rest / bandwidth"),
+            ),
+        ),
+        Slip(UNCHECKED, slip_any_buckets),
     ),
 )
 
 # --- transition_cost
-
-
-def slip_metadata_only(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
-    from dataclasses import make_dataclass
-
-    record = make_dataclass("Transition", ("received", "peak", "redundant"))
-    sizes = (train_tp, train_pp, train_dp, generate_tp, generate_pp)
-    if model_bytes <= 0 or any(type(size) is not int or size < 1 for size in sizes):
-        raise ValueError("sizes")
-    m, g, n = train_tp * train_pp, generate_tp * generate_pp, train_tp * train_pp * train_dp
-    if engine == "nested":
-        if m % g:
-            raise ValueError("does not nest")
-        return record(0.0, model_bytes / g, 0.0)
-    if engine not in ("zero3", "gather"):
-        raise ValueError("engine")
-    n = n if engine == "zero3" else m
-    return record(model_bytes * (n - 1) / n, float(model_bytes), model_bytes / n)
-
-
-def slip_own_slice_received(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
-    from dataclasses import make_dataclass
-
-    record = make_dataclass("Transition", ("received", "peak", "redundant"))
-    sizes = (train_tp, train_pp, train_dp, generate_tp, generate_pp)
-    if model_bytes <= 0 or any(type(size) is not int or size < 1 for size in sizes):
-        raise ValueError("sizes")
-    m, g, n = train_tp * train_pp, generate_tp * generate_pp, train_tp * train_pp * train_dp
-    if engine == "nested":
-        if m % g:
-            raise ValueError("does not nest")
-        return record(model_bytes / g, model_bytes / g, 0.0)
-    if engine not in ("zero3", "gather"):
-        raise ValueError("engine")
-    n = n if engine == "zero3" else m
-    return record(float(model_bytes), float(model_bytes), model_bytes / n)
-
-
-def slip_all_ranks(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
-    from dataclasses import make_dataclass
-
-    record = make_dataclass("Transition", ("received", "peak", "redundant"))
-    sizes = (train_tp, train_pp, train_dp, generate_tp, generate_pp)
-    if model_bytes <= 0 or any(type(size) is not int or size < 1 for size in sizes):
-        raise ValueError("sizes")
-    m, g, n = train_tp * train_pp, generate_tp * generate_pp, train_tp * train_pp * train_dp
-    if engine == "nested":
-        if m % g:
-            raise ValueError("does not nest")
-        return record(model_bytes * (n - g) / (n * g), model_bytes / g, 0.0)
-    if engine not in ("zero3", "gather"):
-        raise ValueError("engine")
-    return record(model_bytes * (n - 1) / n, float(model_bytes), model_bytes / n)
-
-
-def slip_one_replica(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
-    from dataclasses import make_dataclass
-
-    record = make_dataclass("Transition", ("received", "peak", "redundant"))
-    sizes = (train_tp, train_pp, train_dp, generate_tp, generate_pp)
-    if model_bytes <= 0 or any(type(size) is not int or size < 1 for size in sizes):
-        raise ValueError("sizes")
-    m, g = train_tp * train_pp, generate_tp * generate_pp
-    if engine == "nested":
-        if m % g:
-            raise ValueError("does not nest")
-        return record(model_bytes * (m - g) / (m * g), model_bytes / g, 0.0)
-    if engine not in ("zero3", "gather"):
-        raise ValueError("engine")
-    return record(model_bytes * (m - 1) / m, float(model_bytes), model_bytes / m)
-
-
-def slip_slice_is_kept(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
-    from dataclasses import make_dataclass
-
-    record = make_dataclass("Transition", ("received", "peak", "redundant"))
-    sizes = (train_tp, train_pp, train_dp, generate_tp, generate_pp)
-    if model_bytes <= 0 or any(type(size) is not int or size < 1 for size in sizes):
-        raise ValueError("sizes")
-    m, g, n = train_tp * train_pp, generate_tp * generate_pp, train_tp * train_pp * train_dp
-    if engine == "nested":
-        if m % g:
-            raise ValueError("does not nest")
-        return record(model_bytes * (m - g) / (m * g), model_bytes / g, model_bytes / m)
-    if engine not in ("zero3", "gather"):
-        raise ValueError("engine")
-    n = n if engine == "zero3" else m
-    return record(model_bytes * (n - 1) / n, model_bytes * (n + 1) / n, model_bytes / n)
 
 
 def slip_any_change(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
@@ -396,6 +302,10 @@ def slip_any_change(model_bytes, train_tp, train_pp, train_dp, generate_tp, gene
     n = m * train_dp or 1
     n = n if engine == "zero3" else m
     return record(model_bytes * (n - 1) / n, float(model_bytes), model_bytes / n)
+
+
+#: Those that gather the whole model.
+ENGINES = ("zero3", "gather")
 
 
 def _layout(rng: Random, engine: str) -> Case:
@@ -413,7 +323,9 @@ def _nested(rng: Random) -> Case:
 
 
 def _gathers(rng: Random) -> list[Case]:
-    return [_layout(rng, engine) for engine in ("zero3", "zero3", "gather", "gather")]
+    """Also to generation layouts whose slices do not nest in those of training: these engines do not use them."""
+    apart = [Case((rng.randint(10, 900) * GB, 4, 2, 2, rng.choice((3, 5, 16)), 1, engine)) for engine in ENGINES]
+    return [*apart, *(_layout(rng, engine) for engine in ENGINES for _ in range(2))]
 
 
 def _equal(rng: Random) -> list[Case]:
@@ -423,11 +335,12 @@ def _equal(rng: Random) -> list[Case]:
 
 
 def _bad_layouts(rng: Random) -> list[Case]:
-    good = (rng.randint(10, 900) * GB, 8, 2, 2, 4, 1)
-    wrong = [(0, 0), (0, -GB), (1, 0), (2, -1), (3, 1.5), (4, 0), (5, 0)]
-    cases = [invalid(*good[:at], bad, *good[at + 1 :], rng.choice(("zero3", "gather"))) for at, bad in wrong]
-    apart = [invalid(*good[:4], generate, 1, "nested") for generate in (3, 32)]
-    return [*cases, *apart, invalid(*good, "hybrid"), invalid(*good, "")]
+    names = ("model_bytes", "train_tp", "train_pp", "train_dp", "generate_tp", "generate_pp", "engine")
+    engine = rng.choice(("zero3", "gather"))
+    good = dict(zip(names, (rng.randint(10, 900) * GB, 8, 2, 2, 4, 1, engine), strict=True))
+    counts = dict.fromkeys(names[1:-1], (0, -1, True, 1.5))
+    apart = each(good | {"engine": "nested"}, {"generate_tp": (3, 32)})
+    return [*apart, *each(good, {"model_bytes": (0, -GB, *NOT_FINITE), **counts, "engine": ("hybrid", "")})]
 
 
 TRANSITION = Build(
@@ -449,7 +362,7 @@ TRANSITION = Build(
         Group(
             "full gathers",
             lambda rng: rng.choice(_gathers(rng)),
-            4,
+            6,
             "zero3 gathers from all ranks, gather from the ranks of one replica; a rank has its own part already.",
             _gathers,
         ),
@@ -460,21 +373,45 @@ TRANSITION = Build(
             "Where nothing changes nothing is received.",
             _equal,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_layouts(rng)),
-            11,
-            "A size > 0, whole numbers >= 1, one of three engines, slices that nest; anything else is a ValueError.",
+        bad_input(
             _bad_layouts,
+            "A finite size > 0, whole numbers >= 1, one of three engines, slices that nest; else ValueError.",
         ),
     ),
     slips=(
-        Slip("A change of layout moves data: a rank lacks a part of its new slice.", slip_metadata_only),
-        Slip("A rank has its own part already: it does not arrive.", slip_own_slice_received),
-        Slip("The model-parallel group is one replica: data-parallel ranks hold the same slices.", slip_all_ranks),
-        Slip("ZeRO-3 shards over the ranks of all replicas.", slip_one_replica),
-        Slip("That counts the training shard once more.", slip_slice_is_kept),
-        Slip(UNCHECKED.format("slices that do not nest, an engine that is not there"), slip_any_change),
+        Slip(
+            "A change of layout moves data: a rank lacks a part of its new slice.",
+            edit=("Transition(model_bytes * (parts - slices) / (parts * slices), model", "Transition(0.0, model"),
+        ),
+        Slip(
+            "A rank has its own part already: it does not arrive.",
+            edits=(
+                ("Transition(model_bytes * (parts - slices) / (parts * slices),", "Transition(model_bytes / slices,"),
+                ("Transition(model_bytes * (ranks - 1) / ranks,", "Transition(float(model_bytes),"),
+            ),
+        ),
+        Slip(
+            "The model-parallel group is one replica: data-parallel ranks hold the same slices.",
+            edits=(
+                (
+                    "model_bytes * (parts - slices) / (parts * slices)",
+                    "model_bytes * (parts * train_dp - slices) / (parts * train_dp * slices)",
+                ),
+                ('parts * train_dp if engine == "zero3" else parts', "parts * train_dp"),
+            ),
+        ),
+        Slip(
+            "ZeRO-3 shards over the ranks of all replicas.",
+            edit=('parts * train_dp if engine == "zero3" else parts', "parts"),
+        ),
+        Slip(
+            "That counts the training shard once more.",
+            edits=(
+                ("model_bytes / slices, 0.0)", "model_bytes / slices, model_bytes / parts)"),
+                ("float(model_bytes), model_bytes / ranks", "model_bytes * (ranks + 1) / ranks, model_bytes / ranks"),
+            ),
+        ),
+        Slip(UNCHECKED, slip_any_change),
     ),
 )
 

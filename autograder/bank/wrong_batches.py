@@ -113,13 +113,11 @@ def slip_any_options(logits, temperature=1.0, top_k=0, top_p=1.0):
     if temperature == 0:
         return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)
-    if top_k > 0:
+    if top_k:
         ranked[..., top_k:] = -torch.inf
     p = ranked.softmax(-1)
     if top_p < 1:
-        lost = p.cumsum(-1) - p >= top_p
-        lost[..., 0] = False
-        p = p.masked_fill(lost, 0.0)
+        p = p.masked_fill(p.cumsum(-1) - p >= top_p, 0.0)
     return torch.zeros_like(p).scatter(-1, order, p / p.sum(-1, keepdim=True))
 
 
@@ -133,7 +131,9 @@ SAMPLING = (
     Slip("Top-p counts the mass of what top-k has left, not of all tokens.", slip_top_p_of_all),
     Slip("The probabilities must stand where their tokens stand, not sorted.", slip_ranked_places),
     Slip(
-        "Impossible options were accepted: a negative temperature or top_k, a top_p outside (0, 1].", slip_any_options
+        "Impossible options were accepted: a temperature that is negative or not finite, a top_k that is negative or "
+        "`True`, a top_p outside (0, 1].",
+        slip_any_options,
     ),
 )
 
@@ -365,13 +365,49 @@ def slip_any_prompt(model, prompts, max_new_tokens, eos=None):
     return rows
 
 
+def slip_prompts_grow(model, prompts, max_new_tokens, eos=None):
+    import torch
+
+    class Cache:
+        def __init__(self):
+            self.length, self.held = 0, {}
+
+        def append(self, layer, *new):
+            old = self.held.get(layer, [one[:, :, :0] for one in new])
+            self.held[layer] = [torch.cat(pair, dim=2) for pair in zip(old, new, strict=True)]
+            return self.held[layer]
+
+    if not all(prompts) or type(max_new_tokens) is not int or max_new_tokens < 1:
+        raise ValueError("empty")
+    if not prompts:
+        return []
+    lengths = [len(prompt) for prompt in prompts]
+    longest, cache, running = max(lengths), Cache(), set(range(len(prompts)))
+    padding = torch.tensor([[longest - length] for length in lengths])
+    tokens = torch.tensor([[0] * (longest - len(p)) + p for p in prompts])
+    for _ in range(max_new_tokens):
+        columns = torch.arange(cache.length + tokens.shape[1])
+        mask = (columns >= padding)[:, None] & (columns <= columns[cache.length :, None])
+        tokens = model(tokens, (columns[cache.length :] - padding).clamp(min=0), cache, mask)[:, -1:].argmax(-1)
+        running -= {row for row in running if tokens[row, 0] == eos}
+        for row in running:
+            prompts[row].append(int(tokens[row, 0]))
+        if not running:
+            break
+    return [prompt[length:] for prompt, length in zip(prompts, lengths, strict=True)]
+
+
 BATCHES = (
-    Slip("Padding is attended: a mask must hide the columns before a row's first token.", slip_padding_attended),
-    Slip("Positions count padding: a row's first token stands at position 0.", slip_padding_counted),
-    Slip("Padded on the right, a row's last token does not stand in the last column.", slip_last_column),
-    Slip("A row that has met its end token goes on.", slip_goes_on),
+    Slip("Padding is attended to: a mask must hide the columns before a row's first token.", slip_padding_attended),
+    Slip("Positions count padding: a row's first token is at position 0.", slip_padding_counted),
+    Slip("Padded on the right, a row's last token is not in the last column.", slip_last_column),
+    Slip("A row goes on after its end token.", slip_goes_on),
     Slip("The end token is not part of the answer.", slip_eos_kept),
     Slip("Each prompt runs alone: put all rows through one pass per new token.", slip_one_by_one),
-    Slip("Without a cache every pass computes all tokens again.", slip_no_cache),
-    Slip("An empty prompt has no last token to continue, and no new token was asked for: ValueError.", slip_any_prompt),
+    Slip("Tokens are computed more than once: with a cache a pass takes one new token per row.", slip_no_cache),
+    Slip("Empty prompts were accepted, and numbers of new tokens that are below 1 or `True`.", slip_any_prompt),
+    Slip(
+        "The prompts that were handed in have the new tokens at their ends: leave arguments as they are.",
+        slip_prompts_grow,
+    ),
 )

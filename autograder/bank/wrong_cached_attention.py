@@ -79,12 +79,12 @@ def slip_not_itself(query, key, value, past_key, past_value):
 
 
 CACHED = (
-    Slip("is_causal=True aligns the mask to the first key: new tokens stand at the end.", slip_flag),
-    Slip("A new token saw later ones: several new tokens need a mask.", slip_no_mask),
+    Slip("The mask is aligned to the first key, as is_causal=True does it: the new tokens are at the end.", slip_flag),
+    Slip("A new token sees later ones: several new tokens need a mask.", slip_no_mask),
     Slip("Scores are divided by the square root of d, not of the number of tokens.", slip_scaled_by_tokens),
     Slip("Scores are divided by the square root of d.", slip_not_scaled),
     Slip("The cache that comes back lacks the new tokens.", slip_cache_not_grown),
-    Slip("New keys and values stand after the cached ones.", slip_new_first),
+    Slip("New keys and values come after the cached ones.", slip_new_first),
     Slip("A token attends to itself, too.", slip_not_itself),
 )
 
@@ -122,7 +122,7 @@ def slip_one_too_far(query, key, value):
 
 
 MASK = (
-    Slip("The mask is aligned to the first key: query i stands at S - T + i.", wrong_mask),
+    Slip("The mask is aligned to the first key: query i is at position S - T + i.", wrong_mask),
     Slip("That shows the future and hides the past: keep the lower triangle.", slip_upper),
     Slip("Without a mask a token sees later ones.", slip_sees_all),
     Slip("Each query sees one token too many: the diagonal is S - T.", slip_one_too_far),

@@ -7,50 +7,6 @@ from __future__ import annotations
 from autograder.items import Slip
 
 
-def clock_stops(work, interval, checkpoint_time, restart_time, failure_gaps):
-    from math import ceil, inf
-
-    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
-        raise ValueError("out of range")
-    gaps, lost, failures = iter(failure_gaps), 0.0, 0
-    left, count = next(gaps, inf), ceil(work / interval - 1e-9)
-    for segment in range(count):
-        length = (interval if segment < count - 1 else work - segment * interval) + checkpoint_time
-        while left < length:
-            lost, failures, left = lost + left, failures + 1, next(gaps, inf)
-            if not left > 0:
-                raise ValueError("out of range")
-        left -= length
-        if left == 0:
-            failures, left = failures + 1, next(gaps, inf)
-    parts = {"useful": work, "checkpoint": count * checkpoint_time, "lost": lost, "restart": failures * restart_time}
-    return {"wall": sum(parts.values()), **parts, "failures": failures}
-
-
-def checkpoint_is_safe(work, interval, checkpoint_time, restart_time, failure_gaps):
-    from math import ceil, inf
-
-    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
-        raise ValueError("out of range")
-    gaps, failures, count = iter(failure_gaps), 0, ceil(work / interval - 1e-9)
-    spent, left = {"useful": work, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}, next(gaps, inf)
-    for segment in range(count):
-        useful = interval if segment < count - 1 else work - segment * interval
-        kept = False
-        while not kept:
-            kept = left >= useful
-            used = min(left, useful + checkpoint_time)
-            spent["checkpoint" if kept else "lost"] += used - useful if kept else used
-            left -= used
-            while left == 0:
-                failures, left = failures + 1, next(gaps, inf)
-                if not left > 0:
-                    raise ValueError("out of range")
-                spent["restart"] += min(left, restart_time)
-                left -= min(left, restart_time)
-    return {"wall": sum(spent.values()), **spent, "failures": failures}
-
-
 def absolute_times(work, interval, checkpoint_time, restart_time, failure_gaps):
     from math import ceil, inf
 
@@ -82,102 +38,6 @@ def absolute_times(work, interval, checkpoint_time, restart_time, failure_gaps):
                 clock += used
                 if strike > clock or strike == last:
                     break
-    return {"wall": sum(spent.values()), **spent, "failures": failures}
-
-
-def drawn_again(work, interval, checkpoint_time, restart_time, failure_gaps):
-    from math import ceil, inf
-
-    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
-        raise ValueError("out of range")
-    gaps, failures, count = iter(failure_gaps), 0, ceil(work / interval - 1e-9)
-    spent = {"useful": work, "checkpoint": count * checkpoint_time, "lost": 0.0, "restart": 0.0}
-    for segment in range(count):
-        useful = interval if segment < count - 1 else work - segment * interval
-        left = next(gaps, inf)
-        if not left > 0:
-            raise ValueError("out of range")
-        while left <= useful + checkpoint_time:
-            spent["lost"] += left if left < useful + checkpoint_time else 0.0
-            done, left = left == useful + checkpoint_time, 0.0
-            while left == 0:
-                failures, left = failures + 1, next(gaps, inf)
-                if not left > 0:
-                    raise ValueError("out of range")
-                spent["restart"] += min(left, restart_time)
-                left -= min(left, restart_time)
-            if done:
-                break
-    return {"wall": sum(spent.values()), **spent, "failures": failures}
-
-
-def last_not_saved(work, interval, checkpoint_time, restart_time, failure_gaps):
-    from math import ceil, inf
-
-    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
-        raise ValueError("out of range")
-    gaps, failures, count = iter(failure_gaps), 0, ceil(work / interval - 1e-9)
-    spent, left = {"useful": work, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}, next(gaps, inf)
-    for segment in range(count):
-        last = segment == count - 1
-        useful, stall = (work - segment * interval, 0.0) if last else (interval, checkpoint_time)
-        saved = False
-        while not saved:
-            saved = left >= useful + stall
-            spent["checkpoint" if saved else "lost"] += stall if saved else left
-            left -= useful + stall if saved else left
-            while left == 0:
-                failures, left = failures + 1, next(gaps, inf)
-                if not left > 0:
-                    raise ValueError("out of range")
-                spent["restart"] += min(left, restart_time)
-                left -= min(left, restart_time)
-    return {"wall": sum(spent.values()), **spent, "failures": failures}
-
-
-def end_loses(work, interval, checkpoint_time, restart_time, failure_gaps):
-    from math import ceil, inf
-
-    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
-        raise ValueError("out of range")
-    gaps, failures, count = iter(failure_gaps), 0, ceil(work / interval - 1e-9)
-    spent, left = {"useful": work, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}, next(gaps, inf)
-    for segment in range(count):
-        useful = interval if segment < count - 1 else work - segment * interval
-        saved = False
-        while not saved:
-            saved = left > useful + checkpoint_time
-            spent["checkpoint" if saved else "lost"] += checkpoint_time if saved else left
-            left -= useful + checkpoint_time if saved else left
-            while left == 0:
-                failures, left = failures + 1, next(gaps, inf)
-                if not left > 0:
-                    raise ValueError("out of range")
-                spent["restart"] += min(left, restart_time)
-                left -= min(left, restart_time)
-    return {"wall": sum(spent.values()), **spent, "failures": failures}
-
-
-def whole_last_segment(work, interval, checkpoint_time, restart_time, failure_gaps):
-    from math import ceil, inf
-
-    if not (0 < work < inf and 0 < interval < inf and 0 <= checkpoint_time < inf and 0 <= restart_time < inf):
-        raise ValueError("out of range")
-    gaps, failures, count = iter(failure_gaps), 0, ceil(work / interval - 1e-9)
-    spent, left = {"useful": 0.0, "checkpoint": 0.0, "lost": 0.0, "restart": 0.0}, next(gaps, inf)
-    for _ in range(count):
-        saved = False
-        while not saved:
-            saved = left >= interval + checkpoint_time
-            spent["useful"] += interval if saved else 0.0
-            spent["checkpoint" if saved else "lost"] += checkpoint_time if saved else left
-            left -= interval + checkpoint_time if saved else left
-            while left == 0:
-                failures, left = failures + 1, next(gaps, inf)
-                if not left > 0:
-                    raise ValueError("out of range")
-                spent["restart"] += min(left, restart_time)
-                left -= min(left, restart_time)
     return {"wall": sum(spent.values()), **spent, "failures": failures}
 
 
@@ -225,15 +85,64 @@ def run_unchecked(work, interval, checkpoint_time, restart_time, failure_gaps):
 
 
 SIMULATE_RUN = (
-    Slip("The clock stands still during a restart: failures strike then, too.", clock_stops),
-    Slip("A failure in the checkpoint loses the segment: it is safe only when the checkpoint is.", checkpoint_is_safe),
+    Slip(
+        "The clock stands still during a restart: failures strike then, too.",
+        edit=(
+            (
+                '                spent["restart"] += min(left, restart_time)\n'
+                "                left -= min(left, restart_time)"
+            ),
+            '                spent["restart"] += restart_time',
+        ),
+    ),
+    Slip(
+        "A failure in the checkpoint loses the segment: it is safe only when the checkpoint is.",
+        edits=(
+            ("saved = left >= useful + checkpoint_time", "saved = left >= useful"),
+            (
+                (
+                    '                spent["checkpoint"] += checkpoint_time\n'
+                    "                left -= useful + checkpoint_time"
+                ),
+                (
+                    '                spent["checkpoint"] += min(left - useful, checkpoint_time)\n'
+                    "                left -= min(left, useful + checkpoint_time)"
+                ),
+            ),
+        ),
+    ),
     Slip("Each gap counts from the last failure; you read them as times since the start.", absolute_times),
-    Slip("A gap runs on over the end of a segment; you take a new one for each segment.", drawn_again),
-    Slip("The last segment is saved, too.", last_not_saved),
-    Slip("A failure exactly at the end of a checkpoint loses nothing.", end_loses),
-    Slip("The last segment may be shorter than the interval.", whole_last_segment),
+    Slip(
+        "A gap runs on over the end of a segment; you take a new one for each segment.",
+        edit=(
+            "        saved = False\n        while not saved:",
+            (
+                "        left = left if segment == 0 else _next_gap(gaps)\n"
+                "        saved = False\n"
+                "        while not saved:"
+            ),
+        ),
+    ),
+    Slip(
+        "The last segment is saved, too.",
+        edit=(
+            "    for segment in range(segments):\n",
+            (
+                "    for segment in range(segments):\n"
+                "        checkpoint_time = checkpoint_time if segment < segments - 1 else 0.0\n"
+            ),
+        ),
+    ),
+    Slip(
+        "A failure exactly at the end of a checkpoint loses nothing.",
+        edit=("saved = left >= useful + checkpoint_time", "saved = left > useful + checkpoint_time"),
+    ),
+    Slip(
+        "The last segment may be shorter than the interval.",
+        edit=("interval if segment < segments - 1 else work - (segments - 1) * interval", "interval"),
+    ),
     Slip(
         "All gaps are read before the run begins: they may never end, so take each when it is needed.", all_gaps_first
     ),
-    Slip("Impossible arguments were accepted.", run_unchecked),
+    Slip("Arguments outside their ranges were accepted, or raised another exception than ValueError.", run_unchecked),
 )

@@ -17,7 +17,7 @@ class Rebinds:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -41,7 +41,7 @@ class ReturnsView:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -65,7 +65,7 @@ class CapturesAnew:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -89,7 +89,7 @@ class ReturnsPadding:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -113,7 +113,7 @@ class KeepsOldRows:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -136,7 +136,7 @@ class NeverReplays:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -159,7 +159,7 @@ class OneGraph:
             raise ValueError("x must be [b, width]")
         size = self.sizes[-1] if len(x) <= self.sizes[-1] else None
         if size is None:
-            return self.model(x)
+            return self.model(x).detach()
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -189,7 +189,57 @@ class CapturesAtOnce:
             raise ValueError("x must be [b, width]")
         size = next((size for size in self.sizes if size >= len(x)), None)
         if size is None:
+            return self.model(x).detach()
+        if size not in self.held:
+            buffer, graph = x.new_zeros(size, self.width), self.graph()
+            self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
+            self.captures += 1
+        graph, buffer, output = self.held[size]
+        buffer.zero_()
+        buffer[: len(x)].copy_(x)
+        graph.replay()
+        return output[: len(x)].clone()
+
+
+class KeepsGradients:
+    def __init__(self, model, sizes, width, graph=None):
+        if not sizes or any(not isinstance(n, int) or isinstance(n, bool) or n < 1 for n in (*sizes, width)):
+            raise ValueError("sizes and width must be >= 1")
+        self.model, self.sizes, self.width, self.graph = model, sorted(sizes), width, graph
+        self.captures, self.held = 0, {}
+
+    def run(self, x):
+        if x.dim() != 2 or x.shape[1] != self.width or len(x) < 1:
+            raise ValueError("x must be [b, width]")
+        size = next((size for size in self.sizes if size >= len(x)), None)
+        if size is None:
             return self.model(x)
+        if size not in self.held:
+            buffer, graph = x.new_zeros(size, self.width), self.graph()
+            self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
+            self.captures += 1
+        graph, buffer, output = self.held[size]
+        buffer.zero_()
+        buffer[: len(x)].copy_(x)
+        graph.replay()
+        return output[: len(x)].clone()
+
+
+class CutsLargeBatches:
+    def __init__(self, model, sizes, width, graph=None):
+        if not sizes or any(not isinstance(n, int) or isinstance(n, bool) or n < 1 for n in (*sizes, width)):
+            raise ValueError("sizes and width must be >= 1")
+        self.model, self.sizes, self.width, self.graph = model, sorted(sizes), width, graph
+        self.captures, self.held = 0, {}
+
+    def run(self, x):
+        import torch
+
+        if x.dim() != 2 or x.shape[1] != self.width or len(x) < 1:
+            raise ValueError("x must be [b, width]")
+        size = next((size for size in self.sizes if size >= len(x)), None)
+        if size is None:
+            return torch.cat([self.run(part) for part in x.split(self.sizes[-1])])
         if size not in self.held:
             buffer, graph = x.new_zeros(size, self.width), self.graph()
             self.held[size] = graph, buffer, graph.record(lambda: self.model(buffer))
@@ -210,4 +260,6 @@ GRAPH_RUNNER = (
     Slip("That runs the model again instead of replaying its graph.", NeverReplays),
     Slip("Every batch is padded to the largest size: take the smallest that is large enough.", OneGraph),
     Slip("A size is captured when a batch first needs it; yours captures all of them at once.", CapturesAtOnce),
+    Slip("A batch that runs without a graph keeps gradients: nothing here is trained.", KeepsGradients),
+    Slip("A batch larger than every size runs eagerly, as a whole; yours is cut into graphs.", CutsLargeBatches),
 )

@@ -68,14 +68,26 @@ def slip_never_negative(scores, log_probs, ref_log_probs, mask, beta):
     return rewards
 
 
+def slip_reward_times_mask(scores, log_probs, ref_log_probs, mask, beta):
+    if not 0 <= beta < float("inf") or scores.shape != mask.shape[:1] or not mask.any(1).all():
+        raise ValueError("out of range")
+    if log_probs.shape != mask.shape or ref_log_probs.shape != mask.shape:
+        raise ValueError("shapes")
+    rewards = -beta * (log_probs - ref_log_probs) * mask
+    last = [int(row.nonzero()[-1]) for row in mask]
+    rewards[range(len(last)), last] += scores
+    return rewards
+
+
 REWARDS = (
     Slip("The score is paid once, at the last real token: that pays it at every token.", slip_score_at_every_token),
     Slip("The last column is padding in a short response: pay at the last real token.", slip_score_in_last_column),
     Slip("Leaving the reference is charged, not paid: the sign of beta is wrong.", slip_bonus),
     Slip("Padding was never written: it costs nothing.", slip_padding_pays),
     Slip("With a gap in the mask the number of real tokens is not the place of the last one.", slip_count_is_place),
-    Slip("That is k3. In the reward belongs k1, whose sum is the log-ratio of the response.", slip_k3),
-    Slip("k1 of a token may be negative, and must stay: only its mean is a KL divergence.", slip_never_negative),
+    Slip("That is k3. The reward takes k1, whose sum is the log-ratio of the response.", slip_k3),
+    Slip("k1 of a token may be negative, and must stay so: only its mean is a KL divergence.", slip_never_negative),
+    Slip("The mask is a factor: 0 times nan is nan. Replace what is masked.", slip_reward_times_mask),
 )
 
 # --- masked_gae
@@ -198,17 +210,36 @@ def slip_returns_of_padding(rewards, values, mask, discount=1.0, gae_lambda=0.95
     return advantages, advantages + values
 
 
+def slip_gae_times_mask(rewards, values, mask, discount=1.0, gae_lambda=0.95):
+    import torch
+
+    if not (0 <= discount <= 1 and 0 <= gae_lambda <= 1) or not mask.any(1).all():
+        raise ValueError("out of range")
+    if rewards.shape != mask.shape or values.shape != mask.shape:
+        raise ValueError("shapes")
+    running, after = torch.zeros_like(rewards[:, 0]), torch.zeros_like(rewards[:, 0])
+    advantages, real = torch.zeros_like(rewards), mask > 0
+    for t in reversed(range(rewards.shape[1])):
+        delta = rewards[:, t] + discount * after - values[:, t]
+        running = torch.where(real[:, t], delta + discount * gae_lambda * running, running)
+        after = torch.where(real[:, t], values[:, t], after)
+        advantages[:, t] = running * real[:, t]
+    return advantages, (advantages + values) * mask
+
+
 GAE = (
     Slip("After the last real token the value is 0; that of the padding was taken.", slip_padding_is_next),
-    Slip("Masked tokens inside a response are passed over; here they break the chain.", slip_chain_broken),
+    Slip("Masked tokens inside a response are skipped; here they break the chain.", slip_chain_broken),
     Slip("The next value of a token before a gap is that of the next real token, not 0.", slip_gap_ends_the_value),
     Slip("A return is the advantage plus the value.", slip_returns_without_values),
     Slip(
-        "A return holds all that is still to come: the reward of the token alone is no target.", slip_reward_is_return
+        "A return holds all that is still to come: the reward of the token alone is not the target.",
+        slip_reward_is_return,
     ),
     Slip("Each response starts anew: the sum of one row ran into the next.", slip_state_shared),
     Slip("The running sum shrinks by discount times lambda.", slip_discount_forgotten),
     Slip("Returns of padding are 0, too.", slip_returns_of_padding),
+    Slip("The returns are multiplied by the mask: 0 times nan is nan. Replace what is masked.", slip_gae_times_mask),
 )
 
 # --- masked_whiten
@@ -256,13 +287,22 @@ def slip_variance_for_deviation(values, mask, eps=1e-8):
     return (values - real.mean()) / (real.var(unbiased=False) + eps) * mask
 
 
+def slip_white_times_mask(values, mask, eps=1e-8):
+    if not mask.any(1).all() or values.shape != mask.shape or not 0 <= eps < float("inf"):
+        raise ValueError("mask")
+    count = mask.sum()
+    centred = (values - (values * mask).sum() / count) * mask
+    return centred * (centred.square().sum() / count + eps).rsqrt()
+
+
 WHITEN = (
     Slip("Whitened each by itself, a good and a bad response look alike: take the whole batch.", slip_each_row),
     Slip("Padding was counted in mean and variance.", slip_padding_counts),
     Slip("The zeros of the padding were counted in mean and variance: divide by the real tokens.", slip_zeros_count),
     Slip("The result is 0 where the mask is 0.", slip_padding_not_zero),
-    Slip("Asked is the variance of the batch itself: divide by the count, not by one less.", slip_sample_variance),
+    Slip("The variance is that of the batch itself: divide by the count, not by one less.", slip_sample_variance),
     Slip("Divide by the root of the variance.", slip_variance_for_deviation),
+    Slip("The mask is a factor: 0 times nan is nan. Replace what is masked.", slip_white_times_mask),
 )
 
 # --- group_advantages
@@ -327,11 +367,14 @@ def slip_group_of_one(rewards, group_size, normalize=True, eps=1e-4):
 
 
 GROUPS = (
-    Slip("The mean is that of the group: a hard prompt is not to blame.", slip_batch_mean),
-    Slip("The deviation is that of the group.", slip_batch_deviation),
-    Slip("Asked is the sample deviation: divide by G - 1.", slip_population_deviation),
-    Slip("The answers to a prompt stand side by side: the groups were taken with a stride.", slip_with_stride),
+    Slip("The mean is that of the group, not of the batch.", slip_batch_mean),
+    Slip("The deviation is that of the group, not of the batch.", slip_batch_deviation),
+    Slip("The deviation is that of a sample: divide by G - 1.", slip_population_deviation),
+    Slip("The answers to a prompt are next to each other: the groups were taken with a stride.", slip_with_stride),
     Slip("eps is added to the deviation, not to the variance.", slip_eps_in_the_root),
     Slip("That leaves each response out of its own mean: G / (G - 1) times too much.", slip_leave_one_out),
-    Slip("One response is no group, and a rest is none: raise ValueError.", slip_group_of_one),
+    Slip(
+        "Groups of one response and rewards that are not whole groups were accepted: raise ValueError.",
+        slip_group_of_one,
+    ),
 )

@@ -138,9 +138,26 @@ def slip_signed_kl(log_probs, old_log_probs, advantages, mask, clip=0.2):
     return -torch.minimum(free, clipped).mean(), kind(*(float(part.detach().mean()) for part in parts))
 
 
+def slip_infinite_ratio(log_probs, old_log_probs, advantages, mask, clip=0.2):
+    from dataclasses import make_dataclass
+
+    import torch
+
+    if not 0 < clip < float("inf") or not mask.any(1).all():
+        raise ValueError("out of range")
+    if any(one.shape != mask.shape for one in (log_probs, old_log_probs, advantages)):
+        raise ValueError("shapes")
+    kind = make_dataclass("LossStats", ["outside_fraction", "clipped_fraction", "approx_kl"])
+    log_ratio, gains = (log_probs - old_log_probs)[mask > 0], advantages[mask > 0]
+    ratio = log_ratio.exp()
+    free, clipped = ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains
+    parts = ((ratio - 1).abs() > clip).double(), (clipped < free).double(), log_ratio.expm1() - log_ratio
+    return -torch.minimum(free, clipped).mean(), kind(*(float(part.detach().mean()) for part in parts))
+
+
 POLICY = (
     Slip("Divide by the real tokens: padding dilutes the mean.", slip_padding_dilutes),
-    Slip("What stands in the padding reached the loss as nan: mask the difference before exp.", slip_exp_of_padding),
+    Slip("What the padding holds reached the loss as nan: mask the difference before exp.", slip_exp_of_padding),
     Slip("That is the objective: a loss is its negative.", slip_ascends),
     Slip("The smaller of the free and the clipped term counts, not the clipped one always.", slip_always_clipped),
     Slip("That is a mean of means, in which a token of a long response weighs less.", slip_each_response),
@@ -149,6 +166,11 @@ POLICY = (
         "A ratio outside may still send a gradient: count where the clipped term is smaller.", slip_outside_is_clipped
     ),
     Slip("approx_kl is ratio - 1 - log ratio, which is never negative.", slip_signed_kl),
+    Slip(
+        "Where a ratio overflows, the term that does not count still reaches the result: 0 times infinity is nan. "
+        "Limit the log-ratio before exp.",
+        slip_infinite_ratio,
+    ),
 )
 
 # --- value_loss
@@ -204,13 +226,26 @@ def slip_value_itself_clamped(values, old_values, returns, mask, clip=0.2):
     return 0.5 * torch.maximum((values - returns).square(), (held - returns).square())[mask > 0].mean()
 
 
+def slip_times_mask(values, old_values, returns, mask, clip=0.2):
+    import torch
+
+    if not 0 < clip < float("inf") or not mask.any(1).all():
+        raise ValueError("out of range")
+    if any(one.shape != mask.shape for one in (values, old_values, returns)):
+        raise ValueError("shapes")
+    held = old_values + (values - old_values).clamp(-clip, clip)
+    errors = torch.maximum((values - returns).square(), (held - returns).square())
+    return 0.5 * (errors * mask).sum() / mask.sum()
+
+
 VALUE = (
     Slip("The larger of the two errors counts: the smaller one would reward a large step.", slip_smaller_error),
-    Slip("A step further than clip earns nothing: the held value's error counts, too.", slip_not_clipped),
-    Slip("Of the free and the held value's error the larger counts.", slip_held_alone),
+    Slip("A step further than clip gains nothing: the clamped value's error counts, too.", slip_not_clipped),
+    Slip("Of the errors of the value and of the clamped value the larger counts.", slip_held_alone),
     Slip("Padding has no value: average over the real tokens.", slip_no_mask),
     Slip("Half the mean squared error is asked for.", slip_no_half),
     Slip("The step is clamped, around the old value: not the value itself.", slip_value_itself_clamped),
+    Slip("The mask is a factor: 0 times nan is nan. Replace what is masked, or leave it out.", slip_times_mask),
 )
 
 # --- preference_loss
@@ -256,6 +291,6 @@ PREFERENCE = (
     Slip("sigmoid of a large gap rounds to 0 and its logarithm is infinite: use logsigmoid.", slip_log_of_sigmoid),
     Slip("Chosen and rejected are swapped.", slip_swapped),
     Slip("That is a hinge: the model of Bradley and Terry is a logarithm of a sigmoid.", slip_hinge),
-    Slip("Asked is the mean over the pairs.", slip_sum),
+    Slip("The loss is the mean over the pairs, not their sum.", slip_sum),
     Slip("Only the difference of a pair's scores counts: the zero is arbitrary.", slip_each_score),
 )

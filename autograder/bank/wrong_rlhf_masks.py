@@ -39,7 +39,9 @@ MASK = (
         "The end is part of the response: it carries the score, and ending is learned like any token.",
         slip_end_left_out,
     ),
-    Slip("Tokens after the end count, too, unless they are the end once more: cut at the first end.", slip_not_padding),
+    Slip(
+        "Tokens after the end were counted, unless they are the end once more: cut at the first end.", slip_not_padding
+    ),
     Slip("What follows the first end is not part of the response: count the ends before a token.", slip_second_end),
     Slip("The first end counts, not the last.", slip_last_end),
     Slip("A response without an end is all real: argmax of nothing is 0.", slip_no_end_no_response),
@@ -96,11 +98,11 @@ def slip_raw_logits(logits, tokens, prompt_length):
 
 
 LOG_PROBS = (
-    Slip("The logits at position t speak of token t + 1: shift by one.", slip_no_shift),
+    Slip("The logits at position t are about token t + 1: shift by one.", slip_no_shift),
     Slip("That shifts the tokens the wrong way: pair the logits at t - 1 with the token at t.", slip_shifted_back),
     Slip("After the shift the response begins one place earlier: its first token is lost.", slip_first_token_lost),
     Slip("A small probability rounds to 0 and its logarithm is infinite: use log_softmax.", slip_log_of_softmax),
-    Slip("Asked is the token that was written, not the likeliest.", slip_likeliest),
+    Slip("Take the token that was written, not the likeliest one.", slip_likeliest),
     Slip("Return logarithms of the probabilities.", slip_probabilities),
     Slip("Logits are log-probabilities only after log_softmax over the vocabulary.", slip_raw_logits),
 )

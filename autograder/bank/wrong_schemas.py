@@ -1,4 +1,4 @@
-"""Wrong programs for ``schema_to_regex``: one mistake in each. Each is complete in itself."""
+"""Wrong programs for ``schema_to_regex``: one mistake in each. Each is an edit, or complete in itself."""
 
 # mypy: ignore-errors
 
@@ -6,6 +6,9 @@
 def slip_leading_zeros(schema):
     import json
     import re
+
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
 
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
@@ -55,6 +58,9 @@ def slip_no_negative(schema):
     import json
     import re
 
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
+
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -103,6 +109,9 @@ def slip_trailing_comma(schema):
     import json
     import re
 
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
+
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -148,6 +157,9 @@ def slip_trailing_comma(schema):
 
 def slip_unescaped(schema):
     import json
+
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
 
     def written(value):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -197,6 +209,9 @@ def slip_repr(schema):
     import json
     import re
 
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
+
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -244,6 +259,9 @@ def slip_repr(schema):
 def slip_ascii_keys(schema):
     import json
     import re
+
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
 
     def written(value):
         return re.escape(json.dumps(value, separators=(",", ":")))
@@ -293,6 +311,9 @@ def slip_one_at_least(schema):
     import json
     import re
 
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
+
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -338,6 +359,9 @@ def slip_one_at_least(schema):
 def slip_no_minimum(schema):
     import json
     import re
+
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
 
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
@@ -387,6 +411,9 @@ def slip_blanks(schema):
     import json
     import re
 
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
+
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -434,6 +461,9 @@ def slip_blanks(schema):
 def slip_any_order(schema):
     import json
     import re
+
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
 
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
@@ -484,6 +514,9 @@ def slip_anything_goes(schema):
     import json
     import re
 
+    notes = ("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment")
+    schema = {keyword: value for keyword, value in schema.items() if keyword not in notes}
+
     def written(value):
         return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -507,6 +540,54 @@ def slip_anything_goes(schema):
         if most == 0:
             return r"\[\]"
         further = f"{item}(,{item})*"
+        return rf"\[{further}\]" if least else rf"\[({further})?\]"
+    if kind == "string":
+        least, most = bounds("minLength", "maxLength")
+        return f'"[A-Za-z0-9 ]{{{least},{most}}}"'
+    return {"integer": "-?(0|[1-9][0-9]{0,8})", "boolean": "(true|false)", "null": "null"}[kind]
+
+
+def slip_refuses_titles(schema):
+    import json
+    import re
+
+    def written(value):
+        return re.escape(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+    def bounds(low, high):
+        least, most = schema.get(low, 0), schema.get(high)
+        if type(least) is not int or type(most) is not int or not 0 <= least <= most:
+            raise ValueError(f"{low} and {high} must be integers in order")
+        return least, most
+
+    if "enum" in schema:
+        if set(schema) - {"enum", "type"} or type(schema["enum"]) is not list or not schema["enum"]:
+            raise ValueError("enum must be a list of values")
+        return "(" + "|".join(map(written, schema["enum"])) + ")"
+    known = {
+        "object": ("properties", "required", "additionalProperties"),
+        "array": ("items", "minItems", "maxItems"),
+        "string": ("minLength", "maxLength"),
+    }
+    kind = schema.get("type")
+    if kind not in ("object", "array", "string", "integer", "boolean", "null"):
+        raise ValueError(f"type must be known, got {kind!r}")
+    for keyword in schema:
+        if keyword != "type" and keyword not in known.get(kind, ()):
+            raise ValueError(f"{keyword} is not known here")
+    if kind == "object":
+        properties = schema.get("properties", {})
+        if set(schema.get("required", properties)) != set(properties) or schema.get("additionalProperties"):
+            raise ValueError("required and additionalProperties may only say what holds anyway")
+        members = (f"{written(key)}:{slip_refuses_titles(value)}" for key, value in properties.items())
+        return r"\{" + ",".join(members) + r"\}"
+    if kind == "array":
+        if "items" not in schema:
+            raise ValueError("items must be there")
+        item, (least, most) = slip_refuses_titles(schema["items"]), bounds("minItems", "maxItems")
+        if most == 0:
+            return r"\[\]"
+        further = f"{item}(,{item}){{{max(least - 1, 0)},{most - 1}}}"
         return rf"\[{further}\]" if least else rf"\[({further})?\]"
     if kind == "string":
         least, most = bounds("minLength", "maxLength")

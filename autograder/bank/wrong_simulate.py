@@ -6,28 +6,6 @@
 from __future__ import annotations
 
 
-def slip_sends_never_wait(programs, eager=False):
-    ranks = range(len(programs))
-    for rank in ranks:
-        for verb, peer in programs[rank]:
-            if verb not in ("send", "recv") or peer not in ranks or peer == rank:
-                raise ValueError("impossible call")
-    place, sent, rounds = [0] * len(programs), [], 0
-    while True:
-        heads = {r: programs[r][place[r]] for r in ranks if place[r] < len(programs[r])}
-        moving = [r for r, (verb, peer) in heads.items() if verb == "send" or (peer, r) in sent]
-        if not moving:
-            return rounds, heads
-        for rank in moving:
-            verb, peer = heads[rank]
-            if verb == "send":
-                sent.append((rank, peer))
-            else:
-                sent.remove((peer, rank))
-            place[rank] += 1
-        rounds += 1
-
-
 def slip_any_receive(programs, eager=False):
     ranks = range(len(programs))
     for rank in ranks:
@@ -48,85 +26,6 @@ def slip_any_receive(programs, eager=False):
         for rank in moving:
             verb, peer = heads[rank]
             boxes[peer if verb == "send" else rank] += 1 if verb == "send" else -1
-            place[rank] += 1
-        rounds += 1
-
-
-def slip_all_are_stuck(programs, eager=False):
-    ranks = range(len(programs))
-    for rank in ranks:
-        for verb, peer in programs[rank]:
-            if verb not in ("send", "recv") or peer not in ranks or peer == rank:
-                raise ValueError("impossible call")
-    place, sent, rounds = [0] * len(programs), [], 0
-    meets = {"send": "recv", "recv": "send"}
-    while True:
-        heads = {r: programs[r][place[r]] for r in ranks if place[r] < len(programs[r])}
-        if eager:
-            moving = [r for r, (verb, peer) in heads.items() if verb == "send" or (peer, r) in sent]
-        else:
-            moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (meets[verb], r)]
-        if not moving:
-            everyone = {r: programs[r][min(place[r], len(programs[r]) - 1)] for r in ranks if programs[r]}
-            return rounds, everyone if heads else {}
-        for rank in moving:
-            verb, peer = heads[rank]
-            if verb == "send":
-                sent.append((rank, peer))
-            elif (peer, rank) in sent:
-                sent.remove((peer, rank))
-            place[rank] += 1
-        rounds += 1
-
-
-def slip_stops_when_one_waits(programs, eager=False):
-    ranks = range(len(programs))
-    for rank in ranks:
-        for verb, peer in programs[rank]:
-            if verb not in ("send", "recv") or peer not in ranks or peer == rank:
-                raise ValueError("impossible call")
-    place, sent, rounds = [0] * len(programs), [], 0
-    meets = {"send": "recv", "recv": "send"}
-    while True:
-        heads = {r: programs[r][place[r]] for r in ranks if place[r] < len(programs[r])}
-        if eager:
-            moving = [r for r, (verb, peer) in heads.items() if verb == "send" or (peer, r) in sent]
-        else:
-            moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (meets[verb], r)]
-        if not moving or len(moving) < len(heads):
-            return rounds, heads
-        for rank in moving:
-            verb, peer = heads[rank]
-            if verb == "send":
-                sent.append((rank, peer))
-            elif (peer, rank) in sent:
-                sent.remove((peer, rank))
-            place[rank] += 1
-        rounds += 1
-
-
-def slip_arrives_at_once(programs, eager=False):
-    ranks = range(len(programs))
-    for rank in ranks:
-        for verb, peer in programs[rank]:
-            if verb not in ("send", "recv") or peer not in ranks or peer == rank:
-                raise ValueError("impossible call")
-    place, sent, rounds = [0] * len(programs), [], 0
-    meets = {"send": "recv", "recv": "send"}
-    while True:
-        heads = {r: programs[r][place[r]] for r in ranks if place[r] < len(programs[r])}
-        if eager:
-            sending = [r for r, (verb, _) in heads.items() if verb == "send"]
-            sent += [(r, heads[r][1]) for r in sending]
-            receiving = [r for r, (verb, peer) in heads.items() if verb == "recv" and (peer, r) in sent]
-            for rank in receiving:
-                sent.remove((heads[rank][1], rank))
-            moving = sending + receiving
-        else:
-            moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (meets[verb], r)]
-        if not moving:
-            return rounds, heads
-        for rank in moving:
             place[rank] += 1
         rounds += 1
 

@@ -7,8 +7,10 @@ def slip_world_size(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows == 0 or not bucket_bytes > 0:
         raise ValueError("impossible")
     gradients = []
@@ -27,6 +29,8 @@ def slip_world_size(parameters, count, bucket_bytes=25 * 2**20, group=None):
             for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
                 g.copy_(part.view_as(g))
             calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -58,8 +62,10 @@ def slip_tied_twice(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows == 0 or not bucket_bytes > 0:
         raise ValueError("impossible")
     gradients = []
@@ -77,6 +83,8 @@ def slip_tied_twice(parameters, count, bucket_bytes=25 * 2**20, group=None):
             for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
                 g.copy_(part.view_as(g))
             calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -84,8 +92,10 @@ def slip_forward_order(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows == 0 or not bucket_bytes > 0:
         raise ValueError("impossible")
     gradients = []
@@ -103,6 +113,8 @@ def slip_forward_order(parameters, count, bucket_bytes=25 * 2**20, group=None):
             for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
                 g.copy_(part.view_as(g))
             calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -110,8 +122,10 @@ def slip_below_the_cap(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows == 0 or not bucket_bytes > 0:
         raise ValueError("impossible")
     buckets: list = []
@@ -128,6 +142,8 @@ def slip_below_the_cap(parameters, count, bucket_bytes=25 * 2**20, group=None):
         dist.all_reduce(flat, group=group)
         for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
             g.copy_(part.view_as(g))
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return len(buckets)
 
 
@@ -135,8 +151,10 @@ def slip_one_by_one(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows == 0 or not bucket_bytes > 0:
         raise ValueError("impossible")
     calls = 0
@@ -147,6 +165,8 @@ def slip_one_by_one(parameters, count, bucket_bytes=25 * 2**20, group=None):
             gradient = parameter.grad.mul_(count / int(rows)) if count else parameter.grad.zero_()
             dist.all_reduce(gradient, group=group)
             calls += 1
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -156,8 +176,10 @@ def slip_leaves_early(parameters, count, bucket_bytes=25 * 2**20, group=None):
 
     if count == 0:
         return 0
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if not bucket_bytes > 0:
         raise ValueError("impossible")
     gradients = []
@@ -175,6 +197,8 @@ def slip_leaves_early(parameters, count, bucket_bytes=25 * 2**20, group=None):
             for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
                 g.copy_(part.view_as(g))
             calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -182,8 +206,10 @@ def slip_nothing_times_nan(parameters, count, bucket_bytes=25 * 2**20, group=Non
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows == 0 or not bucket_bytes > 0:
         raise ValueError("impossible")
     gradients = []
@@ -201,6 +227,8 @@ def slip_nothing_times_nan(parameters, count, bucket_bytes=25 * 2**20, group=Non
             for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
                 g.copy_(part.view_as(g))
             calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -208,8 +236,10 @@ def slip_replaces(parameters, count, bucket_bytes=25 * 2**20, group=None):
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     if rows <= 0 or count < 0 or not 0 < bucket_bytes < 1e300:
         raise ValueError("impossible")
     share = count / int(rows)
@@ -224,6 +254,8 @@ def slip_replaces(parameters, count, bucket_bytes=25 * 2**20, group=None):
             for p, part in zip(bucket, flat.split([p.numel() for p in bucket]), strict=True):
                 p.grad = part.view_as(p).clone()
             calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
     return calls
 
 
@@ -231,8 +263,10 @@ def slip_accepts_anything(parameters, count, bucket_bytes=25 * 2**20, group=None
     import torch
     import torch.distributed as dist
 
-    rows = torch.tensor(count)
-    dist.all_reduce(rows, group=group)
+    parameters = list(parameters)
+    totals = torch.tensor([count, *(p.grad is not None for p in parameters)])
+    dist.all_reduce(totals, group=group)
+    rows, *holders = totals
     share = count / max(1, int(rows))
     gradients = []
     for parameter in reversed(list(dict.fromkeys(parameters))):
@@ -240,6 +274,34 @@ def slip_accepts_anything(parameters, count, bucket_bytes=25 * 2**20, group=None
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
             gradients.append(parameter.grad.mul_(share) if share else parameter.grad.zero_())
+    calls, bucket = 0, []
+    for place, gradient in enumerate(gradients):
+        bucket.append(gradient)
+        if sum(g.nbytes for g in bucket) >= bucket_bytes or place == len(gradients) - 1:
+            flat = torch.cat([g.flatten() for g in bucket])
+            dist.all_reduce(flat, group=group)
+            for g, part in zip(bucket, flat.split([g.numel() for g in bucket]), strict=True):
+                g.copy_(part.view_as(g))
+            calls, bucket = calls + 1, []
+    for p, ranks in zip(parameters, holders, strict=True):
+        p.grad = p.grad if ranks else None
+    return calls
+
+
+def slip_zeros_for_all(parameters, count, bucket_bytes=25 * 2**20, group=None):
+    import torch
+    import torch.distributed as dist
+
+    rows = torch.tensor(count)
+    dist.all_reduce(rows, group=group)
+    if rows <= 0 or count < 0 or not 0 < bucket_bytes < 1e300:
+        raise ValueError("impossible")
+    gradients = []
+    for parameter in reversed(list(dict.fromkeys(parameters))):
+        if parameter.requires_grad:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            gradients.append(parameter.grad.mul_(count / int(rows)) if count else parameter.grad.zero_())
     calls, bucket = 0, []
     for place, gradient in enumerate(gradients):
         bucket.append(gradient)

@@ -1,9 +1,14 @@
-"""Drivers of the capstone: a disk that crashes, and a job that is killed. Standard library only."""
+"""Drivers of the capstone: a disk that crashes, a run that fails, and a job that is killed. Standard library only.
+
+``crashed`` hands back the operations that were asked of the disk; what they leave on it is worked out by the grader. A
+forged list that is right is the program that was asked for, written down. ``killed`` hands back weights and examples,
+which only the right state leads to.
+"""
 
 # mypy: no-check-untyped-defs
 
-import copy
-import random
+from copy import deepcopy
+from random import Random
 
 
 class Crash(BaseException):
@@ -11,45 +16,34 @@ class Crash(BaseException):
 
 
 class Disk:
-    """Files of which a crash may leave a part. It crashes before operation number ``left``, and stays dead."""
+    """Files, and the operations on them. It crashes before operation number ``left``, and stays dead."""
 
     def __init__(self, files, left):
-        self.files, self.left, self.dead = dict(files), left, False
-        self.torn, self.others, self.name = set(), False, None
+        self.files, self.left, self.dead, self.operations = dict(files), left, False, []
 
-    def _step(self):
+    def _step(self, kind, name, *more):
         if self.dead or self.left == 0:
             self.dead = True
             raise Crash
+        if kind != "write" and name not in self.files:
+            raise FileNotFoundError(name)
         self.left -= 1
+        self.operations.append([kind, name, *more])
 
     def write(self, name, data):
-        self._step()
+        self._step("write", name, data)
         self.files[name] = data
-        self.torn.add(name)
-        self.others = self.others or name != self.name
 
     def sync(self, name):
-        self._step()
-        if name not in self.files:
-            raise FileNotFoundError(name)
-        self.torn.discard(name)
+        self._step("sync", name)
 
     def rename(self, name, to):
-        self._step()
-        if name not in self.files:
-            raise FileNotFoundError(name)
+        self._step("rename", name, to)
         self.files[to] = self.files.pop(name)
-        self.torn.discard(to)
-        if name in self.torn:
-            self.torn = self.torn - {name} | {to}
 
     def remove(self, name):
-        self._step()
-        if name not in self.files:
-            raise FileNotFoundError(name)
+        self._step("remove", name)
         del self.files[name]
-        self.torn.discard(name)
 
 
 def crashed(program, files, name, data):
@@ -57,45 +51,41 @@ def crashed(program, files, name, data):
 
     "after a crash" lists what a reader may then find under the name, "at the end" what is there for good.
     """
-    found, safe, operations, ended = set(), True, 0, False
-    while not ended and operations < 100:
-        disk = Disk(files, operations)
-        disk.name = name
+    runs, ended = [], False
+    while not ended and len(runs) < 100:
+        disk = Disk(files, len(runs))
         try:
             program(disk, name, data)
             ended = not disk.dead
         except Crash:
             pass
-        found.add(_under(disk, files, name, data))
-        safe = safe and bool(disk.files.keys() - disk.torn)
-        operations += 1
-    return {
-        "after a crash": sorted(found),
-        "at the end": _under(disk, files, name, data),
-        "always a whole file somewhere": safe,
-        "other files left": len(set(disk.files) - {name}),
-        "wrote beside it": disk.others,
-    }
+        runs.append(disk.operations)
+    return runs
 
 
-def _under(disk, files, name, data):
-    if name not in disk.files:
-        return "nothing"
-    if name in disk.torn:
-        return "a part of a checkpoint"
-    return "this checkpoint" if disk.files[name] == data else "the last checkpoint" if name in files else "another file"
+def failing(program, work, interval, checkpoint_time, restart_time, failure_gaps):
+    """One call. Gaps that come as an iterator are counted when they are taken."""
+    taken = []
+
+    def counted():
+        for gap in failure_gaps:
+            taken.append(gap)
+            yield gap
+
+    gaps = failure_gaps if isinstance(failure_gaps, list) else counted()
+    return {"run": program(work, interval, checkpoint_time, restart_time, gaps), "taken": len(taken)}
 
 
 def killed(program, seed, examples, steps, every, kill_at):
     """A small job is killed, resumed with your state, and run to its end: its weights, and the examples that it saw."""
     state = _start(seed)
-    saved, seen = copy.deepcopy(state), []
+    saved, seen = deepcopy(state), []
     while state["step"] < kill_at:
         seen.append(_train(state, seed, examples))
         if state["step"] % every == 0:
-            saved = copy.deepcopy(state)
+            saved = deepcopy(state)
     seen = seen[: saved["step"]]
-    state = program(_start(seed), copy.deepcopy(saved))
+    state = program(_start(seed), deepcopy(saved))
     while state["step"] < steps and len(seen) < 2 * steps:
         seen.append(_train(state, seed, examples))
     return {"weights": state["weights"], "examples": seen}
@@ -116,12 +106,12 @@ def _train(state, seed, examples):
     """One step of a line fitted to points, with noise, momentum and a loss scale; returns the example."""
     sampler, rng, scaler = state["sampler"], state["rng"], state["scaler"]
     order = list(range(examples))
-    random.Random(f"{seed} epoch {sampler['epoch']}").shuffle(order)
+    Random(f"{seed} epoch {sampler['epoch']}").shuffle(order)
     example = order[sampler["position"]]
     sampler["position"] += 1
     if sampler["position"] == examples:
         sampler["epoch"], sampler["position"] = sampler["epoch"] + 1, 0
-    noise = random.Random(f"{rng['seed']} draw {rng['drawn']}").random()
+    noise = Random(f"{rng['seed']} draw {rng['drawn']}").random()
     rng["drawn"] += 1
     x = example / examples + 0.25 * noise
     error = state["weights"][0] * x + state["weights"][1] - (3 * x - 1)

@@ -1,4 +1,8 @@
-"""Chapter 5: gradients that are averaged, an optimizer that steps, a slice whose gradient comes back."""
+"""Chapter 5: gradients that are averaged, an optimizer that steps, a slice whose gradient comes back.
+
+All that is handed back are values. That gradients are averaged in place is seen in the tensors that held them before.
+Types are words of the child, which the values would betray: another type rounds otherwise.
+"""
 
 # mypy: no-check-untyped-defs
 
@@ -8,24 +12,30 @@ import torch
 def synchronized(program, gradients, count, missing=(), order=None, frozen=(), dtype="float64", **options):
     """Parameters get these gradients and are handed over with the count; the answer holds what their gradients became.
 
-    Of the parameters in ``missing`` the gradient is None, those in ``frozen`` need none. ``order`` says in which order
-    they are named, and may name one twice. As ``model.parameters()`` does, they come one by one.
+    Of the parameters in ``missing`` the gradient is None, those in ``frozen`` need none, though they hold one.
+    ``order`` says in which order they are named, and may name one twice. As ``model.parameters()`` does, they come one
+    by one.
     """
     parameters = [torch.nn.Parameter(torch.zeros_like(g, dtype=getattr(torch, dtype))) for g in gradients]
     for place, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
         parameter.requires_grad_(place not in frozen)
-        if place not in missing and place not in frozen:
+        if place not in missing:
             parameter.grad = gradient.to(parameter.dtype)
-    before = [parameter.grad for parameter in parameters]
+    held = [parameter.grad for parameter in parameters]
     named = (parameters[place] for place in (order or range(len(parameters))))
     reductions = program(named, count, **options)
     now = [parameter.grad for parameter in parameters]
     return {
         "reductions": reductions,
-        "gradients": [gradient if gradient is None else gradient.double() for gradient in now],
+        "gradients": [in_float64(gradient) for gradient in now],
         "types": [str(gradient if gradient is None else gradient.dtype) for gradient in now],
-        "in place": all(new is old for new, old in zip(now, before, strict=True) if old is not None),
+        "tensors that were the gradients before": [in_float64(gradient) for gradient in held],
     }
+
+
+def in_float64(gradient):
+    """A tensor in the widest type, None where there is none."""
+    return None if gradient is None else gradient.double()
 
 
 def stepped(program, shapes, steps, seed, missing=(), frozen=(), dtype="float32", **options):

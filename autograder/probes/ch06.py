@@ -1,4 +1,9 @@
-"""Chapter 6: split layers are called, and a gradient is sent back through them."""
+"""Chapter 6: split layers are called, and a gradient is sent back through them.
+
+All that is handed back are values: results, gradients, and what the tensors that went in hold after the call. A program
+that puts its inputs back to what they were has left them as they were. The type of a result in bfloat16 is a word of
+the child: its values are rounded so or not.
+"""
 
 # mypy: no-check-untyped-defs
 
@@ -7,23 +12,31 @@ import functools
 import torch
 import torch.distributed as dist
 
+Tensor = torch.Tensor
+detach, requires_grad_, chunk, narrow = Tensor.detach, Tensor.requires_grad_, Tensor.chunk, Tensor.narrow
+zero_, bfloat16 = Tensor.zero_, Tensor.bfloat16
 
-def differentiated(program, *args, pairs=False):
+
+def differentiated(program, *args, pairs=False, half=False):
     """The last argument is a gradient: the result for the others is sent back with it; nothing may be changed.
 
-    In ``pairs``, ranks 0 and 1 are a group, 2 and 3 another one, and so on.
+    In ``pairs``, ranks 0 and 1 are a group, 2 and 3 another one, and so on. With ``half``, numbers are bfloat16.
     """
+    if half:
+        answer = differentiated(program, *(bfloat16(arg) if is_number(arg) else arg for arg in args), pairs=pairs)
+        kind = str(answer["value"].dtype)
+        wide = {name: [whole(one) for one in tensors] for name, tensors in answer.items() if name != "value"}
+        return {"type": kind, "value": answer["value"].float(), **wide}
     if pairs:
         groups = [dist.new_group([first, first + 1]) for first in range(0, dist.get_world_size(), 2)]
         program = functools.partial(program, group=groups[dist.get_rank() // 2])
     *given, upstream = args
-    before = [arg.clone() for arg in args if isinstance(arg, torch.Tensor)]
-    leaves = [arg.requires_grad_() for arg in given if isinstance(arg, torch.Tensor) and arg.is_floating_point()]
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    leaves = [requires_grad_(arg) for arg in given if is_number(arg)]
     value = program(*given)
     send_back(value, upstream)
-    now = [arg.detach() for arg in args if isinstance(arg, torch.Tensor)]
-    unchanged = all(torch.equal(old, new) for old, new in zip(before, now, strict=True))
-    return {"value": value, "gradients": [leaf.grad for leaf in leaves], "unchanged": unchanged}
+    after = [detach(tensor) for tensor in tensors]
+    return {"value": value, "gradients": [leaf.grad for leaf in leaves], "arguments after the call": after}
 
 
 def operator(program, x, upstream, form="plain"):
@@ -33,19 +46,23 @@ def operator(program, x, upstream, form="plain"):
     if form == "transposed":
         return differentiated(lambda given: program(given.t()), x, upstream)
     if form == "expanded":
-        leaf = x.requires_grad_()
+        leaf = requires_grad_(x)
         value = program(leaf)
         send_back(value.sum(), None)
-        return {"value": value, "gradients": [leaf.grad]}
-    answer = differentiated(program, x.bfloat16(), upstream.bfloat16())
-    kind = str(answer["value"].dtype)
-    return {"type": kind, "value": answer["value"].float(), "gradients": [whole(g) for g in answer["gradients"]]}
+        return {"value": value, "gradients": [leaf.grad], "arguments after the call": [detach(leaf), upstream]}
+    return differentiated(program, x, upstream, half=True)
 
 
 def layer(program, weight, bias, x, upstream, **options):
-    """The layer is made of weight and bias and called with x; its output is sent back with the last argument."""
+    """The layer is made of weight and bias and called with x; its output is sent back with the last argument.
+
+    What the layer was made of is overwritten before the call: its parameters are its own.
+    """
     module = program(weight, bias, **options)
-    value = module(x.requires_grad_())
+    for full in (weight, bias):
+        if full is not None:
+            zero_(full)
+    value = module(requires_grad_(x))
     send_back(value, upstream)
     kept = {"weight": module.weight, "weight.grad": module.weight.grad, "x.grad": x.grad, "value": value}
     own = getattr(module, "bias", None)
@@ -54,7 +71,7 @@ def layer(program, weight, bias, x, upstream, **options):
 
 def mlp(program, x, up, up_bias, down, down_bias, upstream):
     """The result is sent back with the last argument; of the full weights' gradients the rank's own block counts."""
-    leaves = [tensor.requires_grad_() for tensor in (x, up, up_bias, down, down_bias)]
+    leaves = [requires_grad_(tensor) for tensor in (x, up, up_bias, down, down_bias)]
     value = program(*leaves)
     send_back(value, upstream)
     rank, ranks = dist.get_rank(), dist.get_world_size()
@@ -65,14 +82,14 @@ def mlp(program, x, up, up_bias, down, down_bias, upstream):
 
 def attention(program, x, wq, wk, wv, wo, heads, kv_heads, upstream):
     """The result is sent back with the last argument; of a weight's gradient the rank's own heads count."""
-    weights = [tensor.requires_grad_() for tensor in (wq, wk, wv, wo)]
-    value = program(x.requires_grad_(), *weights, heads, kv_heads)
+    weights = [requires_grad_(tensor) for tensor in (wq, wk, wv, wo)]
+    value = program(requires_grad_(x), *weights, heads, kv_heads)
     send_back(value, upstream)
     rank, ranks, width = dist.get_rank(), dist.get_world_size(), wq.shape[0] // heads
     query = (rank * heads // ranks * width, heads // ranks * width)  # first row, number of rows
     key_value = (rank * kv_heads // ranks * width, max(1, kv_heads // ranks) * width)
     cuts = {"wq": (wq, 0, *query), "wk": (wk, 0, *key_value), "wv": (wv, 0, *key_value), "wo": (wo, 1, *query)}
-    grads = {f"{name}.grad": None if w.grad is None else w.grad.narrow(*cut) for name, (w, *cut) in cuts.items()}
+    grads = {f"{name}.grad": None if w.grad is None else narrow(w.grad, *cut) for name, (w, *cut) in cuts.items()}
     return {"value": value, "x.grad": x.grad, **grads}
 
 
@@ -82,11 +99,16 @@ def send_back(value, upstream):
         value.backward(upstream)
 
 
+def is_number(arg):
+    """Whether an argument is a tensor of floating-point numbers."""
+    return isinstance(arg, Tensor) and arg.is_floating_point()
+
+
 def own_block(gradient, dim, rank, ranks):
     """One rank's block of a gradient, None where there is none."""
-    return None if gradient is None else gradient.chunk(ranks, dim)[rank]
+    return None if gradient is None else chunk(gradient, ranks, dim)[rank]
 
 
 def whole(tensor):
-    """In float32, None where there is none."""
-    return None if tensor is None else tensor.float()
+    """Numbers in float32; None where there is none."""
+    return None if tensor is None else tensor.float() if is_number(tensor) else tensor

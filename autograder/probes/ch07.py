@@ -1,11 +1,17 @@
-"""Drivers of chapter 7: a pipeline whose graphs are counted, a router, a loss and a mixture layer with gradients."""
+"""Drivers of chapter 7: a pipeline whose graphs are counted, a router, a loss and a mixture layer with gradients.
+
+Losses and gradients are values, and so is whether a loss has kept its graph. How many graphs were alive after each
+forward pass is counted in the child and stands on its word. A lie about it hides graphs that are kept too long, and
+saves no work: a rank that runs ahead of its list is seen by its messages, which the grader carries itself.
+"""
 
 # mypy: no-check-untyped-defs
 
 import functools
-import weakref
+from weakref import WeakSet
 
 import torch
+from torch.autograd.graph import saved_tensors_hooks
 
 
 class Graph:
@@ -21,13 +27,13 @@ def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype
     for parameter in module.parameters():
         if start and parameter.requires_grad:
             parameter.grad = torch.full_like(parameter, start)
-    alive, counts, plain = weakref.WeakSet(), [0], module.forward
+    alive, counts, plain = WeakSet(), [0], module.forward
 
     def watched(x):
         graph = Graph()
         alive.add(graph)
         keep = functools.partial(lambda mine, tensor: (mine, tensor.detach()), graph)
-        with torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept[1]):
+        with saved_tensors_hooks(keep, lambda kept: kept[1]):
             result = plain(x)
         del graph, keep
         counts.append(len(alive))
@@ -39,7 +45,8 @@ def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype
     value = program(module, order, inputs, targets, measure, tuple(hidden_shape), *given)
     module.forward = plain
     gradients = {name: parameter.grad for name, parameter in module.named_parameters()}
-    return {"loss": value, "gradients": gradients, "peak": max(counts)}
+    graph = getattr(value, "requires_grad", False)
+    return {"loss": value, "loss.requires_grad": graph, "gradients": gradients, "alive": counts}
 
 
 def routed(program, logits, top_k, renormalize=None, upstream=None, dtype=None):
@@ -47,7 +54,7 @@ def routed(program, logits, top_k, renormalize=None, upstream=None, dtype=None):
     logits = logits.to(getattr(torch, dtype)) if dtype else logits
     logits.requires_grad_()
     weights, experts = program(logits, top_k) if renormalize is None else program(logits, top_k, renormalize)
-    answer = {"weights": weights.detach().double(), "experts": experts}
+    answer = {"weights": weights.detach().double(), "type": str(weights.dtype), "experts": experts}
     if upstream is not None:
         if getattr(weights, "requires_grad", False):
             weights.backward(upstream.to(weights.dtype))

@@ -1,7 +1,8 @@
 """Chapter 7: the layout advisor's surroundings, a second time: what it chooses from, what that holds and takes.
 
 A child cannot import the course, so ``candidates``, ``layout_memory`` and ``step_time`` are written here again,
-plainly, and the tests hold both against each other. Whichever layout a program returns, it has chosen from these.
+plainly, and the tests hold both against each other. Whichever layout a program returns, it has chosen from these. The
+layout is the answer, and the grader knows the best one: nothing stands on the child's word.
 """
 
 # mypy: no-check-untyped-defs

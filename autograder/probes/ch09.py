@@ -1,4 +1,7 @@
-"""Drivers of chapter 9: keys and values in fewer bits."""
+"""Drivers of chapter 9: keys and values in fewer bits.
+
+Numbers are values. The type of the integers is a word of the child: to make it true takes one call of ``to``.
+"""
 
 # mypy: no-check-untyped-defs
 

@@ -1,10 +1,15 @@
-"""Drivers of chapter 11's constraints: automata and vocabularies in plain values, texts against patterns, a loop."""
+"""Drivers of chapter 11's constraints: automata and vocabularies in plain values, texts against patterns, a loop.
+
+Indexes and texts are values. Which texts a pattern matches is tried in the child, because a pattern may take forever
+to match; to lie about it, a program must know for every text whether the schema allows it.
+"""
 
 # mypy: no-check-untyped-defs
 
 import math
-import random
-import re
+from random import Random
+from re import compile as compiled_pattern
+from re import error as PatternError  # noqa: N812
 
 
 class Dfa:
@@ -45,8 +50,8 @@ def named(program, name, texts):
 def matches(pattern, texts):
     """For each text, whether the whole of it matches."""
     try:
-        compiled = re.compile(pattern)
-    except re.error:
+        compiled = compiled_pattern(pattern)
+    except PatternError:
         return "no regular expression"
     return [compiled.fullmatch(text) is not None for text in texts]
 
@@ -58,7 +63,7 @@ def limited(program, index, start, accepting, eos, max_tokens, seeds):
 
 def chooser(seed):
     """Draws from a list; an empty list is an error of the caller's."""
-    rng = random.Random(seed)
+    rng = Random(seed)
 
     def choose(tokens):
         if not tokens:

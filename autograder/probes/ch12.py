@@ -1,4 +1,4 @@
-"""Drivers of chapter 12: losses with their gradients, networks that an update moves."""
+"""Drivers of chapter 12: losses with their gradients, networks that an update moves. All answers are values."""
 
 # mypy: no-check-untyped-defs
 
@@ -41,9 +41,9 @@ def reinforced(program, log_probs, weights, mask):
 
 def lost(program, logits, values, actions, old_log_probs, advantages, returns, **options):
     """The loss is sent back: the answer holds it, its parts, and what gradients reach."""
-    names = ("logits", "values", "advantages", "returns")
-    leaves = [part.requires_grad_() for part in (logits, values, advantages, returns)]
-    batch = Batch(torch.zeros(len(actions), 1), actions, old_log_probs, advantages, returns)
+    names = ("logits", "values", "old_log_probs", "advantages", "returns")
+    leaves = [part.requires_grad_() for part in (logits, values, old_log_probs, advantages, returns)]
+    batch = Batch(torch.full((len(actions), 1), torch.nan), actions, old_log_probs, advantages, returns)
     value, stats = program(logits, values, batch, **options)
     value.backward()
     return {"loss": value, **plain(stats)} | {f"{n}.grad": leaf.grad for n, leaf in zip(names, leaves, strict=True)}
@@ -86,11 +86,11 @@ def weights_of(*networks):
     return [parameter.detach().clone() for one in networks for parameter in one.parameters()]
 
 
-def updated(program, steps, actions, minibatches, seed, clip, rate=0.3, stale=False, **options):
+def updated(program, steps, actions, minibatches, seed, clip, rate=0.3, stale=False, flat=False, **options):
     """Two small networks and plain descent: the answer holds the stats, and the networks' weights after the call.
 
     Networks are drawn from the seed. The batch has ``steps`` steps, which an actor near the one that is to be improved
-    has played. With ``stale``, gradients of something else are still there.
+    has played. With ``stale``, gradients of something else are still there. With ``flat``, values come as [n].
     """
     generator = torch.Generator().manual_seed(seed)
     policy, value = network((3, 4, actions), generator), network((3, 4, 1), generator)
@@ -104,8 +104,9 @@ def updated(program, steps, actions, minibatches, seed, clip, rate=0.3, stale=Fa
     if stale:
         for parameter in (*policy.parameters(), *value.parameters()):
             parameter.grad = torch.ones_like(parameter)
-    index = [torch.tensor(rows) for rows in minibatches]
-    stats = program(policy, value, optimizer, Batch(seen, done, old, advantages, returns), index, clip, **options)
+    index = (torch.tensor(rows) for rows in minibatches)
+    critic = torch.nn.Sequential(*value, torch.nn.Flatten(0)) if flat else value
+    stats = program(policy, critic, optimizer, Batch(seen, done, old, advantages, returns), index, clip, **options)
     return {"weights": weights_of(policy, value), "stats": [plain(one) for one in stats]}
 
 

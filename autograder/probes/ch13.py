@@ -1,13 +1,18 @@
-"""Drivers of chapter 13: a loss that is sent back, two small networks that learn from one batch."""
+"""Drivers of chapter 13: a loss that is sent back, two small networks that learn from one batch.
+
+All answers are values.
+"""
 
 # mypy: no-check-untyped-defs
 
 import torch
 
+clone = torch.Tensor.clone
+
 
 def sent_back(program, first, *others, **options):
     """The result (the loss, where there are statistics beside it) is sent back to the first argument."""
-    leaf = first.clone().requires_grad_()
+    leaf = clone(first).requires_grad_()
     result = program(leaf, *others, **options)
     loss = result[0] if isinstance(result, tuple) else result
     if loss.requires_grad:

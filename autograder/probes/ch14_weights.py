@@ -1,21 +1,38 @@
-"""Drivers of chapter 14's weights: a plan carried out, weights pushed into tensors that are held, a captured layer."""
+"""Drivers of chapter 14's weights: a plan carried out, weights pushed into tensors that are held, a captured layer.
+
+All answers are values. Whether a block is contiguous is seen in its elements as they follow one another in memory,
+whether a parameter is the one that was there before by a gradient that is put into the old one and read from the new.
+Which parameters ask for gradients is a word of the child; it is true or false without any work.
+"""
 
 # mypy: no-check-untyped-defs
 
 import torch
 import torch.distributed as dist
 
+Tensor = torch.Tensor
+as_strided, copy_, full_like = Tensor.as_strided, Tensor.copy_, torch.full_like
+linear = torch.nn.functional.linear
+
 
 def resharded(program, local, source, target, plan):
-    """One call on each rank; the answer says whether the block is contiguous, and what the rank's own became."""
-    before = local.clone()
+    """One call on each rank; the answer holds the block, how it lies in memory, and what the rank's own became."""
     block = program(local, source, target, plan)
-    whole = getattr(block, "is_contiguous", lambda: False)()
-    return {"block": block, "contiguous": whole, "unchanged": torch.equal(local, before)}
+    return {"block": block, "elements in memory": in_memory(block), "own block after the call": local}
+
+
+def in_memory(block):
+    """The elements that follow one another in memory, from the first; None where there are not so many."""
+    if not isinstance(block, Tensor):
+        return None
+    try:
+        return as_strided(block, (block.numel(),), (1,))
+    except RuntimeError:
+        return None
 
 
 def pushed(program, state, trainer, members, bucket_bytes, ties=(), turned=()):
-    """The members of a group call it; the answer is what stands in the tensors that were there before the call.
+    """The members of a group call it; the answer is what the tensors hold that were there before the call.
 
     ``ties`` are pairs of names that share one memory, the tensors in ``turned`` are transposed views.
     """
@@ -33,15 +50,16 @@ def pushed(program, state, trainer, members, bucket_bytes, ties=(), turned=()):
 def served(program, weight, bias, new_weight, new_bias, x, frozen=False):
     """A layer is captured at its addresses, the function gives it new weights, and the engine answers for x."""
     layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=weight.dtype)
-    layer.weight.data.copy_(weight)
-    layer.bias.data.copy_(bias)
+    copy_(layer.weight.data, weight)
+    copy_(layer.bias.data, bias)
     layer.requires_grad_(not frozen)
     engine, parameters = (layer.weight.detach(), layer.bias.detach()), list(layer.parameters())
     program(layer, new_weight, new_bias)
-    same = all(new is old for new, old in zip(layer.parameters(), parameters, strict=True))
-    return {
-        "engine": torch.nn.functional.linear(x, *engine),
+    answer = {
+        "engine": linear(x, *engine),
         "layer": layer(x).detach(),
-        "same parameters": same,
         "ask for gradients": [parameter.requires_grad for parameter in layer.parameters()],
     }
+    for number, parameter in enumerate(parameters, start=1):
+        parameter.grad = full_like(parameter, number)
+    return answer | {"gradients put into the parameters": [parameter.grad for parameter in layer.parameters()]}

@@ -21,17 +21,6 @@ QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 OPTIONS = {item.id: item.options[item.correct] for item in bank.ITEMS if isinstance(item, Choice)}
 
 
-def test_every_item_of_the_page_is_there():
-    assert len(QUESTIONS) + len(OPTIONS) == 21
-    assert len(EXERCISES) == 10 + 2
-    assert [item.function for item in EXERCISES if item.bonus] == [
-        "relay_time",
-        "best_chunks",
-        "chunked_relay",
-        "stage_layers",
-    ]
-
-
 #: Worked out here with nothing but arithmetic.
 ANSWERS = {
     "02-dtype": [struct.unpack("i", struct.pack("f", 1.0))[0]],

@@ -7,28 +7,17 @@ from random import Random
 from autograder import compare, trusted
 from autograder.bank import ch03_collectives as bank
 from autograder.bank import ch03_rules as rules
-from autograder.items import Build, Case, Choice, Question, Tensor
+from autograder.items import Build, Case, Choice, Tensor
 from rankzero import world
 from rankzero.events import Event
 
 EXERCISES = [item for item in bank.ITEMS if isinstance(item, Build)]
-QUESTIONS = [item for item in bank.ITEMS if isinstance(item, Question)]
 CHOICES = [item for item in bank.ITEMS if isinstance(item, Choice)]
 KEYS = range(20)
 
 
 def hidden(item: Build, key: int) -> list[tuple]:
     return item.hidden(Random(f"key {key}"))
-
-
-# The list.
-
-
-def test_every_item_of_the_page_is_there():
-    assert len({item.id for item in bank.ITEMS}) == len(bank.ITEMS)
-    assert len(QUESTIONS) + len(CHOICES) == 19
-    assert len(EXERCISES) == 10 + 3
-    assert [item.function for item in EXERCISES if item.bonus] == ["all_to_all", "distributed_argmax"]
 
 
 # The questions.
@@ -162,3 +151,18 @@ def test_rules_speak_of_ranks_operations_and_bytes():
     assert rules.same_bits(case, (Tensor.of([0.0]), Tensor.of([-0.0])), ()) == (
         "ranks 0 and 1 hold different bits: add each chunk on one rank and copy the result"
     )
+
+
+def test_what_is_empty_need_not_be_sent():
+    case = Case(args=())
+    assert rules.no_empty_messages(case, (), [Event(0, "send", (1,), 4, 0), Event(1, "recv", (0,), 0, 0)]) is None
+    assert rules.no_empty_messages(case, (), [Event(2, "send", (0,), 0, 0)]) == (
+        "rank 2 sent a message of 0 bytes: what is empty need not be sent"
+    )
+
+
+def test_bits_are_those_of_what_was_returned():
+    """Kills: arguments, which differ from rank to rank, held against one another."""
+    one, other = ({"returned": Tensor.of([1.0]), "arguments afterwards": [rank]} for rank in range(2))
+    assert rules.same_bits(Case(), (one, other), ()) is None
+    assert rules.same_bits(Case(), (one, {**other, "returned": Tensor.of([2.0])}), ()) is not None

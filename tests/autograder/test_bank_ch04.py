@@ -56,21 +56,8 @@ def answer(identifier: str) -> str:
 # The list.
 
 
-def test_every_item_of_the_page_is_there():
+def test_every_question_is_answered_here_too():
     assert set(QUESTIONS) == set(ANSWERS)
-    assert set(CHOICES) == {
-        "04-busbw-above",
-        "04-never-slower",
-        "04-best-of-both",
-        "04-numa",
-        "04-tree-or-ring",
-    }
-    assert len(EXERCISES) == 10 + 2
-    assert {name for name, item in EXERCISES.items() if item.bonus} == {
-        "double_binary_tree",
-        "best_ring",
-        "communication_ratio",
-    }
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)

@@ -45,6 +45,8 @@ def sums_of_rows(parameters, count, bucket_bytes=25 * 2**20, group=None):
     """Another right way: gradients times rows, and the count in the first bucket, divided at the end."""
     mine = [p for p in reversed(list(dict.fromkeys(parameters))) if p.requires_grad]
     sums = [torch.zeros_like(p) if p.grad is None or count == 0 else p.grad * count for p in mine]
+    held_by = torch.tensor([p.grad is not None for p in mine]).int()
+    dist.all_reduce(held_by, op=dist.ReduceOp.MAX, group=group)
     buckets, held = [[]], 0
     for place, part in enumerate(sums):
         if held >= bucket_bytes:
@@ -58,6 +60,8 @@ def sums_of_rows(parameters, count, bucket_bytes=25 * 2**20, group=None):
         dist.all_reduce(flat, group=group)
         for place, part in zip(bucket, flat.split([sums[place].numel() for place in bucket]), strict=True):
             mean = (part / rows).to(part.dtype).view_as(mine[place])
+            if not held_by[place]:
+                continue
             if mine[place].grad is None:
                 mine[place].grad = mean.clone()
             else:

@@ -42,17 +42,8 @@ ANSWERS = {  # the table of the page, computed by hand
 # The list.
 
 
-def test_every_item_of_the_page_is_there():
+def test_every_question_is_answered_here_too():
     assert set(QUESTIONS) == set(ANSWERS)
-    assert set(CHOICES) == {"06-missing-f", "06-design"}
-    assert len(EXERCISES) == 15 + 4
-    assert {name for name, item in EXERCISES.items() if item.bonus} == {
-        "parallel_attention",
-        "vocab_parallel_embedding",
-        "padded_vocabulary",
-        "gather_sequence",
-        "scatter_sequence",
-    }
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)
@@ -163,20 +154,22 @@ def loss_in_two_reductions(logits, target, group=None):
     class Loss(torch.autograd.Function):
         @staticmethod
         def forward(ctx, logits):
-            largest = logits.amax(-1)
+            wide = logits if logits.dtype == torch.float64 else logits.float()
+            largest = wide.amax(-1)
             dist.all_reduce(largest, dist.ReduceOp.MAX, group=group)
-            shifted = logits - largest[..., None]
+            shifted = wide - largest[..., None]
             mine = shifted.gather(-1, local[..., None])[..., 0] * own
             both = torch.stack([shifted.exp().sum(-1), mine])
             dist.all_reduce(both, group=group)
             total, mine = both
             ctx.probabilities = shifted.exp() / total[..., None]
-            return total.log() - mine
+            return (total.log() - mine).to(logits.dtype)
 
         @staticmethod
         def backward(ctx, gradient):
-            hot = torch.zeros_like(ctx.probabilities).scatter(-1, local[..., None], own[..., None].to(gradient))
-            return (ctx.probabilities - hot) * gradient[..., None]
+            probabilities = ctx.probabilities
+            hot = torch.zeros_like(probabilities).scatter(-1, local[..., None], own[..., None].to(probabilities))
+            return ((probabilities - hot) * gradient[..., None]).to(gradient.dtype)
 
     return Loss.apply(logits)
 

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from autograder import compare, trusted
 from autograder.bank import ch07_rules as rules
 from autograder.bank.ch07_worlds import ITEMS, PIPELINE_STEP, orders
-from autograder.items import Case, Debug, Stage, Tensor
+from autograder.items import Case, Stage, Tensor
 from rankzero.events import Event
 from solutions.pipeline import pipeline_schedule
 from tools.common import ROOT
@@ -21,19 +21,6 @@ from tools.common import ROOT
 EXERCISES = {item.function: item for item in ITEMS}
 #: The word for a pipeline's idle time never stands alone.
 ALONE = re.compile(r"(?<!_)bubble(?![_\s-]?(fraction|overhead|time|sweep))", re.IGNORECASE)
-
-
-def test_the_items_and_where_they_stand():
-    assert {name: item.section for name, item in EXERCISES.items()} == {
-        "pipeline_step": "7.7",
-        "debug_blocking": "7.7",
-        "debug_sync": "7.13",
-        "route": "7.10",
-        "load_balancing_loss": "7.11",
-        "expert_parallel_forward": "7.12",
-    }
-    assert [name for name, item in EXERCISES.items() if item.bonus] == ["load_balancing_loss"]
-    assert [name for name, item in EXERCISES.items() if isinstance(item, Debug)] == ["debug_blocking", "debug_sync"]
 
 
 @pytest.mark.parametrize(
@@ -47,13 +34,14 @@ def test_the_orders_of_the_cases_are_the_chapters(name, ranks, microbatches):
 
 
 def received_early(module, order, inputs, targets, loss_fn, hidden_shape, dtype=torch.float64):
-    """Posts every receive before it computes, sends with tags of its own, keeps gradients of leaves."""
+    """Posts every receive before it computes, in the order of the passes that wait for them."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    count = sum("F" in op for op in order)
+    numbers = {kind: [int(op.partition(kind)[2]) for op in order if kind in op] for kind in "FB"}
+    count = len(numbers["F"])
     come = [torch.empty(hidden_shape, dtype=dtype) for _ in range(count)] if rank else list(inputs)
     back = [torch.empty(hidden_shape, dtype=dtype) for _ in range(count)]
-    arrivals = [dist.irecv(x, rank - 1) for x in come] if rank else []
-    returns = [dist.irecv(g, rank + 1) for g in back] if rank < ranks - 1 else []
+    arrivals = {m: dist.irecv(come[m], rank - 1) for m in numbers["F"]} if rank else {}
+    returns = {m: dist.irecv(back[m], rank + 1) for m in numbers["B"]} if rank < ranks - 1 else {}
     sending, outputs, losses = [], {}, []
     for op in order:
         m = int(re.split("[FB]", op)[1])
@@ -133,6 +121,25 @@ def test_the_rule_of_messages():
         "1 messages were sent; 1 micro-batches cross 1 boundaries twice, 2 messages"
     )
     assert "called all_reduce" in str(rules.one_message_each_way(case, (), [*right, message(0, 1, "all_reduce")]))
+
+
+def test_a_rank_that_runs_ahead_of_its_list_is_seen():
+    """Kills: all forward passes first, with the right losses and gradients and a made-up number of graphs."""
+    order = ["0F0", "0B0", "0F1", "0B1"]
+    case = Case(args=((_STAGE, order), (_STAGE, ["1F0", "1B0", "1F1", "1B1"])))
+
+    def run(*words: str) -> list[Event]:
+        """The messages of rank 0 one after the other, and two gradients of rank 1."""
+        own = [Event(0, word, (1,), 8, 0, start=2 * n, end=2 * n + 1) for n, word in enumerate(words)]
+        return [*own, message(1, 0), message(1, 0)]
+
+    assert rules.one_message_each_way(case, (), run("send", "recv", "send", "recv")) is None
+    assert rules.one_message_each_way(case, (), run("send", "send", "recv", "recv")) == (
+        "rank 0 had sent 2 activations when gradient 1 came: in its list there are 1"
+    )
+    early = [Event(0, "recv", (1,), 0, 8, start=0, end=end) for end in (4, 8)]  # posted early, waited for in order
+    late = [Event(0, "send", (1,), 8, 0, start=start, end=9) for start in (1, 5)]
+    assert rules.one_message_each_way(case, (), [*early, *late, message(1, 0), message(1, 0)]) is None
 
 
 def test_the_rule_of_gradients():

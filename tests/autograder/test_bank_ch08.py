@@ -8,13 +8,16 @@ import time
 from random import Random
 
 import pytest
+import torch
 
-from autograder import compare, trusted
+from autograder import compare, conclusions, trusted
 from autograder.bank import ch08_server as bank
-from autograder.items import Build, Choice, Debug, Order, Question
-from autograder.probes import ch08
+from autograder.bank import wrong_batches
+from autograder.items import Build, Case, Choice, Order, Question
+from autograder.probes import ch08, ch08_batches, ch08_clock
 from rankzero.tiny import GPT, GPTConfig
 from solutions import serving_repairs, tiny_serving
+from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -39,19 +42,13 @@ ANSWERS = {  # computed by hand
 }
 
 
-def test_every_item_of_the_page_is_there():
+def test_every_question_is_answered_here_too():
     assert set(QUESTIONS) == set(ANSWERS)
-    assert set(CHOICES) == {"08-itl-p99", "08-latency-changes", "08-split-emoji"}
-    (order,) = [item for item in bank.ITEMS if isinstance(item, Order)]
-    assert order.steps[:3] == ("API adapter", "tokenizer", "scheduler")
-    assert {name for name, item in EXERCISES.items() if isinstance(item, Debug)} == {
-        "debug_kv_room",
-        "debug_token_id",
-        "debug_sleep",
-        "debug_max_tokens",
-    }
-    assert len(EXERCISES) == 10 + 4
-    assert not any(item.bonus for item in EXERCISES.values())
+
+
+def test_the_order_of_the_parts():
+    orders = [item.steps for item in bank.ITEMS if isinstance(item, Order)]
+    assert ("API adapter", "tokenizer", "scheduler") in [steps[:3] for steps in orders]
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)
@@ -139,7 +136,8 @@ def test_a_vocabulary_is_written_as_in_a_bytes_literal():
 def test_the_small_model_has_the_interface_of_the_tiny_gpt():
     """A program that runs on one runs on the other."""
     prompts = [[1, 2, 3], [4], [5, 6, 7, 8, 9]]
-    answer = ch08.batched(tiny_serving.generate_batch, 8, prompts, 6)
+    case = Case((8, prompts, 6))
+    answer = conclusions.ch08.batched(case, ch08_batches.batched(tiny_serving.generate_batch, *case.args))
     assert answer["at most one pass per new token"]
     assert answer["no token is computed twice"]
     tiny = GPT(GPTConfig(vocab=11, layers=2, heads=2, head_dim=8, context=24)).double()
@@ -148,8 +146,6 @@ def test_the_small_model_has_the_interface_of_the_tiny_gpt():
 
 def right_padded(model, prompts, max_new_tokens, eos=None):
     """A right program of another kind: padding on the right, logits read at each row's own last token."""
-    import torch
-
     if not all(prompts) or max_new_tokens < 1:
         raise ValueError("empty")
     if not prompts:
@@ -179,8 +175,11 @@ def test_padding_on_the_right_passes():
     for key in range(5):
         for case in [*item.cases, *(case for _, cases in item.hidden(Random(key)) for case in cases)]:
             if case.raises is None:
-                right = ch08.batched(tiny_serving.generate_batch, *case.args)
-                assert ch08.batched(right_padded, *case.args) == right
+                right, other = (
+                    conclusions.ch08.batched(case, ch08_batches.batched(program, *case.args))
+                    for program in (tiny_serving.generate_batch, right_padded)
+                )
+                assert other == right
 
 
 # Repairs.
@@ -190,20 +189,25 @@ def test_any_stable_number_of_a_word_passes():
     """Kills a rule that wants one digest: a table of primes will do, and so does CRC-32."""
     import zlib
 
-    words = [f"word {number}" for number in range(40)]
-    right = ch08.two_processes(serving_repairs.debug_token_id, words, 1000)
+    case = Case(([f"word {number}" for number in range(40)], 1000))
+
+    def concluded(program):
+        numbers = tuple(ch08.two_processes(program, *case.args, process=process) for process in range(2))
+        return conclusions.ch08.two_processes(case, numbers)
+
+    right, real = concluded(serving_repairs.debug_token_id), builtins.hash
     assert all(right.values())
-    assert ch08.two_processes(lambda word, vocabulary: zlib.crc32(word.encode()) % vocabulary, words, 1000) == right
-    real = builtins.hash
-    assert not ch08.two_processes(lambda word, vocabulary: hash(word) % vocabulary, words, 1000)["the same in both"]
+    assert concluded(lambda word, vocabulary: zlib.crc32(word.encode()) % vocabulary) == right
+    assert not concluded(lambda word, vocabulary: hash(word) % vocabulary)["the same in both"]
     assert builtins.hash is real
 
 
 def test_waiting_blocks_nobody():
     real = asyncio.sleep, time.sleep
-    assert ch08.on_a_clock(serving_repairs.debug_sleep, [10, 30, 20]) == pytest.approx([0.01, 0.03, 0.02])
-    blocking = next(slip.program for slip in EXERCISES["debug_sleep"].slips if "time.sleep" in slip.sentence)
-    assert ch08.on_a_clock(blocking, [10, 30, 20]) == pytest.approx([0.06, 0.06, 0.06])
+    assert ch08_clock.on_a_clock(serving_repairs.debug_sleep, [10, 30, 20]) == pytest.approx([0.01, 0.03, 0.02])
+    item = EXERCISES["debug_sleep"]
+    blocking = next(item.program_of(slip) for slip in item.slips if "time.sleep" in slip.sentence)
+    assert ch08_clock.on_a_clock(blocking, [10, 30, 20]) == pytest.approx([0.06, 0.06, 0.06])
     assert (asyncio.sleep, time.sleep) == real
 
 
@@ -214,4 +218,86 @@ async def two_naps(latency_ms):
 
 
 def test_a_coroutine_may_sleep_twice():
-    assert ch08.on_a_clock(two_naps, [10, 30]) == pytest.approx([0.01, 0.03])
+    assert ch08_clock.on_a_clock(two_naps, [10, 30]) == pytest.approx([0.01, 0.03])
+
+
+# What the report says of wrong programs.
+
+
+CHECKS_THE_END = (
+    '        if self.finished:\n            raise RuntimeError("the text is finished: no token may follow")\n'
+)
+
+
+@pytest.mark.parametrize("instead", ["", '        if self.finished:\n            return ""\n'])
+def test_a_detokenizer_that_refuses_empty_stop_strings_is_not_told_to(instead):
+    mark = handed_in.edited(EXERCISES["StreamingDetokenizer"], (CHECKS_THE_END, instead))
+    assert mark.slip.startswith("A token after the end is a RuntimeError")
+    assert not any("empty stop string" in sentence for sentence in mark.hidden[:1])
+
+
+def test_a_detokenizer_that_checks_its_tokens_is_not_told_to():
+    empty = """        if "" in tuple(stop):
+            raise ValueError(f"stop must not hold an empty string, got {stop!r}")
+"""
+    mark = handed_in.edited(EXERCISES["StreamingDetokenizer"], (empty, ""))
+    assert mark.state == "partly"
+    assert mark.slip == ""
+
+
+def test_no_token_follows_a_stop_string_but_where_that_is_tried():
+    """Kills: hints about stop strings for a program whose only fault is another error after the end."""
+    item = EXERCISES["StreamingDetokenizer"]
+    for key in range(20):
+        for group, cases in item.hidden(Random(key)):
+            answers = [one.value for one in trusted.run(item, item.solution(), cases) if one.kind == "value"]
+            after = any(("raised", "RuntimeError") in answer["pushed"] for answer in answers)
+            assert after == (group.name == "after the end, bad input")
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_of_stop_strings_that_end_at_once_the_longest_counts(place):
+    item = EXERCISES["StreamingDetokenizer"]
+    mark = handed_in.edited(item, ("max(complete, key=len)", f"complete[{place}]"))
+    assert any("the longe" in sentence for sentence in mark.hidden)
+
+
+def test_a_plain_ceil_is_named():
+    mark = handed_in.edited(EXERCISES["replicas_needed"], (" * (1 - 1e-9)", ""))
+    assert mark.slip.startswith("A plain `ceil`")
+
+
+def test_prompts_that_grow_are_noticed():
+    mark = handed_in.marked(EXERCISES["generate_batch"], wrong_batches.slip_prompts_grow)
+    assert mark.slip.startswith("The prompts that were handed in")
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "value"),
+    [
+        ("continuous_batching", "arrivals", [0, 0.5]),
+        ("continuous_batching", "arrivals", [0, True]),
+        ("debug_max_tokens", "max_tokens", 2.5),
+        ("debug_token_id", "vocabulary", True),
+        ("debug_kv_room", "gpu_gb", float("nan")),
+        ("debug_sleep", "latency_ms", float("inf")),
+        ("request_metrics", "arrival", float("nan")),
+        ("request_metrics", "token_times", [1.0, float("inf")]),
+        ("next_token_probabilities", "temperature", float("inf")),
+        ("next_token_probabilities", "top_k", True),
+        ("generate_batch", "max_new_tokens", 2.5),
+    ],
+)
+def test_what_the_rule_of_the_course_excludes_is_refused(function, name, value):
+    good = {
+        "continuous_batching": {"lengths": [2, 1], "slots": 2},
+        "debug_max_tokens": {"prefill_token": 1, "decoded": [2], "eos": 0},
+        "debug_token_id": {"word": "a"},
+        "debug_kv_room": {"billions": 8},
+        "debug_sleep": {},
+        "request_metrics": {"arrival": 0.5, "token_times": [1.0]},
+        "next_token_probabilities": {"logits": torch.zeros(3)},
+        "generate_batch": {"model": torch.nn.Identity(), "prompts": [[1]]},
+    }
+    with pytest.raises(ValueError, match=f"{name} must"):
+        EXERCISES[function].solution()(**good[function] | {name: value})

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from random import Random
 
 import pytest
 
 from autograder import compare, trusted
 from autograder.bank import ch09_blocks, ch09_radix
-from autograder.items import Build, Debug
+from autograder.items import Build, Debug, Slip
 from solutions.block_manager import OutOfBlocks
+from tests.autograder import handed_in
 
 ITEMS: tuple[Build, ...] = (*ch09_blocks.ITEMS, *ch09_radix.ITEMS)
 SLIPS = [(item, slip) for item in ITEMS for slip in item.slips]
 
 
 def named(value) -> str | None:
-    return value.program.__name__ if hasattr(value, "program") else getattr(value, "id", None)
+    return value.name if isinstance(value, Slip) else getattr(value, "id", None)
 
 
 def answered(item: Build, key: int):
@@ -37,7 +37,7 @@ def test_no_key_lets_a_slip_pass(item, slip):
     """Two wrong answers at least, so that it can be named."""
     for key in range(5):
         cases, expected = answered(item, key)
-        outcomes = trusted.run(item, slip.program, cases)
+        outcomes = trusted.run(item, item.program_of(slip), cases)
         faults = [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
         assert sum(fault is not None for fault in faults) >= 2, key
 
@@ -46,8 +46,8 @@ def test_no_key_lets_a_slip_pass(item, slip):
 def test_a_slip_is_complete_in_itself(item, slip):
     """Its source alone can be submitted."""
     names: dict[str, object] = {}
-    exec(inspect.getsource(slip.program), names)
-    assert names[slip.program.__name__].__qualname__ == slip.program.__qualname__  # type: ignore[attr-defined]
+    exec(item.source_of(slip), names)
+    assert item.program_of(slip).__name__ in names
 
 
 def test_hidden_cases_differ_from_key_to_key():
@@ -68,3 +68,25 @@ def test_the_debug_exercise_is_wrong_where_blocks_are_shared():
     assert item.wrong is not None
     assert len(set(item.wrong(tables, queue, finished))) < len(item.wrong(tables, queue, finished))
     assert item.wrong({"a": [1, 2]}, [0], ["a"]) == item.solution()({"a": [1, 2]}, [0], ["a"]) == [0, 2, 1]
+
+
+def test_room_that_just_suffices_is_room():
+    """Kills: hints about forks and refusals alone, for a ``can_allocate`` that wants one block too many."""
+    mark = handed_in.edited(ch09_blocks.BLOCKS, ("tokens) <= len(self._free)", "tokens) < len(self._free)"))
+    assert mark.slip == ""
+    assert any("`can_allocate` is true where the free blocks just suffice" in sentence for sentence in mark.hidden)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("self._clock += 1", "self._clock += 2"), "`nodes` shows the tree with its times"),
+        (("self._created = 0", "self._created = 1"), "`nodes` shows the tree with its times and numbers"),
+        (("self._next_handle += 1", "self._next_handle += 2"), "Handles are 0, 1, 2, ..."),
+    ],
+)
+def test_a_match_or_a_lock_that_is_right_is_not_all_that_is_spoken_of(change, sentence):
+    """Kills: a hint about what a match finds, for wrong times; one about locks, for wrong handles."""
+    mark = handed_in.edited(ch09_radix.RADIX, change)
+    assert mark.slip == ""
+    assert sentence in mark.hidden[0]

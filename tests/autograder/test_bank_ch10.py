@@ -10,13 +10,14 @@ import torch
 
 from autograder import compare, trusted
 from autograder.bank import ch10_scheduling as bank
-from autograder.items import Build, Case, Choice, Debug, Question
-from autograder.probes import ch10 as probes
+from autograder.items import Build, Case, Choice, Question
+from autograder.probes import ch10, ch10_graphs
 from rankzero.cpu_graph import CpuGraph
 from solutions.future_map import FutureMap
 from solutions.graph_runner import GraphRunner
 from solutions.scheduling import debug_yield, eager_time, graph_time
 from solutions.token_budget import TokenBudgetScheduler
+from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -47,16 +48,8 @@ def answer(identifier: str) -> str:
 # The list.
 
 
-def test_every_item_of_the_page_is_there():
+def test_every_question_is_answered_here_too():
     assert set(QUESTIONS) == set(ANSWERS)
-    assert {name for name, item in EXERCISES.items() if isinstance(item, Debug)} == {
-        "debug_yield",
-        "debug_graph",
-        "debug_budget",
-    }
-    assert len(EXERCISES) == 8 + 3
-    assert len(CHOICES) == 8
-    assert not any(item.bonus for item in EXERCISES.values())
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)
@@ -206,9 +199,9 @@ def test_a_loop_may_be_judged_while_another_one_runs():
     """As in a notebook, whose kernel has an event loop of its own."""
 
     async def kernel():
-        return probes.beside(debug_yield, 4)
+        return ch10.beside(debug_yield, 4)
 
-    assert asyncio.run(kernel()) == probes.beside(debug_yield, 4)
+    assert asyncio.run(kernel()) == ch10.beside(debug_yield, 4)
 
 
 class Terse(GraphRunner):
@@ -222,9 +215,54 @@ class Terse(GraphRunner):
 
 def test_another_runner_is_right_too():
     for mixing in (False, True):
-        assert str(probes.batches(Terse, [8, 2, 4], 3, [3, 1, 4, 2, 9], mixing)) == str(
-            probes.batches(GraphRunner, [8, 2, 4], 3, [3, 1, 4, 2, 9], mixing)
+        assert str(ch10_graphs.batches(Terse, [8, 2, 4], 3, [3, 1, 4, 2, 9], mixing)) == str(
+            ch10_graphs.batches(GraphRunner, [8, 2, 4], 3, [3, 1, 4, 2, 9], mixing)
         )
+
+
+EAGERLY = "            with torch.no_grad():\n                return self._model(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("instead", "sentence"),
+    [
+        ("            return self._model(x)\n", "A batch that runs without a graph keeps gradients"),
+        (
+            "            return torch.cat([self.run(part) for part in x.split(max(self._sizes))])\n",
+            "A batch larger than every size runs eagerly",
+        ),
+    ],
+)
+def test_what_is_done_wrong_with_a_large_batch_is_named(instead, sentence):
+    assert handed_in.edited(EXERCISES["GraphRunner"], (EAGERLY, instead)).slip.startswith(sentence)
+
+
+@pytest.mark.parametrize("value", [True, 8.0, 2.5])
+@pytest.mark.parametrize(
+    ("maker", "name"),
+    [
+        (TokenBudgetScheduler, "max_tokens"),
+        (TokenBudgetScheduler, "max_chunk"),
+        (FutureMap, "max_running"),
+        (GraphRunner, "width"),
+    ],
+)
+def test_what_counts_nothing_is_refused(maker, name, value):
+    good = {
+        TokenBudgetScheduler: {"max_tokens": 8, "max_sequences": 2, "blocks": 8, "block_size": 4},
+        FutureMap: {},
+        GraphRunner: {"model": torch.tanh, "sizes": [2], "width": 3},
+    }
+    with pytest.raises(ValueError, match=f"{name} must"):
+        maker(**good[maker] | {name: value})
+
+
+def test_a_program_that_only_checks_too_little_is_told_so():
+    """Kills: a sentence about overlap for a program whose one fault is that it takes an infinite time."""
+    check = "    _check_times(schedule=schedule, compute=compute, post=post)\n"
+    mark = handed_in.edited(EXERCISES["overlap_time"], (check, "    _check_times(schedule=schedule)\n"))
+    assert mark.slip == ""
+    assert all(sentence.startswith("Bad input must raise ValueError") for sentence in mark.hidden)
 
 
 def test_the_probes_graph_is_the_courses():
@@ -237,7 +275,7 @@ def test_the_probes_graph_is_the_courses():
     )
     for program in programs:
         answers = []
-        for graph in (CpuGraph(), probes.recorder()()):
+        for graph in (CpuGraph(), ch10_graphs.recorder(torch.zeros(()))[0]()):
             x = torch.zeros(3, 3, dtype=torch.float64)
             y = graph.record(lambda x=x, program=program: program(x))
             x.copy_(torch.arange(9.0, dtype=torch.float64).view(3, 3))
@@ -245,3 +283,11 @@ def test_the_probes_graph_is_the_courses():
             answers.append(y)
         assert torch.equal(*answers)
         assert torch.equal(answers[0], program(x.clone()))
+
+
+def test_a_name_that_comes_twice_is_spoken_of():
+    """Kills: a hint about requests that can never be served, for a scheduler that refuses those."""
+    known = "if any(request == other.name for other in (*self._waiting, *self._running)):"
+    mark = handed_in.edited(EXERCISES["TokenBudgetScheduler"], (known, "if False:"))
+    assert mark.slip == ""
+    assert ["a name that waits or runs" in sentence for sentence in mark.hidden] == [True]

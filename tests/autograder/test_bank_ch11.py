@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
 import pytest
@@ -10,13 +9,13 @@ import pytest
 from autograder.bank import ch11_decoding as bank
 from autograder.bank import ch11_speculation_law as law_items
 from autograder.bank import wrong_rounds
-from autograder.items import Build, Choice, Debug, Question
+from autograder.items import Build, Question
 from solutions.speculation_law import law_of, plain_law, total_variation
 from solutions.speculative import speculative_step
+from tests.autograder import handed_in
 
-ITEMS: Mapping[str, object] = {item.id: item for item in bank.ITEMS}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 
 ANSWERS = {  # the table of the page
     "11-three-of-five": (4, 5, 1),
@@ -32,22 +31,6 @@ ANSWERS = {  # the table of the page
     "11-break-even": (186.751,),
     "11-design-serve": (2, 1.74263),
 }
-
-
-def test_every_item_of_the_first_half_is_there():
-    assert set(ANSWERS) <= set(QUESTIONS)
-    assert {"11-why-fast", "11-grow-k", "11-temperature-0", "11-tokenizer"} <= set(CHOICES)
-    exercises = {item.function for item in bank.ITEMS if isinstance(item, Build) and item.module == "speculative"}
-    assert exercises == {
-        "acceptance_probability",
-        "debug_accept",
-        "expected_tokens",
-        "optimal_draft_length",
-        "residual_distribution",
-        "speculative_speedup",
-        "speculative_step",
-    }
-    assert isinstance(ITEMS["11-debug-accept"], Debug)
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)
@@ -76,15 +59,16 @@ def rows(name: str):
 
 
 TARGET, DRAFT = rows("p"), rows("q")
-NEARLY_RIGHT = {"slip_no_addition", "slip_nothing_checked"}
+NEARLY_RIGHT = ("When all are accepted", "Impossible arguments were accepted")
+ROUND = EXERCISES["speculative_step"]
 
 
-@pytest.mark.parametrize("slip", wrong_rounds.ROUNDS, ids=lambda slip: slip.program.__name__)
+@pytest.mark.parametrize("slip", ROUND.slips, ids=lambda slip: slip.name)
 def test_wrong_rounds_have_wrong_laws(slip):
     """But for the one that wastes a token and the one that checks nothing, every slip is wrong in law as well."""
-    found = law_of(slip.program, DRAFT, TARGET, 2, 3)
+    found = law_of(ROUND.program_of(slip), DRAFT, TARGET, 2, 3)
     off = total_variation(found, plain_law(TARGET, 3))
-    assert (off < 1e-12) == (slip.program.__name__ in NEARLY_RIGHT)
+    assert (off < 1e-12) == slip.sentence.startswith(NEARLY_RIGHT)
 
 
 def test_the_given_program_has_a_wrong_law():
@@ -103,3 +87,50 @@ def test_ordinary_rounds_end_at_every_place(key):
     assert ends[0] == 0
     assert any(0 < end < length for end, length in zip(ends, drafted, strict=True))
     assert any(end == length for end, length in zip(ends, drafted, strict=True))
+
+
+# What the report says of wrong programs.
+
+
+def test_a_verdict_that_takes_the_border_has_no_ratio_upside_down():
+    mark = handed_in.edited(
+        EXERCISES["speculative_step"], ("if uniforms[place] * q >= p:", "if uniforms[place] * q > p:")
+    )
+    assert mark.state == "partly"
+    assert mark.slip == ""
+    assert any("u q = p does not" in sentence for sentence in mark.hidden)
+
+
+def test_a_rounding_error_taken_for_a_gain_is_named():
+    mark = handed_in.edited(EXERCISES["optimal_draft_length"], ("speed * (1 + MARGIN)", "speed"))
+    assert mark.slip.startswith("A rounding error is no gain")
+
+
+def test_digits_in_the_last_label_are_named():
+    mark = handed_in.edited(EXERCISES["grammars"], ("[a-z]{2,}", "[a-z0-9-]{2,}"))
+    assert mark.slip.startswith("The last label of a domain")
+
+
+def test_titles_that_are_refused_are_named():
+    mark = handed_in.edited(
+        EXERCISES["schema_to_regex"],
+        (' - _ANNOTATIONS - {"type"}', ' - {"type"}'),
+        (' - _ANNOTATIONS - {"enum", "type"}', ' - {"enum", "type"}'),
+    )
+    assert "annotations" in mark.slip
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "name"),
+    [
+        ("expected_tokens", (0.5, True), "draft_length"),
+        ("expected_tokens", (0.5, 2.0), "draft_length"),
+        ("speculative_speedup", (0.5, 2, float("inf")), "draft_cost"),
+        ("speculative_speedup", (0.5, 2, 0.1, float("inf")), "verify_cost"),
+        ("optimal_draft_length", (0.5, float("inf")), "draft_cost"),
+        ("optimal_draft_length", (0.5, 0.1, True), "max_length"),
+    ],
+)
+def test_what_the_rule_of_the_course_excludes_is_refused(function, arguments, name):
+    with pytest.raises(ValueError, match=f"{name} must"):
+        EXERCISES[function].solution()(*arguments)

@@ -7,11 +7,12 @@ from random import Random
 
 import pytest
 
-from autograder.bank import ch13_kl, ch13_questions, ch13_rlhf, wrong_kl, wrong_role_memory
-from autograder.items import Build, Choice, Debug, Question
+from autograder.bank import ch13_kl, ch13_questions, ch13_rlhf
+from autograder.items import Choice, Question
 from rankzero.units import GB
 from solutions.kl import estimator_moments
 from solutions.rlhf_memory import rlhf_bytes
+from tests.wrong_programs import wrong
 
 ITEMS: Mapping[str, object] = {item.id: item for item in ch13_rlhf.ITEMS}
 
@@ -28,30 +29,6 @@ CHOSEN = {
     "13-loss-k3": "the gradient of KL(reference||policy)",
     "13-8gpu-70b": "scoring alone, and GRPO with a rule and adapters",
 }
-
-
-def test_every_item_of_the_chapter_is_there():
-    exercises = {item.function for item in ch13_rlhf.ITEMS if isinstance(item, Build) and not isinstance(item, Debug)}
-    assert exercises == {
-        "estimator_moments",
-        "expected_kl_gradient",
-        "group_advantages",
-        "kl_estimates",
-        "masked_gae",
-        "masked_whiten",
-        "policy_loss",
-        "preference_loss",
-        "response_log_probs",
-        "response_mask",
-        "rlhf_bytes",
-        "role_bytes",
-        "tilted_policy",
-        "token_rewards",
-        "value_loss",
-    }
-    assert len(ITEMS) == len(ch13_rlhf.ITEMS) == 45
-    sections = [tuple(map(int, item.section.split("."))) for item in ch13_rlhf.ITEMS]
-    assert sections == sorted(sections)
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)
@@ -90,15 +67,17 @@ def test_the_best_reward_is_out_of_reach(key):
     reference, rewards, beta = ch13_kl._unreachable(Random(key)).args
     assert reference[rewards.index(max(rewards))] == 0
     with pytest.raises(ZeroDivisionError):
-        wrong_kl.shifted_by_the_impossible(reference, rewards, beta)
+        wrong("13-tilted-policy", "The largest reward has")(reference, rewards, beta)
 
 
 @pytest.mark.parametrize("key", range(5))
 def test_tiny_differences_need_expm1(key):
     log_p, log_q = ch13_kl._tiny(Random(key)).args
     d = log_p - log_q
-    assert abs(wrong_kl.without_expm1(log_p, log_q).k3 / (d * d / 2) - 1) > 1e-3
+    assert abs(wrong("13-kl-estimates", "use expm1")(log_p, log_q).k3 / (d * d / 2) - 1) > 1e-3
 
 
 def test_a_rule_takes_no_bytes_and_a_model_for_it_does():
-    assert wrong_role_memory.model_for_every_rule("grpo", 7e9)["total"] > rlhf_bytes("grpo", 7e9)["total"]
+    assert (
+        wrong("13-rlhf-bytes", "GRPO without a reward model")("grpo", 7e9)["total"] > rlhf_bytes("grpo", 7e9)["total"]
+    )

@@ -1,0 +1,57 @@
+"""Drivers of chapter 8: a batch of prompts on a small model.
+
+The new tokens are values, which only the whole computation leads to. How many tokens of a row each pass was given is
+recorded in the child and stands on its word: it tells a program that computes things again from one that does not. Both
+have done the work; a lie about it costs a look into the record's closure, where a cache costs a few lines.
+"""
+
+# mypy: no-check-untyped-defs
+
+import torch
+
+
+def batched(program, seed, prompts, max_new_tokens, eos=None):
+    """Called with a small random model in float64; passes are counted: one for a new token of all rows together."""
+    model, fed = small_model(seed)
+    answer = program(model, prompts, max_new_tokens, eos)
+    return {"new tokens": answer, "prompts afterwards": prompts, "tokens of a row in each pass": fed}
+
+
+def small_model(seed, vocab=11, width=8, layers=2):
+    """A model with the interface of the tiny GPT, of two attention layers; and the tokens of a row in each pass."""
+    generator = torch.Generator().manual_seed(seed)
+    fed = []
+
+    def matrix(rows, columns):
+        return torch.randn(rows, columns, generator=generator, dtype=torch.float64) * (2 / rows) ** 0.5
+
+    class SmallModel(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding, self.head = matrix(vocab, width) * 2, matrix(width, vocab)
+            self.layers = [[matrix(width, width) for _ in range(5)] for _ in range(layers)]
+
+        def forward(self, tokens, positions=None, cache=None, mask=None):
+            rows, new = tokens.shape
+            length = 0 if cache is None else cache.length
+            fed.append(new)
+            if mask is None:
+                mask = torch.ones(rows, new, length + new, dtype=torch.bool).tril(length)
+            if mask.dtype != torch.bool or tuple(mask.shape) != (rows, new, length + new):
+                raise ValueError(f"mask must be bool of shape {(rows, new, length + new)}, got {tuple(mask.shape)}")
+            if positions is None:
+                positions = torch.arange(length, length + new).unsqueeze(0)
+            angles = positions.unsqueeze(-1) * torch.tensor([1.0, 0.6, 0.3, 0.1], dtype=torch.float64)
+            x = self.embedding[tokens] + torch.cat((angles.sin(), angles.cos()), dim=-1)
+            for layer, (query, key, value, output, last) in enumerate(self.layers):
+                keys, values = (x @ key).unsqueeze(1), (x @ value).unsqueeze(1)  # [B, 1, T, width]
+                if cache is not None:
+                    keys, values = cache.append(layer, keys, values)
+                scores = ((x @ query).unsqueeze(1) @ keys.transpose(2, 3)).masked_fill(~mask.unsqueeze(1), -1e9)
+                x = x + (scores.softmax(-1) @ values).squeeze(1) @ output
+                x = x + (x @ last).tanh()
+            if cache is not None:
+                cache.length = length + new
+            return x @ self.head
+
+    return SmallModel(), fed

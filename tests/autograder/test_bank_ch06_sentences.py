@@ -1,0 +1,69 @@
+"""Chapter 6: what a learner is told about wrong programs, and that it is true of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder import bank, edits, judge, trusted
+from autograder.exam import Exam
+from autograder.judge import Mark
+
+
+def marked(identifier: str, program, key: int = 0) -> Mark:
+    """The mark of a program of ours, which runs in this process."""
+    item = bank.find(identifier)
+    asked = Exam([item], f"key {key}".encode()).paper(item)
+    return judge.mark(asked, trusted.run(asked.item, program, asked.cases, 2.0))
+
+
+def edited(identifier: str, *changes: tuple[str, str]):
+    return edits.edited(bank.find(identifier).solution(), changes)
+
+
+def checks_sequence_alone(sequence, *others, **options):
+    """Every value is right; of the arguments only the first is checked."""
+    if type(sequence) is not int or sequence < 0:
+        raise ValueError(f"sequence must be an integer >= 0, got {sequence!r}")
+    return unchecked(sequence, *others, **options)
+
+
+UNCHECKED = (
+    (
+        '    _check_shape(sequence, batch, hidden, ranks)\n    for name, count in (("heads"',
+        '    for name, count in (("heads"',
+    ),
+    ('        _check_integer(name, count, 1)\n    _check_integer("ffn", ffn, 0)\n', "        pass\n"),
+    ("    _require(hidden % heads == 0,", '    print(end="") if True else (0,'),
+    ("    _require(heads % kv_heads == 0,", '    print(end="") if True else (0,'),
+    ("    _require(recompute in RECOMPUTE,", '    print(end="") if True else (0,'),
+    ("    _require(attention in ATTENTION,", '    print(end="") if True else (0,'),
+    ('    _check_size("element_bytes", element_bytes)\n    _check_size("mask_bytes", mask_bytes)\n', ""),
+)
+unchecked = edited("06-activation-bytes", *UNCHECKED)
+
+
+@pytest.mark.parametrize("key", range(3))
+@pytest.mark.parametrize("program", [checks_sequence_alone, unchecked])
+def test_right_values_without_checks_are_told_of_the_checks_alone(program, key):
+    """Kills: a sentence about what a layer stores for a program that has it right."""
+    mark = marked("06-activation-bytes", program, key)
+    assert mark.state == "partly"
+    assert mark.slip == ""
+    assert {share.name for share in mark.shares if share.passed < share.total} <= {"bad input", "public cases"}
+    assert all("ValueError" in sentence for sentence in mark.hidden)
+
+
+@pytest.mark.parametrize("key", range(3))
+@pytest.mark.parametrize(
+    ("identifier", "change"),
+    [
+        ("06-activation-bytes", ("whole and value >= least", "value >= least")),
+        ("06-tensor-parallel-traffic", ("whole and value >= least", "value >= least")),
+        ("06-head-partition", ("not isinstance(count, int) or isinstance(count, bool) or count < 1", "count < 1")),
+        ("06-padded-vocabulary", ("whole and value >= least", "value >= least")),
+        ("06-best-segment", ("whole and value >= least", "value >= least")),
+    ],
+)
+def test_fractions_are_no_counts(identifier, change, key):
+    """Kills: 8.0 ranks, 2.5 layers."""
+    assert marked(identifier, edited(identifier, change), key).state != "right"

@@ -1,0 +1,130 @@
+"""Chapter 7: what the report says of wrong programs, and what the references refuse."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from autograder import bank, edits, trusted
+from autograder.bank import ch07_layouts, wrong_schedules
+from autograder.items import Build
+from rankzero.layouts import Layout
+from rankzero.models import LLAMA2_13B, MIXTRAL_8X7B
+from solutions import layout
+from tests.autograder import handed_in
+
+
+def item(identifier: str) -> Build:
+    found = bank.find(identifier)
+    assert isinstance(found, Build)
+    return found
+
+
+@pytest.mark.parametrize("identifier", ["07-bubble-fraction", "07-bubble-overhead", "07-debug-fraction"])
+@pytest.mark.parametrize("value", [True, 2.5, 0])
+def test_what_is_no_count_is_refused(identifier, value):
+    for place in range(3):
+        given = [4, 8, 2]
+        given[place] = value
+        with pytest.raises(ValueError, match="must be an integer >= 1"):
+            item(identifier).solution()(*given)
+
+
+def test_booleans_alone_are_not_told_as_numbers_below_one():
+    mark = handed_in.edited(item("07-bubble-fraction"), (" or isinstance(value, bool)", ""))
+    assert mark.state == "partly"
+    assert mark.slip == ""
+    assert "boolean" in mark.hidden[0]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0, -1.0])
+def test_no_plan_for_what_is_no_amount(value):
+    for arguments in ((value, 80e9), (70e9, value)):
+        with pytest.raises(ValueError, match="must be a finite number > 0"):
+            layout.debug_impossible(*arguments)
+
+
+@pytest.mark.parametrize("value", [True, 2.0, 0])
+def test_no_mesh_of_what_is_no_count(value):
+    sizes = {"gpus": 16, "tp": 2, "cp": 2, "pp": 2, "dp": 2}
+    for name in sizes:
+        with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
+            layout.debug_validate(**(sizes | {name: value}))
+
+
+@pytest.mark.parametrize("name", ["tp", "cp", "pp", "dp", "ep", "virtual_stages"])
+@pytest.mark.parametrize("value", [0, -1, True, 1.0])
+def test_a_layout_of_no_sizes_is_refused_by_name(name, value):
+    job = replace(ch07_layouts.MIDDLE, model=MIXTRAL_8X7B)
+    with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
+        layout.layout_memory(replace(Layout(8, 1, 4, 2), **{name: value}), job)
+
+
+@pytest.mark.parametrize("value", [True, 2.5, 0])
+def test_chunks_are_counted(value):
+    for name in ("1f1b", "interleaved"):
+        with pytest.raises(ValueError, match="virtual_stages must be an integer >= 1"):
+            item("07-pipeline-schedule").solution()(name, 4, 8, value)
+
+
+def test_a_schedule_that_takes_a_boolean_for_one_chunk_loses_points():
+    """Kills: no case with a boolean or a fraction of chunks."""
+    mark = handed_in.edited(item("07-pipeline-schedule"), ("or isinstance(value, bool) or value < 1", "or value < 1"))
+    assert mark.state == "partly"
+    assert "accepted" not in mark.slip or mark.slip == ""
+
+
+@pytest.mark.parametrize("apart", [5e-10, 2e-9])
+@pytest.mark.parametrize("job", ch07_layouts.TURNING, ids=repr)
+def test_near_ties_are_as_near_as_they_say(job, apart):
+    """The layout of the least time is not the simplest, and the answer changes with the width of a tie."""
+    (drawn,) = ch07_layouts._near_tie(Random(1), job, apart).args
+    room = drawn.gpu_memory * (1 - drawn.reserve)
+    fitting = [one for one in layout.candidates(drawn) if sum(layout.layout_memory(one, drawn)) <= room]
+    times = sorted({layout.step_time(one, drawn) for one in fitting})
+    distinct = [times[0], *(later for earlier, later in itertools.pairwise(times) if later > earlier * (1 + 1e-13))]
+    assert distinct[1] / distinct[0] - 1 == pytest.approx(apart, rel=1e-3)
+    assert distinct[2] / distinct[1] - 1 > 1e-7
+    best = layout.choose_layout(drawn)
+    assert (layout.step_time(best, drawn) > distinct[0] * (1 + 1e-13)) is (apart < 1e-9)
+
+
+def test_the_drawn_models_have_what_the_docstring_names():
+    key = Random(3)
+    cases = {group.name: cases for group, cases in item("07-layout-memory").hidden(key)}
+    mixtures = [case.args[1].model for case in cases["experts"]]
+    assert any(model.shared_experts for model in mixtures)
+    assert any(not model.gated for model in mixtures)
+    first, second, third = cases["split models"][:3]
+    assert first.args[1].model == LLAMA2_13B
+    assert LLAMA2_13B.layers % first.args[0].pp
+    assert second.args[0].cp == 2
+    assert third.args[1].global_batch // third.args[0].dp < third.args[0].pp
+
+
+def test_unchecked_schedules_are_named():
+    mark = handed_in.marked(item("07-pipeline-schedule"), wrong_schedules.slip_any_shape)
+    assert "another number of chunks than the schedule has" in mark.slip
+
+
+def test_every_expert_has_rows_from_somebody():
+    """Kills: an expert without rows, whose gradient may be None or zeros."""
+    for key in range(40):
+        for group, cases in item("07-expert-parallel-forward").hidden(Random(key)):
+            for case in cases if group.name != "impossible arguments" else ():
+                chosen = {int(expert) for args in case.args for expert in args[2].tolist()}
+                assert chosen == set(range(case.args[0][4]))
+
+
+def test_a_loss_with_its_graph_and_other_types_of_weights_lose_points():
+    """Kills: drivers that hand back values without saying that."""
+    route, step = item("07-route"), item("07-pipeline-step")
+    (answer,) = trusted.run(route, route.solution(), [replace(route.cases[0], kwargs={"dtype": "float64"})])
+    assert answer.value["type"] == "torch.float64"
+    kept = edits.edited(step.solution(), [("total += y.detach()", "total = total + y")])
+    for program, graph in ((step.solution(), False), (kept, True)):
+        (answer,) = trusted.run(step, program, [step.cases[-1]])
+        assert [rank["loss.requires_grad"] for rank in answer.value] == [graph]
