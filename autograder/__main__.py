@@ -10,29 +10,41 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from autograder.commands import COMMANDS
 from autograder.commands.common import DONE, UNJUDGED, USAGE, Usage
+from autograder.screen import complain
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses as every command does: by one line."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Usage(f"{message} (see {self.prog} --help)")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    options = _parser().parse_args(argv)
     try:
+        options = _parser().parse_args(argv)
         return options.command(options)
     except Usage as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        complain(error)
         return USAGE
     except BrokenPipeError:  # whoever read the table has seen enough; the result file is written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except KeyboardInterrupt:
+        complain("stopped")
+        return UNJUDGED
     except Exception as error:
-        print(f"autograder: the grader failed: {type(error).__name__}: {error}", file=sys.stderr)
+        complain(f"the grader failed: {type(error).__name__}: {error}")
         return UNJUDGED
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m autograder", description="Grade submissions of the course.")
+    parser = _Parser(prog="python -m autograder", description="Grade submissions of the course.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)

@@ -33,6 +33,7 @@ class Answers:
         vectors: the hash of each item's sheet.
         sandbox: the line of the sandbox that it ran in.
         seconds: that asking took.
+        public: by item, one for each public case in the order of the page, from before any hidden input was seen.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Answers:
     vectors: Mapping[str, str] = field(default_factory=dict)
     sandbox: str = ""
     seconds: float = 0.0
+    public: Mapping[str, Sequence[Outcome]] = field(default_factory=dict)
 
     def to(self, paper: Paper) -> Sequence[Outcome]:
         """The outcomes for the cases of ``paper``.
@@ -60,7 +62,8 @@ class Answers:
         return {
             "name": self.name,
             "sha256": self.sha256,
-            "outcomes": {item: [outcome.plain for outcome in outcomes] for item, outcomes in self.outcomes.items()},
+            "outcomes": _plain(self.outcomes),
+            "public": _plain(self.public),
             "typed": {question: values.encode(typed) for question, typed in self.typed.items()},
             "problems": list(self.problems),
             "reason": self.reason,
@@ -76,7 +79,15 @@ class Answers:
         Raises:
             KeyError, TypeError, ValueError, Malformed: it did not write this.
         """
-        outcomes = {item: tuple(map(Outcome.from_plain, kept)) for item, kept in content["outcomes"].items()}
+        outcomes, public = _outcomes(content["outcomes"]), _outcomes(content.get("public", {}))
         typed = {question: values.decode(wire) for question, wire in content["typed"].items()}
         rest = {name: content[name] for name in ("name", "sha256", "reason", "vectors", "sandbox", "seconds")}
-        return cls(outcomes=outcomes, typed=typed, problems=tuple(content["problems"]), **rest)
+        return cls(outcomes=outcomes, public=public, typed=typed, problems=tuple(content["problems"]), **rest)
+
+
+def _plain(outcomes: Mapping[str, Sequence[Outcome]]) -> dict[str, list[dict[str, Any]]]:
+    return {item: [outcome.plain for outcome in of_item] for item, of_item in outcomes.items()}
+
+
+def _outcomes(kept: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, tuple[Outcome, ...]]:
+    return {item: tuple(map(Outcome.from_plain, of_item)) for item, of_item in kept.items()}

@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO
 
-from autograder.submission import FILE_LIMIT, TOTAL_LIMIT, Unreadable, check_file_size, choose, shown
+from autograder.submission import FILE_LIMIT, TOTAL_LIMIT, Unreadable, candidates, check_file_size, shown
+from autograder.versions import Version
 
 ENTRY_LIMIT = 200
 #: Most headers of entries in an archive that is opened at all, those of a Mac's ``__MACOSX`` among them.
 HEADER_LIMIT = 20 * ENTRY_LIMIT
+#: Most entries in the archive of a class.
+CLASS_LIMIT = 1000 * ENTRY_LIMIT
 #: How an entry's header starts in an archive's list of entries.
 _HEADER = b"PK\x01\x02"
 #: Bits of an entry's flags: encrypted, and encrypted in the newer way.
@@ -28,8 +31,8 @@ _DAMAGED = (
 )
 
 
-def unpack(data: bytes) -> dict[str, bytes]:
-    """The Python files and notebooks of an archive that count, by file name.
+def unpack(data: bytes) -> list[Version]:
+    """The Python files and notebooks of an archive that may count; of two that are called alike, the likelier first.
 
     Raises:
         Unreadable: it is no archive, is damaged, or holds what no submission needs.
@@ -42,14 +45,31 @@ def unpack(data: bytes) -> dict[str, bytes]:
             raise _too_many(len(entries))
         check(entries)
         paths = {path_of(entry): entry for entry in entries if not entry.is_dir()}
-        chosen = choose(paths)
+        chosen = candidates(paths)
         nested = [path for path in paths if path.lower().endswith(".zip")]
         if nested and not chosen:
             inner = shown(PurePosixPath(nested[0]).name)
             raise Unreadable(
                 f"the archive holds no .py file and no notebook, but an archive ({inner}): hand in that one"
             )
-        return {name: content(archive, paths[path]) for name, path in chosen.items()}
+        return [Version(name, shown(path), content(archive, paths[path])) for name, path in chosen]
+
+
+def names(file: IO[bytes]) -> list[str]:
+    """The names in an archive that may be that of a whole class, without a look at what it holds.
+
+    Raises:
+        Unreadable: it is no archive, or has more entries than a class.
+        OSError: it cannot be read.
+    """
+    headers = 0
+    while chunk := file.read(1 << 20):
+        headers += chunk.count(_HEADER)
+        if headers > CLASS_LIMIT:
+            raise _too_many(headers)
+    file.seek(0)
+    with opened(file) as archive:
+        return archive.namelist()
 
 
 def _too_many(entries: int) -> Unreadable:

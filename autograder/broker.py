@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from autograder import routes
 from autograder.items import Build
+from autograder.matching import OpenPosts
 from autograder.messages import Message
 from autograder.outcome import Outcome
-from autograder.posts import ANYONE, COLLECTIVES, Post, blocks_of, check, read
+from autograder.patience import Patience
+from autograder.posts import COLLECTIVES, Post, blocks_of, check, read
 from autograder.process import Process, exchange
 from autograder.values import Malformed
 from rankzero.events import Event
@@ -41,12 +43,13 @@ class Ended(Exception):
 class World:
     """One case of a world item: ``children[r]`` has been asked to be rank ``r``."""
 
-    def __init__(self, runner: Runner, item: Build, children: Sequence[Process], deadline: float) -> None:
-        self.runner, self.item, self.children, self.deadline = runner, item, list(children), deadline
+    def __init__(self, runner: Runner, item: Build, children: Sequence[Process], seconds: float) -> None:
+        self.runner, self.item, self.children = runner, item, list(children)
+        self.patience = Patience([child.pid for child in children], seconds)
         self.began = time.monotonic()
         ranks = range(len(self.children))
         self.posts: list[list[Post]] = [[] for _ in ranks]
-        self.open: list[list[Post]] = [[] for _ in ranks]  # those of them that are not carried out yet
+        self.open = OpenPosts()  # those of them that are not carried out yet
         self.waits: list[tuple[str, Post] | None] = [None for _ in ranks]
         self.left: list[str] = ["" for _ in ranks]  # "finished" or "raised" once the function has ended
         self.replies: list[Message | None] = [None for _ in ranks]
@@ -58,6 +61,7 @@ class World:
         try:
             while True:
                 self._listen()
+                self._check_time()
                 if self._release() or self._match():
                     continue
                 if self._over():
@@ -82,17 +86,26 @@ class World:
     def _listen(self) -> None:
         """Hear the ranks until all are quiet."""
         while running := self._running():
-            got = exchange([self.children[rank] for rank in running], self.deadline)
-            if not got:
-                raise Ended(self._late(running))
-            for child, message in got:
+            for child, message in self._said(running):
                 self._hear(self.children.index(child), message)
 
-    def _late(self, running: list[int]) -> Outcome:
+    def _said(self, ranks: Sequence[int]) -> list[tuple[Process, Message | None]]:
+        """What some of these ranks say, in time."""
+        while not (got := exchange([self.children[rank] for rank in ranks], self.patience.deadline)):
+            if not self.patience.lasts():
+                raise Ended(self._late(ranks))
+        return got
+
+    def _check_time(self) -> None:
+        """Carrying messages takes time, too."""
+        if self.patience.passed and not self.patience.lasts():
+            raise Ended(self._late([rank for rank, left in enumerate(self.left) if not left] or range(len(self.left))))
+
+    def _late(self, running: Sequence[int]) -> Outcome:
         for rank in running:
             self.children[rank].kill()
         who = f"rank {running[0]}" if len(running) == 1 else f"ranks {' and '.join(map(str, running))}"
-        return Outcome("timeout", detail=f"{who} did not end within {self.deadline - self.began:.0f} s")
+        return Outcome("timeout", detail=f"{who} did not end within {self.patience.seconds:.0f} s")
 
     def _hear(self, rank: int, message: Message | None) -> None:
         """One message of a rank that was running."""
@@ -117,7 +130,7 @@ class World:
         post = read(message, rank, len(self.children), line, time.monotonic() - self.began)
         check(post.handle == len(self.posts[rank]) < MAX_POSTS and max(post.members) < len(self.children))
         self.posts[rank].append(post)
-        self.open[rank].append(post)
+        self.open.add(post)
 
     def _posted(self, rank: int, handle: Any) -> Post:
         check(type(handle) is int and 0 <= handle < len(self.posts[rank]))
@@ -127,10 +140,7 @@ class World:
         """The data of ``post``, from the rank that posted it, which is quiet."""
         child = self.children[post.rank]
         child.tell(do="take", handle=post.handle)
-        got = exchange([child], self.deadline)
-        if not got:
-            raise Ended(self._late([post.rank]))
-        message = got[0][1]
+        ((_, message),) = self._said([post.rank])
         if message is None:
             raise Ended(Outcome("died", detail=f"rank {post.rank}: {child.ended}"))
         try:
@@ -157,23 +167,12 @@ class World:
 
     def _match(self) -> bool:
         """Carry out the first operation that can be; False when there is none."""
-        for posts in self.open:
-            for post in posts:
-                if post.operation == "send" and (receive := self._receiver(post)):
-                    self._deliver(post, receive)
-                    return True
-                if post.operation in COLLECTIVES and (together := self._together(post)):
-                    self._carry_out(together)
-                    return True
-        return False
-
-    def _receiver(self, send: Post) -> Post | None:
-        """The first open receive that ``send`` can go to, if no earlier message of the same pair stands before it."""
-        for receive in self.open[send.peer]:
-            fits = receive.operation == "recv" and (receive.group, receive.tag) == (send.group, send.tag)
-            if fits and receive.peer in (send.rank, ANYONE):
-                return receive
-        return None
+        together = self.open.next()
+        if together and together[0].operation == "send":
+            self._deliver(*together)
+        elif together:
+            self._carry_out(together)
+        return bool(together)
 
     def _deliver(self, send: Post, receive: Post) -> None:
         if (send.gives, send.types) != (receive.takes, receive.types):
@@ -184,18 +183,7 @@ class World:
         for post, peer in ((send, receive.rank), (receive, send.rank)):
             self._record(post, (peer,), sum(post.gives), sum(post.takes))
 
-    def _together(self, post: Post) -> list[Post] | None:
-        """The operations that meet in the group of ``post``: each member's first open one, or None."""
-        found = []
-        for rank in post.members:
-            mine = (p for p in self.open[rank] if p.group == post.group and p.operation in COLLECTIVES)
-            first = next(mine, None)
-            if first is None:
-                return None
-            found.append(first)
-        return found
-
-    def _carry_out(self, posts: list[Post]) -> None:
+    def _carry_out(self, posts: Sequence[Post]) -> None:
         for post in posts:
             if reason := routes.difference(posts[0], post):
                 raise Ended(_broken(reason))
@@ -213,7 +201,6 @@ class World:
 
     def _record(self, post: Post, peers: tuple[int, ...], sent: int, received: int) -> None:
         post.done = True
-        self.open[post.rank].remove(post)
         where = f"line {post.line}" if post.line else ""
         end = time.monotonic() - self.began
         self.events.append(Event(post.rank, post.operation, peers, sent, received, post.start, end, post.root, where))
@@ -241,25 +228,26 @@ class World:
 
         The library may lose a message for whose handle nobody waits; it does not always, so the broker always says so.
         """
-        for post in (post for posts in self.open for post in posts):
+        posts = [post for posts in self.posts for post in posts]
+        for post in (post for post in posts if not post.done):
             if post.operation == "send":
                 raise Ended(_broken(f"the message of rank {post.rank} in {post} was never received"))
             if post.operation in COLLECTIVES:
                 raise Ended(_broken(f"rank {post.rank} calls {post}, and not every rank of its group does"))
-        for post in (post for posts in self.posts for post in posts):
+        for post in posts:
             if not post.heard and "raised" not in self.left:
                 detail = f"rank {post.rank} never waited for {post}"
                 raise Ended(Outcome("deadlock", detail=detail, events=tuple(self.events)))
 
     def _end(self, how: str) -> None:
         """Make every rank give its reply; one that does not within a second is killed."""
-        deadline = time.monotonic() + 1.0
+        patience = Patience([child.pid for child in self.children], 1.0)
         for rank, child in enumerate(self.children):
             if child.alive and self.replies[rank] is None and (self.left[rank] or self.waits[rank]):
                 child.tell(do="end" if self.left[rank] else how)
         while open_ranks := [r for r, child in enumerate(self.children) if child.alive and self.replies[r] is None]:
-            got = exchange([self.children[rank] for rank in open_ranks], deadline)
-            if not got:
+            got = exchange([self.children[rank] for rank in open_ranks], patience.deadline)
+            if not got and not patience.lasts():
                 for rank in open_ranks:
                     self.children[rank].kill()
             for child, message in got:

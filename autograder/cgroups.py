@@ -33,6 +33,9 @@ FILES = {1: ("memory.limit_in_bytes", "pids.max"), 2: ("memory.max", "pids.max")
 #: The file that keeps the bound on memory from being one on swapping only, and its value (None: that of memory).
 SWAP: dict[int, tuple[str, int | None]] = {1: ("memory.memsw.limit_in_bytes", None), 2: ("memory.swap.max", 0)}
 
+#: The files that count what was killed for its memory, of version 2 and 1.
+OOM = ("memory.events", "memory.oom_control")
+
 _counter = itertools.count()
 
 
@@ -171,6 +174,17 @@ class Group(Warden):
             with contextlib.suppress(OSError):
                 found |= {int(pid) for pid in (folder / "cgroup.procs").read_text(encoding="ascii").split()}
         return found
+
+    def verdict(self) -> str:
+        """Whether the kernel has killed a process of the group for its memory, which it counts."""
+        for file in OOM:
+            with contextlib.suppress(OSError):
+                counts = dict(
+                    line.split() for line in (self.folders[0] / file).read_text(encoding="ascii").splitlines()
+                )
+                if int(counts.get("oom_kill", 0)):
+                    return f"the process used more memory than the {self.bounds[0] // MIB} MiB that it may"
+        return ""
 
     def end(self) -> None:
         """Kill what is left in the group and remove it (at most two seconds)."""

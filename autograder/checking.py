@@ -21,6 +21,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: Seconds for one public case.
 TIME = 3.0
+#: Most lines that are shown of what ranks print, and the widest, in characters.
+LINES, WIDEST = 40, 200
 #: Most failing cases that are shown.
 SHOWN = 3
 UNTRIED = "not tried"
@@ -73,6 +75,8 @@ def check(function: Function) -> Function:
         cards.show(cards.check_card(CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))), "")
         return item.solution()
     outcomes = _outcomes(item, function)
+    if lines := printed(outcomes):
+        print("\n".join(lines))
     if _unwritten(outcomes):
         print(f"{item.id}: {compare.UNWRITTEN}. {USING['reference']}")
         return item.solution()
@@ -115,10 +119,28 @@ def _outcomes(item: Build, function: Any) -> list[Outcome]:
     """What the learner's function makes of the public cases; a stub, or one that does not end, is asked only once."""
     first = trusted.run(item, function, item.cases[:1], TIME)
     if _unwritten(first):
-        return first * len(item.cases)
+        return [first[0], *[replace(first[0], printed=())] * (len(item.cases) - 1)]
     if first[0].kind in ("timeout", "deadlock", "died"):
-        return first + [replace(first[0], detail=UNTRIED)] * (len(item.cases) - 1)
+        return first + [replace(first[0], detail=UNTRIED, printed=())] * (len(item.cases) - 1)
     return first + trusted.run(item, function, item.cases[1:], TIME)
+
+
+def printed(outcomes: Sequence[Outcome]) -> list[str]:
+    """What the ranks of the cases printed, under the number of each case; the beginning, when it is much.
+
+    A plain call prints for itself.
+    """
+    lines = []
+    for number, outcome in enumerate(outcomes, start=1):
+        alone = len(outcome.printed) == 1
+        said = [
+            f"  {'' if alone else f'rank {rank}: '}{line[:WIDEST]}"
+            for rank, found in enumerate(outcome.printed)
+            for line in found
+        ]
+        lines += [f"printed in case {number} of {len(outcomes)}:", *said] if said else []
+    more = len(lines) - LINES
+    return lines if more <= 0 else [*lines[:LINES], f"... and {more:,} more line{'s' if more > 1 else ''}"]
 
 
 def _unwritten(outcomes: Sequence[Outcome]) -> bool:
@@ -126,10 +148,7 @@ def _unwritten(outcomes: Sequence[Outcome]) -> bool:
 
 
 def _faults(paper: Paper, outcomes: Sequence[Outcome]) -> list[str | None]:
-    return [
-        compare.fault(paper.item, asked.case, asked.expected, outcome, tell=True)
-        for asked, outcome in zip(paper.asked, outcomes, strict=True)
-    ]
+    return [paper.fault(place, outcome) for place, outcome in enumerate(outcomes)]
 
 
 def _failures(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> tuple[Failure, ...]:

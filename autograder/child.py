@@ -8,6 +8,7 @@ random ``id`` of its request; requests are answered one at a time, in the order 
 
 # mypy: no-check-untyped-defs
 
+import builtins
 import marshal
 import os
 import sys
@@ -24,9 +25,14 @@ BACKWARD = "torch.fx.experimental.symbolic_shapes"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def sibling(name):
-    """The module in the compiled file ``name.pyc`` beside this one."""
+def sibling(name, apart=False):
+    """The module in the compiled file ``name.pyc`` beside this one.
+
+    One that stands ``apart`` has built-ins of its own: what a submission does to the others changes nothing in it.
+    """
     module = type(sys)(name)
+    if apart:
+        module.__builtins__ = dict(vars(builtins))
     with open(f"{HERE}/{name}.pyc", "rb") as file:
         exec(marshal.loads(file.read()[16:]), module.__dict__)
     return module
@@ -126,9 +132,9 @@ class Child:
 
     def __init__(self, channel):
         self.channel = channel
-        self.wire, self.units = sibling("child_wire"), sibling("child_code")
+        self.wire, self.units = sibling("child_wire", apart=True), sibling("child_code")
         self.code = self.group = self.stage = None
-        self.probes = {}
+        self.drivers = {}
 
     def serve(self):
         while True:
@@ -171,12 +177,14 @@ class Child:
         return {"kind": "ready"}
 
     def preload(self, request):
-        """Import the packages that the submission will need, while nothing of it can change them."""
+        """Import the packages and drivers that the submission will need, while nothing of it can change them."""
         sys.path.extend(request["packages"])
         for name in request["preload"]:
             __import__(name)
-        if "torch" in request["preload"] and any("backward" in source for _, _, source in request["units"]):
+        backward = request["drivers"] or any("backward" in source for _, _, source in request["units"])
+        if "torch" in request["preload"] and backward:
             __import__(BACKWARD)
+        self.drivers = {name: sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
 
     def running(self, index):
         self.channel.send(kind="running", unit=index)
@@ -184,8 +192,6 @@ class Child:
     def load(self, request):
         """Run the units that hold a topic, but none that an earlier child did not survive."""
         self.code.skip = request["skip"]
-        if request["backward"]:
-            __import__(BACKWARD)
         self.code.module(request["module"])
         return {"kind": "loaded", "problems": self.code.problems}
 
@@ -214,11 +220,17 @@ class Child:
         return reply
 
     def probe(self, name):
-        """The driver of a probed item: ``"ch06.differentiated"``."""
-        module, _, driver = name.partition(".")
-        if module not in self.probes:
-            self.probes[module] = sibling(f"probe_{module}")
-        return getattr(self.probes[module], driver)
+        """The driver of a probed item: ``"ch06.differentiated"``. One that ``asks`` gets a way to ask the grader."""
+        module, _, name = name.partition(".")
+        driver = getattr(self.drivers[module], name)
+        if not getattr(driver, "asks", False):
+            return driver
+        return lambda function, *args, **kwargs: driver(self.ask, function, *args, **kwargs)
+
+    def ask(self, question):
+        """What the grader answers in the middle of a call."""
+        self.channel.send(kind="ask", question=question)
+        return self.channel.receive()["answer"]
 
     def after(self, wire, args):
         """The arguments as the call left them, None when that is as they were.
@@ -238,23 +250,27 @@ class Child:
         if maker is None:
             return {"kind": "missing"}
         objects = {"": self.make(maker, request)}
-        answers = [self.answer(maker, request, objects, *call) for call in request["calls"]]
+        answers = [self.answer(maker, request, objects, place, *call) for place, call in enumerate(request["calls"])]
         return {"kind": "value", "value": ["l", *answers]}
 
     def make(self, maker, request):
         return maker(*self.decode(request["args"]), **self.decode(request["kwargs"]))
 
-    def answer(self, maker, request, objects, name, arguments):
-        """One call or attribute of the object, or of the ``owner`` in ``owner.name``, made when it is first named."""
+    def answer(self, maker, request, objects, place, name, arguments):
+        """One call or attribute of the object, or of the ``owner`` in ``owner.name``, made when it is first named.
+
+        The owner ``#3`` is what call 3 answered.
+        """
         owner, _, name = name.rpartition(".")
         try:
-            if owner not in objects:
+            if owner not in objects and not owner.startswith("#"):
                 objects[owner] = self.make(maker, request)
             value = getattr(objects[owner], name)
             if arguments is not None:
                 value = value(*self.decode(arguments))
         except Exception as error:
             return ["t", "raises", type(error).__name__]
+        objects[f"#{place}"] = value
         return self.encode(value)
 
     def world(self, request):
@@ -284,7 +300,7 @@ class Child:
         if torch is not None and isinstance(value, torch.Tensor):
             return self.wire.tensor(*tensor_parts(torch, value))
         if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
-            return self.wire.tensor(value.dtype.name, value.shape, value.tobytes())
+            return self.wire.tensor(*array_parts(value), "N")
         return None
 
     def make_tensor(self, dtype, shape, data):
@@ -293,6 +309,12 @@ class Child:
             return numpy.frombuffer(bytearray(data), dtype).reshape(shape)
         kind = getattr(torch, dtype)
         return torch.frombuffer(bytearray(data), dtype=kind).reshape(shape) if data else torch.empty(shape, dtype=kind)
+
+
+def array_parts(value):
+    """``(dtype, shape, data)`` of an array or a number of NumPy."""
+    native = value.astype(value.dtype.newbyteorder("="))
+    return native.dtype.name, native.shape, native.tobytes()
 
 
 def tensor_parts(torch, value):

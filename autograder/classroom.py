@@ -78,19 +78,19 @@ class Marker:
             papers = [] if answers["reason"] else [exam.paper(item) for item in exam.items]
         except CannotJudge:
             return Graded(handed, judge.grade(Answers.from_json(answers), exam))
-        rest = judge.grade(Answers.from_json({**answers, "outcomes": {}}), self._questions)
+        rest = judge.grade(Answers.from_json({**answers, "outcomes": {}, "public": {}}), self._questions)
         return Graded(handed, replace(rest, marks=tuple(self._mark(paper, answers, exam) for paper in papers)))
 
     def _mark(self, paper: Paper, answers: Mapping[str, Any], exam: Exam) -> Mark:
         name = paper.item.id
-        outcomes = answers["outcomes"].get(name)
-        digest = hashlib.sha256(json.dumps(outcomes).encode()).digest()
+        parts = {part: {name: answers[part][name]} for part in ("outcomes", "public") if name in answers.get(part, {})}
+        digest = hashlib.sha256(json.dumps(parts).encode()).digest()
         key = (name, answers["vectors"].get(name, ""), digest)
         if key not in self._marks:
-            own = Answers.from_json({**answers, "outcomes": {name: outcomes} if outcomes else {}, "typed": {}})
+            own = Answers.from_json({**answers, "outcomes": {}, "public": {}, **parts, "typed": {}})
             if len(self._marks) >= REMEMBERED:
                 self._marks.clear()
-            self._marks[key] = judge.mark(paper, own.to(paper), exam.items)
+            self._marks[key] = judge.mark(paper, own.to(paper), exam.items, own.public.get(name, ()))
         return self._marks[key]
 
 
@@ -189,7 +189,7 @@ def grade_class(
         for item in exam.items:  # every expected value, before anybody's code runs
             with contextlib.suppress(CannotJudge):
                 exam.paper(item)
-        folder.begin(stamps_of(spec, exam, stamp))
+        folder.begin(stamps_of(spec, exam, stamp), spec.key)
         return _Run(spec, exam, folder, executor, workers * AHEAD, watch or Watch()).all(handed)
 
 
@@ -274,7 +274,7 @@ def unanswered(graded: Graded) -> dict[str, Any]:
 
 
 def remark(old: Folder, spec: Spec, folder: Folder) -> list[Graded]:
-    """Mark the stored answers of ``old`` anew into ``folder``; runs no submission's code.
+    """Mark the stored answers of ``old``, which is verified, anew into ``folder``; runs no submission's code.
 
     Raises:
         OtherVectors: answers are to other cases than those of ``spec``; then nothing is written.
@@ -285,7 +285,7 @@ def remark(old: Folder, spec: Spec, folder: Folder) -> list[Graded]:
     with spec.exam() as exam:
         _refuse_others(old, handed, spec, exam)
         where = {name: old.stamps[name] for name in ("sandbox", "interpreter")}
-        folder.begin(stamps_of(spec, exam, {**where, "grader": report.version()}))
+        folder.begin(stamps_of(spec, exam, {**where, "grader": report.version()}), spec.key)
         folder.expect(handed)
         marker = Marker(spec, exam)
         for one in handed:

@@ -25,6 +25,9 @@ from autograder.submission import Submission, Unreadable, shown
 ID_LIMIT = 48
 #: Ids that would be taken for other files: of a graded class, or of devices in Windows.
 TAKEN = {"index", "class", "con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+#: Letters and marks that leave no ink: fillers of Hangul, vowels of Khmer, joiners and selectors of variants.
+UNSEEN = {"\u115f", "\u1160", "\u17b4", "\u17b5", "\u034f", *map(chr, range(0x180B, 0x1810))}
+UNSEEN |= {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0))}
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Handed:
         files: where each file stands in ``path``, by its own path in the submission; empty when ``path`` is all of it.
         notes: sentences about what was passed over.
         problem: why it cannot be loaded at all; empty when that is not known yet.
+        order: names of files that were handed in one after the other, as far as the collection says it.
     """
 
     id: str
@@ -52,6 +56,7 @@ class Handed:
     files: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     problem: str = ""
+    order: tuple[str, ...] = ()
 
 
 def collect(folder: str | Path) -> list[Handed]:
@@ -96,27 +101,50 @@ def _handed(id_: str, found: downloads.Found, where: places.Class) -> Handed:
         path, files = where.path / entry.name, {} if title == entry.name else {title: ""}
     empty = where.zipped and not files and not found.problem
     problem = f"{shown(found.name)} is empty: {submission.WANTED}" if empty else found.problem
-    return Handed(id_, path, name, dict(found.known), found.late, files, found.notes, problem)
+    return Handed(id_, path, name, dict(found.known), found.late, files, found.notes, problem, found.order)
 
 
 def identify(wanted: Sequence[tuple[str, str]]) -> list[str]:
     """For each pair of a wanted name and a text that nobody else has, an id.
 
-    Ids are letters, digits, ``-`` and ``_`` of ASCII, differ also where capitals are not told apart, and do not depend
-    on the order. A name that is long, taken, or another's gets twelve digits of a hash of its text; so does one that
-    looks as if it had them.
+    Ids are letters, marks and digits of any script, ``-`` and ``_``. They differ also where a file system tells neither
+    capitals nor ways to write an accent apart, and do not depend on the order. A name that is long, taken, or another's
+    gets twelve digits of a hash of its text; so does one that looks as if it had them.
     """
     slugs = [_slug(name) for name, _ in wanted]
-    counts = Counter(slug.casefold() for slug in slugs)
+    counts = Counter(map(_folded, slugs))
     return [
-        slug if counts[slug.casefold()] == 1 and _is_plain(slug) else _hashed(slug, unique)
+        slug if counts[_folded(slug)] == 1 and _is_plain(slug) else _hashed(slug, unique)
         for slug, (_, unique) in zip(slugs, wanted, strict=True)
     ]
 
 
 def _slug(name: str) -> str:
-    ascii_letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9_]+", "-", ascii_letters).strip("-_")
+    """A name with its letters, and ``-`` for the rest; without those that names of files cannot have here."""
+    text = "".join(letter if _is_letter(letter) else "-" for letter in unicodedata.normalize("NFKC", name))
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        text = "".join(letter for letter in text if _fits(letter))
+    begin = next((place for place, letter in enumerate(text) if unicodedata.category(letter)[0] in "LN"), len(text))
+    return re.sub(r"-+", "-", text[begin:]).strip("-_")
+
+
+def _is_letter(letter: str) -> bool:
+    return letter == "_" or (unicodedata.category(letter)[0] in "LMN" and letter not in UNSEEN)
+
+
+def _fits(letter: str) -> bool:
+    try:
+        os.fsencode(letter)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _folded(slug: str) -> str:
+    """The same for names that some file system takes for one."""
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", slug).casefold())
 
 
 def _is_plain(slug: str) -> bool:
@@ -151,7 +179,7 @@ def _found(handed: Handed, topics: Collection[str] | None) -> Submission:
         (first, content), *more = contents.items()
         if not more and "/" not in first:
             return submission.load_file(first, content, topics)
-        return submission.load_files(handed.name, contents, topics)
+        return submission.load_files(handed.name, contents, topics, handed.order)
 
 
 @contextmanager

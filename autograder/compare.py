@@ -4,7 +4,8 @@ Rules of type: a bool is never a number; an int may stand where a float is expec
 (the value counts, and ``2 * GB`` is a float); a scalar of NumPy or torch is its number; list and tuple differ; an
 instance of a dataclass counts by the name of its class and by its fields, wherever that class was written. Floats are
 compared relative to the expected value, those of a list or a tensor relative to its largest element; where exactly 0 is
-expected, an absolute 1e-6 of the tolerance is allowed.
+expected, an absolute 1e-6 of the tolerance is allowed. Where the reference itself moves further when it rounds
+otherwise (:mod:`autograder.stochastic`), so much is allowed, and both sides of a boundary that rounding alone decides.
 
 No sentence holds an expected value. Only with ``tell``, for public cases, does it hold a ratio to one.
 """
@@ -12,16 +13,21 @@ No sentence holds an expected value. Only with ``tell``, for public cases, does 
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from autograder import values
-from autograder.items import Build, Case, Tensor
+from autograder.items import Array, Build, Case, Tensor
 from autograder.outcome import Outcome
 from autograder.values import Record
 
+#: How many mean distances between the reference's own answers, when it rounds otherwise, another right answer may lie
+#: from the nearest of them.
+MARGIN = 16
 #: Scale of a comparison with exactly 0.
 ZERO_SCALE = 1e-6
 NUMBERS = (int, float)
@@ -39,22 +45,40 @@ def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = 
     return failure(outcome, tell)
 
 
-def fault(item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False) -> str | None:
-    """As :func:`matches`, with all that the item asks for: answers of a class, each rank, the rule, the arguments."""
+def fault(
+    item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False, moved: Sequence[Outcome] = ()
+) -> str | None:
+    """As :func:`matches`, with all that the item asks for: answers of a class, each rank, the rule, the arguments.
+
+    ``moved`` are the reference's outcomes when it rounds otherwise: what lies among them is right.
+    """
+    sentence = _fault(item, case, expected, outcome, tell, moved)
+    others = (other for other in moved if other.kind in ("value", "raised"))
+    if sentence and any(not _fault(item, case, other, outcome, False, (expected, *moved)) for other in others):
+        return None
+    return sentence
+
+
+def _fault(
+    item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool, moved: Sequence[Outcome]
+) -> str | None:
     if outcome.kind != "value" or expected.kind != "value":
         return matches(expected, outcome, item.tolerance, tell)
-    sentence = wrong_value(item, case, expected, outcome, tell)
+    sentence = wrong_value(item, case, expected, outcome, tell, moved)
     return sentence or broken_rule(item, case, outcome) or changed(item, case, outcome)
 
 
-def wrong_value(item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False) -> str | None:
+def wrong_value(
+    item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False, moved: Sequence[Outcome] = ()
+) -> str | None:
     """How the values of two outcomes differ: answer by answer of a class, rank by rank of a world."""
     compare = Comparison(item.tolerance, tell)
+    others = [other.value for other in moved if other.kind == "value"]
     if item.grade == "calls":
-        return compare.answers([name for name, _ in case.calls], expected.value, outcome.value)
+        return compare.answers([name for name, _ in case.calls], expected.value, outcome.value, others)
     if item.grade == "world":
-        return compare.ranks(expected.value, outcome.value)
-    return compare.difference(expected.value, outcome.value)
+        return compare.ranks(expected.value, outcome.value, others)
+    return compare.difference(expected.value, outcome.value, others=others)
 
 
 def broken_rule(item: Build, case: Case, outcome: Outcome) -> str | None:
@@ -119,6 +143,8 @@ def kind_of(value: Any) -> str:
     """
     if value is None:
         return "None"
+    if isinstance(value, Array):
+        return "a NumPy array" if value.shape else "a NumPy number"
     if isinstance(value, Tensor):
         return f"a {value.dtype} tensor"
     if isinstance(value, Record):
@@ -129,54 +155,66 @@ def kind_of(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Compares values within ``tolerance``; with ``tell``, its sentences hold ratios."""
+    """Compares values within ``tolerance``; with ``tell``, its sentences hold ratios.
+
+    ``others`` are values that the reference gives when it rounds otherwise. Each part of an answer is held against the
+    same part of all those that are laid out alike.
+    """
 
     tolerance: float
     tell: bool = False
 
-    def answers(self, names: Sequence[str], expected: Sequence[Any], got: Sequence[Any]) -> str | None:
+    def answers(
+        self, names: Sequence[str], expected: Sequence[Any], got: Sequence[Any], others: Sequence[Any] = ()
+    ) -> str | None:
         """The answers of an object to a list of calls; one that raised stands as ``("raises", class name)``."""
         if type(got) is not list or len(got) != len(expected):
             return "did not answer every call"
-        for number, (name, right, given) in enumerate(zip(names, expected, got, strict=True), start=1):
-            sentence = self._answer(right, given, f"answer {number}, of {name},")
+        for place, (name, right, given) in enumerate(zip(names, expected, got, strict=True)):
+            rest = [other[place] for other in others]
+            sentence = self._answer(right, given, f"answer {place + 1}, of {name},", rest)
             if sentence:
                 return sentence
         return None
 
-    def _answer(self, right: Any, given: Any, place: str) -> str | None:
+    def _answer(self, right: Any, given: Any, place: str, others: Sequence[Any]) -> str | None:
         right_error, given_error = error_of(right), error_of(given)
         if right_error or given_error:
             wanted = Outcome("raised", error=right_error) if right_error else Outcome("value", right)
             came = Outcome("raised", error=given_error) if given_error else Outcome("value", given)
             sentence = matches(wanted, came, self.tolerance)  # the submission chose that name: it is not told
             return f"{place} {sentence}" if sentence else None
-        return self.difference(right, given, place)
+        return self.difference(right, given, place, others=others)
 
-    def ranks(self, expected: Sequence[Any], got: Sequence[Any]) -> str | None:
+    def ranks(self, expected: Sequence[Any], got: Sequence[Any], others: Sequence[Any] = ()) -> str | None:
         """One value for each rank of a world."""
         for rank, (right, given) in enumerate(zip(expected, got, strict=True)):
-            sentence = self.difference(right, given, f"the value of rank {rank}")
+            rest = [other[rank] for other in others]
+            sentence = self.difference(right, given, f"the value of rank {rank}", others=rest)
             if sentence:
                 return sentence
         return None
 
-    def difference(self, expected: Any, got: Any, place: str = "", scale: float | None = None) -> str | None:
+    def difference(
+        self, expected: Any, got: Any, place: str = "", scale: float | None = None, others: Sequence[Any] = ()
+    ) -> str | None:
         """How ``got`` differs from ``expected``: type, then length, then elements; None when it does not."""
         got = _number_in(got) if type(expected) in (*NUMBERS, bool) else got
+        others = [other for other in others if type(other) is type(expected)]
         if type(expected) in NUMBERS and type(got) in NUMBERS:
-            return None if self.close(expected, got, scale) else self._wrong(expected, got, place)
+            right = self.close(expected, got, scale) or self._among((expected, *others), got, scale)
+            return None if right else self._wrong(expected, got, place)
         if type(expected) is not type(got):
             return _wrong_type(expected, got, place)
         if isinstance(expected, Record):
-            return self._records(expected, got, place)
+            return self._records(expected, got, place, others)
         if isinstance(expected, Tensor):
-            return self._tensors(expected, got, place)
+            return self._tensors(expected, got, place, others)
         if isinstance(expected, list | tuple):
-            return self._sequences(expected, got, place)
+            return self._sequences(expected, got, place, others)
         if isinstance(expected, dict):
-            return self._dictionaries(expected, got, place)
-        return None if expected == got else f"{place or 'the value'} is wrong"
+            return self._dictionaries(expected, got, place, others)
+        return None if expected == got or got in others else f"{place or 'the value'} is wrong"
 
     def close(self, expected: float, got: float, scale: float | None = None) -> bool:
         """Whether two numbers agree; an integer or an infinity only with itself, NaN only with NaN."""
@@ -187,6 +225,16 @@ class Comparison:
         size = abs(expected) if scale is None else scale
         return math.isfinite(got) and abs(got - expected) <= self.tolerance * (size or ZERO_SCALE)
 
+    def _among(self, right: Sequence[float], got: float, scale: float | None) -> bool:
+        """Whether ``got`` is near one of several right numbers, as near as they typically are to each other.
+
+        Numbers on both sides of a boundary lie close together on each: what lies between them is not right.
+        """
+        if len(right) < 2:
+            return False
+        slack = _slack([number for number in right if math.isfinite(number)]) if isinstance(right[0], float) else 0.0
+        return any(self.close(one, got, scale) or abs(got - one) <= slack for one in set(right))
+
     def _wrong(self, expected: float, got: float, place: str) -> str:
         subject = place or "the value"
         if isinstance(got, float) and math.isnan(got):
@@ -194,54 +242,72 @@ class Comparison:
         told = ratio(expected, got) if self.tell else ""
         return f"{subject} is {told}" if told else f"{subject} is wrong"
 
-    def _tensors(self, expected: Tensor, got: Tensor, place: str) -> str | None:
+    def _tensors(self, expected: Tensor, got: Tensor, place: str, others: Sequence[Tensor]) -> str | None:
         if expected.dtype != got.dtype:
             return _wrong_type(expected, got, place)
         if expected.shape != got.shape:
             found = f"shape {got.shape}; {expected.shape} is expected" if self.tell and got.data else "another shape"
             return f"{place or 'the tensor'} has {found}"
-        return self._elements(expected.tolist(), got.tolist(), place)
+        rest = [o.tolist() for o in others if (o.dtype, o.shape) == (expected.dtype, expected.shape)]
+        return self._elements(expected.tolist(), got.tolist(), place, rest)
 
-    def _sequences(self, expected: Sequence[Any], got: Sequence[Any], place: str) -> str | None:
+    def _sequences(self, expected: Sequence[Any], got: Sequence[Any], place: str, others: Sequence[Any]) -> str | None:
         if len(expected) != len(got):
             subject = f"{place} has" if place else "returned"
             if not self.tell:  # a submission could say by a length what it was asked
                 return f"{subject} another number of elements"
             return f"{subject} {len(got)} element{'' if len(got) == 1 else 's'}; {len(expected)} are expected"
-        return self._elements(expected, got, place, isinstance(expected, list))
+        rest = [other for other in others if len(other) == len(expected)]
+        return self._elements(expected, got, place, rest, isinstance(expected, list))
 
-    def _elements(self, expected: Sequence[Any], got: Sequence[Any], place: str, alike: bool = True) -> str | None:
+    def _elements(
+        self, expected: Sequence[Any], got: Sequence[Any], place: str, others: Sequence[Any], alike: bool = True
+    ) -> str | None:
         """Element by element; those that are ``alike`` share the scale of the largest."""
         finite = [abs(v) for v in expected if type(v) in NUMBERS and math.isfinite(v)] if alike else []
         scale = max(finite, default=None)
         for index, (right, given) in enumerate(zip(expected, got, strict=True)):
             where = f"element {index}" + (f" of {place}" if place else "")
-            sentence = self.difference(right, given, where, scale)
+            sentence = self.difference(right, given, where, scale, [other[index] for other in others])
             if sentence:
                 return sentence
         return None
 
-    def _records(self, expected: Record, got: Record, place: str) -> str | None:
+    def _records(self, expected: Record, got: Record, place: str, others: Sequence[Record]) -> str | None:
         if expected.name != got.name:
             return f"{place or 'the value'} is a dataclass of another name; it must be a {expected.name}"
         if set(expected.fields) != set(got.fields):
             return f"{place or 'the value'} has other fields than a {expected.name} should"
         for field, right in expected.fields.items():
             where = f"the field {field}" + (f" of {place}" if place else "")
-            sentence = self.difference(right, got.fields[field], where)
+            rest = [other.fields[field] for other in others]
+            sentence = self.difference(right, got.fields[field], where, others=rest)
             if sentence:
                 return sentence
         return None
 
-    def _dictionaries(self, expected: dict[Any, Any], got: dict[Any, Any], place: str) -> str | None:
+    def _dictionaries(
+        self, expected: dict[Any, Any], got: dict[Any, Any], place: str, others: Sequence[dict[Any, Any]]
+    ) -> str | None:
         if set(expected) != set(got):
             return f"{place or 'the dict'} has other keys than it should"
         for key, right in expected.items():
             where = f"the entry {key!r}" if self.tell else "an entry"
-            sentence = self.difference(right, got[key], where + (f" of {place}" if place else ""))
+            rest = [other[key] for other in others if key in other]
+            sentence = self.difference(right, got[key], where + (f" of {place}" if place else ""), others=rest)
             if sentence:
                 return sentence
         return None
+
+
+def _slack(right: Sequence[float]) -> float:
+    """How far beside one of several right numbers another may lie: some of the distances between them.
+
+    The largest distance does not count: there may be a boundary in it.
+    """
+    ordered = sorted(right)
+    gaps = sorted(after - before for before, after in itertools.pairwise(ordered))[:-1]
+    return min(MARGIN * statistics.fmean(gaps), 2 * (ordered[-1] - ordered[0])) if gaps else 0.0
 
 
 def error_of(answer: Any) -> str:
@@ -275,6 +341,7 @@ def ratio(expected: float, got: float) -> str:
         return ""
     if factor < 0:
         return "of the wrong sign"
-    size = "too large" if factor > 1 else "too small"
+    words = ("too large", "too small") if expected > 0 else ("too far below 0", "too close to 0")
+    size = words[0] if factor > 1 else words[1]
     factor = factor if factor > 1 else 1 / factor
     return f"{100 * (factor - 1):.2g} % {size}" if factor < 1.1 else f"{factor:.4g}x {size}"

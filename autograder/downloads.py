@@ -2,9 +2,13 @@
 
 Gradescope's export holds a folder ``submission_NNN`` for each submission, and ``submission_metadata.yml``, which names
 its submitters (several for a group). Canvas puts all files into one folder and names each
-``lastfirst_LATE_userid_fileid_name`` (or ``lastfirst_userid_text.html`` for typed text). Moodle makes a folder
-``Full Name_123456_assignsubmission_file_`` for each learner, or puts that before the name of each file. Everything else
-is a plain class: one file or folder for each learner.
+``lastfirst_LATE_userid_fileid_name`` (or ``lastfirst_userid_text.html`` for typed text), in an anonymous class
+``LATE_anon_aB3dE_fileid_name``. Moodle makes a folder ``Full Name_123456_assignsubmission_file_`` for each learner, or
+puts that before the name of each file. Everything else is a plain class: one file or folder for each learner.
+
+Learners choose their names and those of their files, so a name that can be read as two learners' is nobody's. Canvas
+takes ``_12_`` out of a learner's name and leaves ``_12`` at its end; it writes LATE, in capitals, right before the
+user's number (its ``ContentZipper``). Moodle puts blanks for the underscores of a name.
 """
 
 from __future__ import annotations
@@ -24,11 +28,20 @@ METADATA = "submission_metadata.yml"
 NAME_LIMIT = 500
 #: Several of one kind, such as the addresses of a group, stand in one text with this between them.
 BETWEEN = "; "
-MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?", re.DOTALL)
+MOODLE = re.compile(
+    r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?", re.A | re.DOTALL
+)
 #: A class that is graded without names has none here either.
 _WHO = r"(?:(?P<name>.+?)_)??(?P<late>late_)?(?P<user>\d+)_"
-CANVAS = re.compile(_WHO + r"(?P<number>\d+)_(?P<file>.+)", re.I | re.DOTALL)
-CANVAS_TYPED = re.compile(_WHO + r"(?:text|link)\.html", re.I)
+CANVAS = re.compile(_WHO + r"(?P<number>\d+)_(?P<file>.+)", re.I | re.A | re.DOTALL)
+CANVAS_TYPED = re.compile(_WHO + r"(?:text|link)\.html", re.I | re.A)
+#: The same in an anonymous class: five letters and digits in place of a user's number.
+_NOBODY = r"(?P<late>LATE_)?(?P<name>anon)_(?P<user>[0-9A-Za-z]{5})_"
+ANONYMOUS = re.compile(_NOBODY + r"(?P<number>\d+)_(?P<file>.+)", re.A | re.DOTALL)
+ANONYMOUS_TYPED = re.compile(_NOBODY + r"(?:text|link)\.html")
+#: A file's own name that may begin with the file's number, or a typed text: then the two numbers before it are those of
+#: a name and of a user.
+TWO_WAYS = re.compile(r"\d+_.+|(?:text|link)\.html", re.I | re.A | re.DOTALL)
 #: Canvas's name for a file of a name that the learner had handed in before.
 AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<ending>\.\w+)")
 TYPED = "typed as text or given as a link, which is not graded: hand in a file"
@@ -38,7 +51,10 @@ Fit = tuple[Entry, re.Match[str]]
 
 @dataclass(frozen=True)
 class Found:
-    """What one learner, or one group, handed in: ``parts`` are the entries by their names in the submission."""
+    """What one learner, or one group, handed in: ``parts`` are the entries by their names in the submission.
+
+    ``order`` names parts that were handed in one after the other, as far as the platform says it.
+    """
 
     name: str
     parts: Mapping[str, Entry]
@@ -47,30 +63,57 @@ class Found:
     late: bool = False
     notes: tuple[str, ...] = ()
     problem: str = ""
+    order: tuple[str, ...] = ()
 
 
 def recognise(found: Class) -> tuple[str, Class, list[Found]]:
     """The kind of download, where it lies, and everyone in it.
 
-    An archive may hold all in one folder. A folder that holds one folder is a class of one, and nothing that stands in
-    it, which a learner may have made, speaks for others.
+    An archive may hold all in one folder. A folder that holds one folder or one archive is a class of one, and nothing
+    that stands in it, which a learner may have made, speaks for others.
 
     Raises:
-        Unreadable: it cannot be read, or lies one folder deeper.
+        Unreadable: it cannot be read, or lies one folder or archive deeper.
     """
     kind, rows = _read(found)
-    if kind == PLAIN and len(found.entries) == 1:
+    if kind != PLAIN:
+        return kind, found, rows
+    if len(found.entries) == 1:
         (entry,) = found.entries.values()
-        if entry.folder and not entry.link:
-            inner = found.within(entry)
-            kind_there, rows_there = _read(inner)
-            if found.zipped and (kind_there != PLAIN or entry.name.casefold() == found.path.stem.casefold()):
-                return kind_there, inner, rows_there
-            if kind_there != PLAIN:
-                raise Unreadable(
-                    f"{shown(found.path.name)} holds {kind_there} in {shown(entry.name)!r}: name that folder"
-                )
-    return kind, found, rows
+        inner = found.within(entry) if entry.folder and not entry.link else None
+        kind_there = _read(inner)[0] if inner else _packed(found, entry, 1)
+        if inner and found.zipped and (kind_there != PLAIN or entry.name.casefold() == found.path.stem.casefold()):
+            return kind_there, inner, _alone(inner, _read(inner)[1])
+        if kind_there != PLAIN:
+            way = "name that folder" if inner else f"{'unpack it and ' * found.zipped}name that file"
+            raise Unreadable(f"{shown(found.path.name)} holds {kind_there} in {shown(entry.name)!r}: {way}")
+    return kind, found, _alone(found, rows)
+
+
+def _packed(found: Class, entry: Entry, least: int) -> str:
+    """Which platform's download of at least so many learners an archive in the class is; PLAIN where it is none."""
+    inner = found.opened(entry)
+    while inner and len(inner.entries) == 1 and (only := next(iter(inner.entries.values()))).folder:
+        inner = inner.within(only)
+    if inner is None:
+        return PLAIN
+    if METADATA in inner.entries:
+        return GRADESCOPE
+    kind, rows = _read(inner)
+    return kind if sum(bool(row.number) for row in rows) >= least else PLAIN
+
+
+def _alone(found: Class, rows: Iterable[Found]) -> list[Found]:
+    """The rows; of a file that is the archive of a whole class, one that says so."""
+    return [replace(row, problem=row.problem or _class_in(found, row)) for row in rows]
+
+
+def _class_in(found: Class, row: Found) -> str:
+    """A sentence where a row of a plain class is the archive of a whole class."""
+    for entry in row.parts.values() if not row.number else ():
+        if (kind := _packed(found, entry, 2)) != PLAIN:
+            return f"{shown(entry.name)} holds {kind} of a class, not one submission: grade that archive itself"
+    return ""
 
 
 def _read(found: Class) -> tuple[str, list[Found]]:
@@ -108,12 +151,19 @@ def _mostly(found: Class, *patterns: re.Pattern[str], folders: bool) -> tuple[li
     return (fits, others) if fits and len(fits) >= len(others) else None
 
 
-def _by(fits: Iterable[Fit], group: str) -> Iterable[tuple[str, list[Fit]]]:
-    """What belongs to each learner, by the number in their names."""
-    learners: dict[str, list[Fit]] = defaultdict(list)
+def _by(fits: Iterable[Fit], group: str) -> Iterator[tuple[str, list[Fit], str]]:
+    """What belongs to each learner, by the number in their names, and why it cannot be graded.
+
+    A platform gives one number to one name: two names under one number are two rows, and neither is graded.
+    """
+    learners: dict[str, dict[str, list[Fit]]] = defaultdict(lambda: defaultdict(list))
     for fit in fits:
-        learners[fit[1][group]].append(fit)
-    return learners.items()
+        number = fit[1][group]
+        learners[number][fit[1]["name"] or f"user {number}"].append(fit)
+    for number, called in learners.items():
+        names = " and ".join(sorted(map(shown, called)))
+        problem = f"{names} both stand with the number {number}: take away what is not that learner's"
+        yield from ((number, entries, problem if len(called) > 1 else "") for entries in called.values())
 
 
 # Gradescope
@@ -179,14 +229,14 @@ def moodle(found: Class) -> list[Found] | None:
     return [_participant(*learner) for learner in _by(parted[0], "number")] + plain(parted[1])
 
 
-def _participant(number: str, entries: Sequence[Fit]) -> Found:
+def _participant(number: str, entries: Sequence[Fit], problem: str) -> Found:
     files = [(entry, match) for entry, match in entries if match["kind"] == "file"]
     folders = [entry for entry, _ in files if entry.folder]
     parts = {entry.name: entry for entry in folders[:1]}
     parts = parts or {match["file"] or entry.name: entry for entry, match in files}
     other = sorted({match["kind"] for _, match in entries if match["kind"] != "file"})
     notes = tuple(f"what was handed in as {kind} is not graded: hand in a file" for kind in other)
-    problem = "" if parts else f"it was {TYPED}"
+    problem = problem or ("" if parts else f"it was {TYPED}")
     return Found(
         entries[0][1]["name"], parts, {"moodle": number}, number, notes=notes if parts else (), problem=problem
     )
@@ -197,38 +247,70 @@ def _participant(number: str, entries: Sequence[Fit]) -> Found:
 
 def canvas(found: Class) -> list[Found] | None:
     """Everyone in Canvas's download of an assignment."""
-    parted = _mostly(found, CANVAS, CANVAS_TYPED, folders=found.zipped)  # where a name may hold a slash
+    patterns = (ANONYMOUS, ANONYMOUS_TYPED, CANVAS, CANVAS_TYPED)
+    parted = _mostly(found, *patterns, folders=found.zipped)  # where a name may hold a slash
     if parted is None:
         return None
-    return [_uploader(*learner) for learner in _by(parted[0], "user")] + plain(parted[1])
+    fits, others = parted
+    doubtful = {entry.name: users for entry, match in fits if (users := _readings(match))}
+    clear = [fit for fit in fits if fit[0].name not in doubtful]
+    rows = [_told(_uploader(*learner), doubtful) for learner in _by(clear, "user")]
+    unclear = [
+        replace(one, problem=_doubt(name, doubtful[name]))
+        for one in plain([entry for entry, _ in fits if entry.name in doubtful])
+        for name in one.parts
+    ]
+    return rows + unclear + plain(others)
 
 
-def _uploader(user: str, entries: Sequence[Fit]) -> Found:
-    uploads = [(match["file"], int(match["number"]), entry) for entry, match in entries if match.re is CANVAS]
-    parts, notes = newest(uploads)
+def _readings(match: re.Match[str]) -> tuple[str, ...]:
+    """The users whose file this may be, where it is not clear."""
+    clear = match.re is not CANVAS or match["late"] == "LATE_" or not TWO_WAYS.fullmatch(match["file"])
+    return () if clear else (match["user"], match["number"])
+
+
+def _doubt(name: str, users: Sequence[str]) -> str:
+    advice = "rename it so that only two numbers stand before the file's own name"
+    return f"{shown(name)} can be user {users[0]}'s and user {users[1]}'s: {advice}"
+
+
+def _told(found: Found, doubtful: Mapping[str, Sequence[str]]) -> Found:
+    """The row with a note on every file that may belong to it."""
+    names = [name for name, users in doubtful.items() if found.known.get("canvas") in users]
+    notes = tuple(f"{shown(name)} may be a part of this: it is another row, and not graded" for name in names)
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _uploader(user: str, entries: Sequence[Fit], problem: str) -> Found:
+    uploads = [(match["file"], int(match["number"]), entry) for entry, match in entries if "file" in match.groupdict()]
+    parts, order = ordered(uploads)
     late = any(match["late"] for _, match in entries)
-    problem = "" if parts else f"it was {TYPED}"
-    return Found(entries[0][1]["name"] or f"user {user}", parts, {"canvas": user}, user, late, notes, problem)
+    problem = problem or ("" if parts else f"it was {TYPED}")
+    first = entries[0][1]
+    hidden = first.re in (ANONYMOUS, ANONYMOUS_TYPED)
+    name = f"anonymous {user}" if hidden else first["name"] or f"user {user}"
+    return Found(name, parts, {"anonymous" if hidden else "canvas": user}, user, late, problem=problem, order=order)
 
 
-def newest(uploads: Sequence[tuple[str, int, Entry]]) -> tuple[dict[str, Entry], tuple[str, ...]]:
-    """Of a learner's files, by the name and number that Canvas gave them, those that count, by the learner's own name.
+def ordered(uploads: Sequence[tuple[str, int, Entry]]) -> tuple[dict[str, Entry], tuple[str, ...]]:
+    """A learner's files by their names, from the names and numbers that Canvas gave them; and which follow each other.
 
     A file that was handed in again is called ``name-1.py`` by Canvas. Where ``name.py`` is there too, that of the
-    higher number counts; two that are numbered and have no such twin are taken for two parts.
+    higher number is the newer one; two that are numbered and have no such twin are two parts.
     """
     titles = {title for title, _, _ in uploads}
     firsts = [_first_name(title) for title in titles]
-    chosen: dict[str, tuple[str, Entry]] = {}
-    notes = []
+    parts: dict[str, Entry] = {}
+    order = []
     for title, _, entry in sorted(uploads, key=lambda upload: upload[1]):
         first = _first_name(title)
         lone_module = len(uploads) > 1 and _is_module(first) and firsts.count(first) == 1
-        own = first if first in titles or lone_module else title
-        if own in chosen:
-            notes.append(f"{shown(chosen[own][0])} was handed in again as {shown(title)}: the newer one counts")
-        chosen[own] = (title, entry)
-    return {own: entry for own, (_, entry) in chosen.items()}, tuple(notes)
+        own = first if lone_module and first not in titles else title
+        while own in parts:  # the same file twice: the newer one counts
+            del parts[own]
+        parts[own] = entry
+        order += [own] if firsts.count(first) > 1 and first in titles else []
+    return parts, tuple(order)
 
 
 def _first_name(title: str) -> str:
@@ -240,9 +322,9 @@ def _is_module(title: str) -> bool:
     return title.lower().endswith(".py") and title[:-3].isidentifier()
 
 
-PLAIN = "a plain class"
+PLAIN, GRADESCOPE = "a plain class", "Gradescope's export"
 READERS: Mapping[str, Callable[[Class], list[Found] | None]] = {
-    "Gradescope's export": gradescope,
+    GRADESCOPE: gradescope,
     "Moodle's download": moodle,
     "Canvas's download": canvas,
 }

@@ -11,9 +11,8 @@ import hashlib
 import hmac
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
 
 from autograder import compare, trusted, values
 from autograder.bench import Bench, wrong_programs
@@ -33,9 +32,13 @@ def vectors_hash(sheets: Iterable[str]) -> str:
     return hashlib.sha256("".join(sheets).encode()).hexdigest()[:16]
 
 
-def in_trust(item: Build, program: Any, case: Case) -> Outcome:
-    """A wrong program, run as the reference is."""
-    return trusted.run(item, program, [case], SLIP_TIME)[0]
+#: Of the tolerance: by how much a reference must move for its other answers to be kept.
+HARDLY = 1 / 20
+
+
+def in_trust(item: Build, slip: Slip, case: Case) -> Outcome:
+    """What a wrong program makes of one case, run as the reference is."""
+    return trusted.run(item, item.program_of(slip), [case], SLIP_TIME)[0]
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,10 @@ class Paper:
     asked: tuple[Asked, ...]
     again: tuple[tuple[int, int], ...]
     hash: str = ""
-    run_slip: Callable[[Build, Any, Case], Outcome] = in_trust
-    slip_outcomes: dict[tuple[int, int], Outcome] = field(default_factory=dict, repr=False, compare=False)
+    run_slip: Callable[[Build, Slip, Case], Outcome] = in_trust
+    slip_outcomes: dict[tuple[Slip, int], Outcome] = field(default_factory=dict, repr=False, compare=False)
+    moved: Callable[[], Sequence[Sequence[Outcome]]] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     @property
     def cases(self) -> list[Case]:
@@ -102,10 +107,43 @@ class Paper:
 
     def slip_outcome(self, slip: Slip, place: int) -> Outcome:
         """What a wrong program makes of the case at ``place``; computed once for a class."""
-        key = (id(slip.program), place)
+        key = (slip, place)
         if key not in self.slip_outcomes:
-            self.slip_outcomes[key] = self.run_slip(self.item, slip.program, self.asked[place].case)
+            self.slip_outcomes[key] = self.run_slip(self.item, slip, self.asked[place].case)
         return self.slip_outcomes[key]
+
+    def fault(self, place: int, outcome: Outcome) -> str | None:
+        """What is wrong with the outcome at ``place``; None when it is right. A ratio is told of public cases only.
+
+        How far the reference moves is found out when the first answer is not close to it.
+        """
+        asked = self.asked[place]
+        facts = (self.item, asked.case, asked.expected, outcome, asked.group is None)
+        sentence = compare.fault(*facts)
+        if sentence is None or sentence == compare.UNWRITTEN or outcome.kind not in ("value", "raised"):
+            return sentence
+        return compare.fault(*facts, moved=self.movements[place])
+
+    @property
+    def movements(self) -> Sequence[Sequence[Outcome]]:
+        """By place, what the reference gives when it rounds otherwise: nothing where that makes no difference."""
+        with self._lock:
+            if "movements" not in self.__dict__:
+                once = list((self.moved or self._move)())
+                repeated = [once[first] for first, _ in self.again]
+                self.__dict__["movements"] = once + repeated
+            return self.__dict__["movements"]
+
+    def _move(self) -> list[Sequence[Outcome]]:
+        cases = [self.asked[place].case for place in self.once]
+        runs = trusted.moved(self.item, cases, REFERENCE_TIME)
+        return [self._kept(place, [run[number] for run in runs]) for number, place in enumerate(self.once)]
+
+    def _kept(self, place: int, others: Sequence[Outcome]) -> Sequence[Outcome]:
+        """``others``, where one of them is not the same answer."""
+        asked = self.asked[place]
+        strict = replace(self.item, tolerance=self.item.tolerance * HARDLY, rule=None)
+        return others if any(compare.fault(strict, asked.case, asked.expected, other) for other in others) else ()
 
 
 class Exam:

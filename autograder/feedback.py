@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from autograder import compare
 from autograder.exam import Paper
 from autograder.items import Build, Case, Slip
 from autograder.outcome import Outcome
 
-#: A slip is named when it gives at least this share of the wrong answers.
-SHARE = 0.8
-#: Most wrong answers on which slips are tried: a world takes a tenth of a second each.
-TRIED = {"call": 50, "calls": 50, "tensor": 4, "world": 4}
 #: Outcomes in which no program ran.
 SILENT = ("missing", "unloadable", "refused")
 
 
 def alike(item: Build, case: Case, slip: Outcome, hers: Outcome) -> bool:
-    """Whether two outcomes are the same mistake: the same value and broken rule, exception class, or kind of end."""
+    """Whether two outcomes are the same: value and broken rule, exception class, or the way in which they end."""
     if slip.kind != hers.kind or slip.error != hers.error:
         return False
     if slip.kind != "value":
-        return slip.kind not in SILENT
+        return slip.kind not in SILENT and _end(slip) == _end(hers)
     if compare.wrong_value(item, case, slip, hers) is not None:
         return False
     rules = [compare.broken_rule(item, case, one) or compare.changed(item, case, one) for one in (slip, hers)]
@@ -31,43 +28,73 @@ def alike(item: Build, case: Case, slip: Outcome, hers: Outcome) -> bool:
 
 
 def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int], least: int = 2) -> Slip | None:
-    """The slip that gives at least four fifths of the wrong answers at ``failing``, of which there are ``least``.
+    """The slip that gives the submission's answer wherever it is tried, also where the submission is right.
 
-    Inputs that should have been refused count only where little else fails: most people who make a slip also forget to
-    check their arguments. Of several slips, the one that agrees most, then the one that is also right where the
-    submission is right, then the one in whose worlds the same ranks wait in the same operations, or call the same.
+    There must be ``least`` wrong answers. Inputs that should have been refused count only where little else fails: most
+    people who make a slip also forget to check their arguments. Of an object's calls those count that the submission
+    refused, too, and all of them where no other answer is wrong. Of several slips, the one that agrees at most inputs,
+    those among them, then the one in whose worlds the same operations are called.
     """
-    failing = telling(paper, failing, least)
-    places = [place for place in failing if outcomes[place].kind not in SILENT][: TRIED[paper.item.grade]]
-    if len(places) < least:
+    wrong = [place for place in telling(paper, failing, least) if outcomes[place].kind not in SILENT]
+    if len(wrong) < least:
         return None
-    spare = int((1 - SHARE) * len(places) + 1e-9)
-    counts = [(_agreement(paper, slip, outcomes, places, spare), slip) for slip in paper.slips]
-    most = max((count for count, _ in counts), default=0)
-    if most < max(least, SHARE * len(places)):
-        return None
-    best = [slip for count, slip in counts if count == most]
-    if len(best) == 1:
-        return best[0]
-    rest = [place for place in paper.once if place not in failing][: TRIED[paper.item.grade]]
+    guards = any(refuses(paper, place) for place in wrong)
+    calls = paper.item.grade == "calls"  # of an object that refuses some, the others must still be answered alike
+    rest = [place for place in paper.once if place not in failing and (guards or calls or not refuses(paper, place))]
+    found = [slip for slip in paper.slips if _agrees(paper, slip, outcomes, wrong, rest)]
+    if len(found) < 2:
+        return found[0] if found else None
 
-    def closeness(slip: Slip) -> tuple[int, int, int]:
-        pairs = [(paper.slip_outcome(slip, place), outcomes[place]) for place in places]
-        ends = sum(_end(mine) == _end(hers) for mine, hers in pairs)
-        return _agreement(paper, slip, outcomes, rest, len(rest)), ends, sum(_calls(a) == _calls(b) for a, b in pairs)
+    def closeness(slip: Slip) -> tuple[int, int]:
+        pairs = {place: (paper.slip_outcome(slip, place), outcomes[place]) for place in paper.once}
+        calls = sum(_calls(mine) == _calls(hers) for mine, hers in (pairs[place] for place in wrong))
+        return sum(alike(paper.item, paper.asked[place].case, *pair) for place, pair in pairs.items()), calls
 
-    return max(best, key=closeness)
+    return max(found, key=closeness)
+
+
+def refuses(paper: Paper, place: int) -> bool:
+    """Whether something in the case at ``place`` has to be refused."""
+    expected = paper.asked[place].expected
+    answers = expected.value if paper.item.grade == "calls" and expected.kind == "value" else []
+    return expected.kind != "value" or any(compare.error_of(answer) for answer in answers)
 
 
 def telling(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:
     """The failing places on which slips are tried: where nothing has to be refused, if there are ``least`` of those."""
-
-    def refuses(expected: Outcome) -> bool:
-        answers = expected.value if paper.item.grade == "calls" and expected.kind == "value" else []
-        return expected.kind != "value" or any(compare.error_of(answer) for answer in answers)
-
-    legal = [place for place in failing if not refuses(paper.asked[place].expected)]
+    legal = [place for place in failing if not refuses(paper, place)]
     return legal if len(legal) >= least else failing
+
+
+def accepted(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]) -> list[str]:
+    """The rules that the reference states when it refuses inputs at which the submission returned a value.
+
+    A rule is the first part of "ranks must be an integer >= 1, got 0"; one that holds a number of the case is left out.
+    """
+    rules: dict[str, None] = {}
+    for place in failing:
+        expected = paper.asked[place].expected
+        if expected.kind == "raised" and outcomes[place].kind == "value":
+            rule = re.fullmatch(r"(\w+ must be [^:;]*?),? got .*", expected.detail, re.DOTALL)
+            if rule and not _tells(rule[1], paper.asked[place].case):
+                rules[rule[1]] = None
+    return list(rules)
+
+
+def _tells(rule: str, case: Case) -> bool:
+    """Whether a rule holds a number of the case."""
+    given = {f"{part:g}" for part in _numbers((case.args, case.kwargs)) if part not in (0, 1)}
+    return bool(given & {f"{float(number):g}" for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", rule)})
+
+
+def _numbers(value: object) -> Iterable[float]:
+    if isinstance(value, int | float):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _numbers(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _numbers(part)
 
 
 def _end(outcome: Outcome) -> str:
@@ -80,14 +107,53 @@ def _calls(outcome: Outcome) -> list[tuple[int, str]]:
     return sorted((event.rank, event.operation) for event in outcome.events)
 
 
-def _agreement(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], places: Sequence[int], spare: int) -> int:
-    """At how many places a slip gives the submission's answer; it is given up after more than ``spare`` others."""
-    same = 0
-    for tried, place in enumerate(places):
-        same += alike(paper.item, paper.asked[place].case, paper.slip_outcome(slip, place), outcomes[place])
-        if tried + 1 - same > spare:
-            break
-    return same
+def _agrees(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], wrong: Sequence[int], rest: Sequence[int]) -> bool:
+    """Whether a slip gives the submission's answer where that is wrong and at the ``rest``; another answer ends it."""
+    alone = not any(_wrong_beside_guards(paper, place, outcomes[place]) for place in wrong)
+
+    def same(place: int) -> bool:
+        pair = paper.slip_outcome(slip, place), outcomes[place]
+        left_out = set() if alone else _accepted_calls(paper, place, outcomes[place])
+        return alike(paper.item, paper.asked[place].case, *(_without(one, left_out) for one in pair))
+
+    return all(map(same, (*wrong, *rest)))
+
+
+def refused_rightly(paper: Paper, place: int, outcome: Outcome) -> bool:
+    """Whether an object answered the calls of a case, and raised what it has to in each that it has to refuse."""
+    pairs = _answers(paper, place, outcome)
+    errors = [(compare.error_of(given), compare.error_of(right)) for given, right in pairs]
+    return bool(pairs) and all(given == right for given, right in errors if right)
+
+
+def _accepted_calls(paper: Paper, place: int, outcome: Outcome) -> set[int]:
+    """The calls of an object that answered where it has to refuse."""
+    pairs = enumerate(_answers(paper, place, outcome))
+    return {call for call, (given, right) in pairs if compare.error_of(right) and not compare.error_of(given)}
+
+
+def _answers(paper: Paper, place: int, outcome: Outcome) -> list[tuple[object, object]]:
+    """An object's answers to the calls of a case, each with the right one; none where it did not answer them."""
+    expected = paper.asked[place].expected
+    if paper.item.grade != "calls" or outcome.kind != "value" or expected.kind != "value":
+        return []
+    if not isinstance(outcome.value, list) or len(outcome.value) != len(expected.value):
+        return []
+    return list(zip(outcome.value, expected.value, strict=True))
+
+
+def _without(outcome: Outcome, calls: set[int]) -> Outcome:
+    if not calls or not isinstance(outcome.value, list):
+        return outcome
+    return replace(outcome, value=[None if call in calls else given for call, given in enumerate(outcome.value)])
+
+
+def _wrong_beside_guards(paper: Paper, place: int, outcome: Outcome) -> bool:
+    """Whether more is wrong than that an object's calls were answered which it has to refuse."""
+    left_out, asked = _accepted_calls(paper, place, outcome), paper.asked[place]
+    return not left_out or not alike(
+        paper.item, asked.case, *(_without(one, left_out) for one in (asked.expected, outcome))
+    )
 
 
 def needed(item: Build, outcomes: Iterable[Outcome], course: Sequence[Build]) -> str | None:

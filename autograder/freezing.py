@@ -1,5 +1,7 @@
 """Vectors as a file: every case of an exam, what the reference gives for it, and the order in which it is asked.
 
+Where the reference moves when it rounds otherwise, its other answers are kept too: what lies among them is right.
+
 A frozen set grades without the key, without drawing anything and without running a reference. It holds the hidden
 inputs and their answers: it belongs to the instructor. Its hash finds damage and careless edits; who may write the file
 can write another one.
@@ -15,13 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, values
+from autograder import bank, files, values
 from autograder.exam import Asked, Exam, Paper, Sheet, in_trust
 from autograder.items import Build, Case, Choice, Group, Order, Question
 from autograder.outcome import Outcome
 
 #: The layout of the file; one that is written otherwise is refused.
-FORMAT = "rankzero vectors 1"
+FORMAT = "rankzero vectors 2"
 
 
 class NotFrozen(Exception):
@@ -45,16 +47,20 @@ def freeze(exam: Exam) -> dict[str, Any]:
 
 
 def thaw(content: Any) -> FrozenExam:
-    """The exam that :func:`freeze` wrote.
+    """The exam that :func:`freeze` wrote; every case and answer in it was read.
 
     Raises:
         NotFrozen: it was changed, is of another layout, or asks for an item that the bank no longer has.
     """
+    other = f"this is no file of frozen vectors ({FORMAT!r})"
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise NotFrozen(f"this is no file of frozen vectors ({FORMAT!r})")
-    if content.get("sha256") != _digest({name: part for name, part in content.items() if name != "sha256"}):
-        raise NotFrozen("the frozen vectors were changed after they were written: their hash is another")
-    return FrozenExam(content)
+        raise NotFrozen(other)
+    try:
+        if content["sha256"] != _digest({name: part for name, part in content.items() if name != "sha256"}):
+            raise NotFrozen("the frozen vectors were changed after they were written: their hash is another")
+        return FrozenExam(content)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, values.Malformed) as error:
+        raise NotFrozen(f"{other}: {type(error).__name__}: {error}") from None
 
 
 def read(path: str | os.PathLike[str]) -> FrozenExam:
@@ -76,20 +82,12 @@ def read(path: str | os.PathLike[str]) -> FrozenExam:
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write a frozen set whole or not at all; only its owner may read it.
+    """Write a frozen set whole or not at all, for its owner alone.
 
     Raises:
         OSError: the folder cannot be written.
     """
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump(content, file, allow_nan=False, separators=(",", ":"))
-            file.write("\n")
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    files.save(path, json.dumps(content, allow_nan=False, separators=(",", ":")) + "\n")
 
 
 class FrozenExam(Exam):
@@ -103,6 +101,10 @@ class FrozenExam(Exam):
         changed = [item.id for item in items if self.sheet(item).hash != self._frozen[item.id]["hash"]]
         if changed or self.vectors_hash != content["vectors"]:
             raise NotFrozen(f"the frozen cases of {', '.join(changed) or 'this set'} are not those of its hash")
+        if type(self._key_hash) is not str:
+            raise TypeError("key_hash")
+        for item in items:
+            self.paper(item).movements  # noqa: B018 (so that what cannot be read is found now)
 
     @property
     def key_hash(self) -> str:
@@ -123,22 +125,28 @@ class FrozenExam(Exam):
         pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
         run_slip = self._bench.run if sheet.item.grade in ("tensor", "world") else in_trust
         asked += [asked[first] for first in sheet.again]
-        return Paper(sheet.item, tuple(asked), pairs, sheet.hash, run_slip)
+        return Paper(sheet.item, tuple(asked), pairs, sheet.hash, run_slip, moved=lambda: self._moved(sheet.item))
+
+    def _moved(self, item: Build) -> list[list[Outcome]]:
+        moved = [one["moved"] for one in self._frozen[item.id]["drawn"]]
+        if any(type(others) is not list for others in moved):
+            raise TypeError("moved")
+        return [list(map(Outcome.from_plain, others)) for others in moved]
 
 
 def _frozen(sheet: Sheet, paper: Paper) -> dict[str, Any]:
-    expected = [asked.expected for asked in paper.asked]
     drawn = [
-        _row(sheet.item, group, case, right)
-        for (group, case), right in zip(sheet.drawn, expected[: len(sheet.drawn)], strict=True)
+        _row(sheet.item, group, case, paper.asked[place].expected, paper.movements[place])
+        for place, (group, case) in enumerate(sheet.drawn)
     ]
     return {"hash": sheet.hash, "drawn": drawn, "again": list(sheet.again)}
 
 
-def _row(item: Build, group: Group | None, case: Case, expected: Outcome) -> dict[str, Any]:
+def _row(item: Build, group: Group | None, case: Case, expected: Outcome, moved: Sequence[Outcome]) -> dict[str, Any]:
     """One case: its group's name, or its place on the page when it is public."""
     name = group.name if group else _place(item.cases, case)
-    return {"group": name, "case": _wire(case), "expected": expected.plain}
+    others = [replace(other, arguments=None, events=()).plain for other in moved]
+    return {"group": name, "case": _wire(case), "expected": expected.plain, "moved": others}
 
 
 def _place(cases: Sequence[Case], case: Case) -> int:

@@ -18,6 +18,7 @@ from autograder import bank, judge, report, sandbox, submission
 from autograder.exam import Exam
 from autograder.items import Build
 from autograder.judge import Grading
+from autograder.screen import complain, say
 
 ROOT = Path("/autograder")
 #: Folders that nobody but root enters.
@@ -29,25 +30,24 @@ def main(root: Path = ROOT) -> int:
     """Grade what stands in ``root / "submission"``; prints lines for the instructor. Returns 0."""
     target = root / "results" / "results.json"
     try:
-        _close(root)
         report.write(target, report.unfinished())
         settings = json.loads((root / "source" / "exam.json").read_text(encoding="utf-8"))
         grading, stamps = graded(root, settings)
         report.write(target, report.results(grading, stamps))
-        print(report.table(grading))
+        say(report.table(grading))
     except Exception as error:  # a result must stand there, and nothing about it may cost the learner
         sentence = f"the grader failed ({type(error).__name__}): tell your instructor"
-        print(f"the grader failed: {type(error).__name__}: {error}", file=sys.stderr)
+        complain(f"the grader failed: {type(error).__name__}: {error}")
         report.write(target, report.results(judge.refused("submission", sentence), {}))
     return 0
 
 
 def graded(root: Path, settings: Mapping[str, Any]) -> tuple[Grading, dict[str, Any]]:
     """The grading of the submission in ``root``, with the stamps of its result."""
-    print("\n".join(sandbox.probe()))
+    say("\n".join(sandbox.probe()))
     stamps: dict[str, Any] = {"grader": settings["grader"], "gradescope": known(root)}
     try:
-        box = sandbox.Sandbox.measure(settings["sandbox"])
+        box = sandbox.Sandbox.measure(settings["sandbox"], alone=_close(root))
     except sandbox.SandboxRefused as error:
         return judge.refused("submission", str(error)), stamps
     key = (root / "source" / "key").read_bytes().strip()
@@ -87,13 +87,12 @@ def known(root: Path) -> dict[str, Any]:
     return {name: value for name, value in found.items() if isinstance(value, int | str)}
 
 
-def _close(root: Path) -> None:
-    """Nobody but root may enter; who handed in, and earlier scores, stand in the metadata."""
-    for path in map(root.joinpath, CLOSED):
-        if path.is_dir():
-            path.chmod(0o700)
-    if (root / METADATA).exists():
-        (root / METADATA).chmod(0o600)
+def _close(root: Path) -> list[Path]:
+    """Let nobody but root enter, and say what is closed; who handed in, and earlier scores, stand in the metadata."""
+    closed = [path for path in map(root.joinpath, (*CLOSED, METADATA)) if path.exists()]
+    for path in closed:
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    return closed
 
 
 if __name__ == "__main__":

@@ -8,14 +8,17 @@ reference (an answer, an expected value) is a function that is called on first u
 from __future__ import annotations
 
 import array
+import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
+from autograder import edits
+from autograder.edits import Edit
 from rankzero.events import Event
 
 #: Array type codes and item sizes of the tensor types that a case may hold.
@@ -46,6 +49,11 @@ class Tensor:
         values = array.array(DTYPES[self.dtype])
         values.frombytes(self.data)
         return [bool(v) for v in values] if self.dtype == "bool" else list(values)
+
+
+@dataclass(frozen=True)
+class Array(Tensor):
+    """An array or a number of NumPy: never equal to a tensor."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +99,27 @@ def lazily(name: str) -> Any:
 class Slip:
     """A mistake that people really make, and the one sentence that names it.
 
-    ``program`` (build and debug items) is the wrong function or class, complete in itself: its source can be submitted.
+    Of build and debug items it is an ``edit`` of the reference: text that occurs exactly once in it, or in what its
+    module defines for it, and what stands there instead. ``edits`` go together. What is truly another program stands as
+    ``program``, a function or class complete in itself: its source can be submitted.
     ``value`` (questions) is the wrong number, or a function that computes it.
     """
 
     sentence: str
     program: Callable[..., Any] | type | None = None
     value: float | Callable[[], float] | None = None
+    edit: Edit | None = None
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def changes(self) -> tuple[Edit, ...]:
+        """All that is edited in the reference; nothing where the slip is a program or a value."""
+        return (self.edit, *self.edits) if self.edit else self.edits
+
+    @property
+    def name(self) -> str:
+        """What a list calls it: the program's name, or its sentence."""
+        return self.program.__name__ if self.program else self.sentence
 
 
 @dataclass(frozen=True)
@@ -171,7 +193,8 @@ class Case:
     ``call``: the function is called as ``f(*args, **kwargs)``.
     ``calls``: the class is made with ``args`` and ``kwargs``; then each ``(name, arguments)`` of ``calls`` is called in
     turn, or read as an attribute when ``arguments`` is None; every answer counts. ``other.name`` goes to a second
-    object, made with the same arguments when it is first named: objects must not share their state.
+    object, made with the same arguments when it is first named: objects must not share their state. ``#2.name`` goes
+    to what call 2, counted from 0, answered: whether that is the object's own table, or a copy.
     ``tensor``: as ``call``, with :class:`Tensor` for tensors and :class:`Stage` for a part of a model.
     ``world``: ``args[r]`` are the arguments of rank ``r``; ``len(args)`` is the number of ranks.
     """
@@ -224,7 +247,10 @@ class Build:
         unchanged: the arguments must be as they were after the call.
         probe: a driver in :mod:`autograder.probes`, as ``"ch06.differentiated"``, for what one plain call cannot show
             (gradients, a module that is built and run). It is called with the program and the case's arguments, on both
-            sides; its answer is what counts. What it leaves in its arguments does not.
+            sides; its answer is what counts, or what :mod:`autograder.conclusions` makes of it. What it leaves in its
+            arguments does not.
+        processes: how many processes each case of a ``call`` item is asked of, which know nothing of each other. With
+            more than one the probe gets the number of its own as ``process``.
         section: where the book explains it: ``"3.6"``.
         topic: the concept a report names.
         bonus: outside the total (an optional item).
@@ -244,6 +270,7 @@ class Build:
     rule: Rule | None = None
     unchanged: bool = True
     probe: str | None = None
+    processes: int = 1
     bonus: bool = False
     points: float = 4.0
 
@@ -259,8 +286,29 @@ class Build:
 
     def solution(self) -> Any:
         """The reference, from ``solutions``."""
-        module: ModuleType = importlib.import_module(f"solutions.{self.module}")
-        return getattr(module, self.function)
+        return _reference(self.module, self.function)
+
+    def program_of(self, slip: Slip) -> Any:
+        """The complete wrong program: made of the reference when it is first asked for.
+
+        Raises:
+            DoesNotApply: an edit does not fit the reference; the message names item, sentence and edit.
+        """
+        return slip.program or self._edited(_edited, slip)
+
+    def source_of(self, slip: Slip) -> str:
+        """Source that can be submitted in the place of the item's module; an edited program keeps the item's name.
+
+        Raises:
+            DoesNotApply: as :meth:`program_of`.
+        """
+        return inspect.getsource(slip.program) if slip.program else self._edited(_edited_source, slip)
+
+    def _edited(self, make: Callable[[str, str, tuple[Edit, ...]], Any], slip: Slip) -> Any:
+        try:
+            return make(self.module, self.function, slip.changes)
+        except edits.DoesNotApply as error:
+            raise edits.DoesNotApply(f"{self.id}, {slip.sentence!r}: {error}") from None
 
     def hidden(self, rng: Random) -> list[tuple[Group, list[Case]]]:
         """The hidden cases by group, drawn with ``rng``."""
@@ -272,6 +320,19 @@ class Build:
         return drawn
 
 
+def _reference(module: str, function: str) -> Any:
+    return getattr(importlib.import_module(f"solutions.{module}"), function)
+
+
+@functools.cache
+def _edited(module: str, function: str, changes: tuple[Edit, ...]) -> Any:
+    return edits.edited(_reference(module, function), changes)
+
+
+def _edited_source(module: str, function: str, changes: tuple[Edit, ...]) -> str:
+    return edits.edited_source(_reference(module, function), changes)
+
+
 @dataclass(frozen=True)
 class Debug(Build):
     """A build item whose stub is a wrong program, ``wrong``, to be mended."""
@@ -280,25 +341,56 @@ class Debug(Build):
     points: float = 2.0
 
 
+class NoQuestion(Exception):
+    """A program asks what no driver asks."""
+
+
+class Arena(Protocol):
+    """Where a try takes place: on the grader's side, so that no program knows more of it than it has seen.
+
+    Attributes:
+        seed: what the program is called with.
+    """
+
+    seed: int
+
+    def answer(self, question: Any) -> Any:
+        """What the driver of the milestone gets to know.
+
+        Raises:
+            NoQuestion: no driver asks that.
+        """
+
+    def measure(self, weights: Sequence[Tensor]) -> float:
+        """The score of finite weights of the milestone's shapes."""
+
+    def refusal(self, weights: Sequence[Tensor]) -> str:
+        """Why these weights cannot come from what was played here; empty when they can."""
+
+
 @dataclass(frozen=True)
 class Milestone:
     """A program that must learn something: it takes minutes, is asked for by name, and earns no points.
 
     Attributes:
-        item: the function; each of its cases is one try, and its probe hands back weights.
+        item: the function, which is called with the steps and a drawn seed; its driver hands back weights.
+        arena: draws where a try takes place, for a generator and a number of steps.
+        steps: that may be played in a try.
         shapes: of the weights, in order.
-        measure: the score of weights of these shapes.
         unit: of the score.
         goal: the score that a try must reach.
-        needed: how many tries must reach it.
+        tries: how many there are.
+        needed: how many of them must reach the goal.
         seconds: wall-clock limit of a try.
     """
 
     item: Build
+    arena: Callable[[Random, int], Arena]
+    steps: int
     shapes: tuple[tuple[int, ...], ...]
-    measure: Callable[[Sequence[Tensor]], float]
     unit: str
     goal: float
+    tries: int
     needed: int
     seconds: float
 

@@ -4,10 +4,15 @@
 submission; ``answers``, ``results`` and ``pages`` hold a file for each, called after its id; ``class.csv``,
 ``items.csv`` and ``pages/index.html`` stand when all are done. Every file is whole: a line is appended by one write,
 after the files of its submission, and what a kill may leave of it is dropped when the folder is opened again.
+
+Whatever is read again to make a grade of it bears a seal (:mod:`autograder.sealing`): ``class.json``, which names all
+lines once they are complete, and every line, which names the answers it was made of. Whoever lacks the key cannot
+change them unnoticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,17 +20,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import pages, report, tables
+from autograder import files, pages, report, tables
 from autograder.classroom import Graded, lean
 from autograder.collecting import Handed
-from autograder.exam import vectors_hash
+from autograder.exam import Exam, vectors_hash
 from autograder.items import Build
-from autograder.judge import Answered, Grading, Mark, Share
+from autograder.rows import graded_of, row_of
+from autograder.sealing import NAME, Seal
 
 #: Stamps that two gradings must share to be parts of one.
 CORE = ("items", "questions", "points", "key_hash", "vectors", "per_submission", "grader")
-#: What a stamp of :data:`CORE` means in a sentence.
-WORDS = {"key_hash": "key", "vectors": "inputs", "per_submission": "--per-submission", "grader": "grader version"}
+#: What a stamp means in a sentence.
+WORDS = {
+    "key_hash": "key",
+    "vectors": "inputs",
+    "per_submission": "--per-submission",
+    "grader": "grader version",
+    "shard": "--shard",
+}
+#: What every stamp is.
+TYPES = {"items": list, "questions": list, "points": dict, "per_submission": bool}
+TYPES |= dict.fromkeys(("key_hash", "vectors", "grader", "sandbox", "interpreter", "shard"), str)
+#: Stamps that may differ from one submission to the next: those of a class hold all that there were.
+PLACES = ("sandbox", "interpreter")
 
 
 class NotAClass(Exception):
@@ -33,11 +50,14 @@ class NotAClass(Exception):
 
 
 class Folder:
-    """A graded class on disk. ``resume`` goes on with what is in it."""
+    """A graded class on disk. ``resume`` goes on with what is in it; ``shard`` is ``"3/16"`` for a part of a class."""
 
-    def __init__(self, path: str | os.PathLike[str], resume: bool = False) -> None:
-        self.path, self.resume = Path(path), resume
+    def __init__(self, path: str | os.PathLike[str], resume: bool = False, shard: str = "") -> None:
+        self.path, self.resume, self.shard = Path(path), resume, shard
         self.stamps: dict[str, Any] = {}
+        self.finished = ""  # of the lines, once they are complete
+        self._seal: Seal | None = None
+        self._answers: dict[str, str] = {}  # what each line names them by
 
     # Writing.
 
@@ -50,60 +70,85 @@ class Folder:
         if not self.resume and (self.path / "class.json").exists():
             raise NotAClass(f"{self.path} holds a graded class: give --resume to go on with it, or another folder")
 
-    def begin(self, stamps: Mapping[str, Any]) -> Folder:
+    def begin(self, stamps: Mapping[str, Any], key: bytes) -> Folder:
         """Make the folder, or go on with it.
 
         Raises:
-            NotAClass: it holds a class that was graded otherwise.
+            NotAClass: it holds a class that was graded otherwise, or was changed since.
             OSError: it cannot be written.
         """
         self.check()
+        self.stamps, self._seal = {**stamps, "shard": self.shard}, Seal(key)
         lines: list[dict[str, Any]] = []
         if (self.path / "class.json").exists():
-            agree(opened(self.path).stamps, stamps, self.path)
-            lines = list(self._lines())
-        self.stamps = dict(stamps)
+            lines = self._taken_over(key)
+        if not self.path.exists() or not any(self.path.iterdir()) or (self.path / "class.json").exists():
+            files.make_private(self.path)  # a folder that holds other things stays as it is
         for part in ("answers", "results", "pages"):
-            (self.path / part).mkdir(parents=True, exist_ok=True)
-        _write(self.path / "class.json", json.dumps(self.stamps, indent=1) + "\n")
-        _write(self.path / "finished.jsonl", "".join(map(_dumped, lines)))
+            files.make_private(self.path / part)
+        self._stamp()
+        files.save(self.path / "finished.jsonl", "".join(map(dumped, lines)))
         return self
 
+    def _taken_over(self, key: bytes) -> list[dict[str, Any]]:
+        """The lines of the class that stands there already."""
+        kept = opened(self.path)
+        agree(kept.stamps, self.stamps, self.path, (*CORE, "shard"))
+        kept.verify(key, whole=False)
+        self.stamps |= {name: joined((kept.stamps, self.stamps), name) for name in PLACES}
+        self._answers = kept._answers
+        return list(kept._lines())
+
+    def _stamp(self) -> None:
+        """Write the stamps; with the name of all lines once they are complete."""
+        finished = {"finished": self.finished} if self.finished else {}
+        content = self._sealed("class", {**self.stamps, **finished})
+        files.save(self.path / "class.json", json.dumps(content, indent=1) + "\n")
+
+    def _sealed(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        assert self._seal is not None, "begin comes first"
+        return self._seal.sealed(kind, content)
+
     def expect(self, handed: Iterable[Handed]) -> None:
-        """A result that says "did not finish" for each submission, until there is a better one."""
-        text = _dumped(report.unfinished())
-        for one in handed:
-            _write(self._file("results", one.id), text)
+        """A result that says "did not finish" for each submission, and no line, until there are better ones."""
+        text = dumped(report.unfinished())
+        names = {one.id for one in handed}
+        for name in names:
+            files.save(self._file("results", name), text)
+        others = [row for row in self._lines() if row["id"] not in names]
+        files.save(self.path / "finished.jsonl", "".join(map(dumped, others)))
 
     def texts(self, graded: Graded, answers: Mapping[str, Any]) -> dict[str, str]:
         """What is kept of a submission: its answers, results, page and line."""
-        stamps = self._stamps_of(answers)
+        stamps, kept = self._stamps_of(answers), dumped(answers)
         return {
-            "answers": _dumped(answers),
-            "results": _dumped(report.results(graded.grading, stamps)),
+            "answers": kept,
+            "results": dumped(report.results(graded.grading, stamps)),
             "pages": pages.learner(graded, stamps),
-            "line": _dumped(row_of(graded)),
+            "line": self._line(graded, _digest(kept)),
         }
+
+    def _line(self, graded: Graded, answers: str) -> str:
+        return dumped(self._sealed("line", row_of(graded) | {"answers": answers}))
 
     def put(self, identifier: str, texts: Mapping[str, str]) -> None:
         """Write what is kept of a submission; its line comes last."""
         for part in ("answers", "results", "pages"):
-            _write(self._file(part, identifier), texts[part])
+            files.save(self._file(part, identifier), texts[part])
+        self._answers[identifier] = _digest(texts["answers"])
         with open(self.path / "finished.jsonl", "ab", buffering=0) as file:
             file.write(texts["line"].encode())
-
-    def copy(self, other: Folder, identifier: str, line: str) -> None:
-        """Take over what another folder keeps of a submission."""
-        texts = {part: _read(other._file(part, identifier)) for part in ("answers", "results", "pages")}
-        self.put(identifier, texts | {"line": line})
 
     def finish(self, rows: Sequence[Graded]) -> None:
         """The lines in order, the table and the page of the class."""
         stamps = {name: self.stamps[name] for name in ("sandbox", "key_hash", "vectors", "grader", "interpreter")}
-        _write(self.path / "finished.jsonl", "".join(_dumped(row_of(row)) for row in rows))
-        _write(self.path / "class.csv", tables.class_csv(rows))
-        _write(self.path / "items.csv", tables.items_csv(rows))
-        _write(self.path / "pages" / "index.html", pages.classroom(rows, stamps))
+        lines = "".join(self._line(row, self._answers[row.handed.id]) for row in rows)
+        files.save(self.path / "finished.jsonl", lines)
+        files.save(self.path / "class.csv", tables.class_csv(rows))
+        files.save(self.path / "items.csv", tables.items_csv(rows))
+        files.save(self.path / "pages" / "index.html", pages.classroom(rows, stamps))
+        self.finished = _digest(lines)
+        self._stamp()
 
     def _stamps_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """What the results of one submission say of their grading."""
@@ -117,19 +162,57 @@ class Folder:
 
     # Reading.
 
-    def answers(self, identifier: str) -> dict[str, Any]:
-        """The raw answers of one submission.
+    def verify(self, key: bytes, whole: bool = True) -> Folder:
+        """Refuse a class that was changed after it was graded, by whoever has no key.
+
+        ``whole``: it must also be finished, and no line may be missing.
 
         Raises:
-            NotAClass: they are not there, or are no JSON.
+            NotAClass: it was, or was graded with another key; the message names the file.
         """
-        return json.loads(_read(self._file("answers", identifier)))
+        now = Exam((), key).key_hash
+        if now != self.stamps["key_hash"]:
+            raise NotAClass(f"{self.path} was graded with another key: {self.stamps['key_hash']}, not {now}")
+        self._seal = Seal(key)
+        if not self._seal.holds("class", _content_of(self.path)):
+            raise NotAClass(f"{self.path}/class.json was changed after the class was graded")
+        if whole and not self.finished:
+            raise NotAClass(f"{self.path} is not finished: go on with grade-class --resume")
+        self._answers = {row["id"]: row["answers"] for row in self._lines()}
+        if whole and _digest(_read(self.path / "finished.jsonl")) != self.finished:
+            advice = "go on with grade-class --resume"
+            raise NotAClass(f"{self.path}/finished.jsonl was changed after the class was graded: {advice}")
+        for identifier in self._answers:
+            self.answers(identifier)
+        return self
+
+    def answers(self, identifier: str) -> dict[str, Any]:
+        """The raw answers of one submission, once :meth:`verify` knows which they are.
+
+        Raises:
+            NotAClass: they are not there, or were changed.
+        """
+        path = self._file("answers", identifier)
+        text = _read(path)
+        if _digest(text) != self._answers.get(identifier):
+            raise NotAClass(f"{path} was changed after it was graded")
+        return json.loads(text)
 
     def rows(self) -> dict[str, Graded]:
-        """What is finished, by id. Of two lines for one submission the later counts."""
+        """What is finished, by id. Of two lines for one submission the later counts.
+
+        Raises:
+            NotAClass: a line is none, or was changed as far as :meth:`verify` has said with which key to look.
+        """
         items = self.items()
         seen: dict[Any, Any] = {}
-        return {row["id"]: lean(_graded(row, items), seen) for row in self._lines()}
+        rows: dict[str, Graded] = {}
+        for number, row in enumerate(self._lines(), start=1):
+            try:
+                rows[row["id"]] = lean(graded_of(row, items), seen)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise self._no_line(number) from None
+        return rows
 
     def items(self) -> dict[str, Any]:
         """Items and questions that were asked, by id, at the points of that grading.
@@ -148,150 +231,95 @@ class Folder:
         return {k: replace(one, points=worth[k]) if isinstance(one, Build) else one for k, one in found.items()}
 
     def _lines(self) -> Iterator[dict[str, Any]]:
-        """The whole lines of ``finished.jsonl``; one that a kill has torn is passed over."""
+        """The whole lines of ``finished.jsonl``; the last one is passed over where a kill has torn it.
+
+        Raises:
+            NotAClass: another line is none, or was changed.
+        """
         try:
             with open(self.path / "finished.jsonl", "rb") as file:
-                for line in file:
+                for number, line in enumerate(file, start=1):
                     try:
-                        yield json.loads(line)
-                    except ValueError:
-                        continue
+                        row = json.loads(line)
+                    except (ValueError, RecursionError):
+                        if line.endswith(b"\n"):
+                            raise self._no_line(number) from None
+                        return
+                    if type(row) is not dict or type(row.get("id")) is not str:
+                        raise self._no_line(number)
+                    if self._seal and not self._seal.holds("line", row):
+                        raise self._no_line(number, "was changed after it was graded")
+                    yield row
         except FileNotFoundError:
             return
 
+    def _no_line(self, number: int, what: str = "is no line of grade-class") -> NotAClass:
+        advice = "take it out, and grade-class --resume grades that submission again"
+        return NotAClass(f"{self.path}/finished.jsonl, line {number}, {what}: {advice}")
+
 
 def opened(path: str | os.PathLike[str]) -> Folder:
-    """The graded class in a folder, to be read.
+    """The graded class in a folder, to be read. Only :meth:`Folder.verify` knows whether it was changed.
 
     Raises:
         NotAClass: there is none.
     """
-    folder = Folder(path)
+    folder, content = Folder(path), _content_of(Path(path))
+    folder.finished = str(content.get("finished", ""))
+    folder.stamps = {name: value for name, value in content.items() if name not in (NAME, "finished")}
+    folder.shard = folder.stamps["shard"]
+    return folder
+
+
+def _content_of(path: Path) -> dict[str, Any]:
+    """What stands in the ``class.json`` of a folder."""
     try:
-        folder.stamps = json.loads((folder.path / "class.json").read_text(encoding="utf-8"))
-        if set(CORE) <= set(folder.stamps):
-            return folder
-    except (OSError, ValueError, TypeError):
+        content = json.loads((path / "class.json").read_text(encoding="utf-8"))
+        if _is_stamped(content):
+            return content
+    except (OSError, ValueError, RecursionError):
         pass
-    raise NotAClass(f"{path} is not a graded class: it has no class.json of grade-class")
+    raise NotAClass(f"{path} is not a graded class: it has no class.json of this version of grade-class")
 
 
-def agree(kept: Mapping[str, Any], now: Mapping[str, Any], path: object) -> None:
-    """Refuse two gradings that ask something else.
+def _is_stamped(content: Any) -> bool:
+    if type(content) is not dict or any(type(content.get(name)) is not kind for name, kind in TYPES.items()):
+        return False
+    names, worth = [*content["items"], *content["questions"]], content["points"]
+    numbers = all(type(points) in (int, float) for points in worth.values())
+    return all(type(name) is str for name in names) and set(worth) == set(content["items"]) and numbers
+
+
+def agree(kept: Mapping[str, Any], now: Mapping[str, Any], path: object, names: Sequence[str] = CORE) -> None:
+    """Refuse two gradings of which one of the stamps ``names`` differs.
 
     Raises:
-        NotAClass: they do; the message names the stamp.
+        NotAClass: one does; the message names it.
     """
-    other = [WORDS.get(name, name) for name in CORE if kept[name] != now[name]]
+    other = [WORDS.get(name, name) for name in names if kept[name] != now[name]]
     if other:
         raise NotAClass(f"{path} was graded with other {', '.join(other)}: they cannot stand in one class")
 
 
-def merge(folders: Sequence[Folder], into: Folder) -> list[Graded]:
-    """Join the parts of one class.
-
-    Raises:
-        NotAClass: they were graded otherwise, or one submission stands in two of them with other content.
-    """
-    first, rows, homes = folders[0], dict[str, Graded](), dict[str, Folder]()
-    for folder in folders:
-        agree(folder.stamps, first.stamps, folder.path)
-        for identifier, row in folder.rows().items():
-            if identifier in rows and _content(rows[identifier]) != _content(row):
-                pair = f"{homes[identifier].path} and {folder.path}"
-                raise NotAClass(f"{identifier} stands in {pair} with other content: keep one of the two")
-            rows[identifier], homes[identifier] = row, folder
-    into.begin(first.stamps | {name: _joined(folders, name) for name in ("sandbox", "interpreter")})
-    ordered = [rows[identifier] for identifier in sorted(rows)]
-    for row in ordered:
-        into.copy(homes[row.handed.id], row.handed.id, _dumped(row_of(row)))
-    into.finish(ordered)
-    return ordered
-
-
-def _content(row: Graded) -> tuple[Any, ...]:
-    return row.grading.sha256, row.grading.score, row.grading.reason
-
-
-def _joined(folders: Sequence[Folder], name: str) -> str:
-    return " | ".join(dict.fromkeys(folder.stamps[name] for folder in folders))
-
-
-# A row as plain data, and back.
-
-
-def row_of(graded: Graded) -> dict[str, Any]:
-    """A row of the class as a line keeps it."""
-    handed, grading = graded.handed, graded.grading
-    return {
-        "id": handed.id,
-        "name": handed.name,
-        "sha256": grading.sha256,
-        "score": grading.score,
-        "points": grading.points,
-        "seconds": round(grading.seconds, 3),
-        "reason": grading.reason,
-        "late": handed.late,
-        "known": dict(handed.known),
-        "fault": graded.fault,
-        "submission": grading.name,
-        "problems": list(grading.problems),
-        "marks": {mark.item.id: _plain_mark(mark) for mark in grading.marks},
-        "questions": {one.item.id: [one.state, list(one.sentences)] for one in grading.questions},
-    }
-
-
-def _plain_mark(mark: Mark) -> dict[str, Any]:
-    shares = [[share.name, share.passed, share.total, share.score, share.points] for share in mark.shares]
-    texts = {"public": list(mark.public), "hidden": list(mark.hidden)}
-    slip = {"slip": mark.slip} if mark.slip else {}
-    return {"state": mark.state, "shares": shares} | {name: lines for name, lines in texts.items() if lines} | slip
-
-
-def _graded(row: Mapping[str, Any], items: Mapping[str, Any]) -> Graded:
-    handed = Handed(row["id"], Path(row["submission"]), row["name"], row["known"], row["late"])
-    marks = tuple(_mark(items[name], kept) for name, kept in row["marks"].items())
-    questions = tuple(Answered(items[name], state, tuple(said)) for name, (state, said) in row["questions"].items())
-    grading = Grading(
-        row["submission"],
-        row["sha256"],
-        marks,
-        questions,
-        tuple(row["problems"]),
-        row["reason"],
-        row["seconds"],
-    )
-    return Graded(handed, grading, row["fault"])
-
-
-def _mark(item: Build, kept: Mapping[str, Any]) -> Mark:
-    shares = tuple(Share(*share) for share in kept["shares"])
-    public, hidden = (tuple(kept.get(name, ())) for name in ("public", "hidden"))
-    return Mark(item, kept["state"], shares, public, hidden, kept.get("slip", ""))
+def joined(stamps: Iterable[Mapping[str, Any]], name: str) -> str:
+    """All that gradings say under ``name``, each once."""
+    return " | ".join(dict.fromkeys(part for one in stamps for part in one[name].split(" | ")))
 
 
 # Files.
 
 
-def _dumped(content: Mapping[str, Any]) -> str:
+def dumped(content: Mapping[str, Any]) -> str:
+    """One line of JSON."""
     return json.dumps(content, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all. A name of a learner that is no Unicode text is written as escapes."""
-    temporary = f"{path.parent}/.{path.name}.{os.getpid()}"
-    try:
-        with open(temporary, "wb", buffering=0) as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()
     except (OSError, ValueError) as error:
         raise NotAClass(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None

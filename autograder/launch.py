@@ -65,10 +65,10 @@ def interpreter() -> str:
 
 
 def site_packages() -> tuple[str, ...]:
-    """The folders that hold NumPy and torch for this interpreter."""
+    """The folders that hold NumPy and torch for this interpreter, behind symbolic links: a child is shown no link."""
     paths = sysconfig.get_paths()
     folders = [paths["purelib"], paths["platlib"], *(p for p in sys.path if p.endswith(("-packages",)))]
-    return tuple(folder for folder in dict.fromkeys(folders) if os.path.isdir(folder))
+    return tuple(folder for folder in dict.fromkeys(map(os.path.realpath, folders)) if os.path.isdir(folder))
 
 
 def prefixes() -> set[str]:
@@ -111,6 +111,10 @@ class Warden:
         Raises:
             OSError: it cannot be done.
         """
+
+    def verdict(self) -> str:
+        """Why it ended the child, in words; empty when it did not. Asked before :meth:`end`."""
+        return ""
 
     def end(self) -> None:
         """When the child has been killed: end what is left of it, and leave nothing behind."""

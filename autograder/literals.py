@@ -18,6 +18,8 @@ OPERATORS = {
 }
 #: Largest exponent and largest integer base or operand: no answer of the course comes near.
 EXPONENT_LIMIT, INTEGER_LIMIT = 400, 10**120
+#: Bits from which on an integer is no finite float, and takes long to calculate.
+BITS = 1024
 
 
 def literal(node: ast.expr) -> Any:
@@ -55,8 +57,13 @@ def _number(node: ast.expr) -> float:
     return value
 
 
+def _bits(value: float) -> float:
+    """The length of an integer, which a power multiplies; a float's never grows."""
+    return max(0, abs(value).bit_length() - 1) if isinstance(value, int) else 0
+
+
 def _combined(function: Any, left: float, right: float) -> float:
-    if function is operator.pow and abs(right) > EXPONENT_LIMIT:
+    if function is operator.pow and (abs(right) > EXPONENT_LIMIT or _bits(left) * right > BITS):
         raise ValueError("the exponent is too large")
     value = function(left, right)
     if isinstance(value, complex) or not math.isfinite(value):

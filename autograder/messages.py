@@ -6,14 +6,22 @@ import functools
 from typing import Any
 
 from autograder.outcome import Outcome
-from autograder.values import Malformed, decode, parse
+from autograder.values import Malformed, decode, parse, parts
 
 #: The longest line that is remembered, bytes, and how many are.
 SHORT, REMEMBERED = 512, 4096
+#: Bytes in memory for each part of a line besides its text, about. An empty list is two parts.
+PART = 32
 
 
 class Message(dict[str, Any]):
-    """What a child says, not to be changed: short lines that say the same are one object."""
+    """What a child says, not to be changed: short lines that say the same are one object.
+
+    Attributes:
+        size: bytes that it takes in memory, about.
+    """
+
+    size: int = 0
 
     @functools.cached_property
     def outcome(self) -> Outcome:
@@ -37,10 +45,16 @@ def heard(line: bytes, identifier: str) -> Message | None:
     said = line.removesuffix(f',"id":"{identifier}"}}'.encode())
     if len(said) < len(line) <= SHORT:
         return _remembered(said)
-    message = Message(parse(line))
+    message = _message(line)
     return message if message.get("id") == identifier else None
 
 
 @functools.lru_cache(maxsize=REMEMBERED)
 def _remembered(said: bytes) -> Message:
-    return Message(parse(said + b',"id":""}'))
+    return _message(said + b',"id":""}')
+
+
+def _message(line: bytes) -> Message:
+    message = Message(parse(line))
+    message.size = len(line) + PART * parts(line)
+    return message

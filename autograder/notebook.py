@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterable, Sized
 from typing import Any
 
 from autograder.literals import literal
@@ -18,6 +19,8 @@ from autograder.submission import Unit, Unreadable, check_size, decode
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w[\w., ]*=[ \t]*[%!].*|[\w.]+\?{1,2}[ \t]*)$", re.MULTILINE)
 #: The same where backslashes join it to the lines below.
 JOINED = re.compile(r"^([ \t]*)(?:[%!]|\w[\w., ]*=[ \t]*[%!])(?:.*\\\n)+.*", re.MULTILINE)
+#: A magic in a comment, as jupytext (behind the indentation) and Colab (before it) write it into a script.
+COMMENTED = re.compile(r"^([ \t]*)#[ \t]?([ \t]*)[%!][^%\s].*$", re.MULTILINE)
 #: Calls whose value is a constant or a type.
 PLAIN_CALLS = {"float", "int", "bool", "complex", "str", "bytes", "range", "list", "tuple", "set", "frozenset", "dict"}
 PLAIN_CALLS |= {"namedtuple", "NamedTuple", "TypeVar", "Fraction", "Decimal"}
@@ -26,6 +29,8 @@ PLAIN = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp),
     *(ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred),
 )
+#: Most code cells of a notebook: a chapter has about 150.
+CELL_LIMIT = 10_000
 BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -35,15 +40,30 @@ def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], di
     Raises:
         Unreadable: it is not a notebook at all.
     """
+    cells = _code_cells(file, decode(file, data))
+    check_size(file, (line for cell in cells for line in _lines(cell)))
+    check_cells(file, cells)
+    return read((f"cell {number}", cell) for number, cell in enumerate(cells, start=1))
+
+
+def check_cells(file: str, cells: Sized) -> None:
+    """Refuse more cells than a submission needs: each costs a sentence when it is broken.
+
+    Raises:
+        Unreadable: there are more than ``CELL_LIMIT``.
+    """
+    if len(cells) > CELL_LIMIT:
+        raise Unreadable(f"{file} holds more than {CELL_LIMIT:,} cells: hand in your labs alone")
+
+
+def read(cells: Iterable[tuple[str, Any]]) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
+    """Units, problems and typed answers of cells: what a report calls each, and its source."""
     units: list[Unit] = []
     problems: list[str] = []
     typed: dict[str, tuple[Any, ...]] = {}
-    cells = _code_cells(file, decode(file, data))
-    check_size(file, (line for cell in cells for line in _lines(cell)))
-    for number, cell in enumerate(cells, start=1):
-        label = f"cell {number}"
+    for label, cell in cells:
         try:
-            source, tree = _tree(_source(cell))
+            source, tree = parse(_source(cell))
             units.append(Unit(label, _kept(source, tree)))
             typed |= _answers(tree) if "predict" in source else {}
         except Unreadable as error:
@@ -105,22 +125,22 @@ def _source(cell: Any) -> str:
     return source.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _tree(source: str) -> tuple[str, ast.Module]:
+def parse(source: str) -> tuple[str, ast.Module]:
     """Source without magics, and its syntax tree; empty for a cell that is not Python's (``%%bash``)."""
     if source.lstrip().startswith("%%"):
         if re.search(r"^(def|class) ", source, re.MULTILINE):
             raise Unreadable("starts with %% and is skipped, with the definitions in it")
         source = ""
-    try:
-        return source, ast.parse(source)
-    except BROKEN:
-        source = _plain(source)
-    try:
-        return source, ast.parse(source)
-    except SyntaxError as error:
-        raise Unreadable(f"is not Python: {error.msg} at line {error.lineno}") from None
-    except BROKEN:
-        raise Unreadable("is nested too deeply to be read") from None
+    faults: list[BaseException] = []
+    for repair in (str, _plain, _uncommented):
+        source = repair(source)
+        try:
+            return source, ast.parse(source)
+        except BROKEN as error:
+            faults.append(error)
+    if isinstance(fault := faults[1], SyntaxError):
+        raise Unreadable(f"is not Python: {fault.msg} at line {fault.lineno}")
+    raise Unreadable("is nested too deeply to be read")
 
 
 def _plain(source: str) -> str:
@@ -129,31 +149,36 @@ def _plain(source: str) -> str:
     return MAGIC.sub(r"\1pass", source)
 
 
+def _uncommented(source: str) -> str:
+    """The text with ``pass`` for magics that a tool turned into comments: one may have been all that a branch held."""
+    return COMMENTED.sub(r"\1\2pass", source)
+
+
 def _kept(source: str, tree: ast.Module) -> str:
     """What is kept of a cell, each statement on the line where it stood."""
     lines = source.encode().split(b"\n")
-    text, line = "", 1
+    text: list[str] = []
+    line = 1
     for node in filter(_is_kept, tree.body):
-        first = _first_line(node)
-        text += "\n" * (first - line) if first > line else ";" if text else ""
-        text += _segment(lines, node)
+        first = first_line(node)
+        text += ["\n" * (first - line) if first > line else ";" if text else "", _segment(lines, node)]
         line = node.end_lineno or node.lineno
-    return text
+    return "".join(text)
 
 
-def _first_line(node: ast.stmt) -> int:
+def first_line(node: ast.stmt) -> int:
+    """The line on which a statement begins, its decorators included."""
     decorators = getattr(node, "decorator_list", ())
     return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _segment(lines: list[bytes], node: ast.stmt) -> str:
     """The text of a statement with its decorators (offsets in the syntax tree count bytes)."""
-    first, last = _first_line(node) - 1, (node.end_lineno or node.lineno) - 1
-    piece = lines[first : last + 1]
-    piece[-1] = piece[-1][: node.end_col_offset]
-    if first == node.lineno - 1:
-        piece[0] = piece[0][node.col_offset :]
-    return b"\n".join(piece).decode()
+    first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+    start = node.col_offset if first == node.lineno - 1 else 0
+    if first == last:  # cut once: there may be many statements on a long line
+        return lines[first][start : node.end_col_offset].decode()
+    return b"\n".join([lines[first][start:], *lines[first + 1 : last], lines[last][: node.end_col_offset]]).decode()
 
 
 def _is_kept(node: ast.stmt) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from autograder import values
@@ -38,6 +38,7 @@ class Outcome:
         arguments: the arguments after the call, as the child reported them; None when they are as they were. For a
             world, one entry per rank.
         events: the broker's events of a world.
+        printed: what each rank of a trusted world printed, for whoever runs a check; nothing else looks at it.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Outcome:
     arguments: Any = None
     events: tuple[Event, ...] = ()
     where: str = ""
+    printed: tuple[tuple[str, ...], ...] = field(default=(), compare=False, repr=False)
 
     @functools.cached_property
     def plain(self) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from autograder import archive
 from autograder.submission import Unreadable, shown
@@ -40,18 +42,35 @@ class Class:
 
     def text(self, name: str) -> bytes:
         """The bytes of a file at the top."""
-        if not self.zipped:
-            with (self.path / name).open("rb") as file:
-                return file.read(TEXT_LIMIT)
-        place = self.entries[name].inside[""]
-        with self.path.open("rb") as file, archive.opened(file) as packed, packed.open(place) as inner:
-            return inner.read(TEXT_LIMIT)
+        with self._open(self.entries[name]) as file:
+            return file.read(TEXT_LIMIT)
 
     def within(self, entry: Entry) -> Class:
         """The class that stands in a folder at the top of this one."""
         if self.zipped:
             return Class(self.path, _entries(entry.inside.items()), zipped=True)
         return open_class(self.path / entry.name)
+
+    def opened(self, entry: Entry) -> Class | None:
+        """What an archive at the top holds, to look at its names alone; None when it is none that can be read."""
+        if not entry.name.lower().endswith(".zip") or entry.folder or entry.link:
+            return None
+        try:
+            with self._open(entry) as file:
+                names = archive.names(file)
+        except (Unreadable, OSError):
+            return None
+        return Class(Path(entry.name), _entries((name, name) for name in names), zipped=True)
+
+    @contextlib.contextmanager
+    def _open(self, entry: Entry) -> Iterator[IO[bytes]]:
+        """The bytes of a file at the top."""
+        if not self.zipped:
+            with (self.path / entry.name).open("rb") as file:
+                yield file
+            return
+        with self.path.open("rb") as outer, archive.opened(outer) as packed, packed.open(entry.inside[""]) as inner:
+            yield inner
 
 
 def open_class(path: Path) -> Class:

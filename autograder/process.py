@@ -59,7 +59,7 @@ class Process:
         self._out, self._in = bytearray(), bytearray()
         self._printing = True
         self.ids: collections.deque[str] = collections.deque()
-        self.alive, self.ready, self.asked = True, False, False
+        self.alive, self.ready = True, False
         self.ended = ""
 
     def _born(self, launch: Launch) -> None:
@@ -74,7 +74,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**launch.env, "HOME": self._folder} if self._folder else launch.env,
+                env={**launch.env, "HOME": self._folder, "TMPDIR": self._folder} if self._folder else launch.env,
                 cwd=self._folder or "/",
                 start_new_session=True,
                 bufsize=0,
@@ -166,11 +166,8 @@ class Process:
     def _status(self) -> str:
         """Why the process ended, in words."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._popen.wait(1.0)
-            number = -code if code < 0 else code - 128
-            if number in signal.valid_signals() and number:
-                return f"the process was ended by {signal.Signals(number).name}"
-            return f"the process exited with status {code}"
+            ended = ending(self._popen.wait(1.0), self.inside)
+            return next(filter(None, (warden.verdict() for warden in self._wardens)), ended)
         return "the process closed its channel"
 
     # Ending.
@@ -247,6 +244,20 @@ def _ready(processes: list[Process], seconds: float) -> list[Process]:
         if process._prints in events:
             process._drain()
     return [process for process in processes if process._replies in events]
+
+
+def ending(code: int, relayed: bool) -> str:
+    """How a process ended, in words.
+
+    Args:
+        code: as :class:`subprocess.Popen` gives it: an exit status, or the negative number of a signal.
+        relayed: the status is that of a program which reports the end of its own child, and a signal as 128 more.
+    """
+    number = -code if code < 0 else code - 128 if relayed else 0
+    try:
+        return f"the process was ended by {signal.Signals(number).name}"
+    except ValueError:  # no signal, or one of the real-time signals, most of which have no name
+        return f"the process exited with status {code}" if code >= 0 else f"the process was ended by signal {number}"
 
 
 def remove(folder: str) -> None:

@@ -33,7 +33,8 @@ jupyter lab
 ```
 
 Run `pip` in a virtual environment. Then open a page and run its cells from the top. Write a function where its page
-asks for it, or in the file of `labs/` that the page names; `check` tries it at once.
+asks for it, or in the file of `labs/` that the page names; `check` tries it at once. What a function takes and what it
+has to refuse stands in `labs/README.md`.
 
 Before you hand in your notebook, your file or the folder `labs`, grade it as your instructor will, with inputs that you
 have not seen:
@@ -75,6 +76,7 @@ def files(root: Path) -> dict[str, bytes]:
     for name, data in found.items():
         if written := sorted(_written(root, _sources(name, data))):
             raise NotReleased(f"{name} holds a body of {', '.join(written)}: run make stubs")
+    found["labs/README.md"] = (root / "labs/README.md").read_bytes()
     found["README.md"] = _readme(root, found).encode()
     return dict(sorted(found.items()))
 

@@ -66,9 +66,9 @@ class Reader:
         if reply["type"]:
             return not_plain(self.name(reply["type"], "object"))
         what = one_line(reply["what"], 200)
-        of = re.fullmatch(r"a tensor of (\w+); return one of .*", what)
-        if of and of[1] in TYPES:
-            return f"a tensor of {of[1]}; return one of {', '.join(SIZES)}"
+        of = re.fullmatch(r"(a tensor|a NumPy array) of (\w+); return one of .*", what)
+        if of and of[2] in TYPES:
+            return f"{of[1]} of {of[2]}; return one of {', '.join(SIZES)}"
         return what if what in REFUSALS else "a value that cannot travel"
 
     def problem(self, problem: Any) -> str:

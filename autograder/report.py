@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-from autograder import concepts
+from autograder import concepts, files
 from autograder.judge import Answered, Grading, Mark
 
 #: What is written before anything is graded, so that a result exists whatever happens.
@@ -62,7 +62,7 @@ def results(grading: Grading, stamps: Mapping[str, Any]) -> dict[str, Any]:
 def _results(score: float, seconds: float, output: str, tests: Any, extra: dict[str, Any]) -> dict[str, Any]:
     return {
         "score": score,
-        "execution_time": round(seconds, 3),
+        "execution_time": 10.0 * math.ceil(seconds / 10),  # a program could tell an input by how long it takes
         "output": output,
         "output_format": "text",
         "test_output_format": "text",
@@ -138,28 +138,13 @@ def _feedback(mark: Mark, book: str) -> str:
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write results whole or not at all: :func:`save` with JSON.
+    """Write results whole or not at all, for their owner alone.
 
     Raises:
         ValueError: a number in it is NaN or infinite.
         OSError: the folder cannot be written.
     """
-    save(path, json.dumps(content, allow_nan=False, indent=1) + "\n")
-
-
-def save(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text as UTF-8, whole or not at all: to a temporary name in the same folder, then renamed.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    files.save(path, json.dumps(content, allow_nan=False, indent=1) + "\n")
 
 
 # The screen

@@ -5,21 +5,25 @@ It holds inputs only. It raises when a sandbox does not go up (``SandboxFailed``
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import functools
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import rankzero.units
+from autograder import probing
 from autograder.broker import World
-from autograder.items import Build, Case
+from autograder.fingerprints import parse
+from autograder.items import Build, Case, NoQuestion
 from autograder.launch import SandboxFailed
 from autograder.messages import Message
 from autograder.outcome import Outcome
+from autograder.patience import Patience
 from autograder.process import Process, exchange
 from autograder.replies import Reader
 from autograder.requests import prepared, request
@@ -31,13 +35,16 @@ MIB = 1 << 20
 #: Calls that are queued in a child at most, and how many are left when more are queued; it answers them one by one.
 AHEAD, LOW = 64, 16
 
+#: Bytes that an event of a world takes in memory, about.
+EVENT = 512
+
 #: Address space by the heaviest package in a child, bytes.
 MEMORY = {"": 512 * MIB, "numpy": 1024 * MIB, "torch": 4096 * MIB}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Wall-clock limits, seconds.
+    """Limits of a submission; times are by the clock on the wall, in seconds, less what a busy host takes away.
 
     Attributes:
         imports: running the units of a topic.
@@ -46,7 +53,8 @@ class Limits:
         world: one case of a world.
         submission: everything that is asked of a submission's plain functions.
         tensors: the same for the items that need torch.
-        losses: children that one item may cost; then the rest of its cases is not tried.
+        losses: children that an item may cost; then the rest of its cases is not tried.
+        answers: bytes that all answers of the submission together may take in memory, about.
     """
 
     imports: float = 5.0
@@ -56,12 +64,26 @@ class Limits:
     submission: float = 30.0
     tensors: float = 300.0
     losses: int = 2
+    answers: float = 32.0 * MIB
 
     @classmethod
     def of(cls, items: Sequence[Build]) -> Limits:
-        """The limits of an exam: its time grows with its items, so that one that hangs leaves enough for the others."""
+        """The limits of an exam: its time grows with its items, so that one that hangs leaves enough for the others.
+
+        So does the room for answers: right ones to all items of the course together come to 27 MiB.
+        """
         plain = sum(budget_of(item) == "plain" for item in items)
-        return cls(submission=cls.submission + 3.0 * plain, tensors=cls.tensors + 10.0 * (len(items) - plain))
+        return cls(
+            submission=cls.submission + 3.0 * plain,
+            tensors=cls.tensors + 10.0 * (len(items) - plain),
+            answers=cls.answers + MIB * len(items),
+        )
+
+
+#: Why a case is not tried although the submission's other cases were.
+NO_TIME = "the time for the whole submission is used up"
+#: Why an answer is not kept, and no other is asked for.
+TOO_MUCH = "the answers of this submission together are too large to be kept"
 
 
 class Lost(Exception):
@@ -73,20 +95,33 @@ class Lost(Exception):
 
 
 class Runner:
-    """Children for one submission, started when needed and killed at the end. A context manager; for one thread."""
+    """Children for one submission, started when needed and killed at the end. A context manager; for one thread.
 
-    def __init__(self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None) -> None:
+    Until :meth:`hide` they are asked what everybody may know, and what they say may be told.
+    """
+
+    def __init__(
+        self, submission: Submission, sandbox: Sandbox, limits: Limits | None = None, items: Iterable[Build] = ()
+    ) -> None:
+        """``items`` are those that will be asked about, as far as they are known: their drivers are loaded at once."""
         self.submission, self.sandbox, self.limits = submission, sandbox, limits or Limits()
         self.reader = Reader(submission)
         self._children: dict[tuple[str, int], Process] = {}
         self._child: Process | None = None  # the one that answers the calls of the item at hand
         self._loaded: dict[tuple[Process, str], list[str]] = {}
-        self._told: dict[Process, list[Any]] = {}
+        self._telling = True
         self._packages: dict[str, str] = {}
         self._skip: dict[int, str] = {}
         self._left = {"plain": self.limits.submission, "tensors": self.limits.tensors}
+        self._room = self.limits.answers
+        self._excused = 0.0  # seconds of the case at hand that a busy host took
         self._problems: dict[str, None] = {}
         self._last_unit: int | None = None
+        self._drivers: dict[str, set[str]] = {}
+        #: Answers what a driver asks in the middle of a call, with plain data for JSON; raises NoQuestion for the rest.
+        self.answer: Callable[[Any], Any] | None = None
+        for item in items:
+            self._provide(item, self._package(item))
 
     def __enter__(self) -> Runner:
         return self
@@ -101,26 +136,49 @@ class Runner:
                 stack.callback(child.kill)
             self._children.clear()
 
+    def hide(self) -> None:
+        """From now on cases are hidden: no problem of a unit is told any more, since it could tell an input."""
+        self._telling = False
+
     @property
     def problems(self) -> tuple[str, ...]:
-        """Sentences about units that could not be run, as far as they have been run."""
+        """Sentences about units that could not be run, as far as they were run before any input was hidden."""
         return tuple(self._problems)
 
-    def run(self, item: Build, cases: Sequence[Case]) -> list[Outcome]:
-        """One outcome for each case, in order. A case may stand in ``cases`` twice: then it is asked twice."""
+    def run(self, item: Build, cases: Sequence[Case], losses: int | None = None) -> list[Outcome]:
+        """One outcome for each case, in order. A case may stand in ``cases`` twice: then it is asked twice.
+
+        ``losses``: children that the cases may cost; as the limits say when left out.
+        """
+        most = self.limits.losses if losses is None else losses
+        outcomes = self._apart(item, cases, most) if item.processes > 1 else self._run(item, cases, most)
+        return [probing.concluded(item, *pair) for pair in zip(cases, outcomes, strict=True)]
+
+    def _apart(self, item: Build, cases: Sequence[Case], most: int) -> list[Outcome]:
+        """All cases once for each process, in a fresh child after the first: none knows what another was asked."""
+        parts = []
+        for process in range(item.processes):
+            if process > 0:
+                self._end(self._package(item))
+            parts.append(self._run(item, [probing.asked(item, case)[process] for case in cases], most))
+        return [probing.joined(item, outcomes) for outcomes in zip(*parts, strict=True)]
+
+    def _run(self, item: Build, cases: Sequence[Case], most: int) -> list[Outcome]:
         outcomes: list[Outcome] = []
         losses: list[Outcome] = []
         budget = budget_of(item)
         for place in range(len(cases)):
-            started = time.monotonic()
+            started, self._excused = time.monotonic(), 0.0
             if self._left[budget] <= 0:
-                outcome = Outcome("timeout", detail="the time for the whole submission is used up")
-            elif len(losses) >= self.limits.losses:
+                outcome = Outcome("timeout", detail=NO_TIME)
+            elif self._room < 0:
+                outcome = Outcome("refused", detail=TOO_MUCH)
+            elif len(losses) >= most:
                 outcome = Outcome(losses[-1].kind, detail=f"not tried: before, {losses[-1].detail}")
             else:
                 outcome = self._one(item, cases, place, losses)
             outcomes.append(outcome)
-            self._left[budget] -= time.monotonic() - started
+            self._left[budget] -= max(0.0, time.monotonic() - started - self._excused)
         return outcomes
 
     def _one(self, item: Build, cases: Sequence[Case], place: int, losses: list[Outcome]) -> Outcome:
@@ -137,10 +195,10 @@ class Runner:
         child, self._child = self._child, None
         if place == 0 or child is None or not child.alive:
             (child,) = self._children_for(item, 1)
-        child.asked, self._child = True, child
+        self._child = child
         if len(child.ids) <= LOW:
             child.queue(*(prepared(item, case) for case in cases[place + len(child.ids) : place + AHEAD]))
-        reply = self._reply(child, time.monotonic() + self._limit(item), f"{item.function} did not return")
+        reply = self._reply(child, Patience([child.pid], self._limit(item)), f"{item.function} did not return")
         return self.outcome(item, child, reply)
 
     def _limit(self, item: Build) -> float:
@@ -148,25 +206,49 @@ class Runner:
         most = self.limits.world if item.grade == "world" else self.limits.call
         return max(0.1, min(most, self._left[budget_of(item)]))
 
-    def _reply(self, child: Process, deadline: float, what: str) -> Message:
-        """The reply of ``child`` before ``deadline``; units that start running meanwhile are noted.
+    def _reply(self, child: Process, patience: Patience, what: str) -> Message:
+        """The reply of ``child`` in time; units that start running meanwhile are noted.
 
         Raises:
             Lost: it ended, or did not answer.
         """
-        started = time.monotonic()
+        before = patience.excused
+        try:
+            return self._replied(child, patience, what)
+        finally:
+            self._excused += patience.excused - before
+
+    def _replied(self, child: Process, patience: Patience, what: str) -> Message:
         while True:
-            got = exchange([child], deadline)
+            got = [] if patience.passed else exchange([child], patience.deadline)  # however much it says meanwhile
+            if not got and patience.lasts():
+                continue
             if not got:
                 child.kill()
-                raise Lost(Outcome("timeout", detail=f"{what} within {deadline - started:.1f} s"))
+                raise Lost(Outcome("timeout", detail=f"{what} within {patience.seconds:.1f} s"))
             reply = got[0][1]
             if reply is None:
                 raise Lost(Outcome("died", detail=child.ended))
-            if reply.get("kind") != "running":
+            if reply.get("kind") == "running":
+                self._last_unit = self.reader.unit(reply.get("unit"))
+            elif reply.get("kind") == "ask" and self.answer:
+                self._answer(child, reply)
+            else:
                 child.ids.popleft()
                 return reply
-            self._last_unit = self.reader.unit(reply.get("unit"))
+
+    def _answer(self, child: Process, reply: Message) -> None:
+        """Answer what the driver of an item asks in the middle of a call.
+
+        Raises:
+            Lost: no driver asks that, which ends the child.
+        """
+        assert self.answer is not None
+        try:
+            child.tell(answer=self.answer(reply.get("question")))
+        except NoQuestion:
+            child.kill()
+            raise Lost(Outcome("died", detail="it wrote on the grader's channel")) from None
 
     def outcome(self, item: Build, child: Process, reply: Message) -> Outcome:
         """What a final reply means.
@@ -174,6 +256,9 @@ class Runner:
         Raises:
             Lost: it breaks the rules, which ends its child.
         """
+        self._room -= reply.size
+        if self._room < 0:
+            return Outcome("refused", detail=TOO_MUCH)
         if reply.get("kind") == "missing":
             return self._missing(item, child)
         outcome = self.reader.outcome(reply)
@@ -197,12 +282,43 @@ class Runner:
             Lost: a package or a unit did not load.
         """
         package = self._package(item)
-        children = [self._start(package, rank) for rank in range(ranks)]
-        self._await_ready([child for child in children if not child.ready])
+        self._provide(item, package)
+        children = self._ready(package, ranks)
         self._load(item, [child for child in children if (child, item.module) not in self._loaded])
         if all(child.alive for child in children):
             return children
         return self._children_for(item, ranks)
+
+    def _ready(self, package: str, ranks: int) -> list[Process]:
+        """Children that are up; those that do not come up are tried a second time.
+
+        Raises:
+            SandboxFailed: one did not come up twice.
+        """
+        try:
+            return self._up(package, ranks)
+        except SandboxFailed:
+            for (name, _), child in self._children.items():
+                if name == package and not child.ready:
+                    child.kill()
+        return self._up(package, ranks)
+
+    def _up(self, package: str, ranks: int) -> list[Process]:
+        children = [self._start(package, rank) for rank in range(ranks)]
+        self._await_ready([child for child in children if not child.ready])
+        return children
+
+    def _provide(self, item: Build, package: str) -> None:
+        """Let children have the item's driver. It is loaded before the first unit runs: those without it are ended."""
+        drivers = self._drivers.setdefault(package, set())
+        if item.probe and (module := probing.module(item.probe)) not in drivers:
+            drivers.add(module)
+            self._end(package)
+
+    def _end(self, package: str) -> None:
+        for (name, _), child in self._children.items():
+            if name == package:
+                child.kill()
 
     def _start(self, package: str, rank: int) -> Process:
         key = (package, rank)
@@ -216,6 +332,7 @@ class Runner:
                 walls=child.walls,
                 packages=packages,
                 preload=[package] if package else [],
+                drivers=sorted(self._drivers[package]),
                 units=[[unit.label, unit.module, unit.source] for unit in self.submission.units],
                 rankzero_units=rankzero_units(),
             )
@@ -227,10 +344,10 @@ class Runner:
         Raises:
             SandboxFailed: one did not come up, or not with its walls.
         """
-        deadline = time.monotonic() + self.limits.packages
+        patience = Patience([child.pid for child in children], self.limits.packages)
         for child in children:
             try:
-                reply = self._reply(child, deadline, "the interpreter did not start")
+                reply = self._reply(child, patience, "the interpreter did not start")
             except Lost as lost:
                 raise SandboxFailed(f"a child did not start: {lost}") from None
             if reply.get("kind") != "ready":
@@ -240,31 +357,21 @@ class Runner:
             child.ready = True
 
     def _load(self, item: Build, children: Sequence[Process]) -> None:
-        """Run the units that hold ``item``. One that hangs or ends its child is skipped by every later child.
-
-        The text of an import error is shown, so it must not come from a child that has seen inputs: one that tells more
-        than before is ended, and the next tells.
-        """
+        """Run the units that hold ``item``. One that hangs or ends its child is skipped by every later child."""
         for child in children:
-            backward = item.probe is not None and self._package(item) == "torch"
-            child.send(do="load", module=item.module, skip=sorted(self._skip), backward=backward)
-        deadline = time.monotonic() + self.limits.imports
+            child.send(do="load", module=item.module, skip=sorted(self._skip))
+        patience = Patience([child.pid for child in children], self.limits.imports)
         for child in children:
-            reply = self._await_load(child, deadline)
-            problems = _list(reply.get("problems"))[:100]
-            if not child.asked:
-                self._told[child] = problems
-            elif problems != self._told[child]:
-                child.kill()
-                continue
-            found = [self._problem(problem) for problem in problems]
+            reply = self._await_load(child, patience)
+            found = [self._problem(problem) for problem in _list(reply.get("problems"))[:100]]
             self._loaded[child, item.module] = found
-            self._problems.update(dict.fromkeys(found))
+            if self._telling:
+                self._problems.update(dict.fromkeys(found))
 
-    def _await_load(self, child: Process, deadline: float) -> Message:
+    def _await_load(self, child: Process, patience: Patience) -> Message:
         self._last_unit = None
         try:
-            return self._reply(child, deadline, "importing did not end")
+            return self._reply(child, patience, "importing did not end")
         except Lost as lost:
             if self._last_unit is not None:
                 label = self.submission.units[self._last_unit].label
@@ -304,13 +411,15 @@ class Runner:
     def _world(self, item: Build, case: Case) -> Outcome:
         children = self._children_for(item, len(case.args))
         for rank, child in enumerate(children):
-            child.asked = True
             message = request(item, case.args[rank], case.kwargs, ())
             child.send(rank=rank, ranks=len(children), **message)
-        outcome = World(self, item, children, time.monotonic() + self._limit(item)).run()
+        world = World(self, item, children, self._limit(item))
+        outcome = world.run()
+        self._excused += world.patience.excused
         for child in children:
             child.ids.clear()
-        return outcome
+        self._room -= EVENT * len(outcome.events)
+        return outcome if self._room >= 0 else Outcome("refused", detail=TOO_MUCH)
 
 
 def budget_of(item: Build) -> str:
@@ -319,10 +428,22 @@ def budget_of(item: Build) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def imported_names(source: str) -> set[str]:
-    """Every dotted part of every name that ``source`` imports, as far as its lines show."""
-    lines = re.findall(r"^\s*(?:import|from)\s+([\w., ]+)", source, re.MULTILINE)
-    return {part for line in lines for part in re.findall(r"\w+", line)}
+def imported_names(source: str) -> frozenset[str]:
+    """Every dotted part of every name that ``source`` imports; where it is not Python, as far as its lines show."""
+    tree = parse(source) if "import" in source else ast.Module([], [])
+    if tree is None:
+        names = re.findall(r"^[ \t]*(?:import|from)[ \t]+([\w., \t]+)", source, re.MULTILINE)
+    else:
+        names = [name for node in ast.walk(tree) for name in _imported(node)]
+    return frozenset(part for name in names for part in re.findall(r"\w+", name))
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """The names in an import; of ``from a import b``, both."""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return []
+    module = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    return module + [alias.name for alias in node.names]
 
 
 def resources(package: str, alone: bool) -> dict[str, int]:

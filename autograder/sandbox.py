@@ -3,7 +3,8 @@
 A layer says what it guards, tries itself once on a process that it must bite (:meth:`Layer.measure`) and adds itself to
 the start of a child (:meth:`Layer.apply`). The rule that protects the score is not here: a child never holds an
 expected value. The layers protect files, the network, other processes and the grader's life. Files and network are
-isolated by bubblewrap; or by the filter of system calls together with Landlock, or with a user of its own.
+isolated by bubblewrap, or by the filter of system calls together with Landlock. The filter and a user of its own are
+enough in a container that exists for one submission; anywhere else they leave open what every user may read or write.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from autograder.bubblewrap import INSIDE, Bubblewrap
 from autograder.cgroups import Cgroups
@@ -53,7 +55,7 @@ __all__ = [
 
 
 class ProcessLayer(Layer):
-    """A process of its own: new session, empty folder, three variables, resource and time limits, killed at the end."""
+    """A process of its own: new session, empty folder, four variables, resource and time limits, killed at the end."""
 
     name = "process limits"
     guards = frozenset({"time", "memory"})
@@ -74,8 +76,8 @@ NAMES = tuple(kind.name for kind in LAYERS[1:])
 #: What a class needs before code that nobody has read may run beside other people's work.
 NEEDED = frozenset({"files", "network"})
 
-#: What is said when it is open.
-SAID = NEEDED | {"processes"}
+#: What is said when it is open: also what children could do to other processes, or tell each other unseen.
+SAID = NEEDED | {"processes", "channels"}
 
 
 @functools.cache
@@ -93,10 +95,11 @@ class Sandbox:
     line: str
 
     @classmethod
-    def measure(cls, level: str = "best", without: Iterable[str] = ()) -> Sandbox:
+    def measure(cls, level: str = "best", without: Iterable[str] = (), alone: Sequence[Path] = ()) -> Sandbox:
         """Try the layers here. ``best`` takes what works, ``required`` insists on files and network.
 
         ``without``: names of layers to leave out, of :data:`NAMES`. A user of its own is for where bubblewrap is not.
+        ``alone``: this host exists for one submission, and these folders hold all that it must not read.
 
         Raises:
             SandboxRefused: ``required``, and this host cannot isolate files and network.
@@ -110,12 +113,15 @@ class Sandbox:
                 raise ValueError(f"without must name layers of {', '.join(NAMES)}, got {name!r}")
         if level == "none":
             return cls(level, (ProcessLayer(),), "sandbox: none (process limits only, as asked)")
-        working = [layer for layer, reason in measured() if not reason and layer.name not in without]
+        tried = [(_alone(layer, alone), reason) for layer, reason in measured()]
+        working = [layer for layer, reason in tried if not reason and layer.name not in without]
         if any(layer.name == "bubblewrap" for layer in working):
             working = [layer for layer in working if layer.name != "uid"]
         missing = NEEDED - _guarded(working)
         if level == "required" and missing:
-            raise SandboxRefused(f"this host cannot isolate {' and '.join(sorted(missing))} ({_reasons(without)})")
+            raise SandboxRefused(
+                f"this host cannot isolate {' and '.join(sorted(missing))} ({_reasons(tried, without)})"
+            )
         return cls(level, tuple(working), _line(working))
 
     @property
@@ -123,12 +129,22 @@ class Sandbox:
         """Files and network are out of reach."""
         return _guarded(self.layers) >= NEEDED
 
+    @property
+    def hides_processes(self) -> bool:
+        """No child can read the environment of another process: it sees no ``/proc``, or is another user."""
+        return "files" in _guarded(self.layers) or any(layer.name == "uid" for layer in self.layers)
+
     def launch(self, packages: tuple[str, ...] = (), package: str = "") -> Launch:
         """How to start one child that can see ``packages``, of which the heaviest it imports is ``package``."""
         launch = Launch((interpreter(), "-I", "-S", "-B", str(child())), {}, packages, package=package)
         for layer in self.layers:
             launch = layer.apply(launch)
         return launch
+
+
+def _alone(layer: Layer, folders: Sequence[Path]) -> Layer:
+    """A layer as it is on a host for one submission, where ``folders`` are given."""
+    return layer.alone(folders) if folders and isinstance(layer, UserDrop) else layer
 
 
 def _guarded(layers: Iterable[Layer]) -> frozenset[str]:
@@ -145,10 +161,10 @@ def _line(layers: Sequence[Layer]) -> str:
     return line + (f"; not isolated: {', '.join(missing)}" if missing else "")
 
 
-def _reasons(without: Sequence[str]) -> str:
+def _reasons(tried: Iterable[tuple[Layer, str]], without: Sequence[str]) -> str:
     """Why layers are not in use, and what those in use leave open."""
     reasons = []
-    for layer, reason in measured():
+    for layer, reason in tried:
         if layer.name in without:
             reasons.append(f"{layer.name}: left out, as asked")
         elif reason or layer.leaves:

@@ -4,6 +4,11 @@ The filter is a list of what code that computes has no use for; everything else 
 EPERM, so that an honest program gets an exception with its own line. A call of another architecture ends the process.
 A call whose number nobody knew when this was written fails with ENOSYS, as it would on an older kernel.
 
+Besides what would reach out of the child, it forbids what other children could notice. They share the interpreter's
+files, so they share what the kernel keeps for a file: locks, leases, hints, queues of waiting threads, pages in memory.
+They share sums over the whole machine and over a user as well. What remains is time: a busy neighbour can be felt, and
+where files are not isolated, the date at which a library's file was last read can be seen.
+
 Numbers: the kernel's ``arch/x86/entry/syscalls/syscall_64.tbl`` and ``include/uapi/asm-generic/unistd.h``. The program
 is classic BPF over ``struct seccomp_data`` (``linux/seccomp.h``); see seccomp(2).
 """
@@ -34,7 +39,14 @@ FORBIDDEN = {
         rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240, pidfd_open 434 434, pidfd_getfd 438 438,
         pidfd_send_signal 424 424, setpriority 141 140, sched_setparam 142 118, sched_setscheduler 144 119,
         sched_setattr 314 274, sched_setaffinity 203 122, ioprio_set 251 30, migrate_pages 256 238,
-        move_pages 279 239
+        move_pages 279 239, mbind 237 235, set_mempolicy 238 237, get_mempolicy 239 236
+    """,
+    "what the kernel keeps for a file": """
+        flock 73 32, mincore 27 232, fadvise64 221 223, readahead 187 213, cachestat 451 451, preadv2 327 286,
+        pwritev2 328 287, futex_waitv 449 449, futex_wake 454 454, futex_wait 455 455, futex_requeue 456 456
+    """,
+    "sums over the machine or a user": """
+        sysinfo 99 179, statfs 137 43, fstatfs 138 44, ustat 136 -, pipe 22 -, pipe2 293 59, timer_create 222 107
     """,
     "privileges": """
         setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143, setresuid 117 147, setresgid 119 149,
@@ -74,7 +86,31 @@ FORBIDDEN = {
 }
 
 #: Calls whose arguments decide, or that fail with another error.
-SPECIAL = "clone 56 220, clone3 435 435, prlimit64 302 261, fcntl 72 25, ioctl 16 29"
+SPECIAL = """
+    clone 56 220, clone3 435 435, futex 202 98, fcntl 72 25, ioctl 16 29, madvise 28 233, prctl 157 167,
+    clock_gettime 228 113, clock_getres 229 114, clock_nanosleep 230 115, prlimit64 302 261, sched_getaffinity 204 123,
+    sched_getscheduler 145 120, sched_getparam 143 121, sched_getattr 315 275, sched_rr_get_interval 148 127,
+    getpgid 121 155, getsid 124 156, get_robust_list 274 100, getpriority 140 141, ioprio_get 252 31
+"""
+
+#: Of these the process or thread asked about must be 0, the caller: the place of that argument.
+OWN = {
+    **dict.fromkeys(("prlimit64", "sched_getaffinity", "sched_getscheduler", "sched_getparam", "sched_getattr"), 0),
+    **dict.fromkeys(("sched_rr_get_interval", "getpgid", "getsid", "get_robust_list"), 0),
+    **dict.fromkeys(("getpriority", "ioprio_get"), 1),
+}
+
+#: Of these the first argument is a clock; the negative ones belong to other processes.
+CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep")
+
+#: What may be asked of ``fcntl``: descriptors and their flags, but no lock, lease, owner, hint, or notice of changes.
+FCNTL = (0, 1, 2, 3, 4, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
+
+#: And of ``ioctl``: whether it is a terminal, its size, what can be read, flags of the descriptor.
+IOCTL = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+
+#: Advice on memory that concerns the caller alone: no other changes which pages of a file are in memory.
+MADVISE = (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19)
 
 #: What ``uname -m`` says, and the kernel's AUDIT_ARCH for it.
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -88,11 +124,13 @@ LAST = 469
 #: Numbers of the x32 interface have this bit.
 X32 = 0x40000000
 
-EPERM, ENOSYS = 1, 38
+EPERM, EAGAIN, ENOSYS = 1, 11, 38
 KILL, ALLOW = 0x80000000, 0x7FFF0000
 CLONE_THREAD = 0x10000
-F_SETOWN, F_SETOWN_EX = 8, 15
-TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+FUTEX_PRIVATE = 128
+FUTEX_WAITS = (0, 9, 256, 265)  # FUTEX_WAIT and FUTEX_WAIT_BITSET, by either clock
+PR_SCHED_CORE = 62
+NEGATIVE = 0x80000000
 
 LOAD, RETURN, EQUAL, GREATER, AT_LEAST, ANY_BIT = 0x20, 0x06, 0x15, 0x25, 0x35, 0x45
 NUMBER, MACHINE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
@@ -105,6 +143,9 @@ def numbers(machine: str) -> dict[str, int]:
     column = list(MACHINES).index(machine)
     rows = (row.split() for text in (*FORBIDDEN.values(), SPECIAL) for row in text.split(","))
     return {name: int(found[column]) for name, *found in rows if found[column] != "-"}
+
+
+ALLOWED: Step = (RETURN, 0, 0, ALLOW)
 
 
 def refused(error: int) -> Step:
@@ -130,13 +171,19 @@ def program(machine: str, profile: str) -> bytes:
     steps += [(GREATER, 0, 1, LAST), refused(ENOSYS)]
     steps += _when(number["clone3"], [refused(ENOSYS)])  # libc falls back to clone, whose flags can be read here
     steps += _when(number["clone"], _clone(profile))
-    steps += _when(number["prlimit64"], [*_unless_zero(0), (RETURN, 0, 0, ALLOW)])
-    steps += _when(number["fcntl"], _unless(1, (F_SETOWN, F_SETOWN_EX)))  # the kernel would send signals for us
-    steps += _when(number["ioctl"], _unless(1, (TIOCSTI, TIOCLINUX)))
+    steps += _when(number["futex"], _futex())
+    steps += _when(number["fcntl"], _only(1, FCNTL))
+    steps += _when(number["ioctl"], _only(1, IOCTL))
+    steps += _when(number["madvise"], _only(2, MADVISE))
+    steps += _when(number["prctl"], [_argument(0), (EQUAL, 0, 1, PR_SCHED_CORE), refused(EPERM), ALLOWED])
+    for name, place in OWN.items():
+        steps += _when(number[name], _only(place, (0,)))
+    for name in CLOCKS:
+        steps += _when(number[name], [_argument(0), (AT_LEAST, 0, 1, NEGATIVE), refused(EPERM), ALLOWED])
     special = {row.split()[0] for row in SPECIAL.split(",")}
     for low, high in _runs(value for name, value in number.items() if name not in special):
         steps += [(AT_LEAST, 0, 2, low), (GREATER, 1, 0, high), refused(EPERM)]
-    steps.append((RETURN, 0, 0, ALLOW))
+    steps.append(ALLOWED)
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
@@ -145,24 +192,35 @@ def _when(number: int, steps: Sequence[Step]) -> list[Step]:
     return [(EQUAL, 0, len(steps), number), *steps]
 
 
+def _argument(place: int) -> Step:
+    """Look at the low 32 bits of an argument."""
+    return (LOAD, 0, 0, ARGUMENTS + 8 * place)
+
+
 def _clone(profile: str) -> list[Step]:
     """A thread is allowed to ``torch``; a process to nobody."""
     if profile == "plain":
         return [refused(EPERM)]
-    return [(LOAD, 0, 0, ARGUMENTS), (ANY_BIT, 1, 0, CLONE_THREAD), refused(EPERM), (RETURN, 0, 0, ALLOW)]
+    return [_argument(0), (ANY_BIT, 1, 0, CLONE_THREAD), refused(EPERM), ALLOWED]
 
 
-def _unless(argument: int, forbidden: Iterable[int]) -> list[Step]:
-    """Refuse these values of an argument of 32 bits; allow the rest."""
-    steps = [(LOAD, 0, 0, ARGUMENTS + 8 * argument)]
-    for value in forbidden:
-        steps += [(EQUAL, 0, 1, value), refused(EPERM)]
-    return [*steps, (RETURN, 0, 0, ALLOW)]
+def _futex() -> list[Step]:
+    """Queues of this process are allowed. Others stand at pages of files, where children would wake each other.
+
+    The library joins a thread by such a wait, and the kernel itself wakes it: "try again" is as if it had been woken.
+    """
+    steps = [_argument(1), (ANY_BIT, 0, 1, FUTEX_PRIVATE), ALLOWED]
+    for wait in FUTEX_WAITS:
+        steps += [(EQUAL, 0, 1, wait), refused(EAGAIN)]
+    return [*steps, refused(EPERM)]
 
 
-def _unless_zero(argument: int) -> list[Step]:
-    """Refuse every value of an argument of 32 bits but 0."""
-    return [(LOAD, 0, 0, ARGUMENTS + 8 * argument), (EQUAL, 1, 0, 0), refused(EPERM)]
+def _only(place: int, allowed: Iterable[int]) -> list[Step]:
+    """Allow these values of an argument of 32 bits; refuse the rest."""
+    steps = [_argument(place)]
+    for value in allowed:
+        steps += [(EQUAL, 0, 1, value), ALLOWED]
+    return [*steps, refused(EPERM)]
 
 
 def _runs(values: Iterable[int]) -> list[tuple[int, int]]:
@@ -180,7 +238,7 @@ class Seccomp(Layer):
     """The filter, for processes that the kernel of this machine can hold to it."""
 
     name = "seccomp"
-    guards = frozenset({"network", "processes"})
+    guards = frozenset({"network", "processes", "channels"})
 
     def measure(self) -> str:
         machine = platform.machine()

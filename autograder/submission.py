@@ -1,7 +1,8 @@
 """What a learner handed in, as text: found in a file, a notebook, a folder or an archive, and never run here.
 
 A ``.py`` file is kept whole: it is a module, and a module's own top-level code may run (in the child). Of a notebook
-only imports, definitions and constants are kept (:mod:`autograder.notebook`). A folder or an archive holds topic
+only imports, definitions and constants are kept (:mod:`autograder.notebook`), also of one that was saved as a ``.py``
+file (:mod:`autograder.script`); a file named like a topic module is no such file. A folder or an archive holds topic
 modules named like those in ``labs``, notebooks, or both; its other Python files stay importable beside them, as parts
 of ``labs``, so that they never shadow a real module. An archive in a folder counts like the files in it.
 """
@@ -10,11 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.versions import Version
 
 #: Largest file of any kind, bytes: a notebook above it has kept its outputs.
 FILE_LIMIT = 16 * 2**20
@@ -22,6 +27,8 @@ FILE_LIMIT = 16 * 2**20
 TOTAL_LIMIT = 64 * 2**20
 #: Most source text of one submission, bytes: beyond it a syntax tree alone takes gigabytes.
 SOURCE_LIMIT = 2**20
+#: Most seconds of this thread's own time for the files of one submission, each of which is bounded by its size.
+READING = 30.0
 #: Most files looked at in a folder.
 WALK_LIMIT = 20_000
 #: What is passed over in folders and archives.
@@ -106,51 +113,53 @@ def load_file(name: str, content: Callable[[], bytes], topics: Collection[str] |
     if name.lower().endswith(".zip"):
         from autograder import archive
 
-        return _assemble(name, archive.unpack(data), topics, sha256, [])
-    units, problems, answers = _parts(name, data, None)
+        return _assemble(name, archive.unpack(data), topics, sha256, [], ())
+    units, problems, answers = _parts(name, data, None, topics)
     return _bounded(Submission(name, units, problems, sha256, answers))
 
 
 def load_files(
-    name: str, files: Mapping[str, Callable[[], bytes]], topics: Collection[str] | None = None
+    name: str,
+    files: Mapping[str, Callable[[], bytes]],
+    topics: Collection[str] | None = None,
+    order: Sequence[str] = (),
 ) -> Submission:
     """The submission called ``name`` that is made of ``files``: what reads each, by its path in the submission.
 
     A file that cannot be read costs only itself. An archive among them counts like the files in it; a file that stands
-    beside it wins.
+    beside it wins. Of several versions of a file, :func:`autograder.versions.settle` says which counts; ``order`` names
+    those of which it is known when they were handed in, the newest last.
 
     Raises:
         Unreadable: as for :func:`load`.
     """
-    found: dict[str, bytes] = {}
+    found: list[Version] = []
     problems: list[str] = []
-    for file, path in [*choose(files).items(), *sorted(choose(files, (".zip",)).items())]:
+    for file, path in [*candidates(files), *sorted(candidates(files, (".zip",)))]:
         try:
-            more = _opened(file, files[path]())
+            found += _opened(file, shown(path), files[path]())
         except Unreadable as error:
             problems.append(f"{file}: {error}" if file not in str(error) else str(error))
             continue
         except OSError as error:
             problems.append(_unopened(file, error))
             continue
-        twice = sorted(inner for inner in more if found.get(inner, more[inner]) != more[inner])
-        problems += [f"{inner} stands in {file} and beside it: the one beside it counts" for inner in twice]
-        found = more | found
-        if sum(map(len, found.values())) > TOTAL_LIMIT:
+        if sum(len(version.data) for version in found) > TOTAL_LIMIT:
             raise Unreadable(f"{shown(name)} holds more than 64 MiB: clear the outputs, and hand in your labs alone")
     if problems and not found:
         raise Unreadable(problems[0])
-    return _assemble(shown(name), found, topics, _digest(found), problems)
+    return _assemble(shown(name), found, topics, "", problems, order)
 
 
-def _opened(file: str, data: bytes) -> dict[str, bytes]:
+def _opened(file: str, where: str, data: bytes) -> list[Version]:
     """The file itself, or the files of an archive."""
+    from autograder import archive
+    from autograder.versions import Version
+
     check_file_size(file, data)
     if not file.lower().endswith(".zip"):
-        return {file: data}
-    from autograder import archive
-
-    return archive.unpack(data)
+        return [Version(file, where, data)]
+    return [replace(inner, where=f"{where}/{inner.where}") for inner in archive.unpack(data)]
 
 
 def _unopened(name: str, error: OSError) -> str:
@@ -213,33 +222,46 @@ def visible(name: str) -> bool:
     return not name.startswith(".") and name not in IGNORED
 
 
-def choose(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> dict[str, str]:
-    """Of the paths in a folder or archive, those that count, by file name.
+def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tuple[str, str]]:
+    """Of the paths in a folder or archive, those that may count, each after its file's name.
 
-    Those of the top folder (inside folders that hold nothing else) and those of ``labs`` in it, which win.
+    Those of ``labs`` in the top folder (inside folders that hold nothing else), then those of the top folder itself.
     """
     split = [(path, PurePosixPath(path).parts) for path in paths if path.lower().endswith(endings)]
     split = [(path, parts) for path, parts in split if all(map(visible, parts))]
     top = 0
     while split and all(len(parts) > top + 1 and parts[top] == split[0][1][top] for _, parts in split):
         top += 1
-    chosen = {shown(parts[-1]): path for path, parts in split if len(parts) == top + 1}
-    return chosen | {shown(parts[-1]): path for path, parts in split if len(parts) == top + 2 and parts[top] == "labs"}
+    beside = [(shown(parts[-1]), path) for path, parts in split if len(parts) == top + 1]
+    return [(shown(parts[-1]), path) for path, parts in split if parts[top:-1] == ("labs",)] + beside
 
 
 def _assemble(
-    name: str, files: Mapping[str, bytes], topics: Collection[str] | None, sha256: str, problems: list[str]
+    name: str,
+    versions: Sequence[Version],
+    topics: Collection[str] | None,
+    sha256: str,
+    problems: list[str],
+    order: Sequence[str],
 ) -> Submission:
     """One submission of several files: topic modules by name, and notebooks, which share one namespace."""
-    if not files:
+    from autograder.versions import settle
+
+    if not versions:
         raise Unreadable(f"{name} holds no .py file and no notebook: {WANTED}")
-    modules = _module_names(files, _bank_topics() if topics is None else topics)
+    known = _bank_topics() if topics is None else topics
+    files, notes = settle(versions, known, order)
+    problems, sha256 = [*problems, *notes], sha256 or _digest(files)
+    modules = _module_names(files, known)
     units: list[Unit] = []
     unread = []
     answers: dict[str, tuple[Any, ...]] = {}
+    began = time.thread_time()
     for file, data in sorted(files.items()):
+        if time.thread_time() - began > READING:
+            raise Unreadable(f"{name} takes more than {READING:.0f} s to be read: hand in your labs alone")
         try:
-            more, sentences, typed = _parts(file, data, modules.get(file))
+            more, sentences, typed = _parts(file, data, modules.get(file), topics)
         except Unreadable as error:
             unread.append(str(error))
             continue
@@ -266,9 +288,11 @@ def _bank_topics() -> set[str]:
     return {item.module for item in (*bank.builds(), *(milestone.item for milestone in bank.milestones()))}
 
 
-def _parts(file: str, data: bytes, module: str | None) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, Any]]:
+def _parts(
+    file: str, data: bytes, module: str | None, topics: Collection[str] | None
+) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, Any]]:
     """Units, problems and typed answers of one file."""
-    from autograder import notebook
+    from autograder import notebook, script
 
     if data.startswith(b"PK\x03\x04"):
         raise Unreadable(f"{file} is a zip archive: rename it so that it ends in .zip")
@@ -278,6 +302,8 @@ def _parts(file: str, data: bytes, module: str | None) -> tuple[tuple[Unit, ...]
     if notebook.recognise(source):
         raise Unreadable(f"{file} is a notebook: rename it so that it ends in .ipynb")
     check_size(file, [source])
+    if not module and script.recognise(source) and file[:-3] not in (_bank_topics() if topics is None else topics):
+        return script.parts(file, source)
     return (Unit(file, source, module),), (), notebook.answers(source)
 
 

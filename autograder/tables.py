@@ -1,6 +1,7 @@
 """A class as tables: a row for each submission, a row for each item, and the counts that both reports need.
 
-Cells are text that people chose, and spreadsheets run what looks like a formula: such a cell gets a leading quote.
+Cells are text that people chose. Spreadsheets run what looks like a formula, so such a cell gets a leading quote;
+control characters become ``?``.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from autograder import concepts
 from autograder.judge import Answered, Mark
+from autograder.submission import shown
 
 if TYPE_CHECKING:
     from autograder.classroom import Graded
 
-#: What a spreadsheet takes for the beginning of a formula, and what may hide one from the eye.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: What a spreadsheet takes for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@")
 STATES = ("right", "partly", "wrong", "missing", "unwritten", "unjudged")
 
 
@@ -82,8 +84,11 @@ def counts(rows: Iterable[Graded]) -> list[Count]:
 
 
 def guarded(cell: object) -> object:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    """A cell that no spreadsheet takes for a formula, and that steers no terminal; numbers stay numbers."""
+    if not isinstance(cell, str):
+        return cell
+    text = shown(cell)
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def text(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
@@ -92,7 +97,7 @@ def text(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
     writer = csv.writer(out)
     writer.writerow([guarded(name) for name in header])
     writer.writerows([guarded(cell) for cell in line] for line in lines)
-    return out.getvalue().encode("utf-8", "replace").decode()  # a file name may hold what is not UTF-8
+    return out.getvalue()
 
 
 def class_csv(rows: Sequence[Graded]) -> str:

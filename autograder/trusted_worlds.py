@@ -12,13 +12,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograder import probing, trusted, values
+from autograder import probing, stochastic, trusted, values
 from autograder.child_wire import Refused
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
+from autograder.stochastic import Rounding
 from rankzero import world
 from rankzero.events import Event
 
+#: Bytes of the all-reduce that stands in the log before each case.
+MARK = 10_007
 #: How long a rank that raised waits for the others to end, too, seconds.
 GRACE = 0.5
 #: What a rank may take for what torch imports in its first backward pass, seconds; it belongs to no case.
@@ -28,24 +31,42 @@ FIRST_BACKWARD = 10.0
 def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
     """What ``program`` makes of each case, each within ``timeout`` seconds."""
     if program is item.solution():
-        return _together(item, program, cases, timeout)
+        return together(item, program, cases, timeout)
     outcomes: list[Outcome] = []
     lost = 0
     for case in cases:
         if lost < trusted.LOSSES:
             outcomes += _world(item, program, [case], timeout)
         else:
-            outcomes.append(dataclasses.replace(outcomes[-1], detail="not tried: " + outcomes[-1].detail))
+            last = outcomes[-1]
+            outcomes.append(dataclasses.replace(last, detail=f"not tried: {last.detail}", printed=()))
         lost += outcomes[-1].kind in ("deadlock", "timeout", "died")
     return outcomes
 
 
-def _together(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
-    """All cases of one world size in one world, in the order of ``cases``."""
+def moved(item: Build, cases: Sequence[Case], timeout: float) -> list[list[Outcome]]:
+    """For each rounding of :mod:`autograder.stochastic`, what the reference makes of each case."""
+    runs = (*stochastic.RUNS, stochastic.PRECISE)
+    outcomes = together(item, item.solution(), list(cases) * len(runs), timeout, [run for run in runs for _ in cases])
+    return [outcomes[start : start + len(cases)] for start in range(0, len(outcomes), len(cases))]
+
+
+def together(
+    item: Build,
+    program: Callable[..., Any],
+    cases: Sequence[Case],
+    timeout: float,
+    roundings: Sequence[Rounding | None] = (),
+) -> list[Outcome]:
+    """What a program that is known to end makes of each case: all cases of one size in one world, in their order.
+
+    ``roundings``: one for each case; where there are none, it rounds as the machine does.
+    """
     found: dict[int, Outcome] = {}
     for size in sorted({_ranks(item, case) for case in cases}):
         places = [index for index, case in enumerate(cases) if _ranks(item, case) == size]
-        outcomes = _world(item, program, [cases[index] for index in places], timeout)
+        chosen = [roundings[index] for index in places] if roundings else ()
+        outcomes = _world(item, program, [cases[index] for index in places], timeout, chosen)
         found.update(zip(places, outcomes, strict=True))
     return [found[index] for index in range(len(cases))]
 
@@ -54,32 +75,47 @@ def _ranks(item: Build, case: Case) -> int:
     return len(case.args) if item.grade == "world" else 1
 
 
-def _world(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
+def _world(
+    item: Build,
+    program: Callable[..., Any],
+    cases: Sequence[Case],
+    timeout: float,
+    roundings: Sequence[Rounding | None] = (),
+) -> list[Outcome]:
     """The outcomes of cases of one size, in one world."""
     size = _ranks(item, cases[0])
     try:
-        facts = (item.grade, item.probe)
+        facts = (tuple(roundings) or (None,) * len(cases), item.grade, item.probe)
         most = timeout * len(cases) + (FIRST_BACKWARD if item.probe else 0.0)
         done = world.run(_rank, program, tuple(cases), *facts, ranks=size, timeout=most)
     except world.WorldError as error:
-        return [_failed(error)] * len(cases)
+        return [dataclasses.replace(_failed(error), printed=error.lines)] * len(cases)
     logs = [_split([event for event in done.events if event.rank == rank], len(cases)) for rank in range(size)]
-    return [
+    outcomes = [
         _joined(item, [answers[i] for answers in done.values], tuple(event for log in logs for event in log[i]))
         for i in range(len(cases))
     ]
+    if len(cases) == 1:
+        outcomes = [dataclasses.replace(outcomes[0], printed=done.lines)]
+    return [probing.concluded(item, *pair) for pair in zip(cases, outcomes, strict=True)]
 
 
-def _rank(program: Callable[..., Any], cases: Sequence[Case], grade: str, probe: str | None) -> list[tuple[Any, ...]]:
+def _rank(
+    program: Callable[..., Any],
+    cases: Sequence[Case],
+    roundings: Sequence[Rounding | None],
+    grade: str,
+    probe: str | None,
+) -> list[tuple[Any, ...]]:
     """On each rank: every case in turn, a mark in the log before each."""
     import torch
     import torch.distributed as dist
 
     answers = []
-    for number, case in enumerate(cases):
-        dist.all_reduce(torch.zeros(1, dtype=torch.int8))
+    for number, (case, rounding) in enumerate(zip(cases, roundings, strict=True)):
+        dist.all_reduce(torch.zeros(MARK, dtype=torch.int8))
         given = case.args[dist.get_rank()] if grade == "world" else case.args
-        answer, error = _answer(program, case, given, probe)
+        answer, error = _answer(program, case, given, probe, rounding)
         alone = not _all_end(number)
         if error is not None and alone:  # the others wait for this rank: end the world with this exception
             raise error
@@ -104,8 +140,8 @@ def _all_end(number: int) -> bool:
 
 
 def _is_mark(event: Event) -> bool:
-    """The one-byte all-reduce before a case; no item has tensors of one byte."""
-    return event.operation == "all_reduce" and event.sent == 1
+    """The all-reduce before a case; no program that is asked for has a tensor of so many bytes."""
+    return event.operation == "all_reduce" and event.sent == MARK
 
 
 def _split(events: Sequence[Event], cases: int) -> list[list[Event]]:
@@ -120,18 +156,19 @@ def _split(events: Sequence[Event], cases: int) -> list[list[Event]]:
 
 
 def _answer(
-    program: Callable[..., Any], case: Case, given: Sequence[Any], probe: str | None
+    program: Callable[..., Any], case: Case, given: Sequence[Any], probe: str | None, rounding: Rounding | None = None
 ) -> tuple[tuple[Any, ...], Exception | None]:
     """One rank's part of an outcome, ``(kind, value or class name, arguments, line, detail)``, and its exception."""
-    from autograder import child_stage
+    from autograder import child_stage, stochastic_torch
 
     args = values.fresh(list(given), torch_tensor, child_stage.make)
     kwargs = values.fresh(dict(case.kwargs), torch_tensor)
     try:
-        if probe:
-            value = trusted.plain(probing.load(probe)(program, *args, **kwargs))
-        else:
-            value = trusted.plain(child_stage.answer(program(*args, **kwargs), args, values.Record))
+        with stochastic_torch.rounded(rounding):
+            if probe:
+                value = trusted.plain(probing.load(probe)(program, *args, **kwargs))
+            else:
+                value = trusted.plain(child_stage.answer(program(*args, **kwargs), args, values.Record))
     except Refused as refusal:
         return ("refused", None, None, None, f"returned {refusal}"), None
     except Exception as error:

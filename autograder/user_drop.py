@@ -1,7 +1,8 @@
 """A user of its own for each child: root's way to keep children apart where user namespaces are forbidden.
 
-A child becomes a user that owns nothing but its working folder. It can read what every user can read, so the grader's
-files must be closed to others (``chmod -R go-rwx``) for files to count as guarded; :meth:`UserDrop.measure` tries that.
+A child becomes a user that owns nothing but its working folder. It can still open what every user can open: a key of
+mode 0644, a neighbour's submission, ``/tmp``. So files do not count as guarded, except in a container that exists for
+one submission and in which everything else is closed (``chmod -R go-rwx``): :meth:`UserDrop.alone`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from autograder.launch import HERE, Launch, Layer, SandboxFailed, Warden, interpreter, trial
 from autograder.runaways import end_runaways
@@ -27,11 +29,22 @@ from autograder.runaways import end_runaways
 LOW, HIGH = 0x60000000, 0x60010000
 
 
+#: What nobody else may do with a folder that is closed.
+OTHERS = 0o077
+#: Files that a user of its own can still open.
+OPEN = "files that every user may read or write, such as those in /tmp"
+
+
 class UserDrop(Layer):
-    """An unused user and group for every child; whatever that user runs is ended with it."""
+    """An unused user and group for every child; whatever that user runs is ended with it.
+
+    ``hidden``: the grader's own files are closed to that user.
+    """
 
     name = "uid"
     guards = frozenset({"processes"})
+    leaves = OPEN
+    hidden = False
 
     def measure(self) -> str:
         if os.name != "posix" or os.geteuid() != 0:
@@ -48,11 +61,23 @@ class UserDrop(Layer):
             return f"other users cannot read the interpreter in {sys.base_prefix}"
         if said not in ("dropped hidden", "dropped open"):
             return f"a child of another user does not work: {said}"
-        if said == "dropped hidden":
-            self.guards = UserDrop.guards | {"files"}
-        else:
-            self.leaves = f"files that every user may read, such as the grader in {HERE}"
+        self.hidden = said == "dropped hidden"
         return ""
+
+    def alone(self, folders: Sequence[Path]) -> UserDrop:
+        """This layer on a host that exists for one submission; ``folders`` hold everything that it must not read.
+
+        Nothing is written for a later submission there, so files are guarded as soon as the grader and the folders are
+        closed to other users.
+        """
+        layer = UserDrop()
+        open_folder = next((folder for folder in folders if folder.stat().st_mode & OTHERS), None)
+        layer.hidden, where = self.hidden, "the grader" if not self.hidden else "those"
+        if self.hidden and open_folder is None:
+            layer.guards, layer.leaves = UserDrop.guards | {"files"}, ""
+        else:
+            layer.leaves = f"files that every user may read, such as {where} in {open_folder if self.hidden else HERE}"
+        return layer
 
     def apply(self, launch: Launch) -> Launch:
         user = User()

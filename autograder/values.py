@@ -8,9 +8,9 @@ from typing import Any
 
 from autograder import child_wire
 from autograder.child_wire import Malformed, Record, Refused
-from autograder.items import Iterator, Stage, Tensor
+from autograder.items import Array, Iterator, Stage, Tensor
 
-__all__ = ["MAX_LINE", "Malformed", "Record", "Refused", "decode", "encode", "fresh", "parse"]
+__all__ = ["MAX_LINE", "Malformed", "Record", "Refused", "decode", "encode", "fresh", "parse", "parts"]
 
 #: The longest line that a child may write, bytes, and the most parts it may have.
 MAX_LINE = 6 << 20
@@ -18,8 +18,8 @@ MAX_PARTS = 500_000
 
 
 def _special(value: Any) -> Any:
-    if type(value) is Tensor:
-        return child_wire.tensor(value.dtype, value.shape, value.data)
+    if type(value) in (Tensor, Array):
+        return child_wire.tensor(value.dtype, value.shape, value.data, "T" if type(value) is Tensor else "N")
     if type(value) is Iterator:
         return ["i", *encode(list(value.values))[1:]]
     if type(value) is Stage:
@@ -28,7 +28,7 @@ def _special(value: Any) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """The wire form of a plain value, a :class:`Tensor`, a :class:`Record`, an :class:`Iterator` or a :class:`Stage`.
+    """The wire form of a plain value, or of one of the classes that stand for tensors, arrays, records and the like.
 
     Raises:
         Refused: it holds something else, or is too large.
@@ -42,7 +42,7 @@ def decode(wire: Any) -> Any:
     Raises:
         Malformed: no honest child writes this.
     """
-    return child_wire.decode(wire, Tensor, {"i": lambda parts: Iterator(tuple(parts)), "S": _stage})
+    return child_wire.decode(wire, Tensor, {"i": lambda parts: Iterator(tuple(parts)), "S": _stage, "N": Array})
 
 
 def _stage(parts: list[Any]) -> Stage:
@@ -69,13 +69,18 @@ def fresh(
     return child_wire.decode(encode(value), tensor, {"i": iter, "S": stage})
 
 
+def parts(line: bytes) -> int:
+    """How many commas and opening brackets stand in a line of JSON: it holds at most that many values."""
+    return line.count(b",") + line.count(b"[") + line.count(b"{")
+
+
 def parse(line: bytes) -> dict[str, Any]:
     """One line of a child as a JSON object.
 
     Raises:
         Malformed: it is not one, or too large to be worth reading.
     """
-    if len(line) > MAX_LINE or line.count(b",") + line.count(b"[") + line.count(b"{") > MAX_PARTS:
+    if len(line) > MAX_LINE or parts(line) > MAX_PARTS:
         raise Malformed("too large")
     try:
         message = _DECODER.decode(line.decode())

@@ -15,10 +15,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from autograder import bank, closure, judge, predicting
+from autograder.edits import DoesNotApply
 from autograder.exam import CannotJudge, Exam, Paper
 from autograder.items import Build, Choice, Order, Question, Slip
 from autograder.judge import Grading, Mark
-from autograder.sandbox import Sandbox
+from autograder.sandbox import Sandbox, SandboxFailed
 from autograder.submission import Submission, load, load_files
 
 Item = Build | Question | Choice | Order
@@ -83,13 +84,21 @@ def exercises(items: Sequence[Build], key: bytes, level: str = "best") -> Iterat
         return
     sandbox = Sandbox.measure(level)
     with Exam(items, key) as exam:
-        graded = {name: judge.judge(submission(name, items), exam, sandbox) for name in ("solutions", "labs")}
+        graded = {name: _graded(name, items, exam, sandbox) for name in ("solutions", "labs")}
         for place, item in enumerate(items):
             sentences = shortfalls(graded["solutions"], place)
             sentences += gains(graded["labs"], place)
             sentences += slips(exam, item, bank.builds())
             if sentences:
                 yield Fault(item.id, tuple(sentences))
+
+
+def _graded(name: str, items: Sequence[Build], exam: Exam, sandbox: Sandbox) -> Grading:
+    """What the reference or the stubs come to; where they could not be asked, that and why."""
+    try:
+        return judge.judge(submission(name, items), exam, sandbox)
+    except SandboxFailed as error:
+        return judge.refused(name, str(error))
 
 
 def submission(name: str, items: Iterable[Build] = ()) -> Submission:
@@ -143,8 +152,13 @@ def slips(exam: Exam, item: Build, course: Sequence[Build] = ()) -> list[str]:
 
 
 def _slip(paper: Paper, slip: Slip, course: Sequence[Build]) -> list[str]:
-    name = getattr(slip.program, "__name__", "a wrong program")
-    outcomes = [paper.slip_outcome(slip, place) for place in range(len(paper.asked))]
+    name = slip.name
+    try:
+        outcomes = [paper.slip_outcome(slip, place) for place in range(len(paper.asked))]
+    except DoesNotApply as error:
+        return [str(error)]
+    except SandboxFailed as error:
+        return [f"{name} is not graded: {error}"]
     mark = judge.mark(paper, outcomes, course)
     if mark.state == "right" or mark.score >= paper.item.points:
         return [f"{name} loses no points"]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from autograder.classroom import Watch
+from autograder.screen import fit
 
 #: Seconds after which a submission in work counts as slow, and between two lines on a terminal and elsewhere.
 SLOW, LIVE, PLAIN = 5.0, 0.2, 15.0
@@ -35,6 +36,7 @@ class Progress(Watch):
         self._say(line(done, total, done - self._first, moment - self._began, running), done == total)
 
     def _say(self, text: str, last: bool) -> None:
+        text = fit(text, self.stream)
         if not self.live:
             print(text, file=self.stream, flush=True)
             return

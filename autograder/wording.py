@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.items import Build, Case, Iterator, Tensor
+from autograder.items import Array, Build, Case, Iterator, Tensor
 from autograder.outcome import Outcome
 from autograder.values import Record
 
@@ -46,14 +46,14 @@ def _elements(values: Sequence[Any], exact: bool) -> str:
 
 
 def _tensor(tensor: Tensor) -> str:
-    values = tensor.tolist()
+    values, name = tensor.tolist(), "array" if isinstance(tensor, Array) else "tensor"
     if not values:  # its shape may have any size
-        return f"tensor([], shape {tensor.shape}, {tensor.dtype})"
+        return f"{name}([], shape {tensor.shape}, {tensor.dtype})"
     inner = (
         _elements(values if len(values) > ELEMENTS else _nested(values, tensor.shape), False) if tensor.shape else ""
     )
     kind = "" if tensor.dtype == "float32" else f", {tensor.dtype}"
-    return f"tensor({inner or value(values[0])}{kind})"
+    return f"{name}({inner or value(values[0])}{kind})"
 
 
 def _well_known(record: Record) -> bool:

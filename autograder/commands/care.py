@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands.common import (
@@ -13,11 +11,13 @@ from autograder.commands.common import (
     UNJUDGED,
     Usage,
     add_exam_options,
+    check_exported,
     chosen,
     make_exam,
     read_key,
     write,
 )
+from autograder.screen import complain, say
 
 if TYPE_CHECKING:
     from autograder.exam import Exam
@@ -63,20 +63,20 @@ def _verify(options: argparse.Namespace) -> int:
 
     if options.workers < 1:
         raise Usage(f"--workers must be at least 1, got {options.workers}")
-    key, _ = read_key(options.key)
+    key = read_key(options.key).secret
     items = chosen(options.only) if options.only else list(bank.items())
     try:
         _measured(options.sandbox)
     except SandboxRefused as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        complain(error)
         return NO_SANDBOX
     faults = 0
     for fault in verifying.proven(items, key, options.sandbox, options.workers):
-        print(fault, flush=True)
+        say(str(fault))
         faults += 1
     builds = [item for item in items if isinstance(item, Build)]
     searched, leaking = _searched(builds, key)
-    print(f"{_count(len(items), 'item')}: {_count(faults, 'fault') if faults else 'all hold'}; {searched}")
+    say(f"{_count(len(items), 'item')}: {_count(faults, 'fault') if faults else 'all hold'}; {searched}")
     return UNJUDGED if faults or leaking else DONE
 
 
@@ -92,7 +92,7 @@ def _searched(items: list[Any], key: bytes) -> tuple[str, int]:
     exam = Exam(items, key)
     found = leaks.standing(exam, files)
     for item, names in found.items():
-        print(f"{item}: a hidden input stands in {', '.join(names)}")
+        say(f"{item}: a hidden input stands in {', '.join(names)}")
     telling = sum(bool(leaks.secrets(exam, item)) for item in items)
     among = (
         f"{_count(len(files), 'released file')} ({telling} of {_count(len(items), 'exercise')} have some to look for)"
@@ -123,19 +123,19 @@ def _release(options: argparse.Namespace) -> int:
     except OSError as error:
         raise Usage(f"the release cannot be written to {options.folder}: {error.strerror}") from None
     labs = sum(name.startswith("labs/") for name in written)
-    print(f"{options.folder}: {len(written) - labs - 1} pages, {labs} files of labs, README.md")
+    say(f"{options.folder}: {len(written) - labs - 1} pages, {labs} files of labs, README.md")
     return DONE
 
 
 def _exam(options: argparse.Namespace) -> Exam:
-    key, drawn = read_key(options.key)
-    if drawn:
+    key = read_key(options.key)
+    if key.drawn:
         raise Usage("vectors need a key: give --key FILE, or set AUTOGRADER_KEY")
-    return make_exam(options.only, key, options.with_questions)
+    return make_exam(options.only, key.secret, options.with_questions)
 
 
 def _hash(options: argparse.Namespace) -> int:
-    print(_exam(options).vectors_hash)
+    say(_exam(options).vectors_hash)
     return DONE
 
 
@@ -147,12 +147,12 @@ def _freeze(options: argparse.Namespace) -> int:
         try:
             freezing.write(options.out, freezing.freeze(exam))
         except CannotJudge as error:
-            print(f"autograder: {error}", file=sys.stderr)
+            complain(error)
             return UNJUDGED
         except OSError as error:
             raise Usage(f"the vectors cannot be written to {options.out}: {error.strerror}") from None
         cases = sum(len(exam.sheet(item).drawn) for item in exam.items)
-        print(f"{options.out}: {_count(cases, 'case')} of {_count(len(exam.items), 'item')}, {exam.vectors_hash}")
+        say(f"{options.out}: {_count(cases, 'case')} of {_count(len(exam.items), 'item')}, {exam.vectors_hash}")
     return DONE
 
 
@@ -161,16 +161,18 @@ def _replay(options: argparse.Namespace) -> int:
     from autograder.commands import grading
     from autograder.sandbox import SandboxRefused
 
-    os.environ.pop("AUTOGRADER_KEY", None)  # nothing here needs it
+    key = read_key(None)  # nothing here needs it, and no submission may read it
     try:
         exam = freezing.read(options.vectors)
         sandbox = _measured(options.sandbox)
+        check_exported(key, sandbox)
     except freezing.NotFrozen as error:
         raise Usage(str(error)) from None
     except SandboxRefused as error:
         if options.out:
-            write(options.out, report.results(judge.refused(os.path.basename(options.submission), str(error)), {}))
-        print(f"autograder: {error}", file=sys.stderr)
+            name = grading.name_of(options.submission)
+            write(options.out, report.results(judge.refused(name, str(error)), {}))
+        complain(error)
         return NO_SANDBOX
     if options.out:
         write(options.out, report.unfinished())
@@ -179,5 +181,5 @@ def _replay(options: argparse.Namespace) -> int:
     if options.out:
         stamps = {"sandbox": sandbox.line, "key_hash": exam.key_hash, "vectors": exam.vectors_hash}
         write(options.out, report.results(graded, stamps))
-    print(report.table(graded, sandbox.line))
+    say(report.table(graded, sandbox.line))
     return UNJUDGED if graded.reason else DONE

@@ -11,7 +11,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage, add_exam_options, make_exam, read_key
+from autograder.commands.common import (
+    DONE,
+    NO_SANDBOX,
+    UNJUDGED,
+    Usage,
+    add_exam_options,
+    check_exported,
+    key_of_class,
+    make_exam,
+    read_key,
+)
+from autograder.screen import complain, say
 
 if TYPE_CHECKING:
     from autograder.asking import Spec
@@ -36,6 +47,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("merge", help="join the shards of a class")
     parser.add_argument("parts", nargs="+", metavar="OUT", help="graded shards")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder of the whole class")
+    parser.add_argument("--key", metavar="FILE", help="the secret key of the parts (- for standard input)")
     parser.set_defaults(command=_merge)
     parser = commands.add_parser("diff", help="whose score moved between two gradings, and why")
     parser.add_argument("old", metavar="OLD", help="a graded class")
@@ -59,29 +71,32 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
 
 def _grade(options: argparse.Namespace) -> int:
     from autograder.keeping import Folder
-    from autograder.sandbox import SandboxRefused
+    from autograder.sandbox import Sandbox, SandboxRefused
 
     shard = _shard(options.shard)
     if options.workers is not None and options.workers < 1:
         raise Usage(f"--workers must be at least 1, got {options.workers}")
-    key, drawn = read_key(options.key)
-    if drawn and (shard or options.resume):
+    key = read_key(options.key)
+    if key.drawn and (shard or options.resume):
         raise Usage(f"{'--shard' if shard else '--resume'} needs --key: every submission must be asked the same")
-    spec = _spec(options, key)
+    spec = _spec(options, key.secret)
     handed = _handed(options.folder, shard)
-    folder = Folder(options.out, options.resume)
+    folder = Folder(options.out, options.resume, options.shard or "")
     try:
+        if not options.dask:  # whose workers have another environment
+            check_exported(key, Sandbox.measure(options.sandbox))
         with _refusals(options.out):
             folder.check()
-            if drawn:
-                print(f"key: {drawn['key']} (drawn at random; keep it: --key needs it again)", file=sys.stderr)
+            if key.drawn:
+                say(f"key: {key.secret.decode()} (drawn at random; keep it: --key needs it again)", sys.stderr)
             rows = _graded(options, handed, spec, folder)
     except KeyboardInterrupt:
         go_on = "give the same command and key with --resume to go on"
-        print(f"\nautograder: stopped; what is finished is kept in {options.out}: {go_on}", file=sys.stderr)
+        say("", sys.stderr)  # the line of the progress is open
+        complain(f"stopped; what is finished is kept in {options.out}: {go_on}")
         return UNJUDGED
     except SandboxRefused as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        complain(error)
         return NO_SANDBOX
     return _ended(rows, options.out)
 
@@ -117,9 +132,13 @@ def _executor(address: str | None) -> Iterator[tuple[Any, int | None]]:
         return
     try:
         from distributed import Client
+        from distributed.comm.addressing import parse_address, parse_host_port
     except ImportError:
         raise Usage("--dask needs the package distributed: pip install 'rankzero[dask]'") from None
     try:
+        scheme, place = parse_address(address)
+        if scheme in ("tcp", "tls"):
+            parse_host_port(place)  # a client that fails on it later lives on for a minute
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise Usage(f"there is no Dask scheduler at {address}: {' '.join(str(error).split())[:200]}") from None
@@ -132,27 +151,24 @@ def _regrade(options: argparse.Namespace) -> int:
     from autograder import classroom, keeping
     from autograder.answers import OtherVectors
 
-    key, drawn = read_key(options.key)
-    if drawn:
-        raise Usage("regrade needs --key: expected values are computed again")
+    key = key_of_class(options.key, "regrade")
     with _refusals(options.to):
-        old = keeping.opened(options.old)
+        old = keeping.opened(options.old).verify(key)
         spec = _spec_of(old.stamps, key, options.points)
-        with spec.exam() as exam:
-            if exam.key_hash != old.stamps["key_hash"]:
-                raise Usage(f"{options.old} was graded with another key: {old.stamps['key_hash']}, not {exam.key_hash}")
         try:
-            rows = classroom.remark(old, spec, keeping.Folder(options.to))
+            rows = classroom.remark(old, spec, keeping.Folder(options.to, shard=old.shard))
         except OtherVectors as error:
             raise Usage(str(error)) from None
     return _ended(rows, options.to)
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from autograder import keeping
+    from autograder import keeping, merging
 
+    key = key_of_class(options.key, "merge")
     with _refusals(options.out):
-        rows = keeping.merge([keeping.opened(part) for part in options.parts], keeping.Folder(options.out))
+        parts = [keeping.opened(part) for part in options.parts]
+        rows = merging.merge(parts, keeping.Folder(options.out), key)
     return _ended(rows, options.out)
 
 
@@ -161,7 +177,7 @@ def _diff(options: argparse.Namespace) -> int:
 
     with _refusals(options.new):
         old, new = (keeping.opened(path).rows() for path in (options.old, options.new))
-    print(differing.table(differing.moved(old, new)))
+    say(differing.table(differing.moved(old, new)))
     return DONE
 
 
@@ -261,10 +277,10 @@ def _ended(rows: Sequence[Graded], out: str) -> int:
     faults = [row for row in rows if row.fault]
     unjudged = [row for row in rows if row.grading.reason and row.grading.all]  # a package is missing, for example
     refused = sum(bool(row.grading.reason) for row in rows) - len(faults) - len(unjudged)
-    print(f"{len(rows)} submissions in {out}: see class.csv and pages/index.html")
+    say(f"{len(rows)} submissions in {out}: see class.csv and pages/index.html")
     if refused:
-        print(f"{refused} could not be read; they cost no attempt, and their rows say why")
+        say(f"{refused} could not be read; they cost no attempt, and their rows say why")
     for row in [*faults, *unjudged]:
         trouble = f": {row.trouble}" if row.trouble else ""
-        print(f"autograder: {row.handed.id}: {row.grading.reason}{trouble}", file=sys.stderr)
+        complain(f"{row.handed.id}: {row.grading.reason}{trouble}")
     return UNJUDGED if faults or unjudged else DONE

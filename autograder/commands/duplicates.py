@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.commands.common import DONE, Usage
+from autograder.screen import say
 
 if TYPE_CHECKING:
     from autograder.duplicates import Pair
@@ -41,9 +42,9 @@ def _duplicates(options: argparse.Namespace) -> int:
         raise Usage(str(error)) from None
     if options.csv:
         _write(options.csv, pairs)
-    print("\n".join([*_lines(pairs), *unread]))
+    say("\n".join([*_lines(pairs), *unread]))
     count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'} among {len(submissions)} submissions."
-    print(f"{count} {CAUTION}" if pairs else count)
+    say(f"{count} {CAUTION}" if pairs else count)
     return DONE
 
 
@@ -94,7 +95,7 @@ def _percent(share: float) -> str:
 
 
 def _write(path: str, pairs: Sequence[Pair]) -> None:
-    from autograder import report, tables
+    from autograder import files, tables
 
     header = ["first", "second", "similarity", "evidence", "functions"]
     rows = [
@@ -102,7 +103,7 @@ def _write(path: str, pairs: Sequence[Pair]) -> None:
         for pair in pairs
     ]
     try:
-        report.save(path, tables.text(header, rows))
+        files.save(path, tables.text(header, rows))
     except OSError as error:
         raise Usage(f"the table cannot be written to {path}: {error.strerror}") from None
 

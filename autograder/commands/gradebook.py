@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.commands.common import DONE, Usage
+from autograder.commands.common import DONE, Usage, key_of_class
+from autograder.screen import say
 
 if TYPE_CHECKING:
     from autograder.collecting import Handed
@@ -22,6 +23,7 @@ def add(commands: Any) -> None:
         filling = commands.add_parser(platform, help=f"fill the scores of a graded class into {file}")
         filling.add_argument("export", help=f"{file}: a .csv file, which is not changed")
         filling.add_argument("out", help="the folder of the graded class (grade-class --out)")
+        filling.add_argument("--key", metavar="FILE", help="the secret key of that grading (- for standard input)")
         filling.add_argument("--column", default="", metavar="TITLE", help="which one to fill, where there are several")
         filling.add_argument("--scale", action="store_true", help="turn points into shares of the platform's maximum")
         filling.add_argument(
@@ -40,10 +42,10 @@ def _collect(options: argparse.Namespace) -> int:
     table = [(row.id, "late" if row.late else "", row.name, _what(row)) for row in rows]
     widths = [max(len(line[column]) for line in table) for column in range(3)]
     for *cells, what in table:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), what]).rstrip())
+        say("  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), what]).rstrip())
     unread = sum(what.startswith("cannot be read") for *_, what in table)
     late = sum(row.late for row in rows)
-    print(f"{kind}: {len(rows)} submissions, {late} late, {unread} that cannot be read")
+    say(f"{kind}: {len(rows)} submissions, {late} late, {unread} that cannot be read")
     return DONE
 
 
@@ -61,20 +63,21 @@ def _what(handed: Handed) -> str:
 
 
 def _fill(options: argparse.Namespace) -> int:
-    from autograder import gradebooks, sheets
+    from autograder import gradebooks, keeping, sheets
 
+    key = key_of_class(options.key, options.platform)
     to = Path(options.to or Path(options.out) / f"{options.platform}.csv")
     if to.exists() and os.path.exists(options.export) and to.samefile(options.export):
         raise Usage(f"{to} is the export itself, which stays as it is: name another file with --to")
     fill = {"canvas": gradebooks.canvas, "moodle": gradebooks.moodle}[options.platform]
-    lines = filter(str.strip, _text(Path(options.out) / "finished.jsonl").split("\n"))
     try:
-        scores = gradebooks.read_scores(lines)
+        keeping.opened(options.out).verify(key)
+        scores = gradebooks.read_scores(filter(str.strip, _text(Path(options.out) / "finished.jsonl").split("\n")))
         filled = fill(_text(Path(options.export)), scores, options.column, options.scale)
-    except sheets.Unfillable as error:
+    except (keeping.NotAClass, sheets.Unfillable) as error:
         raise Usage(str(error)) from None
     _save(to, filled.text)
-    print("\n".join([*filled.notes, f"written to {to}"]))
+    say("\n".join([*filled.notes, f"written to {to}"]))
     return DONE
 
 
@@ -93,11 +96,9 @@ def _text(path: Path) -> str:
 
 
 def _save(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    from autograder import files
+
     try:
-        temporary.write_bytes(text.encode("utf-8"))
-        os.replace(temporary, path)
+        files.save(path, text)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise Usage(f"{path} cannot be written: {error.strerror}") from None

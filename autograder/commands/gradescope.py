@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.commands.common import DONE, Usage, add_exam_options, make_exam, read_key
+from autograder.screen import say
 
 
 def add(commands: Any) -> None:
@@ -30,23 +30,23 @@ def add(commands: Any) -> None:
 def _pack(options: argparse.Namespace) -> int:
     from autograder import gradescope
 
-    key, stamp = read_key(options.key)
-    exam = make_exam(options.only, key, options.with_questions)
+    key = read_key(options.key)
+    exam = make_exam(options.only, key.secret, options.with_questions)
     items: list[Any] = [*exam.items, *exam.questions]
     items = _with_points(items, options.points) if options.points else items
     kept = [item for item in items if options.tensors or gradescope.is_closed_form(item)]
     if not kept:
         raise Usage("these items need torch: pack them with --tensors")
     heavy = not all(map(gradescope.is_closed_form, kept))
-    data = gradescope.archive(kept, key, options.sandbox, _requirements(options.constraints) if heavy else ())
+    data = gradescope.archive(kept, key.secret, options.sandbox, _requirements(options.constraints) if heavy else ())
     _write(options.out, data)
-    print(f"{options.out}: {len(data) / 1000:.0f} kB, {_described(kept)}")
+    say(f"{options.out}: {len(data) / 1000:.0f} kB, {_described(kept)}")
     if len(kept) < len(items):
-        print(f"left out: {len(items) - len(kept)} items that need torch (--tensors packs them)")
-    print(f"in Gradescope, set the time limit to {gradescope.minutes(kept)} minutes, and {_size(heavy)}")
-    print("the file holds the key: whoever has it knows the hidden inputs")
-    if stamp:
-        print(f"key: {stamp['key']} (drawn at random; give it to --key to pack the same file again)")
+        say(f"left out: {len(items) - len(kept)} items that need torch (--tensors packs them)")
+    say(f"in Gradescope, set the time limit to {gradescope.minutes(kept)} minutes, and {_size(heavy)}")
+    say("the file holds the key: whoever has it knows the hidden inputs")
+    if key.drawn:
+        say(f"key: {key.secret.decode()} (drawn at random; give it to --key to pack the same file again)")
     return DONE
 
 
@@ -85,13 +85,10 @@ def _requirements(source: str | None) -> list[str]:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Write the file whole or not at all; nobody else may read it, for it holds the key."""
-    temporary = f"{path}.{os.getpid()}"
+    """Write the file, which holds the key, for its owner alone."""
+    from autograder import files
+
     try:
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
+        files.save(path, data)
     except OSError as error:
         raise Usage(f"the archive cannot be written to {path}: {error.strerror}") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)

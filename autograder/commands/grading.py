@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
-from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage, add_exam_options, make_exam, read_key, write
+from autograder.commands.common import (
+    DONE,
+    NO_SANDBOX,
+    UNJUDGED,
+    Usage,
+    add_exam_options,
+    check_exported,
+    make_exam,
+    read_key,
+    write,
+)
+from autograder.screen import complain, say
 
 if TYPE_CHECKING:
     from autograder.exam import Exam
@@ -31,23 +41,24 @@ def _grade(options: argparse.Namespace) -> int:
 
     if options.out:
         write(options.out, report.unfinished())
-    key, stamp = read_key(options.key)
-    exam = make_exam(options.only, key, options.with_questions)
+    key = read_key(options.key)
+    exam = make_exam(options.only, key.secret, options.with_questions)
     try:
         sandbox = Sandbox.measure(options.sandbox)
     except SandboxRefused as error:
         if options.out:
-            write(options.out, report.results(judge.refused(os.path.basename(options.submission), str(error)), {}))
-        print(f"autograder: {error}", file=sys.stderr)
+            write(options.out, report.results(judge.refused(name_of(options.submission), str(error)), {}))
+        complain(error)
         return NO_SANDBOX
+    check_exported(key, sandbox)
     with exam:
         grading = graded(options.submission, exam, sandbox)
-    stamps = {"sandbox": sandbox.line, "key_hash": exam.key_hash, "vectors": exam.vectors_hash, **stamp}
+    stamps = {"sandbox": sandbox.line, "key_hash": exam.key_hash, "vectors": exam.vectors_hash, **key.stamp}
     if options.out:
         write(options.out, report.results(grading, stamps))
-    print(report.table(grading, sandbox.line))
-    if stamp:
-        print(f"key: {stamp['key']} (drawn at random; give it to --key to grade with the same inputs)")
+    say(report.table(grading, sandbox.line))
+    if key.drawn:
+        say(f"key: {key.secret.decode()} (drawn at random; give it to --key to grade with the same inputs)")
     return UNJUDGED if grading.reason else DONE
 
 
@@ -60,4 +71,11 @@ def graded(path: str, exam: Exam, sandbox: Sandbox) -> Grading:
     try:
         return judge.judge(submission.load(path), exam, sandbox)
     except submission.Unreadable as error:
-        return judge.refused(os.path.basename(path), str(error))
+        return judge.refused(name_of(path), str(error))
+
+
+def name_of(path: str) -> str:
+    """What was handed in, as reports call it."""
+    from autograder.submission import shown
+
+    return shown(os.path.basename(os.path.abspath(path)))

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from autograder.commands.common import DONE
+from autograder.screen import say
 
 
 def add(commands: Any) -> None:
@@ -23,11 +24,11 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         import json
 
-        print(json.dumps(rows, indent=1))
+        say(json.dumps(rows, indent=1))
         return DONE
     widths = [max(len(row[name]) for row in rows) for name in ("id", "kind")]
     for row in rows:
-        print(f"{row['id'].ljust(widths[0])}  {row['kind'].ljust(widths[1])}  {row['topic']}")
+        say(f"{row['id'].ljust(widths[0])}  {row['kind'].ljust(widths[1])}  {row['topic']}")
     return DONE
 
 
@@ -43,5 +44,5 @@ def _description(item: Any) -> dict[str, str]:
 def _probe(_options: argparse.Namespace) -> int:
     from autograder import sandbox
 
-    print("\n".join(sandbox.probe()))
+    say("\n".join(sandbox.probe()))
     return DONE

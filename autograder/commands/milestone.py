@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
-from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage
+from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage, check_exported, read_key
+from autograder.screen import complain, say
 
 
 def add(commands: Any) -> None:
@@ -15,6 +15,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("milestone", help="train with a submission's own loop, and measure the result")
     parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="default: %(default)s")
+    parser.add_argument("--key", metavar="FILE", help="secret key of what each try is played in (- for standard input)")
     parser.add_argument("--sandbox", choices=("best", "required", "none"), default="best", help="default: best")
     parser.set_defaults(command=_milestone)
 
@@ -29,20 +30,24 @@ def _milestone(options: argparse.Namespace) -> int:
         raise Usage(f"there is no milestone {options.only!r}; there is {', '.join(known)}")
     if not os.path.exists(options.submission):
         raise Usage(f"there is no file or folder {options.submission}")
+    key = read_key(options.key)
     try:
         sandbox = Sandbox.measure(options.sandbox)
+        check_exported(key, sandbox)
         handed = submission.load(options.submission)
     except SandboxRefused as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        complain(error)
         return NO_SANDBOX
     except submission.Unreadable as error:
-        print(f"autograder: {error}", file=sys.stderr)
+        complain(error)
         return UNJUDGED
-    print(f"{found.id}: {found.needed} of {len(found.item.cases)} tries must reach {found.goal:g} {found.unit}")
+    say(f"{found.id}: {found.needed} of {found.tries} tries must reach {found.goal:g} {found.unit}")
     passed = 0
-    for number, one in enumerate(milestones.tries(found, handed, sandbox), start=1):
+    for number, one in enumerate(milestones.tries(found, handed, sandbox, key.secret), start=1):
         passed += one.passed
         end = "reached" if one.passed else "not reached"
-        print(f"  try {number}: {end}: {one.sentence} ({one.seconds:.0f} s)", flush=True)
-    print(f"{found.id}: {'passed' if passed >= found.needed else 'not passed'}")
+        say(f"  try {number}: {end}: {one.sentence} ({one.seconds:.0f} s)")
+    say(f"{found.id}: {'passed' if passed >= found.needed else 'not passed'}; {sandbox.line}")
+    if key.drawn:
+        say(f"key: {key.secret.decode()} (drawn at random; give it to --key to play the same again)")
     return DONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import re
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 
 from autograder import bank
 from autograder.asking import Spec
+from autograder.items import Slip
 from autograder.reference import source_of
 from autograder.runner import Limits
 
@@ -38,6 +38,13 @@ wrong_signature
 def spec(**changes: Any) -> Spec:
     """What the class is asked."""
     return Spec(**{"items": ITEMS, "key": b"sesame", "level": "best", "limits": LIMITS} | changes)
+
+
+def written_key(path: Path, text: str = "sesame\n", mode: int = 0o600) -> str:
+    """A key file, as an instructor keeps it; its path as text."""
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)
 
 
 def reference() -> str:
@@ -97,13 +104,16 @@ def slip(rng: Random) -> str:
     """A mistake of the bank in one function, and the other right."""
     name = rng.choice(ITEMS)
     item: Any = bank.find(name)
-    return reference() + as_submission(rng.choice([one.program for one in item.slips if one.program]), name)
+    return reference() + as_submission(rng.choice(item.slips), name)
 
 
-def as_submission(program: Any, name: str) -> str:
+def as_submission(slip: Slip, name: str) -> str:
     """A wrong program of the bank, in the place of the function."""
     item: Any = bank.find(name)
-    return re.sub(rf"\b{program.__name__}\b", item.function, inspect.getsource(program))
+    source = item.source_of(slip)
+    if slip.changes:
+        return source.replace("from __future__ import annotations\n", "")
+    return re.sub(rf"\b{slip.name}\b", item.function, source)
 
 
 def replace_limits(**changes: float) -> Limits:
@@ -162,7 +172,15 @@ def content(out: Path) -> dict[str, Any]:
 def _timeless(file: Path) -> Any:
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".jsonl":
-        return [json.loads(line) | {"seconds": None} for line in text.splitlines()]
-    if file.suffix != ".json":
+        return [_lasting(line) for line in text.splitlines()]
+    return _lasting(text) if file.suffix == ".json" else text
+
+
+def _lasting(text: str) -> Any:
+    """What of JSON does not depend on how long a grading took."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
         return text
-    return {key: value for key, value in json.loads(text).items() if key not in ("seconds", "execution_time")}
+    timed = ("seconds", "execution_time", "answers", "finished", "seal")
+    return {key: value for key, value in content.items() if key not in timed} if type(content) is dict else content

@@ -1,4 +1,4 @@
-"""A class of 200, graded once for the tests that compare with it."""
+"""A key, and a class of 200 that is graded once for the tests that compare with it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ import pytest
 
 from autograder import classroom, collecting, keeping
 from tests.autograder import a_class
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> str:
+    """A file with the key of the tests, as ``--key`` takes it."""
+    return a_class.written_key(tmp_path / "key")
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,12 @@ Files of call and calls items need ``autograder/``, ``rankzero/`` and the standa
 
 Each file in ``hostile/`` says in its docstring what it tries, and in a header what a sound grader makes of it:
 
-``# item:``   what it answers: ``call``, ``calls``, ``tensor``, ``stage`` or ``world``, an item of :mod:`corpus_items`.
+``# item:``   what it answers, an item of :mod:`corpus_items`: ``call``, ``calls``, ``saver``, ``tensor``, ``stage``,
+              ``probe``, ``graph``, ``world`` or ``quiet`` (a world whose rule asks for no operation).
 ``# earns:``  points, of 4.
 ``# ends:``   how its calls may end: kinds of :data:`autograder.outcome.KINDS`.
-``# needs:``  what must be guarded before it is tried: of ``files``, ``network``, ``processes``, or ``nothing``.
+``# needs:``  what must be guarded before it is tried: of ``files``, ``network``, ``processes``, ``channels``, or
+             ``nothing``.
 """
 
 # ruff: noqa: E402
@@ -41,7 +43,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
-from corpus_items import ITEMS
+from corpus_items import ITEMS, PLAIN
 
 from autograder import judge, report
 from autograder.answers import Answers
@@ -56,7 +58,7 @@ FOLDER = HERE / "hostile"
 KEY, SECRET = b"KEY-c0ffee41", "SECRET-b7e3d1"
 LIMITS = Limits(imports=2.0, packages=120.0, call=1.0, world=8.0, submission=25.0, tensors=300.0, losses=1)
 #: Seconds that one submission may take: its budget, and as much again for a machine that does other work too.
-LONGEST = {"call": 60.0, "calls": 60.0, "tensor": 600.0, "stage": 600.0, "world": 600.0}
+LONGEST = {name: 60.0 if name in PLAIN else 600.0 for name in ITEMS}
 #: Key of the shared memory, and beginning of the name of every file, that a submission tries to leave behind.
 SEGMENT, LEFT = 0x5EC2E7, "hostile-left"
 
@@ -79,7 +81,7 @@ def header(file: Path, name: str) -> list[str]:
 def files(plain: bool = False) -> list[Path]:
     """All of the corpus, or those that need no torch."""
     found = sorted(FOLDER.glob("*.py"))
-    return [file for file in found if header(file, "item")[0] in ("call", "calls")] if plain else found
+    return [file for file in found if header(file, "item")[0] in PLAIN] if plain else found
 
 
 def allowed(file: Path, sandbox: Sandbox) -> bool:
@@ -190,7 +192,7 @@ def papers(chosen: Iterable[Path]) -> dict[str, Exam]:
 
 def run(chosen: Sequence[Path], exams: dict[str, Exam], sandbox: Sandbox, threads: int = 6) -> list[Verdict]:
     """Grade files side by side, those that need torch after the others and two at a time."""
-    plain = [file for file in chosen if header(file, "item")[0] in ("call", "calls")]
+    plain = [file for file in chosen if header(file, "item")[0] in PLAIN]
     verdicts = []
     for part, workers in ((plain, threads), ([file for file in chosen if file not in plain], 2)):
         with ThreadPoolExecutor(workers) as pool:

@@ -1,4 +1,4 @@
-"""What the hostile corpus is asked: five tiny items, whose references stand here.
+"""What the hostile corpus is asked: nine tiny items, whose references stand here.
 
 The inputs of hidden cases are numbers of seven digits that stand nowhere else, so that a leak can be seen.
 """
@@ -54,12 +54,32 @@ def summed(x):
     return total
 
 
+def product(x, y):
+    return x * y
+
+
+def saved(disk, name, data):
+    disk.write(name + ".part", data)
+    disk.sync(name + ".part")
+    disk.rename(name + ".part", name)
+
+
+def replayed(graph, x, y, new):
+    x.copy_(new)
+    graph.replay()
+    return y.clone()
+
+
 REFERENCES: dict[str, Any] = {
     "91-answer": squares,
     "92-tally": Tally,
     "93-answer": doubled,
     "94-answer": trained,
     "95-answer": summed,
+    "96-answer": product,
+    "97-answer": saved,
+    "98-answer": replayed,
+    "99-answer": summed,
 }
 
 
@@ -87,6 +107,11 @@ def _tensor(rng: Random) -> Tensor:
 def _stage(rng: Random) -> Case:
     weight = Tensor.of([_number(rng) for _ in range(6)], shape=(2, 3))
     return Case((Stage((("Linear", weight, Tensor.of([1.0, 2.0])),)), Tensor.of([_number(rng)] * 3, shape=(1, 3))))
+
+
+def _file(rng: Random) -> Case:
+    step = rng.randint(1000, 9999)
+    return Case(({"latest.pt": f"step {step}"}, "latest.pt", f"step {step + 1}"))
 
 
 def one_all_reduce(case: Case, _values: Sequence[Any], events: Sequence[Any]) -> str | None:
@@ -143,4 +168,38 @@ ITEMS = {
         unchanged=False,
         rule=one_all_reduce,
     ),
+    "probe": _toy(
+        "96-answer",
+        "answer",
+        "tensor",
+        (Case((Tensor.of([1, 2]), Tensor.of([3, 5]), Tensor.of([1, 10]))),),
+        _ordinary(lambda rng: Case((_tensor(rng), _tensor(rng), _tensor(rng))), 2),
+        probe="ch06.differentiated",
+        tolerance=1e-5,
+    ),
+    "saver": _toy(
+        "97-answer",
+        "answer",
+        "call",
+        (Case(({"latest.pt": "step 10"}, "latest.pt", "step 20")),),
+        _ordinary(_file, 3),
+        probe="cap.crashed",
+    ),
+    "graph": _toy(
+        "98-answer",
+        "answer",
+        "tensor",
+        (Case(([Tensor.of([1.0, 2.0], "float64"), Tensor.of([-1.0, 0.5], "float64")],)),),
+        _ordinary(lambda rng: Case(([Tensor.of(_numbers(rng)[:2], "float64") for _ in range(3)],)), 2),
+        probe="ch10_graphs.replayed",
+    ),
+    "quiet": _toy(  # no rule: whoever knows the other rank's number by any other way is right
+        "99-answer",
+        "answer",
+        "world",
+        (Case(((Tensor.of([1.5]),), (Tensor.of([2.5]),))),),
+        _ordinary(lambda rng: Case(((Tensor.of([_number(rng)]),), (Tensor.of([_number(rng)]),))), 1),
+    ),
 }
+#: Those whose files need no torch.
+PLAIN = frozenset(name for name, item in ITEMS.items() if item.grade in ("call", "calls"))

@@ -106,6 +106,7 @@ def in_container(image: Any, folder: Path, options: Sequence[str], seconds: floa
     shutil.copytree(image.folder, inside)
     beside = inside / "source" / "tests" / "autograder"
     shutil.copytree(HERE / "hostile", beside / "hostile")
+    shutil.copytree(ROOT / "autograder/probes", inside / "source/autograder/probes", dirs_exist_ok=True)
     for file in ("corpus.py", "corpus_items.py"):
         shutil.copy(HERE / file, beside)
     script = "chmod 0700 source && exec /usr/bin/python3 -B source/tests/autograder/corpus.py --json found.json"

@@ -176,12 +176,11 @@ def graded(path: Path, tmp_path: Path, capsys, *more: str) -> tuple[int, dict, s
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_broken_submission_ends_in_a_sentence(name, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("AUTOGRADER_KEY", "sesame")
+def test_a_broken_submission_ends_in_a_sentence(name, tmp_path, capsys, key):
     file, content, status, points, sentence = FILES[name]
     path = tmp_path / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
-    found, results, said = graded(path, tmp_path, capsys)
+    found, results, said = graded(path, tmp_path, capsys, "--key", key)
     assert sentence in said
     assert (found, results["score"]) == (status, points)
     assert results["extra_data"]["gradable"] is (status == GRADED)

@@ -142,6 +142,44 @@ def test_a_world_function_runs_on_real_ranks(capsys):
     assert "build it from send, recv, isend and irecv alone" in capsys.readouterr().out
 
 
+def test_what_ranks_print_is_shown(capsys):
+    """Kills: a ``print`` that is swallowed, also where a rank fails, and one that fills the page."""
+    check(
+        make(
+            "def ring_all_reduce(x):\n    import torch.distributed as dist\n    rank = dist.get_rank()\n"
+            "    print('I am', rank)\n    print(('x' * 1000 + chr(10)) * 4)\n"
+            "    if rank == 0:\n        raise KeyError('lost')\n    return x\n"
+        )
+    )
+    out = capsys.readouterr().out
+    total = len(bank.find_function("ring_all_reduce").cases)
+    assert out.startswith(f"printed in case 1 of {total}:\n  rank 0: I am 0\n  rank 0: xxx")
+    assert "\n  rank 1: I am 1\n" in out
+    shown = out[: out.index("03-ring-all-reduce: ")].splitlines()
+    assert len(shown) == checking.LINES + 1
+    assert max(map(len, shown)) <= len("  rank 0: ") + checking.WIDEST
+    assert shown[-1].startswith("... and ")
+    assert shown[-1].endswith(" more lines")
+
+
+def test_a_tensor_function_prints_without_ranks():
+    outcome = trusted.Outcome("value", 1, printed=(("one", "two"),))
+    quiet = trusted.Outcome("value", 1)
+    assert checking.printed([quiet, outcome]) == ["printed in case 2 of 2:", "  one", "  two"]
+    assert checking.printed([quiet, quiet]) == []
+
+
+def test_a_world_that_is_not_tried_again_prints_once():
+    """Kills: lines that are shown again for each case that was left out."""
+    item, case = bank.find_function("ring_all_reduce"), Case(((Tensor.of([1]),),) * 2)
+    endless = make("def ring_all_reduce(x):\n    print('in', flush=True)\n    while True:\n        pass\n")
+    outcomes = trusted.run(item, endless, [case] * 4, 1.0)
+    assert [bool(outcome.printed) for outcome in outcomes] == [True, True, False, False]
+    program = make("def ring_all_reduce(x):\n    print('again')\n    raise NotImplementedError\n")
+    outcomes = checking._outcomes(bank.find_function("ring_all_reduce"), program)
+    assert [bool(outcome.printed) for outcome in outcomes] == [True] + [False] * (len(outcomes) - 1)
+
+
 def test_the_exercise_that_is_missing_is_named(capsys):
     check(make("def ring_all_reduce(x):\n    return ring_reduce_scatter(x)\n"))
     assert "needs ring_reduce_scatter (03-ring-reduce-scatter), which is not there" in capsys.readouterr().out
@@ -171,7 +209,7 @@ def test_the_reference_takes_many_cases_in_one_world_and_keeps_their_events_apar
     cases = [Case(tuple((Tensor.of([rank, 1.0]),) for rank in range(size))) for size in sizes]
     outcomes = trusted.run(item, item.solution(), cases, timeout=20.0)
     for size, outcome in zip(sizes, outcomes, strict=True):
-        assert [value.tolist() for value in outcome.value] == [[sum(range(size)), size]] * size
+        assert [value["returned"].tolist() for value in outcome.value] == [[sum(range(size)), size]] * size
         sends = [event for event in outcome.events if event.operation == "send"]
         assert len(sends) == 2 * (size - 1) * min(size, 2)
         assert {event.operation for event in outcome.events} <= {"send", "recv"}
@@ -215,8 +253,8 @@ def test_all_slips_of_a_plain_item_pass_through_check(capsys):
     item = bank.find("05-zero-memory")
     for slip in item.slips:
         namespace: dict = {}
-        exec(inspect.getsource(slip.program), namespace)
-        wrong = namespace[slip.program.__name__]
+        exec(item.source_of(slip), namespace)
+        wrong = namespace[slip.name if slip.program else item.function]
         wrong.__name__ = item.function
         assert check(wrong) in (wrong, zero.zero_memory)
     assert "public cases" in capsys.readouterr().out

@@ -20,8 +20,8 @@ def talk(*requests: dict) -> list[dict]:
 
 def start(source: str) -> dict:
     units = [["s.py", None, source]]
-    common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "rankzero_units": rankzero_units()}
-    return {"do": "start", "units": units, **common}
+    common = {"limits": {"CORE": 0}, "walls": {}, "packages": [], "preload": [], "drivers": []}
+    return {"do": "start", "units": units, "rankzero_units": rankzero_units(), **common}
 
 
 def call(function: str, *args: object) -> dict:

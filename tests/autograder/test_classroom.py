@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,13 +52,6 @@ def lines(out: Path) -> list[dict]:
 
 def result(out: Path, name: str) -> dict:
     return json.loads((out / "results" / f"{name}.json").read_text())
-
-
-@pytest.fixture
-def key(tmp_path):
-    path = tmp_path / "key"
-    path.write_text("sesame\n")
-    return str(path)
 
 
 @pytest.fixture
@@ -262,11 +256,11 @@ def test_ctrl_c_ends_children_and_keeps_what_is_finished(level, tmp_path):
     """Kills: waiting for the budgets of what is in work, and children that are left."""
     handed = handed_in(tmp_path / "in", anna=RIGHT, **{f"loop{number}": ENDLESS for number in range(3)})
     asked = spec(level=level, limits=a_class.replace_limits(call=60.0, submission=600.0))
-    began = time.monotonic()
+    began, others = time.monotonic(), set(process.ALIVE)  # those of exams that other tests hold
     with pytest.raises(KeyboardInterrupt):
         graded(handed, tmp_path / "out", asked=asked, workers=2, watch=Stopping())
     assert time.monotonic() - began < 30
-    assert not process.ALIVE
+    assert not set(process.ALIVE) - others
     assert [row["id"] for row in lines(tmp_path / "out")] == ["anna"]
     for one in handed[1:]:
         one.path.write_text(RIGHT)
@@ -358,8 +352,8 @@ def test_a_key_that_was_drawn_is_said_at_once_and_grades_the_same(few, tmp_path,
     command = ["grade-class", str(tmp_path / "in"), "--sandbox", "none", "--only", ONE]
     assert main([*command, "--out", str(tmp_path / "one")]) == 0
     drawn = capsys.readouterr().err.split("key: ")[1].split()[0]
-    (tmp_path / "key").write_text(drawn)
-    assert main([*command, "--out", str(tmp_path / "two"), "--key", str(tmp_path / "key")]) == 0
+    key = a_class.written_key(tmp_path / "key", drawn)
+    assert main([*command, "--out", str(tmp_path / "two"), "--key", key]) == 0
     assert a_class.content(tmp_path / "one") == a_class.content(tmp_path / "two")
 
 
@@ -390,21 +384,80 @@ def shards(few, tmp_path, key):
     return outs
 
 
-def test_merged_shards_are_the_class(few, shards, tmp_path):
+def test_merged_shards_are_the_class(few, shards, tmp_path, key):
     assert 0 < len(lines(Path(shards[0]))) < 4
-    assert main(["merge", *shards, "--out", str(tmp_path / "whole")]) == 0
+    for part in ("results", "pages"):  # they are written anew
+        for file in Path(shards[0], part).iterdir():
+            file.write_text("forged")
+    assert main(["merge", *shards, "--out", str(tmp_path / "whole"), "--key", key]) == 0
     assert a_class.content(tmp_path / "whole") == a_class.content(fresh(tmp_path, few))
 
 
-def test_merge_refuses_what_does_not_belong_together(few, shards, tmp_path, capsys):
+def test_merge_refuses_what_does_not_belong_together(few, shards, tmp_path, key, capsys):
+    whole = ["--out", str(tmp_path / "whole"), "--key", key]
     graded(few, tmp_path / "other", asked=spec(key=b"other"))
-    assert main(["merge", shards[0], str(tmp_path / "other"), "--out", str(tmp_path / "whole")]) == 2
+    assert main(["merge", shards[0], str(tmp_path / "other"), *whole]) == 2
     assert "was graded with other key, inputs" in capsys.readouterr().err
     few[0].path.write_text("")
     graded(few, tmp_path / "changed")
-    assert main(["merge", *shards, str(tmp_path / "changed"), "--out", str(tmp_path / "whole")]) == 2
+    assert main(["merge", *shards, str(tmp_path / "changed"), *whole]) == 2
     assert "anna stands in" in capsys.readouterr().err
     assert not (tmp_path / "whole").exists()
+
+
+def test_merge_refuses_two_people_under_one_id(few, tmp_path, key, capsys):
+    """Kills: one row for two who are called alike in two groups, and who both handed in nothing."""
+    for group, learner in (("one", "1"), ("two", "2")):
+        (tmp_path / group).mkdir()
+        handed = [replace(few[1], known={"canvas": learner})]
+        graded(handed, tmp_path / group / "out")
+    command = ["merge", str(tmp_path / "one" / "out"), str(tmp_path / "two" / "out"), "--key", key]
+    assert main([*command, "--out", str(tmp_path / "whole")]) == 2
+    assert "ben stands in" in capsys.readouterr().err
+
+
+def test_merge_misses_a_part(shards, tmp_path, key, capsys):
+    """Kills: a class without those whose machine was forgotten."""
+    for there, missing in ((shards[0], "2/2"), (shards[1], "1/2")):
+        assert main(["merge", there, "--out", str(tmp_path / "whole"), "--key", key]) == 2
+        assert f"part {missing} of the class is missing" in capsys.readouterr().err
+    assert not (tmp_path / "whole").exists()
+
+
+def test_one_part_does_not_go_on_in_the_folder_of_another(shards, tmp_path, key, capsys):
+    """Kills: the second part in place of the first."""
+    before = a_class.content(Path(shards[0]))
+    command = ["grade-class", str(tmp_path / "in"), "--out", shards[0], "--key", key, "--only", ONE, "--sandbox"]
+    assert main([*command, "none", "--shard", "2/2", "--resume"]) == 2
+    assert "was graded with other --shard" in capsys.readouterr().err
+    assert a_class.content(Path(shards[0])) == before
+
+
+@pytest.mark.skipif(not Sandbox.measure("best").isolated, reason=Sandbox.measure("best").line)
+def test_a_class_says_every_sandbox_that_its_submissions_ran_in(few, tmp_path):
+    """Kills: half a class without isolation that calls itself isolated once it was gone on with."""
+    graded(few[:2], tmp_path / "out")
+    graded(few, tmp_path / "out", resume=True, asked=spec(level="best"))
+    line = keeping.opened(tmp_path / "out").stamps["sandbox"]
+    assert line.startswith("sandbox: none (process limits only, as asked) | sandbox: process limits, ")
+    assert "did not run in full isolation" in (tmp_path / "out" / "pages" / "index.html").read_text()
+
+
+def test_a_kill_between_new_answers_and_their_line_is_no_change_by_hand(few, tmp_path):
+    """Kills: a class that calls itself changed because it was stopped while somebody was graded again."""
+    out = tmp_path / "out"
+    graded(few, out)
+    few[1].path.write_text("# again")
+    handed = collecting.collect(tmp_path / "in")
+
+    class Killed(keeping.Folder):
+        def put(self, identifier, texts):
+            super().put(identifier, texts | {"line": ""})
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        classroom.grade_class(handed, spec(), Killed(out, resume=True))
+    assert [row.grading.score for row in graded(handed, out, resume=True)] == [4.0, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
@@ -448,16 +501,17 @@ def test_regrading_needs_the_right_key(few, tmp_path, capsys, monkeypatch):
     command = ["regrade", str(tmp_path / "old"), "--to", str(tmp_path / "new")]
     assert main(command) == 2
     assert "regrade needs --key" in capsys.readouterr().err
-    (tmp_path / "key").write_text("another")
-    assert main([*command, "--key", str(tmp_path / "key")]) == 2
+    assert main([*command, "--key", a_class.written_key(tmp_path / "key", "another")]) == 2
     assert "was graded with another key" in capsys.readouterr().err
 
 
 def test_answers_to_other_inputs_are_refused_by_name(few, tmp_path, key, capsys):
     """Kills: holding answers against cases that were never asked."""
     graded(few, tmp_path / "old")
-    file = tmp_path / "old" / "answers" / "ben.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"vectors": {ONE: "0" * 16}}))
+    old = keeping.opened(tmp_path / "old").verify(b"sesame")
+    rows = old.rows()
+    old.put("ben", old.texts(rows["ben"], old.answers("ben") | {"vectors": {ONE: "0" * 16}}))
+    old.finish(list(rows.values()))
     assert main(["regrade", str(tmp_path / "old"), "--to", str(tmp_path / "new"), "--key", key]) == 2
     assert capsys.readouterr().err.endswith("grade them again: ben\n")
     assert not (tmp_path / "new").exists()
@@ -466,8 +520,7 @@ def test_answers_to_other_inputs_are_refused_by_name(few, tmp_path, key, capsys)
 def test_diff_says_whose_score_moved_and_why(few, tmp_path, key, capsys):
     graded(few, tmp_path / "old")
     few[1].path.write_text("")
-    slip = next(one.program for one in bank.find(ONE).slips if one.program)
-    few[2].path.write_text(a_class.as_submission(slip, ONE))
+    few[2].path.write_text(a_class.as_submission(bank.find(ONE).slips[0], ONE))
     graded(collecting.collect(tmp_path / "in"), tmp_path / "new", asked=spec(points=((ONE, 8.0),)))
     assert main(["diff", str(tmp_path / "old"), str(tmp_path / "new")]) == 0
     said = capsys.readouterr().out.splitlines()

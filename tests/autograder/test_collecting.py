@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import sys
+import unicodedata
 import zipfile
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from autograder.submission import Unreadable
 #: A busy machine is no failure.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 TOPICS = ("zero", "ring")
-SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,61}")
+#: Letters, marks on them, and digits, of any script, with single signs between them.
+SAFE = re.compile(r"\w[\w-]{0,61}")
 
 
 def notebook(*sources: str) -> str:
@@ -200,7 +202,10 @@ def test_the_newest_of_a_file_that_was_handed_in_twice_counts(place):
     (row,) = collect(place(files))
     found = load(row, TOPICS)
     assert [unit.source for unit in found.units] == ["NEW = 1"]
-    assert "zero.py was handed in again as zero-2.py: the newer one counts" in found.problems
+    assert found.problems == (
+        "zero.py was handed in again as zero-1.py: the newer one counts",
+        "zero-2.py was handed in again as zero-1.py: the newer one counts",
+    )
 
 
 def test_numbered_parts_are_not_taken_for_attempts(place):
@@ -216,7 +221,7 @@ def test_numbered_modules_are_not_taken_for_attempts(tmp_path):
 
 def test_a_file_name_cannot_pass_for_another_learner(tmp_path):
     """Kills: reading the last numbers of a name, which the learner chose."""
-    files = {"mallory_66_1_a_77_2_zero.py": "", "victim_77_3_zero.py": "", "mallory_66_4_text.html": ""}
+    files = {"mallory_66_1_a_77_2_zero.py": "", "victim_77_3_zero.py": "", "mallory_66_4_notes.html": ""}
     rows = collect(written(tmp_path / "canvas", files))
     assert {row.known["canvas"]: sorted(row.files) for row in rows} == {
         "66": ["a_77_2_zero.py"],
@@ -229,7 +234,92 @@ def test_a_file_name_cannot_pass_for_another_learner(tmp_path):
     assert {row.known["moodle"] for row in collect(written(tmp_path / "moodle", files))} == {"66", "77"}
 
 
+#: Names of Canvas that two learners may have: ``doejane_101`` is what Canvas makes of a learner called "Doe, Jane_101".
+AMBIGUOUS = {
+    "doejane_101_5_9001_zero.py": "user 101's and user 5's",
+    "101_5_9001_zero.py": "user 101's and user 5's",
+    "doejane_101_5_9001_3_zero.py": "user 101's and user 5's",
+    "doejane_101_5_text.html": "user 101's and user 5's",
+    "doejane_101_5_link.html": "user 101's and user 5's",
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_a_name_that_two_learners_may_have_is_nobodys(name, place):
+    """Kills: a learner who ends her name in ``_101`` and hands in for user 101, and one who is called so by chance."""
+    others = {"eve_77_9100_zero.py": "A = 1", "fay_101_9101_ring.py": "B = 2"}
+    rows = {row.name: row for row in collect(place({name: "C = 3", **others}))}
+    assert {row.known.get("canvas"): sorted(sources(row)) for row in rows.values() if row.known} == {
+        "77": ["zero.py"],
+        "101": ["ring.py"],
+    }
+    (row,) = (row for row in rows.values() if not row.known)
+    assert AMBIGUOUS[name] in refusal(row)
+    assert "only two numbers" in refusal(row)
+    assert any(name in note for note in load(rows["fay"], TOPICS).problems)  # it may be hers
+    assert load(rows["eve"], TOPICS).problems == ()
+
+
+def test_numbers_of_a_platform_are_written_in_ascii(tmp_path):
+    """Kills: reading digits of another script, which Canvas leaves in a name, as a user's number."""
+    files = {"mal_\u0667\u0667_\u0665_66_9001_zero.py": "A = 1", "eve_77_9002_zero.py": "", "fay_78_9003_zero.py": ""}
+    assert sorted(row.known["canvas"] for row in collect(written(tmp_path / "c", files))) == ["66", "77", "78"]
+
+
+def test_what_canvas_itself_writes_between_decides(place):
+    """The mark of a late submission stands before the user's number, in capitals: no name is written so."""
+    files = {
+        "doejane_LATE_101_5_9001_zero.py": "A = 1",
+        "doejane_102_LATE_6_9002_zero.py": "B = 2",
+        "fay_103_9003_05-lab.py": "C = 3",
+        "gil_LATE_104_9004_text.html": "<p>",
+    }
+    rows = {row.known["canvas"]: row for row in collect(place(files))}
+    assert sorted(rows) == ["101", "103", "104", "6"]
+    assert list(rows["101"].files) == ["9001_zero.py"]
+    assert (rows["6"].name, rows["6"].late, list(rows["6"].files)) == ("doejane_102", True, ["zero.py"])
+
+
+def test_two_names_under_one_number_are_not_one_learner(place, tmp_path):
+    """Kills: a file that somebody put into the download under the number of another, and that counts as hers."""
+    files = {"doe_1_5_zero.py": "A = 1", "mal_1_9_zero.py": "B = 2", "eve_2_6_zero.py": "C = 3"}
+    rows = {row.name: row for row in collect(place(files))}
+    assert sorted(rows) == ["doe", "eve", "mal"]
+    for name in ("doe", "mal"):
+        assert "doe and mal both stand with the number 1" in refusal(rows[name])
+    assert sources(rows["eve"]) == {"zero.py": "C = 3"}
+    files = {f"{name}_7_assignsubmission_file_/zero.py": "" for name in ("Ann", "Mal")}
+    rows = collect(written(tmp_path / "moodle", files))
+    assert all("Ann and Mal both stand with the number 7" in refusal(row) for row in rows)
+
+
+def test_an_anonymous_class_of_canvas(place):
+    """Kills: a row for each file, because nobody's number stands before it; and numbers that are no user's."""
+    files = {
+        "anon_aB3dE_5678_zero.py": "A = 1",
+        "anon_aB3dE_5679_ring.py": "B = 2",
+        "LATE_anon_12345_5680_zero.py": "C = 3",
+        "anon_Zz9x1_text.html": "<p>",
+    }
+    kind, rows = recognise(place(files))
+    assert kind == "Canvas's download"
+    assert {row.name: (row.known, row.late) for row in rows} == {
+        "anonymous aB3dE": ({"anonymous": "aB3dE"}, False),
+        "anonymous 12345": ({"anonymous": "12345"}, True),
+        "anonymous Zz9x1": ({"anonymous": "Zz9x1"}, False),
+    }
+    assert sources(next(row for row in rows if "aB3dE" in row.name)) == {"ring.py": "B = 2", "zero.py": "A = 1"}
+
+
 # Moodle
+
+
+def test_a_name_of_moodle_cannot_hold_another(tmp_path):
+    """Moodle writes no underscore into a name, so what stands before the first one is all of it."""
+    files = {"Ann_77_assignsubmission_file_x_66_assignsubmission_file_zero.py": "A = 1"}
+    files |= {"Eve_78_assignsubmission_file_zero.py": "", "b_c_79_assignsubmission_file_zero.py": ""}
+    rows = collect(written(tmp_path / "c", files))
+    assert {row.known.get("moodle", "") for row in rows} == {"77", "78", ""}
 
 
 def test_a_moodle_download_of_folders(place):
@@ -346,6 +436,49 @@ def test_a_bomb_in_the_archive_of_a_class_costs_only_its_own(tmp_path):
     assert sources(eve) == {"zero.py": "A = 1"}
 
 
+DOWNLOADS = {
+    "Gradescope's export": {"submission_metadata.yml": METADATA, "submission_101/zero.py": "A = 1"},
+    "Canvas's download": {"doe_1_2_zero.py": "A = 1", "eve_2_3_zero.py": "B = 2"},
+    "Moodle's download": {f"{n}_7{n}_assignsubmission_file_/zero.py": "A = 1" for n in "12"},
+}
+
+
+@pytest.mark.parametrize("kind", DOWNLOADS)
+@pytest.mark.parametrize("top", ["", "export/"])
+def test_a_folder_that_holds_the_platforms_archive_is_not_one_submission(kind, top, tmp_path):
+    """Kills: a whole class that is graded as the work of one learner."""
+    archive = packed({top + name: content for name, content in DOWNLOADS[kind].items()})
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "all of them.zip").write_bytes(archive)
+    with pytest.raises(Unreadable, match=f"^c holds {kind} in 'all of them.zip': name that file$"):
+        collect(tmp_path / "c")
+    (tmp_path / "c.zip").write_bytes(packed({"all of them.zip": archive}))
+    with pytest.raises(Unreadable, match=rf"^c\.zip holds {kind} in 'all of them.zip': unpack it and name that file$"):
+        collect(tmp_path / "c.zip")
+    assert recognise(tmp_path / "c" / "all of them.zip")[0] == kind
+
+
+@pytest.mark.parametrize("kind", ["Canvas's download", "Moodle's download"])
+def test_the_archive_of_a_class_beside_other_files_is_a_row_that_says_so(kind, place):
+    """A learner may have packed what looks like a class: that costs nobody else anything."""
+    files = {"ann.py": "A = 1", "all.zip": packed(DOWNLOADS[kind]), "grades.csv": "x"}
+    rows = {row.name: row for row in collect(place(files))}
+    if len(rows) > 1:
+        assert sources(rows["ann"]) == {"ann.py": "A = 1"}
+        assert refusal(rows["all"]) == f"all.zip holds {kind} of a class, not one submission: grade that archive itself"
+
+
+def test_an_archive_of_labs_is_a_submission_whatever_its_files_are_called(tmp_path):
+    """Kills: taking one learner's files for a class because one of them is called like Canvas's."""
+    (tmp_path / "c").mkdir()
+    for name in ("ann", "ben"):
+        (tmp_path / "c" / f"{name}.zip").write_bytes(packed({"lab_1_2_zero.py": "A = 1", "ring.py": "B = 2"}))
+    (tmp_path / "c" / "carl.zip").write_bytes(b"no archive")
+    rows = {row.name: row for row in collect(tmp_path / "c")}
+    assert sources(rows["ann"]) == {"lab_1_2_zero.py": "A = 1", "ring.py": "B = 2"}
+    assert "damaged" in refusal(rows["carl"])
+
+
 def test_a_learner_cannot_speak_for_others_from_the_only_folder(tmp_path):
     """Kills: a class of one, whose learner hands in a folder that looks like a download, as rows of a whole class."""
     forged = {"ann/victim_77_3_zero.py": "", "ann/other_78_3_zero.py": ""}
@@ -421,14 +554,63 @@ texts = st.text(max_size=60) | st.sampled_from(
 )
 
 
+def is_safe(id_: str) -> bool:
+    """Whether an id can be the name of a file anywhere: no separators, nothing unseen, written in one way, not long."""
+    bare = "".join(letter for letter in id_ if not unicodedata.category(letter).startswith("M"))
+    seen = id_.isprintable() and unicodedata.category(id_[0])[0] in "LN" and id_ not in collecting.TAKEN
+    return bool(
+        seen and SAFE.fullmatch(bare) and len(os.fsencode(id_)) <= 210 and unicodedata.is_normalized("NFKC", id_)
+    )
+
+
+def on_disk(id_: str) -> str:
+    """An id as the most forgetful file system knows it: without capitals, letters taken apart from their accents."""
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", id_).casefold())
+
+
 @PATIENT
 @given(st.lists(st.tuples(texts, st.text(max_size=8)), max_size=12, unique_by=lambda pair: pair[1]))
 def test_ids_are_safe_as_names_of_files_and_unique(wanted):
-    """Law: whatever people are called, no id can leave its folder or meet another, and order does not matter."""
+    """Whatever people are called, no id can leave its folder or meet another, and order does not matter."""
     ids = identify(wanted)
-    assert len({id_.casefold() for id_ in ids}) == len(wanted)
-    assert all(SAFE.fullmatch(id_) and id_.casefold() not in collecting.TAKEN for id_ in ids)
+    assert len(set(map(on_disk, ids))) == len(wanted)
+    assert [id_ for id_ in ids if not is_safe(id_)] == []
     assert identify(wanted[::-1]) == ids[::-1]
+
+
+#: What people are called, and the id with the number that a platform gave them.
+LETTERS = {
+    "Đặng Thị Ánh": "Đặng-Thị-Ánh-7",
+    "Zoë Müller": "Zoë-Müller-7",
+    "Łukasz Ødegård": "Łukasz-Ødegård-7",
+    "張偉": "張偉-7",
+    "Дмитрий": "Дмитрий-7",
+    "नमस्ते": "नमस्ते-7",
+    "علي": "علي-7",
+    "ﬁona ²": "fiona-2-7",
+    "../../etc/passwd": "etc-passwd-7",
+    "a\u202eb\u200bc\u3164": "a-b-c-7",
+}
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_names_keep_their_letters(name):
+    """Kills: "ang" for Đặng, and a class of numbers where nobody writes in Latin letters."""
+    (id_,) = identify([(f"{name}-7", "x")])
+    assert id_ == LETTERS[name]
+    assert is_safe(id_)
+
+
+def test_ids_that_a_file_system_takes_for_one_differ():
+    """Kills: two learners in one file, where capitals or the way to write an accent are not told apart."""
+    names = ["Zoë", "ZOË", "Zoe\u0308", "straße", "STRASSE", "İ", "i̇"]
+    ids = identify([(name, str(number)) for number, name in enumerate(names)])
+    assert len(set(map(on_disk, ids))) == len(names)
+
+
+def test_where_the_file_system_lacks_a_letter_ids_do_without(monkeypatch):
+    monkeypatch.setattr(os, "fsencode", lambda text: text.encode("latin-1"))
+    assert identify([("Đặng-7", "a"), ("Müller-8", "b")]) == ["ng-7", "Müller-8"]
 
 
 def test_no_name_can_take_the_id_of_another():
@@ -440,8 +622,10 @@ def test_no_name_can_take_the_id_of_another():
 
 
 def test_names_are_written_as_they_are_and_ids_are_plain():
-    assert identify([("Zoë Müller-123", "a"), ("張偉", "b"), ("../../etc", "c"), ("index", "d")])[0] == "Zoe-Muller-123"
-    assert all(SAFE.fullmatch(id_) for id_ in identify([("張偉", "b"), ("../../etc", "c"), ("index", "d")]))
+    ids = identify([("Zoë Müller-123", "a"), ("張偉", "b"), ("../../etc", "c"), ("index", "d"), ("\u3164", "e")])
+    assert ids[:3] == ["Zoë-Müller-123", "張偉", "etc"]
+    assert ids[3].startswith("index-")
+    assert all(map(is_safe, ids))
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names of files are Unicode there")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.compare import Comparison, fault, matches, ratio
-from autograder.items import Build, Case, Tensor
+from autograder.items import Array, Build, Case, Tensor
 from autograder.outcome import Outcome
 from autograder.values import Record
 
@@ -55,7 +55,10 @@ def test_what_is_never_right_for_a_number(expected, got):
     assert compare(expected, got)
 
 
-@pytest.mark.parametrize(("expected", "got"), [(2.0, 2), (2, 2.0), (0.0, 0), (1.0, Tensor.of([1.0], shape=()))])
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [(2.0, 2), (2, 2.0), (0.0, 0), (1.0, Tensor.of([1.0], shape=())), (3, Array.of([3], "int64", ()))],
+)
 def test_numbers_of_equal_value_match(expected, got):
     assert compare(expected, got) is None
 
@@ -102,6 +105,10 @@ def test_elements_of_a_list_share_the_scale_of_the_largest():
         ({"a": 1}, {"a": 2}, "an entry is wrong"),
         (Tensor.of([1, 2]), Tensor.of([1, 2], "float64"), "returned a float64 tensor; return a float32 tensor"),
         (Tensor.of([1, 2]), [1.0, 2.0], "returned a list; return a float32 tensor"),
+        (Tensor.of([1, 2]), Array.of([1, 2]), "returned a NumPy array; return a float32 tensor"),
+        ([1, 2], Array.of([1, 2], "int64"), "returned a NumPy array; return a list"),
+        ((1, 2), [1, Array.of([2], "int64", ())], "returned a list; return a tuple"),
+        ("a", Array.of([2], "int64", ()), "returned a NumPy number; return a str"),
         (Tensor.of([1, 2]), Tensor.of([1, 2], shape=(1, 2)), "the tensor has another shape"),
         (Tensor.of([1, 2]), Tensor.of([1, 3]), "element 1 is wrong"),
     ],
@@ -114,6 +121,8 @@ def test_ratios_are_told_for_public_cases_alone():
     assert compare(0.07, 0.14, tell=True) == "the value is 2x too large"
     assert compare(0.07, 0.035, tell=True) == "the value is 2x too small"
     assert compare(0.07, -0.07, tell=True) == "the value is of the wrong sign"
+    assert compare(-1.0, -2.0, tell=True) == "the value is 2x too far below 0"
+    assert compare(-1.0, -0.5, tell=True) == "the value is 2x too close to 0"
     assert compare(0.07, 0.14) == "the value is wrong"
 
 

@@ -143,6 +143,7 @@ def test_what_is_left_behind_is_seen():
 def test_a_grader_that_shows_what_a_child_says_is_seen(monkeypatch):
     """Kills: the texts of exceptions, statuses of exits and made-up refusals in a report."""
     monkeypatch.setattr(judge, "_without_text", lambda outcome: outcome)
+    monkeypatch.setattr(judge, "_manner", lambda expected, outcome, sentence, before: f" ({outcome.detail})")
     monkeypatch.setattr(Reader, "_refusal", lambda _, reply: reply["what"])
     chosen = [corpus.FOLDER / f"{name}.py" for name in ("forged_refusal", "status_tells", "text_tells")]
     verdicts = corpus.run(chosen, corpus.papers(chosen), Sandbox.measure("none"))

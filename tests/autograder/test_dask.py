@@ -44,14 +44,13 @@ def _papers(spec: asking.Spec) -> dict:
     return exam._papers
 
 
-def test_the_command_line_takes_the_address_of_a_cluster(the_class, cluster, tmp_path):
+def test_the_command_line_takes_the_address_of_a_cluster(the_class, cluster, tmp_path, key):
     """And no worker needs more than the folder, the key and what is asked."""
     few = tmp_path / "in"
     few.mkdir()
     for name in ("anna", "ben"):
         (few / f"{name}.py").write_text(a_class.reference())
-    (tmp_path / "key").write_text("sesame")
-    command = ["grade-class", str(few), "--key", str(tmp_path / "key"), "--only", a_class.ITEMS[0], "--sandbox", "best"]
+    command = ["grade-class", str(few), "--key", key, "--only", a_class.ITEMS[0], "--sandbox", "best"]
     assert main([*command, "--out", str(tmp_path / "far"), "--dask", cluster.scheduler_address]) == 0
     assert main([*command, "--out", str(tmp_path / "near")]) == 0
     assert a_class.content(tmp_path / "far") == a_class.content(tmp_path / "near")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import random
 import sys
 from dataclasses import replace
@@ -40,13 +41,6 @@ def content(drawn):
 def frozen(content):
     with thaw(content) as made:
         yield made
-
-
-@pytest.fixture
-def key(tmp_path):
-    path = tmp_path / "key"
-    path.write_text("sesame\n")
-    return str(path)
 
 
 def changed(content, **parts):
@@ -158,6 +152,45 @@ def test_cases_that_are_not_those_of_their_hash_are_refused(content):
         thaw(changed(content, items=items))
     with pytest.raises(NotFrozen, match="of this set are not"):
         thaw(changed(content, vectors="0123456789abcdef"))
+
+
+def _spoiled(content, *path):
+    """The file with something else at a place, and its hash made right again."""
+    new = json.loads(json.dumps(content))
+    *outer, (name, value) = path
+    inner = new
+    for step in outer:
+        inner = inner[step]
+    if value is None:
+        del inner[name]
+    else:
+        inner[name] = value
+    return changed(new)
+
+
+def _places(content):
+    """Ways in which a file of vectors can be something else."""
+    item = next(iter(content["items"]))
+    case = ["items", item, "drawn", 0]
+    yield from ([(name, value)] for name in ("items", "questions", "key_hash", "vectors") for value in (None, 3, [3]))
+    yield from (["items", (item, value)] for value in (3, [], {}))
+    yield from (
+        ["items", item, (name, value)] for name in ("hash", "drawn", "again") for value in (None, 3, [[9]], "x")
+    )
+    yield from (
+        [*case, (name, value)] for name in ("group", "case", "expected", "moved") for value in (None, 3, [3], {})
+    )
+    yield [*case, ("expected", {"kind": "value", "value": ["T", "float32", [-1], "x"]})]
+
+
+def test_what_is_no_file_of_vectors_is_a_sentence(content):
+    """Kills: a ``KeyError`` for a file without items, and one in the middle of a grading for a case without answer."""
+    for path in _places(content):
+        with pytest.raises(NotFrozen, match=r"^[^\n]+$"):
+            thaw(_spoiled(content, *path))
+    for other in (None, 3, [], {}, {"format": freezing.FORMAT}, {"format": freezing.FORMAT, "sha256": math.nan}):
+        with pytest.raises(NotFrozen):
+            thaw(other)
 
 
 def test_an_item_that_has_left_the_bank_is_named(content):

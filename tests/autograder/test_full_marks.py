@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 
-from autograder import bank, judge, verifying
-from autograder.exam import Exam
+from autograder import bank, conclusions, judge, probing, trusted, verifying
+from autograder.exam import Exam, Paper
+from autograder.items import Build, Case
+from autograder.outcome import Outcome
 from autograder.sandbox import Sandbox
 
 ITEMS = bank.builds()
@@ -39,4 +39,53 @@ def test_the_untouched_labs_earn_nothing(exam):
 def test_every_slip_fails_and_is_named(exam, item):
     """Kills: a bank whose cases a wrong program passes, and a diagnosis that names another mistake."""
     assert verifying.slips(exam, item, exam.items) == []
-    assert all(inspect.getsource(slip.program) for slip in exam.paper(item).slips)
+    assert all(item.source_of(slip) for slip in exam.paper(item).slips)
+
+
+# Tables of the public answers.
+
+UNWRITTEN, REFUSED = (Outcome("raised", error=name) for name in ("NotImplementedError", "ValueError"))
+PLAIN = [None, True, False, 0, 1, 0.0, "", [], (), {}]
+
+
+def raw(item: Build, case: Case) -> Outcome:
+    """What the driver of a plain item hands back of the reference, before anything is concluded."""
+    driven = probing.driven(item, item.solution())
+    return probing.joined(item, [trusted.attempt(driven, one) for one in probing.asked(item, case)])
+
+
+def guesses(item: Build, paper: Paper) -> list[Outcome]:
+    """What a program without an idea may answer to every other input: nothing, something plain, or a public answer."""
+    public = [asked for asked in paper.asked if asked.group is None]
+    if item.grade == "calls":
+        lengths = {len(asked.case.calls) for asked in paper.asked}
+        plain = [Outcome("value", [value] * length) for value in PLAIN for length in lengths]
+    elif item.grade == "world":
+        sizes = {len(asked.case.args) for asked in paper.asked}
+        plain = [Outcome("value", (value,) * size) for value in PLAIN for size in sizes]
+    else:
+        plain = [Outcome("value", value) for value in PLAIN]
+    if item.probe not in conclusions.BY_DRIVER:
+        plain += [asked.expected for asked in public]
+    elif item.grade == "call":
+        plain += [raw(item, asked.case) for asked in public]
+    return [UNWRITTEN, REFUSED, *plain]
+
+
+def fits(item: Build, guess: Outcome, case: Case) -> bool:
+    """Whether the guess can be an outcome of the case at all: one value for each rank."""
+    return item.grade != "world" or guess.kind != "value" or len(guess.value) == len(case.args)
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_a_table_of_the_public_answers_earns_nothing(exam, item):
+    """Kills: public points for a program that knows the page by heart and guesses everything else."""
+    paper = exam.paper(item)
+    known = [(asked.case, asked.expected) for asked in paper.asked if asked.group is None]
+    for guess in guesses(item, paper):
+        outcomes = []
+        for asked in paper.asked:
+            told = guess if fits(item, guess, asked.case) else UNWRITTEN
+            mine = probing.concluded(item, asked.case, told)
+            outcomes.append(next((right for case, right in known if case == asked.case), mine))
+        assert judge.mark(paper, outcomes).score == 0, guess

@@ -10,18 +10,27 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import sheets
+from autograder import bank, keeping, sheets
 from autograder.__main__ import main
+from autograder.answers import Answers
+from autograder.classroom import Graded
+from autograder.collecting import Handed
+from autograder.exam import Exam
 from autograder.gradebooks import Score, canvas, moodle, read_scores
+from autograder.judge import Grading, Mark, Share
 from autograder.sheets import Sheet, Unfillable
 
 #: A busy machine is no failure.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ITEM: Any = bank.find("03-ring-all-reduce-time")
 NAMES = ['Doe, Jane "JD"', "=HYPERLINK(1)", "+1", "-2", "@sum", "Ünal, Zoë", "張偉", "\tTab", "two\nlines", "'quote"]
 
 
@@ -384,11 +393,16 @@ def test_a_line_that_is_none_is_named(text):
 
 
 @pytest.fixture
-def graded(tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "finished.jsonl").write_text(
-        line(known={"canvas": "100", "moodle": "500"}, points=100.0) + "\n"
-    )
+def graded(tmp_path, key):
+    """A graded class of one, with 1 of 100 points."""
+    known = {"canvas": "100", "moodle": "500"}
+    mark = Mark(replace(ITEM, points=100.0), "partly", (Share("public cases", 1, 100, 1.0, 100.0),))
+    row = Graded(Handed("a", Path("a.py"), "A", known), Grading("a.py", "ab" * 32, (mark,)))
+    stamps = {"items": [ITEM.id], "questions": [], "points": {ITEM.id: 100.0}, "vectors": "v", "grader": "1"}
+    stamps |= {"key_hash": Exam((), b"sesame").key_hash, "per_submission": False, "sandbox": "", "interpreter": ""}
+    folder = keeping.Folder(tmp_path / "out").begin(stamps, b"sesame")
+    folder.put("a", folder.texts(row, Answers("a.py", "ab" * 32).to_json()))
+    folder.finish([row])
     return tmp_path
 
 
@@ -399,7 +413,8 @@ def graded(tmp_path):
         (["moodle"], worksheet(), lambda text: moodle_reads(text) == {"500": 1.0}),
     ],
 )
-def test_the_commands_write_a_file_to_import(command, rows, reads, graded, capsys):
+def test_the_commands_write_a_file_to_import(command, rows, reads, graded, key, capsys):
+    command = [*command, "--key", key]
     export = graded / "export.csv"
     export.write_bytes(table(rows, bom="\ufeff").encode())
     before = export.read_bytes()
@@ -409,7 +424,7 @@ def test_the_commands_write_a_file_to_import(command, rows, reads, graded, capsy
     assert f"written to {graded / 'out' / command[0]}.csv" in capsys.readouterr().out
     assert main([command[0], str(export), str(graded / "out"), *command[1:], "--to", str(graded / "b.csv")]) == 0
     assert (graded / "b.csv").read_bytes() == (graded / "out" / f"{command[0]}.csv").read_bytes()
-    assert sorted(path.name for path in graded.iterdir()) == ["b.csv", "export.csv", "out"]
+    assert sorted(path.name for path in graded.iterdir()) == ["b.csv", "export.csv", "key", "out"]
 
 
 @pytest.mark.parametrize(
@@ -423,12 +438,13 @@ def test_the_commands_write_a_file_to_import(command, rows, reads, graded, capsy
         (table(worksheet()).encode(), ["--to", "{0}/no/such/folder.csv"], "cannot be written"),
     ],
 )
-def test_the_commands_say_in_one_line_what_is_wrong(content, arguments, sentence, graded, capsys):
+def test_the_commands_say_in_one_line_what_is_wrong(content, arguments, sentence, graded, key, capsys):
+    there = sorted((graded / "out").rglob("*"))
     if content is not None:
         (graded / "export.csv").write_bytes(content)
-    arguments = [argument.format(graded) for argument in arguments]
+    arguments = [*(argument.format(graded) for argument in arguments), "--key", key]
     assert main(["moodle", str(graded / "export.csv"), str(graded / "out"), *arguments]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
     assert sentence in captured.err
-    assert [path.name for path in (graded / "out").iterdir()] == ["finished.jsonl"]
+    assert sorted((graded / "out").rglob("*")) == there

@@ -16,6 +16,7 @@ from gradescope_image import unpacked
 
 from autograder import bank, gradescope, gradescope_run
 from autograder.__main__ import main
+from tests.autograder.a_class import written_key
 
 ROOT = Path(__file__).parents[2]
 KEY = b"a-secret-key-7f3a"
@@ -107,9 +108,7 @@ def test_the_time_limit_covers_every_limit_of_a_submission():
 
 @pytest.fixture
 def key(tmp_path):
-    path = tmp_path / "key"
-    path.write_bytes(KEY + b"\n")
-    return str(path)
+    return written_key(tmp_path / "key", KEY.decode() + "\n")
 
 
 def test_the_command_packs_closed_forms_and_says_what_it_left_out(tmp_path, key, capsys):

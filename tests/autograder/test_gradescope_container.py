@@ -5,7 +5,6 @@ The checkout is not in the container: what grades is the archive's own copy of t
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 import subprocess
@@ -69,7 +68,7 @@ def locate(body: str) -> dict[str, str]:
 
 
 RIGHT = """
-if isinstance(rank, float) or isinstance(ranks_per_node, float) or rank < 0 or ranks_per_node < 1:
+if type(rank) is not int or type(ranks_per_node) is not int or rank < 0 or ranks_per_node < 1:
     raise ValueError("out of range")
 return rank // ranks_per_node, rank % ranks_per_node
 """
@@ -99,9 +98,8 @@ def test_the_stubs_get_nothing(image):
 
 def test_a_slip_is_named_and_loses_points(image):
     item = ITEMS[0]
-    slip = next(slip for slip in item.slips if slip.program.__name__ == "slip_swapped")
-    source = inspect.getsource(slip.program).replace("slip_swapped", "locate")
-    results = sound(image.grade({**files("solutions"), "ranks.py": source}))
+    slip = next(slip for slip in item.slips if "swapped" in slip.sentence)
+    results = sound(image.grade({**files("solutions"), "ranks.py": item.source_of(slip)}))
     assert 0 < results["score"] < POINTS
     assert slip.sentence in results["tests"][0]["output"]
 
@@ -249,7 +247,7 @@ def test_an_exam_may_take_what_there_is(tmp_path):
     image = Image(gradescope.archive(ITEMS[:1], KEY, "best"), tmp_path, size=QUICK)
     results = sound(image.grade(files("solutions"), denied=["seccomp", "landlock_create_ruleset"]))
     assert results["score"] == 4
-    assert "not isolated: network" in results["extra_data"]["sandbox"]
+    assert "not isolated: channels, network" in results["extra_data"]["sandbox"]
 
 
 @pytest.mark.skipif(bool(container.groups()), reason=container.groups())

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import pytest
 import toy_bank as toys
 from toy_bank import LOWEST, SCALE, SPREAD, TALLY, marks
 
-from autograder import judge
+from autograder import feedback, judge, runner, trusted
 from autograder.exam import CannotJudge, Exam
-from autograder.items import Case, Group
+from autograder.items import Case, Group, Slip
 from autograder.outcome import Outcome
 
 
@@ -69,7 +70,10 @@ def test_every_slip_fails_and_is_named(tmp_path, item):
 
 def test_no_slip_is_named_for_another_mistake(tmp_path):
     mark = marks(tmp_path, "def scale(value, factor):\n    return value * factor * 2\n", SCALE)["scale"]
-    assert mark.hidden == ("any value, factors above 1", "factors below 0 (returned a value; raise ValueError)")
+    assert mark.hidden == (
+        "any value, factors above 1",
+        "factors below 0 (returned a value where factor must be >= 0; raise ValueError)",
+    )
     assert "the value is 2x too large" in mark.public[0]
 
 
@@ -208,4 +212,158 @@ def test_points_come_from_outcomes_alone():
     late = [Outcome("timeout", detail="scale did not return within 2 s")] * len(paper.asked)
     mark = judge.mark(paper, late)
     assert mark.score == 0
-    assert "did not return within 2 s" in mark.hidden[0]
+    assert mark.hidden[0].endswith(" (no answer in time)")
+
+
+# Slips are named where they are true.
+
+
+def outcomes_of(item, program, key=b"sesame"):
+    paper = Exam([item], key).paper(item)
+    return paper, trusted.run(item, program, paper.cases)
+
+
+def test_a_slip_that_is_wrong_where_the_submission_is_right_is_not_named():
+    """Kills: naming a slip by the inputs that must be refused alone, by which a right formula is called wrong."""
+
+    def scale(value, factor):
+        return value * factor
+
+    added = replace(toys.SCALE, slips=(Slip("The factor was added.", toys.slip_added),))
+    paper, outcomes = outcomes_of(added, scale)
+    mark = judge.mark(paper, outcomes)
+    assert mark.state == "partly"
+    assert mark.slip == ""
+    assert not any("added" in sentence for sentence in mark.hidden)
+
+
+def test_a_slip_that_refuses_as_little_is_named_by_what_it_accepts():
+    paper, outcomes = outcomes_of(toys.SCALE, toys.slip_no_check)
+    assert judge.mark(paper, outcomes).slip == "A negative factor must raise."
+
+
+def test_a_slip_is_named_though_the_arguments_are_not_checked():
+    def scale(value, factor):
+        return value + factor
+
+    paper, outcomes = outcomes_of(toys.SCALE, scale)
+    assert judge.mark(paper, outcomes).slip == "The factor was added."
+
+
+def test_two_mistakes_at_once_are_not_called_one():
+    def scale(value, factor):
+        return value + factor if factor > 5 else value - factor
+
+    paper, outcomes = outcomes_of(toys.SCALE, scale)
+    assert judge.mark(paper, outcomes).slip == ""
+
+
+def test_rules_that_were_not_enforced_are_told_in_the_references_words():
+    """Never with a number of the case."""
+
+    def scale(value, factor):
+        return value * factor
+
+    paper, outcomes = outcomes_of(toys.SCALE, scale)
+    failing = [place for place in paper.once if paper.fault(place, outcomes[place])]
+    assert feedback.accepted(paper, outcomes, failing) == ["factor must be >= 0"]
+    mark = judge.mark(replace(paper, item=replace(toys.SCALE, slips=())), outcomes)
+    assert mark.hidden == ("factors below 0 (returned a value where factor must be >= 0; raise ValueError)",)
+    assert feedback._tells("ranks must be at most 12", Case((12, 3)))
+    assert not feedback._tells("ranks must be at most 12", Case((8, 3)))
+
+
+class Doubles(toys.Tally):
+    """Adds twice as much; refuses what has to be refused."""
+
+    def add(self, amount):
+        super().add(amount)
+        return super().add(amount)
+
+
+class DoublesAnything(Doubles):
+    def add(self, amount):
+        return super().add(amount) if amount >= 0 else self.total
+
+
+class Ignores(toys.Tally):
+    """Leaves out what has to be refused."""
+
+    def add(self, amount):
+        return super().add(amount) if amount >= 0 else self.total
+
+
+class RaisesOther(toys.Tally):
+    def add(self, amount):
+        if amount < 0:
+            raise KeyError(amount)
+        return super().add(amount)
+
+
+def tallied(program, *slips, name="mixed"):
+    """The mark of a class, with a hidden group in which some calls have to be refused."""
+
+    def draw(rng):
+        return Case(calls=(("add", (rng.randint(1, 9),)), ("add", (-rng.randint(1, 9),)), ("total", None)))
+
+    groups = (*TALLY.groups, Group(name, draw, 4, "some amounts are below 0"))
+    item = replace(TALLY, groups=groups, slips=tuple(Slip(slip.__name__, slip) for slip in slips))
+    return judge.mark(*outcomes_of(item, program))
+
+
+@pytest.mark.parametrize(
+    ("program", "slip", "named"),
+    [
+        (Doubles, Doubles, True),
+        (DoublesAnything, Doubles, True),  # most people who make a slip also forget to check
+        (Doubles, DoublesAnything, False),  # what the submission refuses counts
+        (Ignores, RaisesOther, False),  # without the calls to be refused nothing would be wrong
+        (Ignores, Ignores, True),
+        (RaisesOther, Ignores, False),
+    ],
+)
+def test_a_class_gets_the_name_of_a_slip_that_refuses_as_it_does(program, slip, named):
+    """Kills: slips that agree only because the answers to calls that must be refused are left out."""
+    assert tallied(program, slip).slip == (slip.__name__ if named else "")
+
+
+def test_the_call_that_answered_is_said():
+    assert "some amounts are below 0 (add returned a value; raise ValueError)" in tallied(Ignores).hidden
+    assert "some amounts are below 0 (add raised another exception; raise ValueError)" in tallied(RaisesOther).hidden
+    assert "some amounts are below 0" in tallied(DoublesAnything).hidden[-1]
+
+
+def test_a_hint_about_bad_input_is_not_said_of_who_refuses_it():
+    """Kills: telling somebody to refuse what she does refuse, where the case fails at another call."""
+    assert not any("below 0" in sentence for sentence in tallied(Doubles, name="bad input").hidden)
+    assert any("below 0" in sentence for sentence in tallied(Ignores, name="bad input").hidden)
+    assert any("below 0" in sentence for sentence in tallied(DoublesAnything, name="bad input").hidden)
+
+
+def test_what_was_not_tried_is_not_held_against_an_earlier_answer():
+    """Kills: "answers change from call to call" of a program that is asked no more, as it does not end elsewhere."""
+    untried = Outcome("timeout", detail="not tried: before, no answer in time")
+    paper, outcomes = outcomes_of(toys.SCALE, toys.scale)
+    last = toys.SCALE.groups[-1]
+    assert paper.again
+    for place, asked in enumerate(paper.asked):
+        if asked.group is last or any(place == repeated for _, repeated in paper.again):
+            outcomes[place] = untried
+    mark = judge.mark(paper, outcomes)
+    assert mark.score > 0
+    assert mark.hidden == (f"{last.hint} (no answer in time, here or before)",)
+    assert not any("change" in sentence for sentence in mark.public)
+
+
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [
+        ("rank 0 broke the rules of its channel", "the process died"),
+        ("rank 1: ended by SIGKILL", "the process died"),
+        (f"rank 12: {runner.TOO_MUCH}", runner.TOO_MUCH),
+        (runner.TOO_MUCH, runner.TOO_MUCH),
+    ],
+)
+def test_of_a_process_that_died_a_fixed_sentence_is_said(detail, said):
+    outcome = Outcome("died", detail=detail)
+    assert judge._manner(Outcome("value", 1.0), outcome, "the process ended") == f" ({said})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +18,12 @@ from autograder.exam import Exam
 from autograder.items import Build
 from autograder.judge import Answered, Grading, Mark, Share, refused
 
-ITEM = "03-ring-all-reduce-time"
+ITEM, KEY = "03-ring-all-reduce-time", b"sesame"
 STAMPS = {
     "items": [ITEM],
     "questions": ["03-steps"],
     "points": {ITEM: 6.0},
-    "key_hash": "k" * 16,
+    "key_hash": Exam((), KEY).key_hash,
     "vectors": "v" * 16,
     "per_submission": False,
     "grader": "1",
@@ -44,7 +45,7 @@ def row(name: str = "anna", **changes) -> Graded:
 
 
 def begun(path: Path, resume: bool = False, **changes) -> keeping.Folder:
-    return keeping.Folder(path, resume).begin(STAMPS | changes)
+    return keeping.Folder(path, resume).begin(STAMPS | changes, KEY)
 
 
 def kept(folder: keeping.Folder, graded: Graded) -> None:
@@ -118,8 +119,35 @@ def test_results_say_how_each_submission_was_graded(tmp_path):
     """The sandbox it ran in, which on several machines is not that of the class."""
     kept(begun(tmp_path), row())
     extra = json.loads((tmp_path / "results" / "anna.json").read_text())["extra_data"]
-    assert (extra["sandbox"], extra["key_hash"], extra["grader"]) == ("sandbox: x", "k" * 16, "1")
+    assert (extra["sandbox"], extra["key_hash"], extra["grader"]) == ("sandbox: x", STAMPS["key_hash"], "1")
     assert extra["vectors"] not in ("", "v" * 16)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_graded_class_is_its_owners_alone(there, tmp_path):
+    """Kills: answers to hidden inputs, and grades, that every user of the machine can read."""
+    before = os.umask(0)
+    try:
+        out = tmp_path / "graded"
+        if there:
+            out.mkdir()
+        folder = begun(out)
+        folder.expect([row().handed])
+        kept(folder, row())
+        folder.finish(list(folder.rows().values()))
+    finally:
+        os.umask(before)
+    modes = {path.stat().st_mode & 0o777 for path in (out, *out.rglob("*")) if path.is_dir()}
+    assert modes == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in out.rglob("*") if path.is_file()} == {0o600}
+
+
+def test_a_folder_with_other_things_in_it_stays_as_open_as_it_was(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    tmp_path.chmod(0o755)
+    begun(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "answers").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", "{}", '{"items": []}'])
@@ -131,7 +159,7 @@ def test_another_folder_is_no_graded_class(content, tmp_path):
 
 
 def test_a_class_of_another_bank_is_named(tmp_path):
-    begun(tmp_path, items=["03-long-gone"])
+    begun(tmp_path, items=["03-long-gone"], points={"03-long-gone": 4.0})
     with pytest.raises(keeping.NotAClass, match=r"graded with another bank: .*03-long-gone"):
         keeping.opened(tmp_path).rows()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import dataclasses
 
+import pytest
+
 from autograder import bank
 from tools import mutants
 
@@ -60,3 +62,31 @@ def test_a_mutant_travels_into_a_world():
     codes = (code for _, words, code in mutants.mutants(item) if words.startswith("total / "))
     assert mutants.noticed(item, mutants.program(item, next(codes)), paper)
     assert not mutants.noticed(item, item.solution(), paper)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["07-buble-fraction"], "no item '07-buble-fraction'; did you mean 07-bubble-fraction"),
+        (["07-bubble-fraction", "zzz"], "no item 'zzz'"),
+        (["03-distributed-mean"], "'03-distributed-mean' needs processes: add --worlds"),
+        (["07-bubble-fraction", "--worlds"], "'07-bubble-fraction' needs no processes: leave out --worlds"),
+        (["07-naive-split"], "'07-naive-split' is a question; mutants are made of exercises"),
+        (["--chapter", "77"], "no exercise of chapter '77' is of plain calls"),
+        (["07-bubble-fraction", "--chapter", "03"], "no exercise of chapter '03' is of plain calls"),
+    ],
+)
+def test_what_is_no_exercise_is_said_and_is_no_success(argv, said, capsys):
+    """Kills: a typing error that says nothing and succeeds."""
+    assert mutants.main(argv) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith(f"mutants: {said}")
+    assert error.count("\n") == 1
+
+
+def test_one_chapter_or_all():
+    items = mutants.chosen([], "07", worlds=False)
+    assert FRACTION in items
+    assert {item.id[:3] for item in items} == {"07-"}
+    assert {item.grade for item in mutants.chosen([], None, worlds=True)} == {"tensor", "world"}

@@ -117,3 +117,44 @@ def test_a_driver_says_what_it_does():
 def test_the_driver_is_the_plain_function():
     x = torch.tensor([2.0])
     assert probing.load("ch06.differentiated")(lambda x: x * x, x, torch.ones(1))["gradients"][0].item() == 4.0
+
+
+# When drivers are loaded.
+
+PATCHES = """
+import copy, random
+
+copy.deepcopy = random.Random = None
+
+
+def plain(x):
+    return x
+
+
+def answer(fresh, saved):
+    return saved
+"""
+
+
+def test_a_driver_is_loaded_before_the_submission_runs():
+    """Kills: a driver whose libraries a submission has changed before it was loaded, also in a child that was there."""
+    item = replace(bank.find("cap-debug-resume"), module="s", function="answer")
+    case, units = item.cases[0], (Unit("s.py", PATCHES, None),)
+    for first in (False, True):
+        with Runner(Submission("s", units), Sandbox.measure("none")) as runner:
+            if first:  # the child that answers this has no driver
+                plain = replace(item, function="plain", probe=None)
+                assert runner.run(plain, [Case((3,))])[0].value == 3
+            (outcome,) = runner.run(item, [case])
+            assert outcome == in_trust(item, bank.find("cap-debug-resume").solution(), case)
+
+
+def test_a_driver_has_built_ins_of_its_own():
+    """Kills: a driver that counts with the submission's ``len``."""
+    source = (
+        "import builtins\nbuiltins.len = lambda _: 99\n\n\ndef saver(disk, name, data):\n    disk.write(name, data)\n"
+    )
+    item = replace(bank.find("cap-debug-atomic"), module="s", function="saver")
+    with Runner(Submission("s", (Unit("s.py", source, None),)), Sandbox.measure("none")) as runner:
+        (outcome,) = runner.run(item, item.cases[:1])
+    assert outcome.value["at the end"] == "a part of a checkpoint"

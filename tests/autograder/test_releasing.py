@@ -38,6 +38,7 @@ def little(tmp_path) -> Path:
     page(root, "check(training_time)")
     (root / "book" / "instructors.md").write_text("# For instructors\n")
     lab(root, 'raise NotImplementedError("01-training-time: not written yet")')
+    (root / "labs" / "README.md").write_text("# Labs\n")
     return root
 
 
@@ -63,7 +64,7 @@ def test_every_file_is_one_that_a_learner_needs(copy):
     """Kills: a copy of the tree."""
     pages = {path.name for path in (ROOT / "book").glob("*.ipynb")}
     labs = {f"labs/{path.name}" for path in (ROOT / "labs").glob("*.py")}
-    assert set(contents(copy)) == pages | labs | {"README.md", LIST}
+    assert set(contents(copy)) == pages | labs | {"README.md", "labs/README.md", LIST}
 
 
 def test_pages_have_no_outputs(copy, little, tmp_path):
@@ -153,13 +154,13 @@ def test_an_earlier_release_is_replaced_whole(little, tmp_path):
     release(little, tmp_path / "out")
     (little / "book" / "01-page.ipynb").rename(little / "book" / "02-page.ipynb")
     release(little, tmp_path / "out")
-    assert set(contents(tmp_path / "out")) == {"02-page.ipynb", "labs/scale.py", "README.md", LIST}
+    assert set(contents(tmp_path / "out")) == {"02-page.ipynb", "labs/README.md", "labs/scale.py", "README.md", LIST}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["little", "out"]
 
 
 def test_an_empty_folder_will_do(little, tmp_path):
     (tmp_path / "out").mkdir()
-    assert release(little, tmp_path / "out") == ["01-page.ipynb", "README.md", "labs/scale.py"]
+    assert release(little, tmp_path / "out") == ["01-page.ipynb", "README.md", "labs/README.md", "labs/scale.py"]
 
 
 def test_other_people_s_files_are_left_alone(little, tmp_path):
@@ -242,7 +243,7 @@ def test_a_mended_program_is_refused(little, tmp_path):
 def test_the_command_says_what_it_wrote(tmp_path, capsys):
     assert main(["release", str(tmp_path / "out")]) == 0
     pages = len(list((ROOT / "book").glob("*.ipynb")))
-    labs = len(list((ROOT / "labs").glob("*.py")))
+    labs = len([*(ROOT / "labs").glob("*.py"), "README.md"])
     assert capsys.readouterr().out == f"{tmp_path / 'out'}: {pages} pages, {labs} files of labs, README.md\n"
     assert len(contents(tmp_path / "out")) == pages + labs + 2
 
@@ -262,3 +263,13 @@ def test_an_installed_course_without_pages_says_so(tmp_path, monkeypatch, capsys
     monkeypatch.setattr(releasing, "__file__", str(tmp_path / "autograder" / "releasing.py"))
     assert main(["release", str(tmp_path / "out")]) == 2
     assert "made in a checkout of the course" in capsys.readouterr().err
+
+
+def test_the_rule_of_the_course_reaches_learners_in_one_wording():
+    """What a function takes, and what it refuses: on the opening page, and beside the labs."""
+    title = "\n## What a function takes, and what it refuses\n"
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("book/intro.md", "labs/README.md")]
+    rules = [text.partition(title)[2].partition("\n## ")[0] for text in texts]
+    points = [rule[rule.index("- ") :].strip() for rule in rules]
+    assert points[0] == points[1]
+    assert points[0].count("\n- ") >= 5

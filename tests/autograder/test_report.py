@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -175,6 +176,12 @@ def test_the_stamps_say_how_it_was_graded(grading):
     assert extra["submission_sha256"] == grading.sha256
     assert extra["interpreter"].startswith("cpython 3.")
     assert extra["grader"]
+
+
+def test_the_time_is_told_in_tens_of_seconds(grading):
+    """Kills: a time to the millisecond, by which a program that sleeps could tell an input."""
+    times = {seconds: report.results(replace(grading, seconds=seconds), {}) for seconds in (0.2, 3.14159, 9.99, 10.01)}
+    assert {results["execution_time"] for results in times.values()} == {10.0, 20.0}
 
 
 def test_a_refusal_costs_no_attempt():

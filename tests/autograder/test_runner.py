@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import time
+from typing import Any
 
 import psutil
 import pytest
 
-from autograder import bank
-from autograder.items import Build, Case, Iterator, Tensor
-from autograder.runner import Limits, Runner, imported_names
-from autograder.sandbox import Sandbox
+from autograder import bank, trusted
+from autograder.items import Array, Build, Case, Iterator, Tensor
+from autograder.runner import TOO_MUCH, Limits, Runner, imported_names
+from autograder.sandbox import Sandbox, SandboxFailed
 from autograder.submission import Submission, Unit
 
 LIMITS = Limits(imports=2.0, call=1.0, submission=10.0)
@@ -73,6 +75,28 @@ class Counter:
     assert outcome.value == [3, ("raises", "ValueError"), 3, ("raises", "AttributeError"), 6, 3]
 
 
+@pytest.mark.parametrize(("copied", "later"), [("list(self.held)", 1), ("self.held", 2)], ids=["a copy", "its own"])
+def test_an_answer_is_looked_at_again_after_later_calls(copied, later):
+    """In the child and in the grader; a call that raised has no answer to look at."""
+    source = f"""
+class Shelf:
+    def __init__(self):
+        self.held = []
+
+    def put(self, thing):
+        self.held.append(thing)
+        return {copied}
+"""
+    looks = (("#0.__len__", ()), ("#4.__len__", ()), ("#2.__add__", (1,)), ("#0.clear", ()), ("put", (6,)))
+    case = Case(calls=(("put", (4,)), ("put", (5,)), *looks))
+    (outcome,) = run(source, item("Shelf", "calls"), case)
+    last = [4, 5, 6] if later == 1 else [6]
+    assert outcome.value == [[4], [4, 5], later, ("raises", "KeyError"), later + 1, None, last]
+    names: dict[str, Any] = {}
+    exec(source, names)
+    assert trusted.run(item("Shelf", "calls"), names["Shelf"], [case])[0].value == outcome.value
+
+
 def test_a_broken_cell_costs_only_itself_and_is_named():
     units = (
         Unit("cell 1", "import math\nx = ("),
@@ -125,7 +149,9 @@ def test_closed_packages_are_named_in_the_error(name):
 
 def test_numpy_is_there_for_those_who_import_it():
     source = "import numpy as np\n\n\ndef f(x):\n    return np.asarray(x, dtype=np.float32) * 2\n"
-    assert run(source, item("f"), Case(([1, 2],)))[0].value == Tensor.of([2, 4])
+    assert run(source, item("f"), Case(([1, 2],)))[0].value == Array.of([2, 4])
+    (outcome,) = run(source.replace("32", "16"), item("f"), Case(([1, 2],)))
+    assert outcome.detail == "returned a NumPy array of float16; return one of float32, float64, int64, int32, bool"
     assert run("def f(x):\n    import numpy\n", item("f", "call"), Case((1,)))[0].kind == "value"
 
 
@@ -152,17 +178,24 @@ def test_the_time_of_a_submission_ends():
     assert (outcomes[-1].kind, outcomes[-1].detail) == ("timeout", "the time for the whole submission is used up")
 
 
-def test_an_import_error_is_told_by_a_child_that_has_seen_no_input():
+def test_no_problem_is_told_once_an_input_is_hidden():
     """Kills a report in which the text of a later import carries an earlier hidden input out."""
     units = (
         Unit("one.py", "import sys\n\n\ndef f(x):\n    sys.stolen = x\n    return x\n", "one"),
         Unit("two.py", "import sys\nraise RuntimeError(f'got {getattr(sys, \"stolen\", None)}')\n", "two"),
     )
     with Runner(Submission("s", units), Sandbox.measure("best"), LIMITS) as runner:
-        runner.run(item("f", module="one"), [Case((41,))])
         (outcome,) = runner.run(item("g", module="two"), [Case((1,))])
+        told = runner.problems
+        runner.hide()
+        runner.run(item("f", module="one"), [Case((41,))])
+        runner.run(item("g", module="two"), [Case((1,))])
+        runner.close()
+        runner.run(item("f", module="one"), [Case((41,))])
+        runner.run(item("g", module="two"), [Case((1,))])
     assert outcome.kind == "unloadable"
     assert "got None" in outcome.detail
+    assert told == runner.problems == ("two.py: RuntimeError at line 2: got None",)
 
 
 def test_nothing_lives_after_the_runner():
@@ -181,16 +214,65 @@ def test_the_grader_does_not_import_torch():
     assert done.stdout.split() == ["False", "False"]
 
 
+LARGE = {
+    "texts": ("return 'a' * 2**19", 2**19),
+    "lists": ("return [[]] * 8_000", 8_000 * 70),
+    "arguments": ("x += ['a' * 2**19]", 2**19),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_the_answers_of_a_submission_have_one_budget(kind):
+    """Kills: a gigabyte in the grader, each function of which returns no more than it may."""
+    body, size = LARGE[kind]
+    source = f"def large(x):\n    {body}\n\ndef small(x):\n    return 1\n"
+    limits = dataclasses.replace(LIMITS, answers=5 * size)
+    with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure("best"), limits) as runner:
+        first = runner.run(item("large"), [Case(([],))] * 20)
+        second = runner.run(item("small"), [Case((1,))])
+    assert [outcome.kind for outcome in first] == ["value"] * 4 + ["refused"] * 16
+    assert {outcome.detail for outcome in (*first[4:], *second)} == {TOO_MUCH}
+
+
+def test_the_budget_grows_with_the_exam():
+    """Kills: a course that has no more room than one item, and 20 items that may hold 600 MiB."""
+    few, many = (Limits.of([item("f")] * count).answers / 2**20 for count in (20, 240))
+    assert few <= 64
+    assert many >= 10 * 26
+
+
+def test_small_answers_never_use_the_budget_up():
+    source = "def small(x):\n    return [0.1] * 20\n"
+    outcomes = run(source, item("small"), *[Case((n,)) for n in range(300)])
+    assert {outcome.kind for outcome in outcomes} == {"value"}
+
+
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("import torch.distributed as dist, numpy", {"torch", "distributed", "as", "dist", "numpy"}),
-        ("if 1:\n    from numpy import (array,\n zeros)", {"numpy", "import"}),
+        ("import torch.distributed as dist, numpy", {"torch", "distributed", "numpy"}),
+        ("if 1:\n    from numpy import (array,\n zeros)", {"numpy", "array", "zeros"}),
+        ("from labs import (batching, # one\n    policy,\n)", {"labs", "batching", "policy"}),
+        ("try: import numpy\nexcept ImportError: pass", {"numpy"}),
+        ("import os; import torch", {"os", "torch"}),
+        ("from . import torch", {"torch"}),
+        ('"""\nimport torch\n"""', set()),
+        ("import torch.nn\ndef f(:\n  from numpy import array", {"torch", "nn", "numpy", "array", "import"}),
         ("text = 'no import torch here'", set()),
     ],
 )
 def test_imports_are_found_without_running_anything(source, names):
     assert imported_names(source) == names
+
+
+@pytest.mark.parametrize(
+    "piece", ["\n", " \n", "\f", "import (\n", "from ", "import \t", " import a\n(", "x import x\n"]
+)
+def test_imports_are_found_in_time(piece):
+    """Kills a search whose time grows with the square of the text: it runs in the grader, which has no time limit."""
+    began = time.process_time()
+    imported_names("(" + piece * (2**20 // len(piece)))
+    assert time.process_time() - began < 10
 
 
 def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
@@ -219,3 +301,25 @@ def test_a_bool_tensor_that_nobody_filled_is_an_answer():
     source = "import torch\n\n\ndef f():\n    return torch.tensor([0, 2, 255], dtype=torch.uint8).view(torch.bool)\n"
     (outcome,) = run(source, item("f", "tensor"), Case(()))
     assert (outcome.kind, outcome.value.tolist()) == ("value", [False, True, True])
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_child_that_does_not_start_is_tried_once_more(failures, monkeypatch):
+    """Kills a grading that ends because the host was busy for a moment."""
+    await_ready, tried = Runner._await_ready, []
+
+    def fail(self, children):
+        tried.append(children)
+        if len(tried) <= failures:
+            raise SandboxFailed("a child did not start")
+        await_ready(self, children)
+
+    monkeypatch.setattr(Runner, "_await_ready", fail)
+    source = "def f(x):\n    return x\n"
+    if failures == 1:
+        assert [outcome.value for outcome in run(source, item("f"), Case((1,)))] == [1]
+    else:
+        with pytest.raises(SandboxFailed):
+            run(source, item("f"), Case((1,)))
+    assert len(tried) == 2
+    assert all(not child.alive for child in tried[0])

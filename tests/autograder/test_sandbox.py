@@ -38,7 +38,7 @@ def test_required_refuses_with_the_reason_where_isolation_is_missing(monkeypatch
     with pytest.raises(SandboxRefused) as refused:
         Sandbox.measure("required")
     assert str(refused.value) == "this host cannot isolate files and network (bubblewrap: no such program)"
-    assert Sandbox.measure("best").line == "sandbox: process limits; not isolated: files, network, processes"
+    assert Sandbox.measure("best").line == "sandbox: process limits; not isolated: channels, files, network, processes"
 
 
 def test_an_unknown_level_is_an_error():
@@ -67,14 +67,14 @@ def test_a_layer_that_is_left_out_is_not_used():
     ("names", "isolated", "line"),
     [
         ("seccomp landlock bubblewrap uid cgroups", True, "seccomp, landlock, bubblewrap, cgroups"),
-        ("bubblewrap", True, "bubblewrap"),
+        ("bubblewrap", True, "bubblewrap; not isolated: channels"),
         ("seccomp landlock", True, "seccomp, landlock"),
         ("seccomp landlock uid", True, "seccomp, landlock, uid"),
         ("seccomp", False, "seccomp; not isolated: files"),
-        ("landlock", False, "landlock; not isolated: network, processes"),
+        ("landlock", False, "landlock; not isolated: channels, network, processes"),
         ("seccomp uid", False, "seccomp, uid; not isolated: files (what all may read)"),
-        ("landlock uid", False, "landlock, uid; not isolated: network"),
-        ("cgroups", False, "cgroups; not isolated: files, network, processes"),
+        ("landlock uid", False, "landlock, uid; not isolated: channels, network"),
+        ("cgroups", False, "cgroups; not isolated: channels, files, network, processes"),
     ],
 )
 def test_the_line_says_what_is_open(names, isolated, line, monkeypatch):

@@ -14,25 +14,29 @@ from autograder.seccomp import (
     LAST,
     MACHINES,
     PROFILES,
+    SPECIAL,
     X32,
     Seccomp,
     numbers,
     program,
 )
 
-REFUSED, UNKNOWN = 0x00050001, 0x00050026
+REFUSED, AGAIN, UNKNOWN = 0x00050001, 0x0005000B, 0x00050026
 CLONE_THREAD = 0x00010000
 PTHREAD = 0x003D0F00  # the flags of pthread_create: memory, files, signals, thread and more
 
 #: Calls that came after libseccomp 2.5; from 424 on a call has the same number everywhere.
 NEWER = {"fchmodat2", "setxattrat", "removexattrat", "file_setattr", "statmount", "listmount", "open_tree_attr"}
+NEWER |= {"cachestat", "futex_waitv", "futex_wake", "futex_wait", "futex_requeue"}
 
 #: What must be among the forbidden whatever else is: one or more of each family.
 MUST = """socket socketpair connect bind execve execveat ptrace process_vm_readv process_vm_writev kill tkill tgkill
 pidfd_open pidfd_getfd pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo setpriority sched_setscheduler ioprio_set
 unshare setns mount umount2 chroot pivot_root open_tree move_mount fsopen mount_setattr io_uring_setup bpf
 perf_event_open userfaultfd keyctl add_key request_key kexec_load init_module finit_module memfd_create memfd_secret
-shmget msgget semget mq_open open_by_handle_at personality setresuid capset fchmod fchownat utimensat"""
+shmget msgget semget mq_open open_by_handle_at personality setresuid capset fchmod fchownat utimensat
+flock mincore fadvise64 readahead cachestat preadv2 futex_waitv futex_wake sysinfo statfs fstatfs pipe2 timer_create
+get_mempolicy mbind"""
 
 
 def run(code: bytes, number: int, machine: int, arguments: Sequence[int] = ()) -> int:
@@ -101,7 +105,7 @@ def test_every_family_is_forbidden(machine):
 def test_the_program_refuses_what_the_table_says_and_nothing_else(machine, profile):
     """Kills a jump that is one too long: every number is tried."""
     known, closed, code = numbers(machine), forbidden(machine), program(machine, profile)
-    special = {known[name] for name in ("clone", "clone3", "prlimit64")}
+    special = {known[row.split()[0]] for row in SPECIAL.split(",")}
     for number in range(LAST + 40):
         if number in special:
             continue
@@ -123,10 +127,42 @@ def test_arguments_decide_where_they_must(machine, profile):
     assert call("clone3", 1, 88) == UNKNOWN  # so that libc takes clone
     assert (call("prlimit64", 0, 7), call("prlimit64", 1, 7)) == (ALLOW, REFUSED)
     assert call("prlimit64", 1 << 32, 7) == ALLOW  # the kernel takes 32 bits of a process id: this is 0
-    assert call("fcntl", 3, 1) == ALLOW
-    assert {call("fcntl", 3, operation) for operation in (8, 15, 8 | 1 << 32)} == {REFUSED}
-    assert call("ioctl", 0, 0x5401) == ALLOW
-    assert {call("ioctl", 0, request) for request in (0x5412, 0x541C, 0x5412 | 1 << 40)} == {REFUSED}
+    assert {call("fcntl", 3, operation) for operation in (0, 1, 2, 3, 4, 1030)} == {ALLOW}
+    locks, owners, leases, hints = range(5, 8), (8, 10, 15), (1024, 1025, 1026), range(1035, 1039)
+    closed = {call("fcntl", 3, operation) for operation in (*locks, *owners, *leases, *hints, 36, 37, 38, 1 << 32 | 6)}
+    assert closed == {REFUSED}
+    assert {call("ioctl", 0, request) for request in (0x5401, 0x5421, 0x5451)} == {ALLOW}
+    assert {call("ioctl", 0, request) for request in (0x5412, 0x541C, 0x5412 | 1 << 40, 0x40086602)} == {REFUSED}
+
+
+@pytest.mark.parametrize(("machine", "profile"), BOTH)
+def test_nobody_is_woken_across_processes(machine, profile):
+    """Kills a filter that forgets that a queue of waiting threads may stand at a page of the library's file."""
+    code = program(machine, profile)
+    futex = [run(code, numbers(machine)["futex"], MACHINES[machine], (0, operation)) for operation in range(14)]
+    own = [run(code, numbers(machine)["futex"], MACHINES[machine], (0, operation | 128)) for operation in range(14)]
+    assert own == [ALLOW] * 14
+    assert [operation for operation, end in enumerate(futex) if end == AGAIN] == [0, 9]  # waits: as if woken
+    assert set(futex) == {AGAIN, REFUSED}
+
+
+@pytest.mark.parametrize(("machine", "profile"), BOTH)
+def test_only_what_concerns_the_caller_is_told_and_advised(machine, profile):
+    known, code = numbers(machine), program(machine, profile)
+
+    def call(name: str, *arguments: int) -> int:
+        return run(code, known[name], MACHINES[machine], arguments)
+
+    for name in ("sched_getaffinity", "sched_getattr", "getpgid", "getsid", "get_robust_list"):
+        assert (call(name, 0), call(name, 7)) == (ALLOW, REFUSED), name
+    for name in ("getpriority", "ioprio_get"):
+        assert (call(name, 1, 0), call(name, 1, 7)) == (ALLOW, REFUSED), name
+    other = (~7 << 3 | 2) & 0xFFFFFFFF  # the processor time of process 7
+    for name in ("clock_gettime", "clock_getres", "clock_nanosleep"):
+        assert (call(name, 2), call(name, other)) == (ALLOW, REFUSED), name
+    assert {call("madvise", 0, 0, advice) for advice in (0, 4, 8, 14, 16)} == {ALLOW}
+    assert {call("madvise", 0, 0, advice) for advice in (9, 12, 20, 21, 25, 100)} == {REFUSED}
+    assert (call("prctl", 15), call("prctl", 62)) == (ALLOW, REFUSED)
 
 
 @pytest.mark.parametrize(("machine", "profile"), BOTH)

@@ -20,7 +20,7 @@ LINEAR = ("Linear", Tensor.of([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], shape=(3, 2)), Ten
 LAST = ("Linear", Tensor.of([2.0, 0.0, 1.0], shape=(1, 3)), None)
 MODEL = Stage((LINEAR, ("Tanh",), LAST))
 INPUTS = Tensor.of([0.1, 0.2, 0.3, 0.4], shape=(2, 2))
-ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=())
+ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), rule=None, probe=None)
 
 
 def trained(stage, x):

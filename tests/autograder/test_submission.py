@@ -6,6 +6,7 @@ import ast
 import io
 import json
 import re
+import time
 import zipfile
 
 import pytest
@@ -16,7 +17,8 @@ from autograder import notebook, submission
 from autograder.__main__ import main
 from autograder.archive import ENTRY_LIMIT, HEADER_LIMIT, unpack
 from autograder.literals import literal
-from autograder.submission import Unreadable, choose, load, load_files
+from autograder.submission import Unreadable, candidates, load, load_files
+from autograder.versions import Version
 
 #: A busy machine is no failure.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -156,14 +158,18 @@ def test_files_that_are_named_unlike_any_topic_share_one_namespace(tmp_path):
         (["zero.py", "deep/er/zero.py"], ["zero.py"]),
         (["hand in/zero.py"], ["hand in/zero.py"]),
         (["a/b/zero.py", "a/b/collectives.py"], ["a/b/zero.py", "a/b/collectives.py"]),
-        (["repo/labs/zero.py", "repo/zero.py", "repo/page.ipynb"], ["repo/labs/zero.py", "repo/page.ipynb"]),
+        (
+            ["repo/zero.py", "repo/page.ipynb", "repo/labs/zero.py"],
+            ["repo/labs/zero.py", "repo/zero.py", "repo/page.ipynb"],
+        ),
         (["repo/labs/zero.py", "repo/tests/test_zero.py"], ["repo/labs/zero.py"]),
         (["__MACOSX/zero.py", ".git/zero.py", "labs/__init__.py"], []),
         (["zero.txt"], []),
     ],
 )
-def test_which_files_of_a_folder_count(paths, chosen):
-    assert sorted(choose(paths).values()) == sorted(chosen)
+def test_which_files_of_a_folder_may_count(paths, chosen):
+    """Those of labs come first: where nothing else decides, they count."""
+    assert [path for _, path in candidates(paths)] == chosen
 
 
 def test_the_hash_names_the_content(tmp_path):
@@ -221,6 +227,30 @@ def test_a_cell_with_very_many_statements_is_read_in_time(tmp_path):
     (tmp_path / "a.ipynb").write_bytes(cells("x=1\n" * 50_000))
     (unit,) = load(tmp_path / "a.ipynb", TOPICS).units
     assert unit.source.count("x=1") == 50_000
+
+
+MANY = {
+    "statements on one line": ["a=1;" * 100_000],
+    "definitions on one line": ["x=lambda:0;" * 40_000],
+    "powers": ["predict('a',(10**120)**400)\n" * 15_000],
+    "powers of powers": ["predict('a'," + "(" * 80 + "10" + "**400)" * 80 + ")\n"] * 500,
+    "cells": ["\0"] * 100_000,
+    "cells of a line": ["\n"] * 10_000,
+}
+
+
+@pytest.mark.parametrize("kind", MANY)
+def test_a_hostile_notebook_costs_the_grader_seconds(kind):
+    """Kills what takes minutes in the grader itself, where no limit of a child holds."""
+    cells = [{"cell_type": "code", "source": source} for source in MANY[kind]]
+    data = json.dumps({"cells": cells}).encode()
+    began = time.process_time()
+    if kind == "cells":
+        with pytest.raises(Unreadable, match="holds more than 10,000 cells: hand in your labs alone"):
+            submission.load_file("ada.ipynb", lambda: data)
+    else:
+        assert submission.load_file("ada.ipynb", lambda: data).problems == ()
+    assert time.process_time() - began < 10
 
 
 def test_a_path_that_is_not_there():
@@ -408,12 +438,14 @@ def test_a_damaged_archive_is_read_or_refused_with_a_sentence(changes, cut):
     except Unreadable as error:
         assert str(error).startswith("the archive ")  # noqa: PT017
         return
-    assert all(isinstance(content, bytes) for content in files.values())
+    assert all(isinstance(version.data, bytes) for version in files)
 
 
 def test_archives_of_windows_and_of_a_mac_are_read():
-    assert unpack(packed(("hand in\\labs\\zero.py", "A"), ("hand in\\notes.txt", ""))) == {"zero.py": b"A"}
-    assert unpack(packed(("x/zero.py", "A"), ("__MACOSX/x/._zero.py", "\0"), ("x/.DS_Store", ""))) == {"zero.py": b"A"}
+    windows = unpack(packed(("hand in\\labs\\zero.py", "A"), ("hand in\\notes.txt", "")))
+    mac = unpack(packed(("x/zero.py", "A"), ("__MACOSX/x/._zero.py", "\0"), ("x/.DS_Store", "")))
+    assert windows == [Version("zero.py", "hand in/labs/zero.py", b"A")]
+    assert mac == [Version("zero.py", "x/zero.py", b"A")]
 
 
 def test_very_many_entries_are_refused_before_they_are_listed(monkeypatch):
@@ -436,7 +468,7 @@ def test_an_archive_in_a_folder_counts_like_the_files_in_it(tmp_path):
     assert [unit.source for unit in both.units] == ["B = 1", "NEW = 1"]
     assert both.problems == (
         "data.zip: the archive is damaged or is not a zip file: pack it again",
-        "zero.py stands in labs.zip and beside it: the one beside it counts",
+        "labs.zip/labs/zero.py stands beside zero.py, which counts",
     )
 
 
@@ -447,6 +479,17 @@ def test_many_large_files_are_not_all_read():
     with pytest.raises(Unreadable, match="ann holds more than 64 MiB: clear the outputs"):
         load_files("ann", files, TOPICS)
     assert len(opened) == 5
+
+
+def test_reading_has_a_deadline_of_its_own(monkeypatch):
+    """Kills: many files, each small enough, that keep the grader busy where no limit of a child applies."""
+    source = b"predict('01-q', 1)\na = [" + b"1, " * 100_000 + b"]\n"
+    files = {f"f{number:02}.py": lambda: source for number in range(60)}
+    monkeypatch.setattr(submission, "READING", 0.2)
+    began = time.thread_time()
+    with pytest.raises(Unreadable, match=r"many takes more than 0 s to be read: hand in your labs alone"):
+        load_files("many", files, TOPICS)
+    assert time.thread_time() - began < 10
 
 
 def test_one_file_of_several_that_cannot_be_read_costs_only_itself():

@@ -14,6 +14,7 @@ from autograder.bank import find
 from autograder.classroom import Graded
 from autograder.collecting import Handed
 from autograder.judge import Answered, Grading, Mark, Share, refused
+from autograder.submission import shown
 
 
 def marked(item, state: str, score: float = 0.0, slip: str = "", hidden=()) -> Mark:
@@ -36,16 +37,15 @@ NAMES = [
     "Ana Novak",
     "Novak, Ana",
     'Sean "Rusty" O\'Brien',
-    "two\nlines",
-    "carriage\rreturn",
-    "both\r\nof them",
     "María José Peña",
     "李雷",
     "  blanks  ",
     "semi;colon",
     "",
 ]
-FORMULAS = ['=HYPERLINK("http://x","y")', "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1"]
+FORMULAS = ['=HYPERLINK("http://x","y")', "+1", "-2+3", "@SUM(A1)"]
+#: What hides a formula from the eye, begins a line, or steers the terminal that shows the table.
+CONTROL = ["\t=1", "\r=1", "\n=1", "two\nlines", "both\r\nof them", "\x1b[2J", "\u202etxt.py"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,6 +63,14 @@ def test_no_cell_begins_as_a_formula(name):
     for column in ("name", "email", "sid", "reason"):
         assert found[column] == f"'{name}", column
     assert not any(cell.startswith(tables.FORMULA) for line in read(text) for cell in line)
+
+
+@pytest.mark.parametrize("name", CONTROL)
+def test_no_cell_holds_a_control_character(name):
+    header, line = read(tables.class_csv([row(name, email=name, sid=name, reason=name)]))
+    found = dict(zip(header, line, strict=True))
+    assert {found[column] for column in ("name", "email", "sid", "reason")} == {shown(name)}
+    assert found["name"].isprintable()
 
 
 def test_a_name_that_is_not_unicode_is_written_all_the_same():

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import collections
+import enum
 import json
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder import child, child_wire, values
-from autograder.items import Iterator, Tensor
+from autograder.items import Array, Iterator, Tensor
 
 KEYS = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.text(max_size=5))
 PLAIN = st.recursive(
-    st.one_of(KEYS, st.floats(), st.builds(Tensor.of, st.lists(st.floats(width=32), max_size=4))),
+    st.one_of(
+        KEYS,
+        st.floats(),
+        st.builds(Tensor.of, st.lists(st.floats(width=32), max_size=4)),
+        st.builds(Array.of, st.lists(st.integers(0, 9), max_size=4), st.just("int64")),
+    ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
         st.lists(inner, max_size=4).map(tuple),
@@ -64,7 +74,7 @@ WIRES = st.recursive(
         st.booleans(),
         st.integers(),
         st.text(max_size=6),
-        st.sampled_from(["f", "l", "t", "d", "T", "R", "i", "x"]),
+        st.sampled_from(["f", "l", "t", "d", "T", "N", "R", "i", "x"]),
     ),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=2)),
     max_leaves=15,
@@ -114,6 +124,121 @@ def test_an_instance_of_a_dataclass_travels_by_name_and_fields():
     assert (second.name, second.fields) == ("Place", {"row": 4, "marks": {}})
     assert repr(first) == "Place(row=3, marks={'a': (0.5,)})"
     assert values.fresh(first) == first != second
+
+
+class Point(NamedTuple):
+    x: int
+    y: float
+
+
+class Rank(enum.IntEnum):
+    FIRST = 0
+    LAST = 7
+
+
+class Kind(enum.StrEnum):
+    SEND = "send"
+
+
+class OldKind(str, enum.Enum):  # noqa: UP042 - as it was written before there was StrEnum
+    SEND = "send"
+
+
+def bins():
+    found = collections.defaultdict(list)
+    found["a"].append(1)
+    return found
+
+
+def turned():
+    ordered = collections.OrderedDict(a=1, b=2)
+    ordered.move_to_end("a")
+    return ordered
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (bins(), {"a": [1]}),
+        (turned(), {"a": 1, "b": 2}),
+        (collections.Counter("aab"), {"a": 2, "b": 1}),
+        (Point(1, 2.5), (1, 2.5)),
+        (collections.namedtuple("Old", "a b")(1, [2]), (1, [2])),
+        ([Point(1, 2.0), {"p": Point(3, 4.0)}], [(1, 2.0), {"p": (3, 4.0)}]),
+        (Rank.LAST, 7),
+        ({Rank.FIRST: Kind.SEND}, {0: "send"}),
+        (OldKind.SEND, "send"),
+        (torch.zeros(2, 3).shape, (2, 3)),
+    ],
+    ids=repr,
+)
+def test_what_is_plain_to_its_author_travels(value, plain):
+    """Kills: "returned a defaultdict; return a dict"."""
+    line = child.dumps({"value": child_wire.encode(value)}).encode()
+    assert same(values.decode(values.parse(line)["value"]), plain)
+
+
+class Sly(collections.OrderedDict):
+    """Not one of the library's."""
+
+
+class Forged(dict):
+    """One that says it is the library's, and lies about what it holds."""
+
+    __module__ = "collections"
+
+    def items(self):
+        raise AssertionError("called")
+
+    __iter__ = __len__ = keys = values = __getitem__ = items
+
+
+Forged.__name__ = "Counter"
+
+
+class Liar(Point):
+    """A named tuple that lies about what it holds."""
+
+    def __iter__(self):
+        raise AssertionError("called")
+
+    __len__ = __getitem__ = __iter__
+
+
+class Weight(enum.Enum):
+    HEAVY = 7.5
+
+
+class Third(float, enum.Enum):
+    ONE = 0.25
+
+
+class Number(int):
+    pass
+
+
+def test_a_subclass_can_do_nothing_but_choose_its_value():
+    """Kills: an encoder that calls what a submission has overridden."""
+    assert child_wire.encode(Forged(a=1)) == ["d", ["a", 1]]
+    assert child_wire.encode(Liar(1, 2.0)) == ["t", 1, ["f", (2.0).hex()]]
+
+
+@pytest.mark.parametrize("value", [Sly(a=1), Weight.HEAVY, Third.ONE, Number(3), {1, 2}], ids=repr)
+def test_every_other_class_is_refused_by_its_name(value):
+    with pytest.raises(values.Refused, match=f"an? {type(value).__name__}; return "):
+        child_wire.encode(value)
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8", "f4", "?", "i8", ">i4"])
+def test_an_array_travels_with_its_numbers(dtype):
+    """Kills: bytes of the other order, and an array that is taken for a tensor."""
+    given = np.array([[1, 0, 2], [3, 4, 0]]).astype(dtype)
+    line = child.dumps({"value": child_wire.tensor(*child.array_parts(given), "N")}).encode()
+    found = values.decode(values.parse(line)["value"])
+    assert (type(found), found.shape, found.tolist()) == (Array, (2, 3), given.ravel().tolist())
+    assert found != Tensor(found.dtype, found.shape, found.data)
+    with pytest.raises(values.Refused, match="a NumPy array of float16; return one of float32, "):
+        child_wire.tensor(*child.array_parts(np.zeros(2, "f2")), "N")
 
 
 def test_a_dataclass_that_holds_itself_is_refused():

@@ -8,21 +8,14 @@ import pytest
 
 from autograder import bank, judge, leaks, verifying
 from autograder.__main__ import main
-from autograder.exam import Exam
+from autograder.exam import Exam, Paper
 from autograder.items import Case, Choice, Group, Iterator, Order, Part, Question, Slip, Tensor
-from autograder.sandbox import Sandbox
+from autograder.sandbox import Sandbox, SandboxFailed
 from autograder.submission import Submission, Unit
 from tests.autograder.toy_bank import KEY, LIMITS, RIGHT, SCALE, SPREAD, Toy, scale, slip_added
 
 STUB = "def scale(value, factor):\n    raise NotImplementedError('91-scale: not written yet')\n"
 QUESTIONS = [item for item in bank.items() if not hasattr(item, "function")]
-
-
-@pytest.fixture
-def key(tmp_path):
-    path = tmp_path / "key"
-    path.write_text("sesame\n")
-    return str(path)
 
 
 def graded(source: str, *items):
@@ -53,6 +46,34 @@ def test_what_is_not_graded_is_a_fault():
     grading = judge.refused("labs", "it is empty")
     assert verifying.shortfalls(grading, 0) == ["the reference is not graded: it is empty"]
     assert verifying.gains(grading, 0) == ["the stub is not graded: it is empty"]
+
+
+def test_a_child_that_does_not_start_is_a_fault_and_loses_no_other(monkeypatch):
+    """Kills: minutes of proof that end in one sentence about the sandbox, and say nothing of what was found."""
+    judged = judge.judge
+
+    def fail(submission, *rest):
+        if submission.name == "solutions":
+            raise SandboxFailed("a child did not start")
+        return judged(submission, *rest)
+
+    monkeypatch.setattr(judge, "judge", fail)
+    item = next(item for item in bank.builds() if item.id == "01-training-time")
+    (fault,) = verifying.exercises([item], KEY)
+    assert fault.sentences == ("the reference is not graded: a child did not start",)
+
+
+def test_a_wrong_program_that_does_not_start_is_a_fault_and_loses_no_other(monkeypatch):
+    """Kills: a proof of the wrong programs that ends with the first child that did not start."""
+
+    def fail(paper, slip, place):
+        raise SandboxFailed("a child did not start")
+
+    monkeypatch.setattr(Paper, "slip_outcome", fail)
+    with Exam([SCALE], KEY) as exam:
+        found = verifying.slips(exam, SCALE)
+    names = [slip.name for slip in SCALE.slips]
+    assert found == [f"{name} is not graded: a child did not start" for name in names] != []
 
 
 def test_a_stub_earns_nothing():

@@ -24,7 +24,7 @@ from autograder.submission import Submission, Unit
 LIMITS = Limits(imports=10.0, call=10.0, submission=60.0)
 
 ANSWER = """
-import ctypes, fcntl, os, resource, socket, sys, threading
+import ctypes, fcntl, os, resource, socket, sys, threading, time
 
 def call(number, *arguments):
     if ctypes.CDLL(None, use_errno=True).syscall(number, *arguments) < 0:
@@ -86,6 +86,19 @@ REFUSED = {
     "times of files": "os.utime('.')",
     "a pipe with a name": "os.mkfifo('p'); os.remove('p')",
     "what changes are made": f"call({({'x86_64': 294, 'aarch64': 26}).get(platform.machine())}, 0)",
+    "a lock": "fcntl.flock(open(os.__file__), fcntl.LOCK_EX)",
+    "a lock of a record": "fcntl.lockf(open(os.__file__), fcntl.LOCK_SH)",
+    "who holds a lock": "fcntl.fcntl(open(os.__file__), fcntl.F_GETLK, bytes(32))",
+    "a lease": "fcntl.fcntl(os.open('l', os.O_CREAT), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
+    "a notice of changes": "fcntl.fcntl(os.open('.', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_CREATE)",
+    "threads of others": f"call({({'x86_64': 202, 'aarch64': 98}).get(platform.machine())}, bytes(8), 1, 1, 0, 0, 0)",
+    "what is in memory": "os.preadv(os.open(os.__file__, os.O_RDONLY), [bytearray(9)], 0, os.RWF_HIPRI)",
+    "what stays in memory": "os.posix_fadvise(os.open(os.__file__, os.O_RDONLY), 0, 0, os.POSIX_FADV_DONTNEED)",
+    "memory of the machine": f"call({({'x86_64': 99, 'aarch64': 179}).get(platform.machine())}, bytes(112))",
+    "space on the disk": "os.statvfs('.')",
+    "a pipe, which has a number": "os.pipe()",
+    "another's group": "os.getpgid(os.getppid())",
+    "another's processor time": "time.clock_gettime((~os.getppid() << 3) | 2)",
 }
 
 

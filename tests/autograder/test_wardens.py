@@ -149,22 +149,48 @@ def open_folder():
         yield Path(folder)
 
 
-def test_files_that_every_user_may_read_are_said(users, monkeypatch, open_folder):
-    """Kills a line that calls files guarded when the bank can be read."""
+def test_a_user_of_its_own_does_not_isolate_files(users, monkeypatch, open_folder):
+    """Kills: a class that is graded where a submission reads a neighbour's file, or leaves one for the next."""
     monkeypatch.setattr(user_drop, "HERE", open_folder)
+    neighbour, left = open_folder / "neighbour.py", Path(tempfile.gettempdir(), f"left-{os.getpid()}")
+    neighbour.write_text("x")
+    neighbour.chmod(0o644)
+    assert values(users, f"open({str(neighbour)!r})", f"open({str(left)!r}, 'w').close()") == ["done"] * 2
+    left.unlink()
+    open_folder.chmod(0o700)  # the grader itself is closed, which is not enough
     layer = UserDrop()
     assert layer.measure() == ""
-    assert "files" not in layer.guards
     monkeypatch.setattr(sandbox, "measured", lambda: ((ProcessLayer(), ""), (sandbox.Seccomp(), ""), (layer, "")))
-    line = Sandbox.measure("best").line
-    assert line.endswith(f"; not isolated: files (files that every user may read, such as the grader in {open_folder})")
-    with pytest.raises(sandbox.SandboxRefused, match="leaves open files that every user may read"):
+    box = Sandbox.measure("best")
+    assert not box.isolated
+    assert box.line.endswith(
+        "uid; not isolated: files (files that every user may read or write, such as those in /tmp)"
+    )
+    with pytest.raises(sandbox.SandboxRefused, match=r"cannot isolate files .*uid: it leaves open files that every"):
         Sandbox.measure("required")
+
+
+def test_alone_in_a_container_a_user_of_its_own_is_enough(users, monkeypatch, open_folder, tmp_path):
+    """One submission, in a container that is thrown away: nothing is there to be read once the grader is closed."""
+    monkeypatch.setattr(user_drop, "HERE", open_folder)
+    folders = [tmp_path / "source", tmp_path / "results"]
+    for folder in folders:
+        folder.mkdir(mode=0o700)
+
+    def line() -> str:
+        layer = UserDrop()
+        assert layer.measure() == ""
+        monkeypatch.setattr(sandbox, "measured", lambda: ((ProcessLayer(), ""), (sandbox.Seccomp(), ""), (layer, "")))
+        return Sandbox.measure("best", alone=folders).line
+
+    assert line().endswith(f"not isolated: files (files that every user may read, such as the grader in {open_folder})")
     open_folder.chmod(0o700)
-    closed = UserDrop()
-    assert closed.measure() == ""
-    monkeypatch.setattr(sandbox, "measured", lambda: ((ProcessLayer(), ""), (sandbox.Seccomp(), ""), (closed, "")))
-    assert Sandbox.measure("required").line == "sandbox: process limits, seccomp, uid"
+    assert line() == "sandbox: process limits, seccomp, uid"
+    assert Sandbox.measure("required", alone=folders).isolated
+    folders[1].chmod(0o755)
+    assert line().endswith(f"not isolated: files (files that every user may read, such as those in {folders[1]})")
+    with pytest.raises(sandbox.SandboxRefused, match=f"such as those in {folders[1]}"):
+        Sandbox.measure("required", alone=folders)
 
 
 def test_who_is_not_root_says_so(monkeypatch):

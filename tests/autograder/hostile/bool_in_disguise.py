@@ -1,7 +1,7 @@
-"""Returns an int subclass."""
+"""Returns a member of an enumeration for a number: the int that it is."""
 # item: call
 # earns: 0
-# ends: refused
+# ends: value
 # needs: nothing
 import enum
 

@@ -1,7 +1,7 @@
 """Returns a named tuple for a number."""
 # item: call
 # earns: 0
-# ends: refused
+# ends: value
 # needs: nothing
 import collections
 

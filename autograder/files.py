@@ -1,0 +1,40 @@
+"""Files that the grader writes: whole or not at all, and for their owner alone.
+
+Results, answers and vectors tell of people's work and of hidden inputs, so no other user of the machine may read them.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def save(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write a file to a temporary name in the same folder, then rename it. Only its owner can read it.
+
+    A text is written as UTF-8; what is no Unicode text in it (a file name may hold such letters) as escapes.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    target = Path(path)
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)  # of mode 0600
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, target)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def make_private(folder: str | os.PathLike[str]) -> None:
+    """Make a folder that only its owner can enter; one that is there is closed to all others.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    path = Path(folder)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.chmod(0o700)

@@ -1,0 +1,63 @@
+"""A row of a graded class as plain data, as a line of ``finished.jsonl`` keeps it, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom import Graded
+from autograder.collecting import Handed
+from autograder.items import Build
+from autograder.judge import Answered, Grading, Mark, Share
+
+
+def row_of(graded: Graded) -> dict[str, Any]:
+    """A row of the class as a line keeps it."""
+    handed, grading = graded.handed, graded.grading
+    return {
+        "id": handed.id,
+        "name": handed.name,
+        "sha256": grading.sha256,
+        "score": grading.score,
+        "points": grading.points,
+        "seconds": round(grading.seconds, 3),
+        "reason": grading.reason,
+        "late": handed.late,
+        "known": dict(handed.known),
+        "fault": graded.fault,
+        "submission": grading.name,
+        "problems": list(grading.problems),
+        "marks": {mark.item.id: _plain_mark(mark) for mark in grading.marks},
+        "questions": {one.item.id: [one.state, list(one.sentences)] for one in grading.questions},
+    }
+
+
+def _plain_mark(mark: Mark) -> dict[str, Any]:
+    shares = [[share.name, share.passed, share.total, share.score, share.points] for share in mark.shares]
+    texts = {"public": list(mark.public), "hidden": list(mark.hidden)}
+    slip = {"slip": mark.slip} if mark.slip else {}
+    return {"state": mark.state, "shares": shares} | {name: lines for name, lines in texts.items() if lines} | slip
+
+
+def graded_of(row: Mapping[str, Any], items: Mapping[str, Any]) -> Graded:
+    """The row that :func:`row_of` gave, with the items of its grading."""
+    handed = Handed(row["id"], Path(row["submission"]), row["name"], row["known"], row["late"])
+    marks = tuple(_mark(items[name], kept) for name, kept in row["marks"].items())
+    questions = tuple(Answered(items[name], state, tuple(said)) for name, (state, said) in row["questions"].items())
+    grading = Grading(
+        row["submission"],
+        row["sha256"],
+        marks,
+        questions,
+        tuple(row["problems"]),
+        row["reason"],
+        row["seconds"],
+    )
+    return Graded(handed, grading, row["fault"])
+
+
+def _mark(item: Build, kept: Mapping[str, Any]) -> Mark:
+    shares = tuple(Share(*share) for share in kept["shares"])
+    public, hidden = (tuple(kept.get(name, ())) for name in ("public", "hidden"))
+    return Mark(item, kept["state"], shares, public, hidden, kept.get("slip", ""))

@@ -1,0 +1,202 @@
+"""Several versions of one file in a submission: which of them counts, and what is said about it.
+
+Browsers, desktops, Jupyter and course platforms rename a file whose name is taken: ``zero (1).py``, ``zero copy.py``,
+``zero-Copy1.ipynb``, ``zero-1.py``. A learner who hands in both has often solved one and left the other a stub. The one
+that is solved counts; of two that are both written, none is chosen for the learner.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+import textwrap
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.items import Debug
+from autograder.submission import Unreadable, decode
+
+_ENDING = r"(?P<ending>\.(?:py|ipynb))"
+#: Names that only a copy has.
+MARKED = (
+    re.compile(r"(?P<stem>.+?)(?: -)?[ _-]copy(?:[ _-]?\(?\d{1,3}\)?)?" + _ENDING, re.I),
+    re.compile(r"(?P<stem>.+?)[ _]?\(\d{1,3}\)" + _ENDING, re.I),
+    re.compile(r"copy (?:\(\d{1,3}\) )?of (?P<stem>.+)" + _ENDING, re.I),
+)
+#: Names that a copy may have, and a part of a series too.
+NUMBERED = re.compile(r"(?P<stem>.+?)[ -]\d{1,3}" + _ENDING, re.I)
+#: What a file defines, also where it cannot be parsed: in a notebook, lines stand in quotes.
+DEFINED = re.compile(rb'(?:^|"|\\n)(?:async )?(?:def|class) (\w+)', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Version:
+    """One file: its name, where it stands in what was handed in, and its content."""
+
+    title: str
+    where: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function or class at the top of a file: its statements, and whether nobody has worked on it.
+
+    A stub does nothing but raise, or is still the wrong program that an exercise wants corrected.
+    """
+
+    body: tuple[str, ...]
+    stub: bool
+
+
+def settle(
+    versions: Sequence[Version], topics: Collection[str] = (), order: Sequence[str] = ()
+) -> tuple[dict[str, bytes], list[str]]:
+    """The files that count, by name, and a sentence about each choice.
+
+    Args:
+        versions: of two that are called alike, the one that counts for its place comes first.
+        topics: names of topic modules; a copy that has no original stands for the topic.
+        order: names in the order in which a platform says that they were handed in.
+
+    Raises:
+        Unreadable: two versions are both written and differ, and nothing says which one counts.
+    """
+    files, notes = {}, []
+    for title, group in _groups(versions, topics, order).items():
+        chosen, sentences = _one(title, group, order)
+        files[title] = chosen.data
+        notes += sentences
+    return files, notes
+
+
+# Which files are versions of one.
+
+
+def _groups(versions: Sequence[Version], topics: Collection[str], order: Sequence[str]) -> Mapping[str, list[Version]]:
+    """The versions of each file, by its name; those under the name itself come first."""
+    found: dict[str, list[Version]] = defaultdict(list)
+    for version in versions:
+        found[version.title].append(version)
+    copies: dict[str, list[str]] = defaultdict(list)
+    for title in found:
+        if original := _original(title, found, topics):
+            copies[original].append(title)
+    for original, titles in copies.items():
+        if original not in found and original.rpartition(".")[0] not in topics and len(titles) == 1:
+            continue  # it stands for nothing else
+        first = found[original][0] if original in found else found[titles[0]][0]
+        for title in titles:
+            if {title, original} <= set(order) or _are_related(first, found[title][0]):
+                found[original] += found.pop(title)
+    return found
+
+
+def _original(title: str, titles: Collection[str], topics: Collection[str]) -> str:
+    """What a file may be a copy of; empty when it is none."""
+    for pattern in (*MARKED, NUMBERED):
+        if match := pattern.fullmatch(title):
+            name = match["stem"] + match["ending"]
+            if name in titles or match["stem"] in topics or pattern is not NUMBERED:
+                return name
+    return ""
+
+
+def _are_related(one: Version, other: Version) -> bool:
+    """Whether two files are versions of one: at least half of what the smaller one defines stands in both."""
+    if one is other:
+        return True
+    left, right = (set(DEFINED.findall(version.data)) for version in (one, other))
+    shared = left & right
+    return bool(shared) and 2 * len(shared) >= min(len(left), len(right))
+
+
+# Which of them counts.
+
+
+def _one(title: str, group: Sequence[Version], order: Sequence[str]) -> tuple[Version, list[str]]:
+    """The version that counts, and what is said."""
+    distinct = list({version.data: version for version in reversed(group)}.values())[::-1]
+    if len(distinct) == 1:
+        return group[0], [f"{group[0].where} is taken for {title}"] * (group[0].title != title)
+    code = {version.where: _Code(version) for version in distinct}
+    others = {version.where: [other for other in distinct if other is not version] for version in distinct}
+    ahead = (v for v in distinct if all(code[other.where].is_behind(code[v.where]) for other in others[v.where]))
+    if (best := next(ahead, None)) is not None:
+        left = [other for other in others[best.where] if not code[best.where].is_behind(code[other.where])]
+        return best, [f"{other.where} is not written yet and {best.where} is: {best.where} counts" for other in left]
+    if all(version.title in order for version in distinct):
+        newest = max(distinct, key=lambda version: order.index(version.title))
+        what = f"was handed in again as {newest.where}: the newer one counts"
+        return newest, [f"{other.where} {what}" for other in others[newest.where]]
+    if len({version.title for version in distinct}) == 1:
+        first, *rest = distinct
+        return first, [f"{other.where} stands beside {first.where}, which counts" for other in rest]
+    first, second = distinct[:2]
+    raise Unreadable(f"{first.where} and {second.where} are versions of one file and differ: hand in one of them")
+
+
+class _Code:
+    """What a version says, as far as two versions are compared by it."""
+
+    def __init__(self, version: Version) -> None:
+        try:
+            trees = list(map(ast.parse, _sources(version)))
+        except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
+            trees = []
+        self.whole = [ast.dump(tree) for tree in trees]
+        self.definitions = {name: one for tree in trees for name, one in _definitions(tree)}
+
+    def is_behind(self, other: _Code) -> bool:
+        """Whether the other one says all that this one does: they are the same, or what differs is a stub here."""
+        if self.whole and self.whole == other.whole:
+            return True
+        own = [one for name, one in self.definitions.items() if other.definitions.get(name) != one]
+        return bool(own) and all(one.stub for one in own)
+
+
+def _sources(version: Version) -> list[str]:
+    """The code of a file: of a notebook, what is kept of its cells, and what was typed into ``predict``."""
+    if not version.title.lower().endswith(".ipynb"):
+        return [decode(version.title, version.data)]
+    from autograder import notebook
+
+    units, _, typed = notebook.parts(version.title, version.data)
+    return [*(unit.source for unit in units), repr(sorted(typed.items()))]
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            functions = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+            unwritten = bool(functions) and all(map(_only_raises, functions))
+            yield node.name, Definition(_statements(node), unwritten or _statements(node) == _given().get(node.name))
+
+
+def _only_raises(function: Any) -> bool:
+    body = _body(function)
+    return len(body) == 1 and isinstance(body[0], ast.Raise)
+
+
+@functools.cache
+def _given() -> dict[str, tuple[str, ...]]:
+    """The statements of the wrong programs that exercises want corrected, by name."""
+    from autograder import bank
+
+    wrong = {item.function: item.wrong for item in bank.builds() if isinstance(item, Debug) and item.wrong}
+    sources = {name: textwrap.dedent(inspect.getsource(program)) for name, program in wrong.items()}
+    return {name: _statements(ast.parse(source).body[0]) for name, source in sources.items()}
+
+
+def _statements(node: Any) -> tuple[str, ...]:
+    """The statements of a definition as text; its imports may stand at the top of the file in its place."""
+    return tuple(ast.dump(part) for part in _body(node) if not isinstance(part, ast.Import | ast.ImportFrom))
+
+
+def _body(node: Any) -> list[ast.stmt]:
+    """The statements of a definition without its docstring."""
+    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body

@@ -1,0 +1,24 @@
+"""A program handed in: what the report says of it, so that a test can judge whether that is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder import edits, judge, trusted
+from autograder.edits import Edit
+from autograder.exam import Exam
+from autograder.items import Build
+from autograder.judge import Mark
+
+
+def marked(item: Build, program: Callable[..., Any], key: str = "key 0", timeout: float = 2.0) -> Mark:
+    """The mark of ``program``; ``timeout`` is in seconds for one case."""
+    with Exam([item], key.encode()) as exam:
+        paper = exam.paper(item)
+        return judge.mark(paper, trusted.run(item, program, paper.cases, timeout))
+
+
+def edited(item: Build, *changes: Edit, key: str = "key 0") -> Mark:
+    """The mark of the reference with ``changes``."""
+    return marked(item, edits.edited(item.solution(), changes), key)

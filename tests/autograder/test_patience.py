@@ -1,0 +1,148 @@
+"""Patience: a busy host takes nothing from a program, and a program that waits or sleeps gains nothing by it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from autograder import patience
+from autograder.items import Build, Case
+from autograder.outcome import Outcome
+from autograder.patience import Patience
+from autograder.runner import Limits, Runner
+from autograder.sandbox import Sandbox
+from autograder.submission import Submission, Unit
+
+SPIN = "while True: pass"
+SOURCE = """
+import time
+
+def work(seconds):
+    began = time.process_time()
+    while time.process_time() < began + seconds:
+        pass
+    return seconds
+
+def sleep(seconds):
+    time.sleep(seconds)
+
+def fork(seconds):
+    import os
+    for _ in range(8):
+        os.fork()
+    while True:
+        pass
+"""
+
+
+@pytest.fixture
+def busy_host() -> Iterator[None]:
+    """One processor, for which six others compete."""
+    if not patience.waited([os.getpid()]):
+        pytest.skip("this host does not say how long a process has waited")
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    # Each in a session of its own: the kernel may share the processor out by sessions, and a child has its own, too.
+    others = [subprocess.Popen([sys.executable, "-c", SPIN], start_new_session=True) for _ in range(6)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+        os.sched_setaffinity(0, before)
+
+
+def asked(function: str, seconds: float, limits: Limits) -> tuple[Outcome, float]:
+    """What a function gives, and the seconds by the clock."""
+    item = Build(f"03-{function}", "target", function, "call", (), (), (), "3.1", "boundary")
+    with Runner(Submission("s", (Unit("s.py", SOURCE),)), Sandbox.measure("best"), limits) as runner:
+        began = time.monotonic()
+        (outcome,) = runner.run(item, [Case((seconds,))])
+        return outcome, time.monotonic() - began
+
+
+@pytest.mark.parametrize("level", [{"call": 0.8}, {"submission": 1.6}])
+def test_a_busy_host_takes_nothing_from_a_program(busy_host, level):
+    """Kills: a right program that is too slow because of others, in one call and in the time of a submission."""
+    outcome, taken = asked("work", 0.6, Limits(**{"imports": 30.0, "call": 30.0, **level}))
+    assert taken > 1.6
+    assert outcome == Outcome("value", 0.6)
+
+
+def test_who_sleeps_gains_nothing_by_it(busy_host):
+    outcome, taken = asked("sleep", 60.0, Limits(imports=30.0, call=1.0))
+    assert outcome == Outcome("timeout", detail="sleep did not return within 1.0 s")
+    assert taken < 30
+
+
+def test_who_makes_the_host_busy_is_ended(monkeypatch):
+    """Kills: processes of a submission that wait for each other, and so move their deadline without end."""
+    outcome, taken = asked("fork", 0.0, Limits(imports=30.0, call=0.3))
+    assert outcome.kind in ("timeout", "raised", "died")
+    assert taken < 60
+
+
+class Clock:
+    """Time that a test moves."""
+
+    def __init__(self) -> None:
+        self.now, self.lost = 100.0, 7.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def waited(self, pids: tuple[int, ...]) -> float:
+        return self.lost
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(patience.time, "monotonic", made.monotonic)
+    monkeypatch.setattr(patience, "waited", made.waited)
+    return made
+
+
+def test_a_deadline_is_moved_by_what_was_lost(clock):
+    waiting = Patience([1], 10.0)
+    assert (waiting.deadline, waiting.passed) == (101.0, False)
+    clock.now = 101.0
+    assert waiting.passed
+    assert waiting.lasts()
+    assert (waiting.deadline, waiting.excused) == (110.0, 0.0)
+    clock.now, clock.lost = 110.0, 10.0
+    assert waiting.lasts()
+    assert (waiting.deadline, waiting.excused) == (113.0, 3.0)
+    clock.now = 113.0
+    assert not waiting.lasts()
+
+
+def test_a_deadline_is_moved_only_so_far(clock):
+    waiting = Patience([1], 10.0)
+    waiting.lasts()
+    clock.lost += 1e6
+    waiting.lasts()
+    assert waiting.deadline == 100.0 + 10.0 * patience.MOST
+
+
+def test_a_process_that_ends_takes_nothing_back(clock):
+    """Kills: time that was excused, and is asked back when a process of the child has gone with its account."""
+    waiting = Patience([1], 10.0)
+    waiting.lasts()
+    clock.lost = 12.0
+    waiting.lasts()
+    clock.lost = 0.0
+    waiting.lasts()
+    assert waiting.excused == 5.0
+
+
+def test_a_host_that_does_not_say_loses_nothing(monkeypatch):
+    assert patience.family(2**22 + 1) == [2**22 + 1]
+    monkeypatch.setattr(patience, "_delay", lambda file: 0.0)
+    assert patience.waited([os.getpid()]) == 0.0

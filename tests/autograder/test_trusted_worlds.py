@@ -1,0 +1,26 @@
+"""Trusted programs in worlds: the log of a case holds what the program did in it, and nothing else."""
+
+from __future__ import annotations
+
+import torch
+import torch.distributed as dist
+
+from autograder import trusted_worlds
+from autograder.items import Build, Case
+
+
+def two_flags(rank):
+    """All-reduces one byte, as a program does whose ranks agree on a yes or no, then eight."""
+    flag = torch.zeros(1, dtype=torch.uint8)
+    dist.all_reduce(flag)
+    dist.all_reduce(torch.zeros(8, dtype=torch.uint8))
+    return flag.item()
+
+
+def test_a_message_of_one_byte_does_not_begin_another_case():
+    item = Build("03-flags", "target", "two_flags", "world", (), (), (), "3.1", "boundary")
+    cases = [Case(((0,), (1,)))] * 2
+    outcomes = trusted_worlds.together(item, two_flags, cases, timeout=20.0)
+    for outcome in outcomes:
+        sent = [(event.rank, event.sent) for event in outcome.events if event.operation == "all_reduce"]
+        assert sorted(sent) == [(0, 1), (0, 8), (1, 1), (1, 8)]
