@@ -1,7 +1,7 @@
 /* Runs the functions of explorers in Python, away from the page. One worker serves all explorers of a page.
 
    A request { ticket, module, name, state } is answered with { ticket, chart } (JSON text) or { ticket, error }; one
-   without a module is answered with { ticket } as soon as Python runs.
+   without a module is answered with { ticket } as soon as Python runs. With dead: true an answer says that Python did not start.
    The modules come from vendor/python.json, { name: source }; they import the standard library and each other. */
 "use strict";
 
@@ -36,25 +36,39 @@ function install(python, sources) {
   python.runPython('import sys; sys.path.insert(0, "/rankzero")');
 }
 
+/* A promise that is rejected when a file does not arrive. Pyodide alone would wait for that file forever. */
+function watchFetch() {
+  const plain = self.fetch;
+  return new Promise((_, fail) => {
+    const lost = () => fail(new Error("Python could not be loaded"));
+    self.fetch = (...request) => {
+      const reply = plain(...request);
+      reply.then(({ ok }) => ok || lost(), lost);
+      return reply;
+    };
+  });
+}
+
 async function start() {
-  const [python, sources] = await Promise.all([
+  const lost = watchFetch();
+  const [python, sources] = await Promise.race([lost, Promise.all([
     loadPyodide({ indexURL: `${base}vendor/pyodide/` }),
-    fetch(`${base}vendor/python.json`).then((reply) => {
-      if (!reply.ok) throw new Error(`python.json: ${reply.status}`);
-      return reply.json();
-    }),
-  ]);
+    fetch(`${base}vendor/python.json`).then((reply) => reply.json()),
+  ])]);
   install(python, sources);
   return python.runPython(RUN);
 }
 
 const started = start();
+started.catch(() => {}); // each request reports it
 
 self.onmessage = async ({ data: { ticket, module, name, state } }) => {
+  let run = null;
   try {
-    const run = await started;
+    run = await started;
     self.postMessage({ ticket, ...(module ? JSON.parse(run(module, name, JSON.stringify(state))) : {}) });
   } catch (error) {
-    self.postMessage({ ticket, error: String(error.message || error).trim().split("\n").pop(), fatal: true });
+    const text = String(error.message || error).trim().split("\n").pop();
+    self.postMessage({ ticket, error: text, fatal: true, dead: run === null });
   }
 };

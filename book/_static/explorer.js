@@ -8,19 +8,9 @@
   const base = new URL(".", document.currentScript.src).href;
   const SCRIPTS = ["vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js"];
   const STARTING = "Starting Python …";
-  const refusal = (failure) => `The chart does not move here: ${failure.message}.`;
+  const refusal = (failure) => `The chart does not move here: ${failure.message}. Press a control to try again.`;
 
   // Controls: what a native input means.
-
-  const PREFIXES = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
-  const BASE_UNITS = ["B", "B/s", "s", "FLOP", "FLOP/s"];
-
-  function shown(value, unit) {
-    const [size, prefix] = (BASE_UNITS.includes(unit) && value !== 0 &&
-      PREFIXES.find(([scale]) => Math.abs(value) >= scale)) || [1, ""];
-    const number = value / size;
-    return `${Number(number.toPrecision(4))} ${prefix}${unit}`.trim();
-  }
 
   function readVector(control, text) {
     const values = text.split(",").map((piece) => (piece.trim() === "" ? NaN : Number(piece)));
@@ -31,12 +21,12 @@
     return inside ? { value: values } : { error: `Each number must lie between ${low ?? "-∞"} and ${high ?? "∞"}.` };
   }
 
+  /* The read-outs come from Python with the stops, so that the page and a notebook show the same text. */
   function readRange(control, input) {
-    const value = control.stops[Number(input.value)];
-    const text = shown(value, control.unit);
+    const text = control.texts[Number(input.value)];
     input.parentElement.querySelector(".rz-value").textContent = text;
     input.setAttribute("aria-valuetext", text);
-    return { value };
+    return { value: control.stops[Number(input.value)] };
   }
 
   function read(control, input) {
@@ -49,21 +39,32 @@
 
   function wakeInput(control, input) {
     if (control.kind !== "Range") return;
+    control.texts = control.texts.split("|");
     [input.min, input.max, input.step] = [0, control.stops.length - 1, 1];
     input.value = control.stops.indexOf(control.default);
     readRange(control, input);
   }
 
-  // Engines: Python in a worker, Vega in the page; each starts once.
+  // Engines: Python in a worker, Vega in the page. Each starts once; after a failed start the next request tries again.
 
   let worker = null;
   let vega = null;
   const waiting = new Map();
   let tickets = 0;
 
+  /* Drops a worker whose Python did not start. The next request starts another one. */
+  function lose(dead, reason) {
+    if (dead !== worker) return; // an answer that was under way when the worker was dropped
+    dead.terminate();
+    worker = null;
+    for (const { fail } of waiting.values()) fail(new Error(reason));
+    waiting.clear();
+  }
+
   function startWorker() {
     const fresh = new Worker(`${base}explorer-worker.js`);
     fresh.onmessage = ({ data }) => {
+      if (data.dead) return lose(fresh, data.error);
       const { answer, fail } = waiting.get(data.ticket);
       waiting.delete(data.ticket);
       if (data.fatal) fail(new Error(data.error));
@@ -71,9 +72,7 @@
     };
     fresh.onerror = (event) => {
       event.preventDefault();
-      worker = null;
-      for (const { fail } of waiting.values()) fail(new Error("Python could not be loaded"));
-      waiting.clear();
+      lose(fresh, "Python could not be loaded");
     };
     return fresh;
   }
@@ -92,14 +91,25 @@
       const script = document.createElement("script");
       script.src = `${base}vendor/${path}`;
       script.onload = answer;
-      script.onerror = () => fail(new Error(`${path} could not be loaded`));
+      script.onerror = () => {
+        script.remove();
+        fail(new Error(`${path} could not be loaded`));
+      };
       document.head.append(script);
     });
   }
 
   function loadVega() {
     vega = vega || SCRIPTS.reduce((before, path) => before.then(() => loadScript(path)), Promise.resolve());
+    vega.catch(() => { vega = null; });
     return vega;
+  }
+
+  /* Asks Python while Vega loads. A failure comes when both have settled, so that what failed can be started again. */
+  async function askWithVega(request) {
+    const [reply, scripts] = await Promise.allSettled([ask(request), loadVega()]);
+    for (const { reason } of [reply, scripts]) if (reason) throw reason;
+    return reply.value;
   }
 
   // One figure.
@@ -117,7 +127,7 @@
   /* Draws one state; the sentence that it returns is empty unless the function refused the state. */
   async function draw(figure, state) {
     const { module, function: name } = figure.dataset;
-    const [reply] = await Promise.all([ask({ module, name, state }), loadVega()]);
+    const reply = await askWithVega({ module, name, state });
     if (reply.error) return reply.error;
     const place = document.createElement("div");
     await vegaEmbed(place, JSON.parse(reply.chart), { actions: false, mode: "vega-lite", renderer: "svg" });
@@ -147,15 +157,15 @@
     };
   }
 
-  /* The first touch starts the engines, so that they are ready when the first change comes. */
+  /* A touch starts the engines, so that they are ready for the first change; after a failed start, so does the next. */
   function warmAtFirstTouch(fields, status) {
     async function warm() {
-      fields.removeEventListener("focusin", warm);
-      fields.removeEventListener("pointerdown", warm);
-      if (status.textContent) return;
+      if (status.textContent === STARTING) return;
       status.textContent = STARTING;
       try {
-        await Promise.all([ask({}), loadVega()]);
+        await askWithVega({});
+        fields.removeEventListener("focusin", warm);
+        fields.removeEventListener("pointerdown", warm);
         if (status.textContent === STARTING) status.textContent = "";
       } catch (failure) {
         status.textContent = refusal(failure);

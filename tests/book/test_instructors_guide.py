@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import inspect
 import json
 import os
 import re
@@ -12,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -55,8 +55,10 @@ def programs() -> dict[str, str]:
     """Right in all, one known mistake, and no Python."""
     modules = [(ROOT / "solutions" / f"{item.module}.py").read_text(encoding="utf-8") for item in ITEMS]
     right = "\n".join(modules).replace("from __future__ import annotations\n", "")
-    slip = ITEMS[1].slips[0].program
-    wrong = f"{right}\n\n{inspect.getsource(slip)}\n\n{ITEMS[1].function} = {slip.__name__}\n"
+    slip = ITEMS[1].slips[0]
+    name = slip.name if slip.program else ITEMS[1].function
+    wrong = f"{right}\n\n{ITEMS[1].source_of(slip)}\n\n{ITEMS[1].function} = {name}\n"
+    wrong = wrong.replace("from __future__ import annotations\n", "")
     return {"ada": right, "ben": wrong, "zoe": "def zero_memory(:\n"}
 
 
@@ -90,13 +92,16 @@ def desk(tmp_path_factory) -> Path:
 def ran(block: str, folder: Path, environment: dict[str, str]) -> str:
     """What the commands of a block print; nothing that they started goes on after it."""
     command = ["bash", "-e", "-o", "pipefail", "-c", block]
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    process = subprocess.Popen(command, cwd=folder, env=environment, text=True, start_new_session=True, **both)
-    try:
-        printed, _ = process.communicate(timeout=LIMIT)
-    finally:
+    with tempfile.TemporaryFile("w+") as output:  # not a pipe: what a block leaves in the background may keep it open
+        both = {"stdout": output, "stderr": subprocess.STDOUT}
+        process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **both)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=LIMIT)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        output.seek(0)
+        printed = output.read()
     assert process.returncode == 0, f"{block}\n{printed}"
     return printed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 import urllib.request
 from pathlib import Path
@@ -139,6 +140,13 @@ class TestInstallCells:
         extra = install_cells.EXTRAS[page][0] if page else ""
         requirement = f'"rankzero[{extra}] @ git+https://new/y"' if page else "git+https://new/y"
         assert calls == [("pip", f"install --quiet {requirement}")]
+
+    @pytest.mark.parametrize("page", ["", *install_cells.EXTRAS])
+    def test_is_python_without_its_magic(self, page):
+        """Kills a branch of a magic alone: jupytext and Colab make it a comment, and no statement is left."""
+        source = install_cells.install_cell("https://new/y", page)
+        for comment in (r"\1# \2", r"# \1\2"):
+            compile(re.sub(r"^( *)(%.*)$", comment, source, flags=re.MULTILINE), "script", "exec")
 
 
 class TestEdit:

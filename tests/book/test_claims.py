@@ -1,0 +1,146 @@
+"""What pages say of other chapters and of libraries, held against the chapters and the libraries themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+
+import nbformat
+import pytest
+import torch
+
+from rankzero.published import BESIROGLU, CHINCHILLA, FITTED_FLOP, GOPHER
+from rankzero.units import MiB
+from solutions.ddp_buckets import ddp_steps
+from solutions.token_budgets import best_split
+from tools.common import BOOK
+
+PAGES = {int(path.name[:2]): path for path in sorted(BOOK.glob("*.ipynb"))}
+
+#: "the roofline of chapter 8", "batching (chapter 8)", "collectives from chapters 1 to 3".
+NEEDS = re.compile(r"(\w+) (?:of|from) chapters? (\d+)|(\w+) \(chapters? (\d+)\)")
+
+
+@cache
+def prose(chapter: int) -> str:
+    """The text of a chapter's page, each cell of Markdown in one line."""
+    cells = nbformat.read(PAGES[chapter], as_version=4).cells
+    return "\n\n".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+
+
+def opening(chapter: int) -> str:
+    """What a page says before its first section."""
+    return re.split(r" ## |\n\n## ", prose(chapter))[0]
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_what_a_page_needs_is_where_it_says(chapter):
+    """Kills: a page that sends its reader to a chapter for something that is not there."""
+    named = [(word or other, int(one or two)) for word, one, other, two in NEEDS.findall(opening(chapter))]
+    assert [(word, at) for word, at in named if word.rstrip("s").lower() not in prose(at).lower()] == []
+
+
+def test_some_pages_name_what_they_need():
+    """Otherwise the test above looks at nothing."""
+    assert sum(len(NEEDS.findall(opening(chapter))) for chapter in PAGES) >= 20
+
+
+def test_the_rule_of_20_is_an_extrapolation():
+    """Chapters 1 and 15: fitted up to 3e21 FLOP, tested at about 200 times that, and 18.4 there by the refit."""
+    assert FITTED_FLOP[0] < FITTED_FLOP[1] < CHINCHILLA.flops / 100
+    assert CHINCHILLA.flops == pytest.approx(5.76e23, rel=0.03)
+    assert GOPHER.flops / FITTED_FLOP[1] > 100
+    parameters, tokens = best_split(BESIROGLU, 5.76e23)
+    assert tokens / parameters == pytest.approx(20, rel=0.1)
+    assert "$3 \\cdot 10^{21}$ FLOP" in prose(1)
+    assert "3e21 FLOP" in prose(15)
+
+
+def test_the_time_outs_of_process_groups():
+    """Chapters 2 and 3: 10 minutes with NCCL, 30 with others, as the installed library says."""
+    said = " ".join((torch.distributed.init_process_group.__doc__ or "").split())
+    assert "Default value is 10 minutes for NCCL and 30 minutes for other backends" in said
+    assert torch.distributed.constants.default_pg_timeout.total_seconds() == 30 * 60
+    assert "10 minutes with NCCL" in prose(3)
+    assert "30 minutes with Gloo" in prose(3)
+    assert "30 minutes with Gloo" in prose(2)
+
+
+#: Two ranks break the contract of section 3.1 in its three ways, each in a group of its own.
+BREACHES = """
+import datetime, sys
+import torch, torch.distributed as dist, torch.multiprocessing as processes
+
+def operation(rank):
+    dist.all_reduce(torch.ones(1)) if rank == 0 else dist.broadcast(torch.ones(1), 0)
+
+def order(rank):
+    a, b = torch.tensor([1.0]), torch.tensor([10.0])
+    for x in (a, b) if rank == 0 else (b, a):
+        dist.all_reduce(x)
+    assert a == b == 11
+
+def length(rank):
+    dist.all_reduce(torch.ones(4 - 2 * rank))
+
+def run(rank, folder):
+    for breach in (operation, order, length):
+        store = f"file://{folder}/{breach.__name__}"
+        dist.init_process_group("gloo", store, datetime.timedelta(seconds=30), 2, rank)
+        try:
+            breach(rank)
+            print(breach.__name__, "unnoticed", flush=True)
+        except RuntimeError as error:
+            print(breach.__name__, "named" if "Detected mismatch" in str(error) else error, flush=True)
+        dist.destroy_process_group()
+
+if __name__ == "__main__":
+    processes.spawn(run, (sys.argv[1],), 2)
+"""
+
+
+def test_a_referee_who_is_asked_for(tmp_path):
+    """Chapter 3: with TORCH_DISTRIBUTED_DEBUG=DETAIL the first and the third breach are named, the second is not."""
+    (tmp_path / "breaches.py").write_text(BREACHES, encoding="utf-8")
+    debug = {**os.environ, "TORCH_DISTRIBUTED_DEBUG": "DETAIL", "TORCH_CPP_LOG_LEVEL": "ERROR"}
+    command = [sys.executable, str(tmp_path / "breaches.py"), str(tmp_path)]
+    found = subprocess.run(command, env=debug, capture_output=True, text=True, timeout=120, check=True).stdout
+    ends = set(re.findall(r"(operation|order|length) (named|unnoticed)", found))  # lines of two ranks may mix
+    assert ends == {("operation", "named"), ("order", "unnoticed"), ("length", "named")}
+    assert "`TORCH_DISTRIBUTED_DEBUG=DETAIL`" in prose(3)
+
+
+def test_a_graph_can_branch_on_the_device():
+    """Chapter 10: the installed PyTorch captures ``torch.cond`` as conditional nodes."""
+    assert importlib.util.find_spec("torch._higher_order_ops.cudagraph_conditional_nodes") is not None
+    assert "No graph can" not in prose(10)
+    assert "No CUDA graph can hold" not in prose(10)
+    assert "conditional nodes since 12.4" in prose(10)
+
+
+def test_the_largest_numbers_of_8_bits():
+    """Chapter 5: 448 with three bits of mantissa, 57,344 with two."""
+    e4m3, e5m2 = torch.finfo(torch.float8_e4m3fn), torch.finfo(torch.float8_e5m2)
+    assert [(kind.max, kind.eps) for kind in (e4m3, e5m2)] == [(448, 2**-3), (57_344, 2**-2)]
+    assert "E4M3 reaches up to 448 with three bits of mantissa, E5M2 up to 57,344 with two" in prose(5)
+
+
+def test_buckets_are_ordered_anew_after_the_first_backward_pass():
+    """Chapters 3 and 5: not before the first step."""
+    first, second = (step.buckets for step in ddp_steps(layers=8, layer_bytes=MiB, ranks=2)[:2])
+    assert [bucket.size for bucket in first] != [bucket.size for bucket in second]
+    assert "DDP orders them anew after the first backward pass" in prose(3)
+    assert "before the first step" not in prose(3)
+
+
+def test_what_is_said_of_later_chapters_and_of_drafts():
+    """Chapter 2 sends nobody to a later use of ``ring_shift``; chapter 11 counts EAGLE's passes."""
+    told = next(cell for cell in prose(2).split("\n\n") if "**Build** `ring_shift`" in cell)
+    named = [int(number) for number in re.findall(r"chapters? (\d+)", told)]
+    assert named == [3]
+    assert "ring" in prose(3).lower()
+    assert re.search(r"EAGLE's draft is autoregressive as well, \$k\$ passes for \$k\$", prose(11))
