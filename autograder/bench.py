@@ -61,11 +61,10 @@ class Bench:
 
     def _imported(self) -> Iterator[Unit]:
         """What edited references import of their package."""
-        edited = {item.module for item, slip in self._programs if slip.changes}
+        edited = {item.home for item, slip in self._programs if slip.changes}
         for name, file in closure.modules(f"solutions.{module}" for module in edited).items():
-            package, _, module = name.partition(".")
-            if package == "solutions" and module:
-                yield Unit(file.name, file.read_text(encoding="utf-8"), module)
+            if name.startswith("solutions.") and file.name != "__init__.py":
+                yield Unit(file.name, file.read_text(encoding="utf-8"), file.stem)
 
     def close(self) -> None:
         """End the children."""

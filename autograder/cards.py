@@ -245,7 +245,7 @@ def _task(item: Build) -> str:
     lines = [(_code(wording.call(item, one.case)), _code(right)) for one, right in zip(asked, told, strict=True)]
     how = (
         f"<p>{verb} <code>{item.function}</code> in the notebook of this page, in the cell above, or in "
-        f"<code>labs/{item.module}.py</code>; then run <code>check({item.function})</code>.</p>"
+        f"<code>labs/{item.file}</code>; then run <code>check({item.function})</code>.</p>"
     )
     how += _probed(item)
     table = _table(("call", "result"), lines)

@@ -1,8 +1,9 @@
 """In the child: the submission's code, compiled unit by unit, and what it may import.
 
-``labs`` is made of the submission itself; ``rankzero`` holds ``rankzero.units`` and nothing else; ``solutions`` and
-``autograder`` cannot be imported, and the ImportError says so. Standard library only, and as little of it as can be:
-the child's start is part of every grading.
+``labs`` is made of the submission itself, and finds a module by its own name, in whatever chapter's folder it was
+handed in or is looked for: ``labs.zero``, ``labs.ch05.zero`` and ``from ..ch05.zero`` are one. ``rankzero`` holds
+``rankzero.units`` and nothing else; ``solutions`` and ``autograder`` cannot be imported, and the ImportError says so.
+Standard library only, and as little of it as can be: the child's start is part of every grading.
 """
 
 # mypy: no-check-untyped-defs
@@ -16,6 +17,8 @@ CLOSED = {
     "rankzero": "only rankzero.units can be imported in grading",
 }
 
+#: The package in which every module of the submission runs: the name of a chapter, so that ``..ch03`` leads out of it.
+CHAPTER = "labs.chapter"
 ONLY_AST = 0x400
 FUTURE_ANNOTATIONS = 0x1000000
 
@@ -43,14 +46,14 @@ class Code:
     def module(self, name):
         """The module of the submission that holds topic ``name``, run on first use; None when there is none."""
         if name in self.folder:
-            __import__(f"labs.{name}")
-            return sys.modules[f"labs.{name}"]
+            __import__(f"{CHAPTER}.{name}")
+            return sys.modules[f"{CHAPTER}.{name}"]
         return self.shared_module()
 
     def shared_module(self):
         """The one namespace of a single file or notebook, run on first use; None for a folder of modules."""
         if self.shared is None and any(unit.module is None for unit in self.units):
-            self.shared = sys.modules["labs.submission"] = make_module("labs.submission", "labs")
+            self.shared = sys.modules[f"{CHAPTER}.submission"] = make_module(f"{CHAPTER}.submission", CHAPTER)
             self.run(self.shared, None)
         return self.shared
 
@@ -138,6 +141,16 @@ def safe_text(error):
         return ""
 
 
+def is_chapter(name):
+    """Whether ``labs.name`` is a folder of ``labs``: ``ch07``, or the one in which all modules run."""
+    return f"labs.{name}" == CHAPTER or (name[:2] == "ch" and len(name) == 4 and name[2:].isdigit())
+
+
+def topic(name):
+    """The module's own name: ``"zero"`` of ``"labs.ch05.zero"``."""
+    return name.rpartition(".")[2]
+
+
 def make_module(name, package):
     module = type(sys)(name)
     module.__package__ = package
@@ -153,9 +166,9 @@ class Finder:
 
     def find_spec(self, name, path=None, target=None):
         first, _, rest = name.partition(".")
-        if name in ("labs", "rankzero"):
+        if name in ("labs", "rankzero") or (first == "labs" and is_chapter(rest)):
             return self.ModuleSpec(name, self, is_package=True)
-        if first == "labs" and (rest in self.code.folder or self.code.shared_module()):
+        if first == "labs" and (topic(name) in self.code.folder or self.code.shared_module()):
             return self.ModuleSpec(name, self)
         if name == "rankzero.units":
             return self.ModuleSpec(name, self)
@@ -164,14 +177,21 @@ class Finder:
         return None
 
     def create_module(self, spec):
-        first, _, rest = spec.name.partition(".")
-        if first == "labs" and rest and rest not in self.code.folder:
-            return self.code.shared_module()
-        return None
+        return self.code.module(topic(spec.name)) if self.another_name(spec.name) else None
+
+    def another_name(self, name):
+        """Whether a module of the submission is imported by another name than the one under which it runs."""
+        first, _, rest = name.partition(".")
+        return first == "labs" and rest and not is_chapter(rest) and self.own_name(name) != name
+
+    def own_name(self, name):
+        return f"{CHAPTER}.{topic(name)}" if topic(name) in self.code.folder else ""
 
     def exec_module(self, module):
-        first, _, rest = module.__spec__.name.partition(".")
-        if rest == "units" and first == "rankzero":
+        name = module.__spec__.name
+        if name == "rankzero.units":
             exec(compile(self.units_source, "units.py", "exec", 0, True), module.__dict__)
-        elif first == "labs" and rest in self.code.folder:
-            self.code.run(module, rest)
+        elif name == self.own_name(name):
+            self.code.run(module, topic(name))
+        elif self.another_name(name):
+            module.__spec__ = None  # it keeps the name and package under which it ran

@@ -91,7 +91,7 @@ class _Lazy:
 
 
 def lazily(name: str) -> Any:
-    """The module ``name``, imported on first use: ``cost = lazily("solutions.collective_cost")``."""
+    """The module ``name``, imported on first use: ``cost = lazily("solutions.ch03.collective_cost")``."""
     return _Lazy(name)
 
 
@@ -235,7 +235,7 @@ class Build:
 
     Attributes:
         id: ``NN-`` and the function's name with hyphens.
-        module: topic module in ``solutions`` and ``labs``.
+        module: topic module in the chapter's package of ``solutions`` and ``labs``.
         function: its name, unique in the course.
         grade: ``call``, ``calls``, ``tensor`` or ``world``.
         cases: public cases: they stand on the page.
@@ -284,9 +284,19 @@ class Build:
         """What the hidden groups earn together."""
         return self.points - self.public_points
 
+    @property
+    def home(self) -> str:
+        """Its module below ``solutions`` and ``labs``: ``"ch05.zero"``."""
+        return f"{package(self.id)}.{self.module}"
+
+    @property
+    def file(self) -> str:
+        """Its file below ``solutions`` and ``labs``: ``"ch05/zero.py"``."""
+        return f"{package(self.id)}/{self.module}.py"
+
     def solution(self) -> Any:
         """The reference, from ``solutions``."""
-        return _reference(self.module, self.function)
+        return _reference(self.home, self.function)
 
     def program_of(self, slip: Slip) -> Any:
         """The complete wrong program: made of the reference when it is first asked for.
@@ -306,7 +316,7 @@ class Build:
 
     def _edited(self, make: Callable[[str, str, tuple[Edit, ...]], Any], slip: Slip) -> Any:
         try:
-            return make(self.module, self.function, slip.changes)
+            return make(self.home, self.function, slip.changes)
         except edits.DoesNotApply as error:
             raise edits.DoesNotApply(f"{self.id}, {slip.sentence!r}: {error}") from None
 
@@ -318,6 +328,12 @@ class Build:
             cases += [group.draw(rng) for _ in range(group.count - len(cases))]
             drawn.append((group, cases))
         return drawn
+
+
+def package(identifier: str) -> str:
+    """The package of an item's chapter, in every room: ``"ch05"`` for ``"05-..."``, ``"ch15"`` for ``"cap-..."``."""
+    number = identifier.partition("-")[0]
+    return f"ch{'15' if number == 'cap' else number}"
 
 
 def _reference(module: str, function: str) -> Any:

@@ -72,7 +72,7 @@ def files(root: Path) -> dict[str, bytes]:
         NotReleased: a lab or a page holds what a learner should write, or the course lacks a part.
     """
     found = {page.name: cleared(page) for page in sorted((root / "book").glob("*.ipynb"))}
-    found |= {f"labs/{lab.name}": lab.read_bytes() for lab in sorted((root / "labs").glob("*.py"))}
+    found |= {lab.relative_to(root).as_posix(): lab.read_bytes() for lab in sorted((root / "labs").rglob("*.py"))}
     for name, data in found.items():
         if written := sorted(_written(root, _sources(name, data))):
             raise NotReleased(f"{name} holds a body of {', '.join(written)}: run make stubs")
@@ -211,7 +211,7 @@ def _is_stub(node: Any) -> bool:
 
 
 def _reference(root: Path, item: Build) -> list[str]:
-    source = (root / "solutions" / f"{item.module}.py").read_text(encoding="utf-8")
+    source = (root / "solutions" / item.file).read_text(encoding="utf-8")
     return next(_body(node) for node in _definitions(source) if node.name == item.function)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,8 @@ IGNORED = ("__MACOSX", "__pycache__", "__init__.py")
 #: Endings of the files that hold code, and of those that are opened, in small letters.
 CODE = (".py", ".ipynb")
 OPENED = (*CODE, ".zip")
+#: What a chapter's folder in ``labs`` is called.
+CHAPTER = re.compile(r"ch\d\d")
 #: What to hand in, for sentences that refuse something else.
 WANTED = "hand in a .py file, a notebook (.ipynb), or a .zip of them"
 
@@ -225,7 +228,8 @@ def visible(name: str) -> bool:
 def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tuple[str, str]]:
     """Of the paths in a folder or archive, those that may count, each after its file's name.
 
-    Those of ``labs`` in the top folder (inside folders that hold nothing else), then those of the top folder itself.
+    Those of ``labs`` in the top folder (inside folders that hold nothing else) and of its chapters' folders, then those
+    of the top folder itself. The top folder may be ``labs``.
     """
     split = [(path, PurePosixPath(path).parts) for path in paths if path.lower().endswith(endings)]
     split = [(path, parts) for path, parts in split if all(map(visible, parts))]
@@ -233,7 +237,16 @@ def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tu
     while split and all(len(parts) > top + 1 and parts[top] == split[0][1][top] for _, parts in split):
         top += 1
     beside = [(shown(parts[-1]), path) for path, parts in split if len(parts) == top + 1]
-    return [(shown(parts[-1]), path) for path, parts in split if parts[top:-1] == ("labs",)] + beside
+    labs = [(shown(parts[-1]), path) for path, parts in split if _in_labs(parts[top:])]
+    return labs + [one for one in beside if one not in labs]
+
+
+def _in_labs(parts: Sequence[str]) -> bool:
+    """Whether a path below the top folder is a lab's: ``labs/zero.py``, ``labs/ch05/zero.py``, ``ch05/zero.py``."""
+    below = parts[1:] if parts[0] == "labs" else parts
+    if len(below) == 2:
+        return bool(CHAPTER.fullmatch(below[0]))
+    return len(below) == 1 and len(parts) == 2
 
 
 def _assemble(

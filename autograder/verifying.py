@@ -110,8 +110,8 @@ def submission(name: str, items: Iterable[Build] = ()) -> Submission:
     folder = room(name)
     if name == "labs":
         return load(folder, topics)
-    used = closure.modules(f"solutions.{topic}" for topic in topics)
-    files = {path.name: path.read_bytes for path in used.values() if path.parent == folder}
+    used = closure.modules(f"solutions.{item.home}" for item in items or bank.builds())
+    files = {path.name: path.read_bytes for path in used.values() if folder in path.parents and path.stem != "__init__"}
     return load_files(name, files, topics)
 
 

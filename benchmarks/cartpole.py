@@ -17,9 +17,9 @@ from pathlib import Path
 
 import torch
 
-from solutions.cartpole_runs import SOLVED, mean_return, networks
-from solutions.ppo_runs import train_cartpole
-from solutions.ppo_training_runs import ablations
+from experiments.ch12.ppo_training_runs import ablations
+from solutions.ch12.cartpole_runs import SOLVED, mean_return, networks
+from solutions.ch12.ppo_runs import train_cartpole
 
 STORED = Path(__file__).parents[1] / "rankzero" / "data" / "cartpole_ablations.json"
 

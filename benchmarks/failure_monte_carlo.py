@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from solutions.failing_runs import simulate_run
-from solutions.failure_monte_carlo import simulate_many
+from experiments.ch15.failure_monte_carlo import simulate_many
+from solutions.ch15.failing_runs import simulate_run
 
 #: How many times as fast the arrays have to be.
 LEAST_RATIO = 30.0

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, probing, values
+from autograder import bank, closure, probing, values
 from autograder.exam import Exam
 from autograder.items import Build, Case
 from autograder.judge import judge
@@ -63,14 +63,9 @@ def bare_start(sandbox: Sandbox) -> Callable[[], object]:
 def folder_of(items: Sequence[Build], folder: Path) -> Path:
     """The reference's modules of ``items``, and those that they import, as a learner's folder."""
     folder.mkdir()
-    todo = {item.module for item in items}
-    while todo:
-        name = todo.pop()
-        source = ROOT / "solutions" / f"{name}.py"
-        shutil.copy(source, folder)
-        lines = [line.split() for line in source.read_text(encoding="utf-8").splitlines()]
-        used = {words[1].strip(".") for words in lines if words[:1] == ["from"] and words[1].startswith(".")}
-        todo |= {other for other in used if other and not (folder / f"{other}.py").exists()}
+    for name, file in closure.modules(f"solutions.{item.home}" for item in items).items():
+        if name.startswith("solutions.") and file.name != "__init__.py":
+            shutil.copy(file, folder)
     return folder
 
 

@@ -41,9 +41,9 @@ ENDLESS = "\n\ndef ring_all_reduce_time(*_, **__):\n    while True:\n        pas
 
 def homework() -> list[str]:
     """Different submissions: the whole reference, with a slip, and in part."""
-    modules = sorted({bank.find(name).module for name in ITEMS})
+    modules = sorted({bank.find(name).file for name in ITEMS})
     future = "from __future__ import annotations\n"
-    sources = [(ROOT / "solutions" / f"{name}.py").read_text(encoding="utf-8").replace(future, "") for name in modules]
+    sources = [(ROOT / "solutions" / name).read_text(encoding="utf-8").replace(future, "") for name in modules]
     sources = [re.sub(r"^from \.\w+ import .*$", "", source, flags=re.MULTILINE) for source in sources]
     whole = future + "\n".join(sources[::-1])
     return [whole, *(whole.replace(*slip) for slip in SLIPS), future + sources[0], future + sources[-1]]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from _timing import medians
 
-from solutions.pipeline import pipeline_schedule, simulate_schedule
+from solutions.ch07.pipeline import pipeline_schedule, simulate_schedule
 
 #: What is aimed at: growth when one size doubles, and time over one pass over as many tuples.
 MOST_GROWTH, MOST_RATIO = 2.3, 100.0

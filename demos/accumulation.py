@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from experiments.ch05.accumulation_runs import Accumulated, accumulate
 from rankzero.units import ms
-from solutions.accumulation_runs import Accumulated, accumulate
 
 #: How far float32 may be off.
 NEAR = 1e-5
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     steps, count = asked.micro_steps, asked.rows
     if steps > count:
         options.error(f"--micro-steps must be at most the rows of a rank, {count}, got {steps}")
-    price = part(asked.code, "batching", "accumulated_step_time")
+    price = part(asked.code, "ch05.batching", "accumulated_step_time")
     seconds = {every: price(steps, asked.micro_time * ms, asked.sync_time * ms, sync_every=every) for every in (0, 1)}
     names = {"reduce every time": True, "no_sync but for the last": False}
     found = {name: accumulate(steps, every, asked.ranks, count) for name, every in names.items()}

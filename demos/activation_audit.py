@@ -40,13 +40,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.error(
             f"--heads must be a multiple of --kv-heads, and --head-dim even, got {given.heads}, {given.head_dim}"
         )
-    plan = part(given.code, "run_plan", "memory_per_stage")
+    plan = part(given.code, "ch15.run_plan", "memory_per_stage")
     sizes = {name: getattr(given, name) for name in ("hidden", "heads", "kv_heads", "head_dim", "ffn")}
     model = SimpleNamespace(layers=1, vocab=1, **sizes)
     formula = {}
     for way in WAYS:
         formula[way] = 2 * plan(model, [1], 1, 1, 1, 1, 1, recompute=way)[0]["activations"]  # it counts in bf16
-    from solutions.saved_block import Shape, saved_activations, statistics_bytes
+    from experiments.ch15.saved_block import Shape, saved_activations, statistics_bytes
 
     shape = Shape(**sizes)
     tokens = (1, 16) if given.quick else (2, 128)

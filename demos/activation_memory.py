@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.saved_tensors import CPU_MASK, ModernLayer, Sizes, beside_the_formula, classic, kept
+from experiments.ch06.saved_tensors import CPU_MASK, ModernLayer, Sizes, beside_the_formula, classic, kept
 
 
 def _picture(rows: Sequence[tuple]):
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [(tensor.name, tensor.bytes, tensor.bytes / unit) for tensor in found]
     counted, extra = beside_the_formula(found)
     shape = {"ffn": sizes.ffn, "kv_heads": sizes.kv_heads, "gated": True, "dropout": False} if modern else {}
-    formula = part(arguments.code, "activations", "activation_bytes")(
+    formula = part(arguments.code, "ch06.activations", "activation_bytes")(
         *(sizes.sequence, sizes.batch, sizes.hidden, sizes.heads),
         recompute=arguments.recompute,
         attention=attention,

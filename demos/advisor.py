@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from experiments.ch07.layout_search import explained, priced, search
 from rankzero import models
 from rankzero.layouts import Job, Layout
 from rankzero.units import GB
-from solutions.layout import step_parts, step_time
-from solutions.layout_search import explained, priced, search
+from solutions.ch07.layout import step_parts, step_time
 
 NAMES = [name for name, value in vars(models).items() if isinstance(value, models.Model)]
 
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     sizes = {"gpu_memory": asked.memory * GB, "network_bandwidth": asked.network * GB}
     job = Job(getattr(models, asked.model), asked.gpus, asked.batch, asked.sequence, **sizes)
-    chosen = part(asked.code, "layout", "choose_layout")(job)
+    chosen = part(asked.code, "ch07.layout", "choose_layout")(job)
     fitting, others = priced(job)
     rows = [(str(one), seconds, memory / GB) for seconds, memory, one in fitting[:10]]
     table = Table(("layout", "step (s)", "fullest GPU (GB)"), rows)

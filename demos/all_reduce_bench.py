@@ -16,11 +16,11 @@ from functools import partial
 
 from demos.all_reduce_race import race
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch04.all_reduce_runs import library_all_reduce, medians
+from experiments.ch04.hierarchical_all_reduce import hierarchical_all_reduce
+from experiments.ch04.link_fits import describe, describe_measured, fit_rows
 from rankzero import world
 from rankzero.units import GB, KiB, MiB, ms
-from solutions.all_reduce_runs import library_all_reduce, medians
-from solutions.hierarchical_all_reduce import hierarchical_all_reduce
-from solutions.link_fits import describe, describe_measured, fit_rows
 
 NAMES = ("library", "ring", "tree", "hierarchical")
 
@@ -55,9 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if set(names) - set(NAMES):
         options.error(f"argument --algorithm: must be names out of {','.join(NAMES)}, got {arguments.algorithm}")
     levels = partial(hierarchical_all_reduce, ranks_per_node=2 - ranks % 2)
-    ring, tree = part(code, "collectives", "ring_all_reduce"), part(code, "tree_collectives", "tree_all_reduce")
+    ring = part(code, "ch03.collectives", "ring_all_reduce")
+    tree = part(code, "ch04.tree_collectives", "tree_all_reduce")
     every = dict(zip(NAMES, (library_all_reduce, ring, tree, levels), strict=True))
-    chosen, bus = {name: every[name] for name in names}, part(code, "bandwidth", "bus_bandwidth")
+    chosen, bus = {name: every[name] for name in names}, part(code, "ch04.bandwidth", "bus_bandwidth")
     checks = [world.run(race, run, 1000, 1, ranks=ranks, backend="gloo") for run in chosen.values()]
     chosen_sizes, repeats = (arguments.sizes[:5:2], 2) if arguments.quick else (arguments.sizes, arguments.repeats)
     found = medians(chosen, chosen_sizes, ranks, repeats, arguments.backend)

@@ -16,10 +16,10 @@ import torch
 import torch.distributed as dist
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch03.naive_all_reduces import star_all_reduce, whole_ring_all_reduce
 from rankzero import world
 from rankzero.units import ms
-from solutions.collective_cost import traffic
-from solutions.naive_all_reduces import star_all_reduce, whole_ring_all_reduce
+from solutions.ch03.collective_cost import traffic
 
 
 def library(x: torch.Tensor) -> torch.Tensor:
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--bytes", type=whole(4, 2**28), default=4 * 2**20, help="size of the tensor")
     arguments = options.parse_args(argv)
-    ring = part(arguments.code, "collectives", "ring_all_reduce")
+    ring = part(arguments.code, "ch03.collectives", "ring_all_reduce")
     ways = {"star": star_all_reduce, "whole-tensor ring": whole_ring_all_reduce, "ring": ring, "library": library}
     elements, rounds = (min(arguments.bytes, 2**18), 3) if arguments.quick else (arguments.bytes, 15)
     elements //= 4

@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--skew", type=_skew, default=2.0, help="how much more the next rank to the left gets")
     arguments = options.parse_args(argv)
     ranks, sizes = arguments.ranks, routing_table(arguments.ranks, arguments.tokens, arguments.skew)
-    run = world.run(on_every_rank, part(arguments.code, "collectives", "all_to_all"), sizes, ranks=ranks)
+    run = world.run(on_every_rank, part(arguments.code, "ch03.collectives", "all_to_all"), sizes, ranks=ranks)
     ledger = run.ledger()
     rows = [(r, *sizes[r], ledger.sent(r), ledger.received(r)) for r in range(ranks)]
     header = ("from rank", *(f"to {c}" for c in range(ranks)), "bytes sent", "bytes received")

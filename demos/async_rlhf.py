@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch13.toy_models import reference
+from experiments.ch14 import async_runs, lag_runs
 from rankzero import stored_lag
 from rankzero.tiny import GPT
-from solutions import async_runs, lag_runs
-from solutions.toy_models import reference
 
 #: What the judge's verdict must gain in a run of all steps that is not held back too far.
 GAIN, MOST = 0.5, 4
@@ -40,7 +40,7 @@ def lagged(asked: Namespace, model: GPT, recipe: lag_runs.Recipe) -> bool:
 
 def together(asked: Namespace, model: GPT, recipe: lag_runs.Recipe) -> bool:
     """Two processes; whether the gate holds, and it learns as it should."""
-    parts = [part(asked.code, "weight_slots", name) for name in ("WeightSlots", "StalenessGate")]
+    parts = [part(asked.code, "ch14.weight_slots", name) for name in ("WeightSlots", "StalenessGate")]
     run = async_runs.together(model, asked.max_staleness, asked.steps, recipe, asked.seed, *parts)
     rows = [(step.version, step.judge, step.share, step.staleness, step.end) for step in run.steps]
     show(asked, Table((*STEP, *LAGGED), rows[:: max(1, asked.steps // 10)]), lambda: picture(rows, 4, "time (s)"))
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--lag", type=whole(0, 64), help="one process, its weights held back so many versions")
     options.add_argument("--store", action="store_true", help="run all lags and seeds and store the table: minutes")
     asked = options.parse_args(argv)
-    found = [part(asked.code, "off_policy", name) for name in ("importance_weights", "effective_sample_size")]
+    found = [part(asked.code, "ch14.off_policy", name) for name in ("importance_weights", "effective_sample_size")]
     recipe = lag_runs.Recipe(asked.correction, weights=found[0], sample_size=found[1])
     if asked.store:
         text = lag_runs.stored_text(lag_runs.lag_rows(reference()))

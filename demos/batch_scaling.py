@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict
 from demos.gradient_sync import wholes
-from solutions.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
+from experiments.ch05.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
 
 BASE_BATCH = 16
 RATES = {"adamw": 0.01, "sgd": 0.5}  # that suit the base batch
@@ -44,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if len(batches) < 2:
         options.error(f"--batches must hold two different ones at least, got {asked.batches}")
     rule, base = asked.rule, RATES[asked.optimizer]
-    scaled, noise_scale = (part(asked.code, "batching", n) for n in ("scaled_learning_rate", "gradient_noise_scale"))
+    names = ("scaled_learning_rate", "gradient_noise_scale")
+    scaled, noise_scale = (part(asked.code, "ch05.batching", name) for name in names)
     scaled(base, BASE_BATCH, BASE_BATCH, "linear")  # a part that is not written ends the demo before the work
     at, ranks, measured = ((0, 10), 2, 5) if asked.quick else ((0, 100), 4, 20)
     noise = {}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.pipeline_charts import pipeline_chart
+from solutions.ch07.pipeline_charts import pipeline_chart
 
 #: Schedules and their chunks.
 WAYS = {
@@ -37,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if asked.max_microbatches < asked.stages:
         options.error(f"--max-microbatches must be at least --stages, {asked.stages}, got {asked.max_microbatches}")
-    fraction = part(asked.code, "pipeline", "bubble_fraction")
-    overhead = part(asked.code, "pipeline", "bubble_overhead")
+    fraction = part(asked.code, "ch07.pipeline", "bubble_fraction")
+    overhead = part(asked.code, "ch07.pipeline", "bubble_overhead")
     most = min(asked.max_microbatches, 4 * asked.stages) if asked.quick else asked.max_microbatches
     counts = [asked.stages * 2**power for power in range(9) if asked.stages * 2**power <= most]
     rows, right = [], True

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from demos.gradient_sync import wholes
+from experiments.ch05.ddp_buckets import Sweep, bucket_sweep, layers_of
 from rankzero.units import KiB, MiB, ms
-from solutions.ddp_buckets import Sweep, bucket_sweep, layers_of
 
 
 def _picture(sweep: Sequence[Sweep]):
@@ -33,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--caps", type=wholes(1, 2**30), default=[4 * KiB, 256 * KiB, MiB, 64 * MiB], metavar="BYTES")
     options.add_argument("--rows", type=whole(1, 4096), default=32, help="of the batch of a rank")
     asked = options.parse_args(argv)
-    synchronize = part(asked.code, "data_parallel", "synchronize_gradients")
-    assign = part(asked.code, "buckets", "assign_buckets")
+    synchronize = part(asked.code, "ch05.data_parallel", "synchronize_gradients")
+    assign = part(asked.code, "ch05.buckets", "assign_buckets")
     layers, caps = (4, asked.caps[-2:]) if asked.quick else (asked.layers, asked.caps)
     steps = 1 if asked.quick else 3
     sweep = bucket_sweep(caps, layers, asked.layer_bytes, asked.ranks, steps, asked.rows, synchronize=synchronize)

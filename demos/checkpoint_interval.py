@@ -48,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--restart", type=number(1e6), default=300.0, help="seconds")
     options.add_argument("--sweep", action="store_true", help="draw the error of Young and Daly in place of the waste")
     given = options.parse_args(argv)
-    optimum = part(given.code, "checkpointing", "optimal_checkpoint_interval")
-    wasted = part(given.code, "checkpointing", "checkpoint_waste")
+    optimum = part(given.code, "ch15.checkpointing", "optimal_checkpoint_interval")
+    wasted = part(given.code, "ch15.checkpointing", "checkpoint_waste")
     stall, mtbf = given.checkpoint, given.mtbf_hours * hour
     best = {name: optimum(stall, mtbf, name) for name in METHODS}
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch06.checkpoint_runs import CONFIG, checkpoint_run, measured_sizes, predicted
 from rankzero.units import MB, ms
-from solutions.checkpoint_runs import CONFIG, checkpoint_run, measured_sizes, predicted
 
 
 def _picture(rows: Sequence[tuple]):
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     layers = min(arguments.layers, 6) if arguments.quick else arguments.layers
     if arguments.segment and arguments.segment > layers:
         options.error(f"--segment must be at most the layers, {layers}, got {arguments.segment}")
-    best_segment = part(arguments.code, "activations", "best_segment")
+    best_segment = part(arguments.code, "ch06.activations", "best_segment")
     config = replace(CONFIG, layers=layers)
     layer, point = measured_sizes(config)
     best, least = best_segment(layers, layer, point)

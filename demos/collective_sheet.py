@@ -10,14 +10,14 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch03.explorers import starting_blocks
 from rankzero import world
-from solutions.collective_semantics import OPERATIONS, REDUCTIONS
-from solutions.explorers_03 import starting_blocks
+from solutions.ch03.collective_semantics import OPERATIONS, REDUCTIONS
 
 
 def on_every_rank(cases: list[tuple]) -> list[list[float] | None]:
     """The library's answer to each ``(operation, inputs, root, reduction)``, on this rank."""
-    from solutions.library_collectives import library_collective
+    from experiments.ch03.library_collectives import library_collective
 
     return [library_collective(*case) for case in cases]
 
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for rank in range(arguments.ranks)
     ]
     show(arguments, Table(("operation", "rank", "before", "after"), rows), lambda: _picture(states))
-    expected = part(arguments.code, "collective_semantics", "collective_outputs")
+    expected = part(arguments.code, "ch03.collective_semantics", "collective_outputs")
     right = all(agree(expected(*case), states[case[0]][1]) for case in cases)
     return verdict(right, f"collective_outputs of {arguments.code} says the same as the library")
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch11.combined_runs import form_pair, structured
+from experiments.ch11.constrained_runs import CONTEXT, SCHEMA, Constraint, constraint_for
 from rankzero.json_judge import json_fault
-from solutions.combined_runs import form_pair, structured
-from solutions.constrained_runs import CONTEXT, SCHEMA, Constraint, constraint_for
 
 
 def read(options: ArgumentParser, path: Path | None) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def read(options: ArgumentParser, path: Path | None) -> dict[str, Any]:
 def compiled(options: ArgumentParser, schema: dict[str, Any], code: str, limit: int) -> Constraint:
     """The schema for the byte-pair vocabulary, with the functions of ``code``."""
     index, make, regex = (
-        part(code, "constrained", name) for name in ("token_index", "ConstraintState", "schema_to_regex")
+        part(code, "ch11.constrained", name) for name in ("token_index", "ConstraintState", "schema_to_regex")
     )
     try:
         found = constraint_for(schema, index=index, make=make, regex=regex)
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     schema = read(options, asked.schema)
     forms = compiled(options, schema, asked.code, asked.limit)
-    step = part(asked.code, "speculative", "speculative_step")
+    step = part(asked.code, "ch11.speculative", "speculative_step")
     pair, samples = (form_pair(3, 3), 3) if asked.quick else (form_pair(), asked.samples)
     ways = {"mask": (0, False), "draft": (asked.k, False), "jump": (0, True), "draft and jump": (asked.k, True)}
     rows, right = [], True

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch11 import constrained_runs as runs
 from rankzero.json_judge import json_fault
-from solutions import constrained_runs as runs
 
 
 def fault(text: str, form: runs.Constraint, schema: dict[str, Any] | None) -> str | None:
@@ -27,7 +27,7 @@ def fault(text: str, form: runs.Constraint, schema: dict[str, Any] | None) -> st
 def compiled(options: Any, asked: Any) -> tuple[runs.Constraint, dict[str, Any] | None]:
     """The form that was asked for; what cannot be compiled ends the demo with one sentence."""
     names = ("token_index", "ConstraintState", "schema_to_regex")
-    index, make, regex = (part(asked.code, "constrained", name) for name in names)
+    index, make, regex = (part(asked.code, "ch11.constrained", name) for name in names)
     try:
         schema = json.loads(asked.schema.read_text(encoding="utf-8")) if asked.schema else runs.SCHEMA
         if not isinstance(schema, dict):

@@ -11,7 +11,7 @@ from random import Random
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero.sim.batching import POLICIES, Run, poisson_arrivals
-from solutions.serving import workload
+from solutions.ch08.serving import workload
 
 
 def _picture(runs: dict[str, Run]):
@@ -41,10 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     longest = 60 if asked.quick else 512
     lengths = workload(min(asked.requests, 20) if asked.quick else asked.requests, sigma=asked.sigma, seed=asked.seed)
     lengths = [min(longest, length) for length in lengths]
-    static_spans, continuous_spans = (part(asked.code, "serving", f"{n}_batching") for n in ("static", "continuous"))
+    names = ("static_batching", "continuous_batching")
+    static_spans, continuous_spans = (part(asked.code, "ch08.serving", name) for name in names)
     runs = simulated(lengths, asked.slots, asked.rate, asked.seed)
     if asked.engine == "tiny":
-        from solutions.serving_runs import engine_run
+        from experiments.ch08.serving_runs import engine_run
 
         runs = {name: engine_run(lengths, asked.slots, name) for name in runs}
     rows = [(name, *run.row().values()) for name, run in runs.items()]

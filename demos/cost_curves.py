@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from rankzero.units import GB, KB, MB, format_bytes, us
-from solutions.all_reduce_algorithms import ALGORITHMS
+from solutions.ch04.all_reduce_algorithms import ALGORITHMS
 
 #: From 1 KB to 100 GB, four sizes for each power of ten.
 SIZES = [KB * 10 ** (place / 4) for place in range(33)]
@@ -48,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--bandwidth", type=positive, default=50 * GB, help="of a port, one direction, bytes/s")
     arguments = options.parse_args(argv)
     link = (arguments.ranks, arguments.bandwidth, arguments.latency)
-    time = part(arguments.code, "all_reduce_algorithms", "all_reduce_time")
-    crossover = part(arguments.code, "all_reduce_algorithms", "crossover_bytes")
+    time = part(arguments.code, "ch04.all_reduce_algorithms", "all_reduce_time")
+    crossover = part(arguments.code, "ch04.all_reduce_algorithms", "crossover_bytes")
     names = ALGORITHMS if arguments.ranks & (arguments.ranks - 1) == 0 else ALGORITHMS[:3]
     times = {name: [time(name, size, *link) for size in SIZES] for name in names}
     rows = []

@@ -24,11 +24,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--model", choices=MODELS, default="LLAMA3_8B")
     options.add_argument("--sequence", type=whole(1, 2**20), default=8192, help="tokens")
     given = options.parse_args(argv)
-    count, flops = (part(given.code, "flops", name) for name in ("parameter_count", "training_flops"))
+    count, flops = (part(given.code, "ch15.flops", name) for name in ("parameter_count", "training_flops"))
     whole_model = MODELS[given.model]
     shape = (whole_model.heads, whole_model.kv_heads, whole_model.head_dim, whole_model.ffn, whole_model.vocab)
     formula = count(whole_model.layers, whole_model.hidden, *shape, whole_model.gated, whole_model.tied_embeddings)
-    from solutions.counted_flops import counted_parameters, counted_step, matrix_parameters
+    from experiments.ch15.counted_flops import counted_parameters, counted_step, matrix_parameters
 
     added = counted_parameters(whole_model)
     model = replace(whole_model, layers=1) if given.quick else whole_model

@@ -22,8 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     import torch
 
+    from experiments.ch10 import dispatch_runs
     from rankzero.cpu_graph import best_device, graph_for
-    from solutions import dispatch_runs
 
     device = best_device() if asked.device == "auto" else asked.device
     if device == "cuda" and not torch.cuda.is_available():
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(asked, Table(("a pass", "time (us)"), rows))
     if device == "cpu":
         print(f"CpuGraph replays {found.operations} operations through Python: this is no measurement of speed")
-    runner = part(asked.code, "graph_runner", "GraphRunner")(
+    runner = part(asked.code, "ch10.graph_runner", "GraphRunner")(
         dispatch_runs.small_layers(2).to(device), [1, 4, 16], 32, graph_for(device)
     )
     print(f"a runner for batches up to 16: {_run(runner, device)} graphs for 5 batches")

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions import data_parallel_runs as runs
+from experiments.ch05 import data_parallel_runs as runs
 
 
 def cut(batch: int, ranks: int, unequal: bool) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if batch < ranks or (batch % ranks and not asked.unequal):
         options.error(f"--batch must be a multiple of --ranks, or --unequal and no less, got {batch} and {ranks}")
     counts = cut(batch, ranks, asked.unequal)
-    synchronize = part(asked.code, "data_parallel", "synchronize_gradients")
+    synchronize = part(asked.code, "ch05.data_parallel", "synchronize_gradients")
     rest = (min(asked.steps, 3) if asked.quick else asked.steps, "float64" if asked.float64 else "float32")
     one_by_one = functools.partial(synchronize, bucket_bytes=1)
     found = {

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch02.blocking_rings import ring_programs, run_program, stuck
 from rankzero import world
-from solutions.blocking_rings import ring_programs, run_program, stuck
 
 PATTERNS = ("send-send", "wrong-source", "ring")
 
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = options.parse_args(argv)
     calls = programs(arguments.pattern, arguments.ranks)
     ranks, blocked = len(calls), {}
-    predicted = part(arguments.code, "deadlock", "simulate")(calls)[1]
+    predicted = part(arguments.code, "ch02.deadlock", "simulate")(calls)[1]
     try:
         world.run(run_program, calls, ranks=ranks, timeout=0.7 if arguments.quick else arguments.deadline)
     except world.WorldError as error:

@@ -36,7 +36,7 @@ def compared(layers: int, compile_too: bool) -> Table:
 
     import torch
 
-    from solutions import dispatch_runs
+    from experiments.ch10 import dispatch_runs
 
     model, x = dispatch_runs.small_layers(layers), torch.zeros(32, 32)
     with warnings.catch_warnings():
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     import torch
 
-    from solutions import dispatch_runs
+    from experiments.ch10 import dispatch_runs
 
     if asked.device == "cuda" and not torch.cuda.is_available():
         options.error("--device cuda: there is no GPU here")

@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--counts", type=_counts, default=[100, 100, 100, 50], help="values on each rank, with commas")
     arguments = options.parse_args(argv)
     counts = arguments.counts
-    mean = part(arguments.code, "distributed_stats", "distributed_mean")
+    mean = part(arguments.code, "ch03.distributed_stats", "distributed_mean")
     answer, plain, weighted = world.run(on_every_rank, mean, counts, ranks=len(counts)).values[0]
     everything = torch.cat([torch.full((count,), float(rank)) for rank, count in enumerate(counts)]).double()
     truth, whole = everything.mean().item(), gradient(torch.cat(samples(counts)))

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.collective_cost import traffic
-from solutions.expert_parallel_runs import HIDDEN, expert_parallel_run
+from experiments.ch07.expert_parallel_runs import HIDDEN, expert_parallel_run
+from solutions.ch03.collective_cost import traffic
 
 #: Largest difference from the layer in one process, in float64.
 NEAR = 1e-9
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ranks, experts = asked.ranks, asked.experts
     if experts % ranks or asked.top_k > experts:
         options.error("--experts must be a multiple of --ranks, and --top-k at most --experts")
-    layer = part(asked.code, "moe", "expert_parallel_forward")
+    layer = part(asked.code, "ch07.moe", "expert_parallel_forward")
     total = min(asked.tokens, 64) if asked.quick else asked.tokens
     tokens = [total * (rank + 1) // ranks - total * rank // ranks for rank in range(ranks)]
     moved = tokens[0] // 2

@@ -14,8 +14,8 @@ from random import Random
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from demos.plan import number
 from rankzero.units import day, minute
-from solutions import llama_405b
-from solutions.checkpointing import checkpoint_waste, optimal_checkpoint_interval
+from solutions.ch15 import llama_405b
+from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 
 PARTS = ("useful", "checkpoint", "lost", "restart")
 
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--seeds", type=whole(2, 2000), default=100)
     options.add_argument("--weibull", type=number(10.0), default=1.0, help="shape; 1 is exponential")
     given = options.parse_args(argv)
-    simulate = part(given.code, "failing_runs", "simulate_run")
+    simulate = part(given.code, "ch15.failing_runs", "simulate_run")
     mtbf = llama_405b.WINDOW / llama_405b.UNEXPECTED * 16_384 / given.gpus
     work, seeds = (4.0, 30) if given.quick else (given.days, given.seeds)
     best = optimal_checkpoint_interval(given.stall, mtbf, "exact")

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch02.ping_pong import SIZES, ping_pong
 from rankzero.units import KiB, MiB, format_bytes, format_time, us
-from solutions.ping_pong import SIZES, ping_pong
 
 
 def squared_errors(latency: float, bandwidth: float, times: dict[int, float]) -> float:
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--repeats", type=whole(1, 1000), default=30, help="round trips of a small message")
     arguments = options.parse_args(argv)
-    fit_alpha_beta = part(arguments.code, "bandwidth", "fit_alpha_beta")
+    fit_alpha_beta = part(arguments.code, "ch04.bandwidth", "fit_alpha_beta")
     sizes = tuple(size for size in SIZES if size <= 4 * MiB) if arguments.quick else SIZES
     times = ping_pong(sizes, min(arguments.repeats, 10) if arguments.quick else arguments.repeats)
     try:

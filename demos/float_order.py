@@ -14,7 +14,7 @@ import torch.distributed as dist
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from rankzero import world
-from solutions.ring_walk import float32_sum, ring_order
+from solutions.ch03.ring_walk import float32_sum, ring_order
 
 NUMBERS = (1e8, 1.0, -1e8, 1.0)
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     arguments = options.parse_args(argv)
     numbers = list(islice(cycle(NUMBERS), arguments.ranks))
-    all_reduce = part(arguments.code, "collectives", "ring_all_reduce")
+    all_reduce = part(arguments.code, "ch03.collectives", "ring_all_reduce")
     values = world.run(on_every_rank, all_reduce, numbers, ranks=arguments.ranks).values
     orders = [ring_order(arguments.ranks, chunk) for chunk in range(arguments.ranks)]
     predicted = [float32_sum(numbers[rank] for rank in order) for order in orders]

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch05.fsdp_runs import WIDTHS, Fsdp, fsdp_step
 from rankzero.units import KB
-from solutions.fsdp_runs import WIDTHS, Fsdp, fsdp_step
 
 
 def _picture(run: Fsdp):
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--bf16", action="store_true", help="weights, gradients and moments of 2 bytes")
     asked = options.parse_args(argv)
     ranks, passes, reshard = asked.ranks, asked.accumulate, not asked.no_reshard
-    memory, traffic = (part(asked.code, "zero", f"zero_{name}") for name in ("memory", "traffic"))
+    memory, traffic = (part(asked.code, "ch05.zero", f"zero_{name}") for name in ("memory", "traffic"))
     dtype, size = ("bfloat16", 2) if asked.bf16 else ("float32", 4)
     memory(0, 3, ranks)  # a part that is not written ends the demo before the processes start
     layers = len(WIDTHS) - 1

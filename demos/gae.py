@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rewards, values, count = asked.rewards, asked.values, len(asked.rewards)
     if len(values) != count:
         options.error(f"--values must hold {count} numbers, as --rewards does, got {len(values)}")
-    gae, returns = part(asked.code, "rl", "gae"), part(asked.code, "rl", "discounted_returns")
+    gae, returns = part(asked.code, "ch12.rl", "gae"), part(asked.code, "ch12.rl", "discounted_returns")
     over, none = [*[False] * (count - 1), True], [False] * count
     flags = (over, none) if asked.end == "terminal" else (none, over)
     buffer = (rewards, values, [*values[1:], asked.after], *flags, asked.gamma)

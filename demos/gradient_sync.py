@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.data_parallel_runs import Gradients, one_gradient, plain_mean
+from experiments.ch05.data_parallel_runs import Gradients, one_gradient, plain_mean
 
 #: How far double precision may be off.
 NEAR = 1e-12
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     counts = asked.rows * asked.ranks if asked.ranks and len(asked.rows) == 1 else asked.rows
     if len(counts) != (asked.ranks or len(counts)) or len(counts) > 8:
         options.error(f"--rows must hold one number, or one for each of --ranks, at most 8, got {len(counts)}")
-    synchronize = part(asked.code, "data_parallel", "synchronize_gradients")
+    synchronize = part(asked.code, "ch05.data_parallel", "synchronize_gradients")
     shown = 4 if asked.quick else 10
     seen = one_gradient(counts, shown, synchronize=synchronize)
     plain = one_gradient(counts, shown, synchronize=plain_mean)

@@ -24,7 +24,7 @@ def kept_apart(code: str) -> bool:
     """Whether the runner of the exercise copies in and out: each input has its own answer, and keeps it."""
     import torch
 
-    runner = part(code, "graph_runner", "GraphRunner")(lambda x: 2 * x + 1, [2, 4], 2)
+    runner = part(code, "ch10.graph_runner", "GraphRunner")(lambda x: 2 * x + 1, [2, 4], 2)
     answers = [runner.run(torch.full((2, 2), value)) for value in (1.0, 2.0, 3.0)]
     return [answer[0, 0].item() for answer in answers] == [3.0, 5.0, 7.0]
 
@@ -33,7 +33,7 @@ def kept_apart(code: str) -> bool:
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
     asked = options.parse_args(argv)
-    from solutions import dispatch_runs
+    from experiments.ch10 import dispatch_runs
 
     seen = [pitfall() for pitfall in dispatch_runs.PITFALLS]
     show(asked, Table(("mistake", "came out", "wanted"), [(one.name, one.got, one.wanted) for one in seen]))

@@ -51,9 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--traffic", type=traffic_of, metavar="FILE", help="batch sizes; else a random walk")
     options.add_argument("--most", type=int, choices=(64, 128, 256, 512), default=256, help="the largest size")
     asked = options.parse_args(argv)
-    from solutions.scheduling import published_sizes
+    from solutions.ch10.scheduling import published_sizes
 
-    size, waste = (part(asked.code, "scheduling", name) for name in ("capture_size", "padding_waste"))
+    size, waste = (part(asked.code, "ch10.scheduling", name) for name in ("capture_size", "padding_waste"))
     powers = [2**power for power in range(10) if 2**power <= asked.most]
     every = list(range(1, asked.most + 1))
     lists = dict(zip(LISTS, (powers, published_sizes(asked.most), every), strict=True))

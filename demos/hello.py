@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import torch.distributed as dist
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch01.hello import Greeting, hello
 from rankzero import world
-from solutions.hello import Greeting, hello
 
 
 def on_every_rank(roll_call: Callable[[float], list[float]], backend: str) -> tuple[Greeting, list[float]]:
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--backend", choices=("gloo", "nccl"), default="gloo")
     arguments = options.parse_args(argv)
     ranks, backend = arguments.ranks, arguments.backend
-    roll_call = part(arguments.code, "first_program", "roll_call")
+    roll_call = part(arguments.code, "ch01.first_program", "roll_call")
     try:
         run = world.run(on_every_rank, roll_call, backend, ranks=ranks, backend=backend)
     except ValueError as error:

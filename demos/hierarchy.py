@@ -14,11 +14,11 @@ import torch
 import torch.distributed as dist
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch04.hierarchical_all_reduce import hierarchical_all_reduce, uncut_all_reduce, wire_bytes
 from rankzero import world
 from rankzero.hardware import DGX_H100
 from rankzero.units import ms
-from solutions.collectives import ring_all_reduce
-from solutions.hierarchical_all_reduce import hierarchical_all_reduce, uncut_all_reduce, wire_bytes
+from solutions.ch03.collectives import ring_all_reduce
 
 
 def flat_ring(x: torch.Tensor, _per_node: int) -> torch.Tensor:
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ranks, elements = nodes * inside, min(arguments.bytes, 2**18 if arguments.quick else 2**28) // 4
     if ranks > 8:
         options.error(f"argument --nodes: nodes times ranks in a node must be at most 8, got {ranks}")
-    price = part(arguments.code, "all_reduce_algorithms", "hierarchical_all_reduce_time")
+    price = part(arguments.code, "ch04.all_reduce_algorithms", "hierarchical_all_reduce_time")
     nvlink, port = DGX_H100.gpu.nvlink.bandwidth, DGX_H100.port.bandwidth
     seconds = {
         "in levels": price(4 * elements, nodes, inside, nvlink, port),

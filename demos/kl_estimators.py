@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.kl import ESTIMATORS, PLACEMENTS
-from solutions.kl_table import sampled_moments
+from experiments.ch13.kl_table import sampled_moments
+from solutions.ch13.kl import ESTIMATORS, PLACEMENTS
 
 
 def law(text: str) -> tuple[float, ...]:
@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if len(asked.p) != len(asked.q):
         options.error(f"--q must have {len(asked.p)} numbers as --p, got {len(asked.q)}")
-    moments = part(asked.code, "kl", "estimator_moments")
-    gradient = part(asked.code, "kl", "expected_kl_gradient")
+    moments = part(asked.code, "ch13.kl", "estimator_moments")
+    gradient = part(asked.code, "ch13.kl", "expected_kl_gradient")
     samples = min(asked.samples, 20_000) if asked.quick else asked.samples
     drawn = sampled_moments(asked.p, asked.q, samples)
     kl = math.fsum(p * math.log(p / q) for p, q in zip(asked.p, asked.q, strict=True))

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
+from experiments.ch09.kv_shapes import LATENT, SHAPES, Shape
 from rankzero.hardware import GPUS
 from rankzero.units import GB
-from solutions.kv_shapes import LATENT, SHAPES, Shape
 
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
 USABLE = 0.9
@@ -36,10 +36,10 @@ def _shape(options: argparse.ArgumentParser, asked: argparse.Namespace) -> Shape
 def _token(asked: argparse.Namespace, shape: Shape, ranks: int) -> float | None:
     """Bytes of a token on all GPUs of a group; None where the heads cannot be divided."""
     if shape.kv_heads is None:
-        return ranks * part(asked.code, "kv_cache", "mla_bytes_per_token")(shape.layers, *LATENT, asked.kv_bytes)
+        return ranks * part(asked.code, "ch09.kv_cache", "mla_bytes_per_token")(shape.layers, *LATENT, asked.kv_bytes)
     if shape.kv_heads % ranks and ranks % shape.kv_heads:
         return None
-    each = part(asked.code, "kv_cache", "kv_bytes_per_token")
+    each = part(asked.code, "ch09.kv_cache", "kv_bytes_per_token")
     return ranks * each(shape.layers, shape.kv_heads, shape.head_dim, asked.kv_bytes, ranks)
 
 
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--block", type=whole(1, 10**4), default=16)
     asked = options.parse_args(argv)
     shape, memory = _shape(options, asked), DEVICES[asked.gpu].memory
-    room, most = (part(asked.code, "kv_cache", f) for f in ("kv_capacity_tokens", "max_concurrent_requests"))
+    room, most = (part(asked.code, "ch09.kv_cache", f) for f in ("kv_capacity_tokens", "max_concurrent_requests"))
     weights, rows, right = 2 * shape.parameters, [], True
     groups = {n: _token(asked, shape, n) for n in range(1, asked.gpus + 1) if asked.gpus % n == 0}
     for ranks, token in ((n, token) for n, token in groups.items() if token is not None):

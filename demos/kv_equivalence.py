@@ -22,10 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--new", type=whole(1, 1000), default=50, help="tokens")
     options.add_argument("--dtype", choices=CLOSE, default="float32")
     asked = options.parse_args(argv)
+    from experiments.ch09 import kv_runs
     from rankzero.tiny import one_thread
-    from solutions import kv_runs
 
-    attention = part(asked.code, "cached_attention", "cached_attention")
+    attention = part(asked.code, "ch09.cached_attention", "cached_attention")
     prompt, new = (20, 10) if asked.quick else (asked.prompt, asked.new)
     model = kv_runs.GPT(replace(kv_runs.CONFIG, context=prompt + new), seed=0)
     model = kv_runs.in_double(model) if asked.dtype == "float64" else model

@@ -37,10 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if asked.outliers == 0:
         options.error("--outliers must be more than 0; 1 changes nothing")
+    from experiments.ch09 import kv_runs
     from rankzero.tiny import one_thread
-    from solutions import kv_runs
 
-    pair = tuple(part(asked.code, "cached_attention", name) for name in ("quantize_kv", "dequantize_kv"))
+    pair = tuple(part(asked.code, "ch09.cached_attention", name) for name in ("quantize_kv", "dequantize_kv"))
     with one_thread():
         model = kv_runs.with_outliers(kv_runs.trained(5 if asked.quick else asked.steps), asked.outliers)
         ways = [(count, by_channel) for count in asked.bits for by_channel in (False, True)]

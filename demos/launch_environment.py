@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.launching import LAUNCHERS, VARIABLES, launched
+from experiments.ch01.launching import LAUNCHERS, VARIABLES, launched
 
 
 def reading(rendezvous: Callable[[Mapping[str, str]], object], seen: Mapping[str, str | None]) -> str:
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--launcher", choices=(*LAUNCHERS, "both"), default="both", help="--quick leaves torchrun out")
     options.add_argument("--ranks", type=whole(1, 8), default=2)
     arguments = options.parse_args(argv)
-    rendezvous = part(arguments.code, "ranks", "rendezvous")
+    rendezvous = part(arguments.code, "ch01.ranks", "rendezvous")
     launchers = LAUNCHERS if arguments.launcher == "both" else (arguments.launcher,)
     rows, right = [], True
     for launcher in launchers[:1] if arguments.quick else launchers:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from demos.gradient_sync import wholes
-from solutions.load_runs import Load, load_at
-from solutions.serving import workload
+from experiments.ch08.load_runs import Load, load_at
+from solutions.ch08.serving import workload
 
 #: Steps in which a rate counts its arrivals.
 STEPS = 100
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     count = min(asked.requests, 2000) if asked.quick else asked.requests
     mean = sum(workload(count)) / count
-    replicas = part(asked.code, "serving", "replicas_needed")
+    replicas = part(asked.code, "ch08.serving", "replicas_needed")
     loads = [load_at(rate / STEPS * mean / asked.slots, asked.slots, count) for rate in sorted(asked.rates)]
     rows, right = [], True
     for load in loads:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.loss_scale_runs import ScaledTraining, scaled_training
+from experiments.ch05.loss_scale_runs import ScaledTraining, scaled_training
 
 
 def power(text: str) -> float:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--growth-interval", type=whole(1, 10_000), default=5, help="clean steps before S doubles")
     options.add_argument("--steps", type=whole(1, 2000), default=60)
     asked = options.parse_args(argv)
-    scaler, after = (part(asked.code, "precision", name) for name in ("LossScaler", "dynamic_loss_scale"))
+    scaler, after = (part(asked.code, "ch05.precision", name) for name in ("LossScaler", "dynamic_loss_scale"))
     steps, rules = 12 if asked.quick else asked.steps, (asked.init_scale, asked.growth_interval)
     own = scaled_training(scaler, *rules, steps)
     theirs = scaled_training("torch", *rules, steps)

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--regex", default="20[0-9]{2}-(0[1-9]|1[0-2])", metavar="R")
     options.add_argument("--longest", type=whole(2, 100), help="only tokens of 2 to so many bytes: dead ends appear")
     asked = options.parse_args(argv)
-    index = part(asked.code, "constrained", "token_index")
+    index = part(asked.code, "ch11.constrained", "token_index")
     tokenizer = ByteTokenizer() if asked.quick else BpeTokenizer()
     vocabulary, eos = tokenizer.vocabulary, tokenizer.eos
     if asked.longest:  # a poor vocabulary has dead ends

@@ -12,7 +12,7 @@ from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero import models
 from rankzero.hardware import H100_SXM
 from rankzero.units import GB, MB
-from solutions.rlhf_profile import DISCARDABLE, OFFLOADS, cycle, tenants
+from solutions.ch14.rlhf_profile import DISCARDABLE, OFFLOADS, cycle, tenants
 
 MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
 #: What the command line calls the ways to make room.
@@ -28,7 +28,7 @@ def picture(uses, phases, sizes, capacity=None):
 
 def real(asked, timeline, offload: str) -> int:
     """Four small models in this process, one iteration after another."""
-    from solutions.memory_runs import MemoryJob
+    from experiments.ch14.memory_runs import MemoryJob
 
     with MemoryJob(offload=offload) as job:
         samples = job.run(2)[3:]
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--offload", choices=WAYS, default="frozen", help="what leaves where it is not used")
     options.add_argument("--real", action="store_true", help="real tensors instead: four models of ten million")
     asked = options.parse_args(argv)
-    timeline = part(asked.code, "rlhf_schedule", "memory_timeline")
+    timeline = part(asked.code, "ch14.rlhf_schedule", "memory_timeline")
     if asked.real:
         return real(asked, timeline, WAYS[asked.offload])
     parameters = MODELS[asked.model].parameters

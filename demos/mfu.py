@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch15.matmul_peak import CONFIG, SIDES, utilization_runs
 from rankzero.tiny import GPTConfig
 from rankzero.units import GFLOP
-from solutions.matmul_peak import CONFIG, SIDES, utilization_runs
 
 SMALL = GPTConfig(layers=1, heads=2, head_dim=16, context=32)
 
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--steps", type=whole(2, 1000), default=12, help="of each kind")
     options.add_argument("--recompute", action="store_true", help="show the steps that recompute every block, too")
     given = options.parse_args(argv)
-    utilization = part(given.code, "flops", "utilization")
+    utilization = part(given.code, "ch15.flops", "utilization")
     utilization(1.0, 1.0, 1, 1.0)
     settings = (2, 2, SMALL, (64, 128)) if given.quick else (given.steps, 8, CONFIG, SIDES)
     run = utilization_runs(*settings)

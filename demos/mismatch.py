@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from demos.common import Table, demo, parser, show, verdict
-from solutions.mismatches import MISMATCHES, OBSERVED_WITH, observe
+from experiments.ch02.mismatches import MISMATCHES, OBSERVED_WITH, observe
 
 
 @demo

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from solutions.moe_runs import MoeRun, moe_runs
+from experiments.ch07.moe_runs import MoeRun, moe_runs
 
 
 def _picture(runs: dict[str, MoeRun], experts: int):
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if asked.top_k > asked.experts:
         options.error(f"--top-k must be at most --experts, {asked.experts}, got {asked.top_k}")
-    part(asked.code, "experts", "expert_capacity")(8, asked.experts, asked.top_k, 1.0)
+    part(asked.code, "ch07.experts", "expert_capacity")(8, asked.experts, asked.top_k, 1.0)
     steps = min(asked.steps, 6) if asked.quick else asked.steps
     found = moe_runs((asked.aux, 0.0), steps, asked.experts, asked.top_k, asked.capacity)
     runs = dict(zip((f"balancing loss x {asked.aux:g}", "no balancing loss"), found, strict=True))

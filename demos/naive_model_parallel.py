@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch02 import split_runs
 from rankzero.tiny import GPTConfig
 from rankzero.units import ms
-from solutions import split_runs
 
 #: How far a gradient may be from that of the uncut model.
 NEAR = 1e-6
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.error(f"--ranks must be at most --layers, {arguments.layers}, got {arguments.ranks}")
     if arguments.width % 8:
         options.error(f"--width must be a multiple of 8, got {arguments.width}")
-    step = part(arguments.code, "model_split", "forward_backward")
+    step = part(arguments.code, "ch02.model_split", "forward_backward")
     width, context = (min(arguments.width, 32), 32) if arguments.quick else (arguments.width, 128)
     config = GPTConfig(layers=arguments.layers, heads=4, head_dim=width // 4, context=context)
     sizes = (

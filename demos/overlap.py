@@ -33,13 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if asked.eos is not None and len(asked.eos.encode()) != 1:
         options.error(f"--eos must be one ASCII character, got {asked.eos!r}")
-    from solutions import overlap_runs
+    from experiments.ch10 import overlap_runs
 
     steps, streams = (6, 3) if asked.quick else (asked.steps, asked.streams)
     model = overlap_runs.small_model(10 if asked.quick else 150)
-    scheduler = part(asked.code, "token_budget", "TokenBudgetScheduler")
-    futures = part(asked.code, "future_map", "FutureMap")
-    predicted = part(asked.code, "scheduling", "overlap_time")
+    scheduler = part(asked.code, "ch10.token_budget", "TokenBudgetScheduler")
+    futures = part(asked.code, "ch10.future_map", "FutureMap")
+    predicted = part(asked.code, "ch10.scheduling", "overlap_time")
     prompts, eos = overlap_runs.prompts(streams), ord(asked.eos) if asked.eos else None
     modes = (False, True) if asked.quick else MODES[asked.mode]
     runs = [overlap_runs.overlap_run(side, prompts, steps, eos, model, scheduler, futures) for side in modes]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.memory_traces import KINDS, Contiguous, MemoryModel, Paged, play, requests
+from experiments.ch09.memory_traces import KINDS, Contiguous, MemoryModel, Paged, play, requests
 
 PARTS = ("tokens", "reserved", "inside", "outside", "free")
 
@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     blocks = asked.slots // asked.block
     if longest + 1 > blocks * asked.block:
         options.error(f"--slots must be at least {longest + asked.block + 1}: the longest request must fit")
-    manager = part(asked.code, "block_manager", "BlockManager")(blocks, asked.block)
+    manager = part(asked.code, "ch09.block_manager", "BlockManager")(blocks, asked.block)
     paged = Paged(manager, blocks, asked.block)
     memories: dict[str, MemoryModel] = {"reserved": Contiguous(asked.slots), f"blocks of {asked.block}": paged}
     runs = {name: play(trace, memory) for name, memory in memories.items()}

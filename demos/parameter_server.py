@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from demos.gradient_sync import wholes
+from experiments.ch05.parameter_server import Served, serve
 from rankzero.units import ms
-from solutions.parameter_server import Served, serve
 
 CURVATURE = 2.0  # of the mean squared error in any direction: inputs are independent, of variance 1
 
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     workers = len(asked.work)
     if workers > 7 or not asked.rate:
         options.error(f"--work must name at most 7 workers, and --rate be positive, got {workers}, {asked.rate}")
-    path = part(asked.code, "batching", "delayed_sgd")
+    path = part(asked.code, "ch05.batching", "delayed_sgd")
     updates = min(asked.updates, 12) if asked.quick else asked.updates
     paths = {delay: path(CURVATURE, asked.rate, delay, updates) for delay in {0, workers - 1}}
     found = {name: serve(updates, asked.work, asked.rate, synchronous=name == "with") for name in ("with", "without")}

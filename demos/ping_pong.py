@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch02 import ping_pong
 from rankzero.units import GB, MB, MiB, format_bytes, us
-from solutions import ping_pong
 
 
 def _picture(times: Mapping[int, float], line: Callable[[int], float], latency: float, bandwidth: float):
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--max-bytes", type=whole(16, 2**28), default=16 * MiB, help="size of the largest message")
     options.add_argument("--repeats", type=whole(1, 10_000), default=50, help="round trips of a small message")
     arguments = options.parse_args(argv)
-    message_time = part(arguments.code, "alpha_beta", "message_time")
+    message_time = part(arguments.code, "ch02.alpha_beta", "message_time")
     largest, repeats = (
         (min(arguments.max_bytes, 4 * MiB), 5) if arguments.quick else (arguments.max_bytes, arguments.repeats)
     )

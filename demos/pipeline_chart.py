@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from rankzero import schedules
 from rankzero.schedules import validate
-from solutions.pipeline_charts import SCHEDULES, chart_text
+from solutions.ch07.pipeline_charts import SCHEDULES, chart_text
 
 
 def slow(text: str) -> tuple[int, float]:
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not asked.forward or not asked.backward or (asked.slow and asked.slow[0] >= asked.ranks * cut):
         options.error("--forward and --backward must be positive, and the slow stage one of the pipeline's")
     names = ("pipeline_schedule", "simulate_schedule", "peak_in_flight", "bubble_fraction")
-    schedule, simulate, peak, fraction = (part(asked.code, "pipeline", name) for name in names)
+    schedule, simulate, peak, fraction = (part(asked.code, "ch07.pipeline", name) for name in names)
     orders = schedule(asked.schedule, asked.ranks, asked.microbatches, cut)
     validate(orders)
     kinds = {"F": asked.forward, "B": asked.backward, "I": asked.backward / 2, "W": asked.backward / 2}

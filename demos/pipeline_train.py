@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch07 import pipeline_runs
 from rankzero import schedules, world
 from rankzero.units import ms
-from solutions import pipeline_runs
 
 
 def blocked(ranks: int, microbatches: int, schedule: str, seconds: float) -> int:
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     if asked.blocking:
         return blocked(asked.ranks, asked.microbatches, asked.schedule, 1.0 if asked.quick else 3.0)
-    step = part(asked.code, "pipeline_run", "pipeline_step")
+    step = part(asked.code, "ch07.pipeline_run", "pipeline_step")
     ranks, count, steps = (2, 2, 2) if asked.quick else (asked.ranks, asked.microbatches, asked.steps)
     cut = pipeline_runs.training_losses(ranks, count, steps, asked.schedule, step=step)
     alone = pipeline_runs.training_losses(1, count, steps, asked.schedule)

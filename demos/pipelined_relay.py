@@ -13,9 +13,9 @@ import torch
 import torch.distributed as dist
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch02 import ping_pong, relay_runs
 from rankzero import world
 from rankzero.units import MiB, ms
-from solutions import ping_pong, relay_runs
 
 
 def counts(text: str) -> tuple[int, ...]:

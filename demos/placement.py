@@ -12,8 +12,8 @@ from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from rankzero import models
 from rankzero.hardware import H100_SXM
 from rankzero.units import GB
-from solutions.rlhf_memory import rlhf_bytes
-from solutions.rlhf_profile import asynchronous_time, synchronous_time
+from solutions.ch13.rlhf_memory import rlhf_bytes
+from solutions.ch14.rlhf_profile import asynchronous_time, synchronous_time
 
 MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
 
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             seconds = asynchronous_time(gpus, *work, rollout_gpus=pool)
             rows.append(("two pools", pool, gpus - pool, seconds, copy / GB, states / (gpus - pool) / GB))
     rows.sort(key=lambda row: row[3])
-    found = part(asked.code, "rlhf_schedule", "best_placement")(
+    found = part(asked.code, "ch14.rlhf_schedule", "best_placement")(
         gpus, *work, states, 2 * parameters, tp, H100_SXM.memory, asked.reserve * GB
     )
     header = ("placement", "rollout GPUs", "training GPUs", "iteration (s)", "GB, rollout", "GB, training")

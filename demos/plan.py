@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--price", type=number(1e6), default=3.0, help="USD for an hour of one device")
     given = options.parse_args(argv)
     names = ("training_flops_per_token", "training_time", "minimum_ranks")
-    per_token, time, minimum_ranks = (part(given.code, "scale", name) for name in names)
+    per_token, time, minimum_ranks = (part(given.code, "ch01.scale", name) for name in names)
     flops, memory = per_token(given.parameters) * given.tokens, GPUS[given.gpu].memory
 
     def days(name: str, count: int) -> float:

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from solutions.cartpole_runs import SOLVED, mean_return
-from solutions.ppo_training_runs import UNCLIPPED, Settings, training
+from experiments.ch12.ppo_training_runs import UNCLIPPED, Settings, training
+from solutions.ch12.cartpole_runs import SOLVED, mean_return
 
 HEADER = ("steps", "return", "explained variance", "KL", "outside", "clipped", "entropy")
 
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         clip=UNCLIPPED if asked.no_clip else 0.2,
         max_grad_norm=None if asked.no_norm_limit else 0.5,
     )
-    gae, update = part(asked.code, "rl", "gae"), part(asked.code, "policy", "ppo_update")
+    gae, update = part(asked.code, "ch12.rl", "gae"), part(asked.code, "ch12.policy", "ppo_update")
     steps = min(asked.steps, 1024) if asked.quick else asked.steps
     run = training(asked.seed, settings, steps, asked.stop_at, gae, update)
     rows = [

@@ -41,9 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     low, high = (6, 30) if asked.quick else asked.blocks
     if low * size < prompt + new - 1:
         options.error(f"--blocks must hold one request of {prompt + new - 1} tokens, got {low} blocks of {size}")
-    from solutions import scheduling_runs
+    from experiments.ch10 import scheduling_runs
 
-    scheduler = part(asked.code, "token_budget", "TokenBudgetScheduler")
+    scheduler = part(asked.code, "ch10.token_budget", "TokenBudgetScheduler")
     count, requests = (3, 4) if asked.quick else (asked.pools, asked.requests)
     pools = sorted({round(low * (high / low) ** (place / (count - 1))) for place in range(count)})
     runs = [scheduling_runs.pool_run(one, requests, prompt, new, size, scheduler) for one in pools]

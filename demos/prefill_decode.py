@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict
 from demos.gradient_sync import wholes
+from experiments.ch08.serving_runs import decode_seconds, prefill_seconds, timed_model
 from rankzero.units import ms
-from solutions.serving_runs import decode_seconds, prefill_seconds, timed_model
 
 #: Cached tokens of every sequence in a decode step.
 CONTEXT = 64
@@ -38,7 +38,7 @@ def roofline(code: str, decode: dict[int, float], prefill: dict[int, float]) -> 
     config, weights = model.config, sum(one.nbytes for one in model.parameters())
     kv = 2 * 4 * config.layers * config.kv_heads * config.head_dim
     shape = {"layers": config.layers, "hidden": config.hidden}
-    time_of_prefill, time_of_step = (part(code, "serving", n) for n in ("prefill_time", "decode_step_time"))
+    time_of_prefill, time_of_step = (part(code, "ch08.serving", n) for n in ("prefill_time", "decode_step_time"))
     n, least = model.matmul_parameters, min(decode)
     peak = time_of_prefill(n, weights, longest, 1.0, 1e30, **shape) / prefill[longest]
     bandwidth = (weights + kv * CONTEXT * least) / decode[least]
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = options.parse_args(argv)
     prompts, batches = ([16, 1024], [1, 64]) if asked.quick else (sorted(asked.prompts), sorted(asked.batches))
     repeats = 1 if asked.quick else 5
-    part(asked.code, "serving", "prefill_time")(1.0, 1.0, 1, 1.0, 1.0)  # a part that is not written ends it here
+    part(asked.code, "ch08.serving", "prefill_time")(1.0, 1.0, 1, 1.0, 1.0)  # a part that is not written ends it here
     prefill = {size: prefill_seconds(size, repeats=repeats) for size in prompts}
     decode = {size: decode_seconds(size, CONTEXT, repeats=repeats) for size in batches}
     rows = [("prefill", size, time / ms, time / ms / size) for size, time in prefill.items()]

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch09.paging_runs import distinct_pages
 from rankzero.tiny_text import BpeTokenizer, bundled_text
-from solutions.paging_runs import distinct_pages
 
 DRAWN = 8  # prompts in the picture
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         given = [tokenizer.encode(line) for line in asked.file]
     else:
         given = prompts(tokenizer.encode(bundled_text()[:40_000]), asked.requests, asked.system, asked.user)
-    page, radix = asked.page, part(asked.code, "radix_cache", "RadixCache")
+    page, radix = asked.page, part(asked.code, "ch09.radix_cache", "RadixCache")
     cache, found, blocks = radix(page), list[int](), 0
     for prompt in given:
         found.append(cache.match(prompt)[0])
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     once = cache.evictable_size == page * distinct_pages(given, page)
     if asked.file or not once:
         return verdict(once, "the tree holds each page of each prefix once")
-    formula = part(asked.code, "kv_cache", "prefix_sharing_saving")(len(given), asked.system, asked.user, page)
+    formula = part(asked.code, "ch09.kv_cache", "prefix_sharing_saving")(len(given), asked.system, asked.user, page)
     return verdict(abs(row[-1] - 100 * formula) < 1e-9, f"the closed form says so, too: {100 * formula:.6g} %")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.paging_runs import tree_text
+from experiments.ch09.paging_runs import tree_text
 
 CALLS = "insert 1 2 3 4; insert 1 2 5; match 1 2 3; lock 1 2 3; evict 9; unlock 0; evict 1"
 NUMBERS = {"unlock": "a handle", "evict": "a number of tokens"}
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--calls", type=calls, default=calls(CALLS), help=f'as "{CALLS}"')
     options.add_argument("--page", type=whole(1, 64), default=1, help="tokens of a page")
     asked = options.parse_args(argv)
-    cache = part(asked.code, "radix_cache", "RadixCache")(asked.page)
+    cache = part(asked.code, "ch09.radix_cache", "RadixCache")(asked.page)
     rows, moments, slot, right = [], {}, 0, True
     for number, (name, numbers) in enumerate(asked.calls, 1):
         arguments: list[Any] = numbers if name in NUMBERS else [numbers]

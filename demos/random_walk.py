@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions import random_walk as walks
+from experiments.ch12 import random_walk as walks
 
 
 def picture(solved: Sequence[float], columns: dict[str, Sequence[float]]):
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--seed", type=whole(0, 10**6), default=0)
     asked = options.parse_args(argv)
     count = min(asked.episodes, 500) if asked.quick else asked.episodes
-    solved = part(asked.code, "rl", "policy_value")(*walks.walk(), 1.0)
+    solved = part(asked.code, "ch12.rl", "policy_value")(*walks.walk(), 1.0)
     swept = walks.sweeps(*walks.walk(), rounds=asked.sweeps)
     sampled = walks.monte_carlo(count, asked.seed)
     rows = [
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     header = ("state", "solved", f"{asked.sweeps} sweeps", f"{count} episodes", "standard error", "visits")
     show(asked, Table(header, rows), lambda: picture(solved, {"sweeps": swept, "episodes": sampled.values}))
-    gae, lambdas = part(asked.code, "rl", "gae"), (0.0, 0.5, 0.8, 0.95, 1.0)
+    gae, lambdas = part(asked.code, "ch12.rl", "gae"), (0.0, 0.5, 0.8, 0.95, 1.0)
     quality = walks.advantage_quality(lambdas, count=count, seed=asked.seed, estimator=gae)
     found = [(one.gae_lambda, one.bias, one.deviation) for one in quality]
     print(f"first advantage, V = 0.5 everywhere:\n{Table(('lambda', 'bias', 'standard deviation'), found)}")

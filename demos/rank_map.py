@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.explorers_01 import leaving_groups
+from experiments.ch01.explorers import leaving_groups
 
 AXES = ("dp", "pp", "tp")
 
@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rank >= ranks:
         options.error(f"argument --rank: must be below {ranks}, the number of ranks, got {rank}")
     names = ("locate", "coordinates", "process_groups")
-    locate, coordinates, process_groups = (part(arguments.code, "ranks", name) for name in names)
+    locate, coordinates, process_groups = (part(arguments.code, "ch01.ranks", name) for name in names)
     groups = {axis: process_groups(sizes, axis) for axis in sizes}
     node, device = locate(rank, arguments.per_node)
     place = coordinates(rank, sizes)

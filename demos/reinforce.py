@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions import reinforce_runs as runs
+from experiments.ch12 import reinforce_runs as runs
 
 
 def kinds(text: str) -> list[str]:
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--seeds", type=whole(1, 20), default=2)
     options.add_argument("--steps", type=whole(1, 10**6), default=40_000, help="of each learning curve, at most")
     asked = options.parse_args(argv)
-    loss, returns = part(asked.code, "policy", "reinforce_loss"), part(asked.code, "rl", "discounted_returns")
+    loss, returns = part(asked.code, "ch12.policy", "reinforce_loss"), part(asked.code, "ch12.rl", "discounted_returns")
     steps, seeds = (min(asked.steps, 1000), 1) if asked.quick else (asked.steps, asked.seeds)
     half = runs.half_trained(enough=30.0, count=48) if asked.quick else runs.half_trained()
     scatters = runs.scatters(half, loss, returns)

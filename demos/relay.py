@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--value", type=float, default=42.0, help="what rank 0 starts with")
     options.add_argument("--increment", type=float, default=10.0, help="what every later rank adds")
     arguments = options.parse_args(argv)
-    relay = part(arguments.code, "point_to_point", "relay")
+    relay = part(arguments.code, "ch02.point_to_point", "relay")
     run = world.run(relay, arguments.value, arguments.increment, ranks=arguments.ranks)
     times = arrivals(run)
     hops = [0.0, *(later - earlier for earlier, later in pairwise(times))]

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict
-from solutions.sync_runs import resharded
-from solutions.weight_sync import moved_bytes, shard_boxes
+from experiments.ch14.sync_runs import resharded
+from solutions.ch14.weight_sync import moved_bytes, shard_boxes
 
 #: Bytes of an element: float32.
 ITEM = 4
@@ -46,8 +46,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     source, target = (shard_boxes(asked.shape, word) for word in (asked.source, asked.to))
     if len(source) != len(target) or len(source) > 8:
         options.error(f"both layouts must be for the same ranks, at most 8, got {len(source)} and {len(target)}")
-    planner = part(asked.code, "weight_sync", "reshard_plan")
-    execute = part(asked.code, "weight_push", "execute_reshard")
+    planner = part(asked.code, "ch14.weight_sync", "reshard_plan")
+    execute = part(asked.code, "ch14.weight_push", "execute_reshard")
     run = resharded(asked.shape, source, target, execute, planner)
     rows = []
     for move in run.plan:

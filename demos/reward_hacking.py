@@ -13,8 +13,8 @@ from pathlib import Path
 
 from demos.common import Table, demo, number, parser, show, verdict, whole
 from demos.rlhf import folder, models, parts
+from experiments.ch13 import rlhf_runs as runs
 from rankzero import stored_sweep
-from solutions import rlhf_runs as runs
 
 HEADER = ("beta", "score", "judge", "KL (nats)", "best judge", "at iteration", "the best by score")
 STORE = Path(stored_sweep.__file__)

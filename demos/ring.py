@@ -39,9 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--elements", type=whole(0, 10**7), default=12)
     options.add_argument("--slow-motion", action="store_true", help="show the steps one after the other")
     arguments = options.parse_args(argv)
-    from solutions.ring_trace import traced_contributions
+    from experiments.ch03.ring_trace import traced_contributions
 
-    all_reduce = part(arguments.code, "collectives", "ring_all_reduce")
+    all_reduce = part(arguments.code, "ch03.collectives", "ring_all_reduce")
     run = world.run(on_every_rank, all_reduce, arguments.elements, ranks=arguments.ranks)
     steps = traced_contributions(all_reduce, arguments.ranks)
     for step, held in enumerate(steps):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.blocking_rings import POLICIES, play, ring_programs
+from experiments.ch02.blocking_rings import POLICIES, play, ring_programs
 
 BLOCKING = POLICIES[:3]  # the fourth does not block
 
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(2, 8), default=5)
     options.add_argument("--policy", choices=(*BLOCKING, "all"), default="all", help="the order of the two calls")
     arguments = options.parse_args(argv)
-    simulate = part(arguments.code, "deadlock", "simulate")
+    simulate = part(arguments.code, "ch02.deadlock", "simulate")
     rows, agree = [], True
     for policy in BLOCKING if arguments.policy == "all" else (arguments.policy,):
         programs = ring_programs(policy, arguments.ranks)

@@ -12,9 +12,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from experiments.ch13 import rlhf_runs as runs
+from experiments.ch13.toy_models import kept
 from rankzero.tiny import GPT
-from solutions import rlhf_runs as runs
-from solutions.toy_models import kept
 
 HEADER = ("iteration", "score", "judge", "KL (nats)", "length", "clipped")
 
@@ -28,7 +28,7 @@ def folder(text: str) -> Path:
 
 def parts(code: str) -> runs.Parts:
     """The functions of the chapter, from ``solutions`` or from ``labs``."""
-    return runs.Parts(**{field.name: part(code, "rlhf", field.name) for field in fields(runs.Parts)})
+    return runs.Parts(**{field.name: part(code, "ch13.rlhf", field.name) for field in fields(runs.Parts)})
 
 
 def models(asked: argparse.Namespace) -> tuple[GPT, runs.Scorer]:

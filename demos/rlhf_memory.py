@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
+from experiments.ch13.rlhf_budget import ALGORITHMS, KINDS, budget
 from rankzero import models
 from rankzero.hardware import GPUS
 from rankzero.units import GB
-from solutions.rlhf_budget import ALGORITHMS, KINDS, budget
 
 MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.reward is not None and asked.algorithm == "dpo":
         options.error("--reward: dpo has no reward model")
     policy, masters = MODELS[asked.model].parameters, not asked.no_masters
-    of_role, of_job = part(asked.code, "rlhf_memory", "role_bytes"), part(asked.code, "rlhf_memory", "rlhf_bytes")
+    of_role, of_job = (part(asked.code, "ch13.rlhf_memory", name) for name in ("role_bytes", "rlhf_bytes"))
     roles = budget(asked.algorithm, policy, asked.critic, asked.reward, masters)
     states = 12 if masters else 8
     own = {"critic": asked.critic, "reward": asked.reward}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from solutions.rlhf_profile import asynchronous_time, synchronous_time
+from solutions.ch14.rlhf_profile import asynchronous_time, synchronous_time
 
 Work = tuple[float, float, float]
 
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if asked.split is not None and asked.split >= asked.gpus:
         options.error(f"--split must leave a GPU for training: below {asked.gpus}, got {asked.split}")
     work = asked.generate, asked.train, asked.tail
-    place = part(asked.code, "rlhf_schedule", "best_placement")
+    place = part(asked.code, "ch14.rlhf_schedule", "best_placement")
     times = {split: asynchronous_time(asked.gpus, *work, rollout_gpus=split) for split in range(1, asked.gpus)}
     best = min(times, key=lambda split: (times[split], split))
     split = asked.split or best

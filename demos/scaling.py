@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict
+from experiments.ch01.scaling_runs import CONFIG, Measured, scaling_runs
 from rankzero.tiny import GPTConfig
 from rankzero.units import ms
-from solutions.scaling_runs import CONFIG, Measured, scaling_runs
 
 SMALL = GPTConfig(layers=2, heads=2, head_dim=8, context=16)
 BATCH = 8  # sequences at least, of all ranks or of each with --weak
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=_ranks, default=[1, 2, 4], help="with commas; the first is the baseline")
     options.add_argument("--weak", action="store_true", help="keep the work of each rank, not the whole")
     arguments = options.parse_args(argv)
-    efficiency = part(arguments.code, "scaling", "scaling_efficiency")
+    efficiency = part(arguments.code, "ch01.scaling", "scaling_efficiency")
     ranks, weak = arguments.ranks[:2] if arguments.quick else arguments.ranks, arguments.weak
     config, steps = (SMALL, 2) if arguments.quick else (CONFIG, 5)
     least = math.lcm(*ranks)

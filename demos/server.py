@@ -12,17 +12,17 @@ from dataclasses import replace
 from typing import Any
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch08.serving_runs import parts, served_model
+from experiments.ch11.constrained_runs import schema_constraint
 from rankzero.server import serve
 from rankzero.server.load import Query, load
 from rankzero.tiny import ByteTokenizer
-from solutions.constrained_runs import schema_constraint
-from solutions.serving_runs import parts, served_model
 
 
 def start(code: str, kind: str = "random", **options: Any) -> Any:
     """A server made of the parts of ``code``; ``with start(...) as server``. The model is trained, or ``random``."""
     model = served_model(steps=0 if kind == "random" else 80)
-    forms = (part(code, "constrained", name) for name in ("token_index", "ConstraintState", "schema_to_regex"))
+    forms = (part(code, "ch11.constrained", name) for name in ("token_index", "ConstraintState", "schema_to_regex"))
     return serve(model, ByteTokenizer(), replace(parts(code), constraint=schema_constraint(*forms)), **options)
 
 

@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
+from experiments.ch08.deployments import Deployment
 from rankzero import hardware, models
 from rankzero.units import GB, ms
-from solutions.deployments import Deployment
 
 MODELS = [name for name in vars(models) if name.startswith(("LLAMA", "MISTRAL"))]
 GPUS = [name for name, value in vars(hardware).items() if isinstance(value, hardware.Gpu)]
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{room * made.gpu.memory / GB:.1f} GB"
         )
     prefill_time, decode_step_time, replicas = (
-        part(asked.code, "serving", name) for name in ("prefill_time", "decode_step_time", "replicas_needed")
+        part(asked.code, "ch08.serving", name) for name in ("prefill_time", "decode_step_time", "replicas_needed")
     )
     sizes, speed = (made.model.parameters, made.weight_bytes), (made.peak, made.bandwidth)
     first = prefill_time(*sizes, asked.prompt, *speed, made.model.layers, made.model.heads * made.model.head_dim)

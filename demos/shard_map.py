@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.sampler_visits import sampler_orders, visits
+from experiments.ch01.sampler_visits import sampler_orders, visits
 
 
 def _picture(counts: list[list[int]]):
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--no-set-epoch", action="store_true", help="never tell the sampler the epoch")
     arguments = options.parse_args(argv)
     samples, ranks, epochs, drop = arguments.samples, arguments.ranks, arguments.epochs, arguments.drop_last
-    shard_indices = part(arguments.code, "sharding", "shard_indices")
+    shard_indices = part(arguments.code, "ch01.sharding", "shard_indices")
     told = not arguments.no_set_epoch
     orders = sampler_orders(samples, ranks, epochs, set_epoch=told, drop_last=drop)
     for epoch, shards in enumerate(orders):

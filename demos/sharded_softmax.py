@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from rankzero import world
-from solutions.collective_cost import traffic
+from solutions.ch03.collective_cost import traffic
 
 
 def logits(vocabulary: int) -> torch.Tensor:
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--vocabulary", type=whole(1, 10**7), default=1000)
     arguments = options.parse_args(argv)
-    softmax = part(arguments.code, "distributed_stats", "distributed_softmax")
+    softmax = part(arguments.code, "ch03.distributed_stats", "distributed_softmax")
     run = world.run(on_every_rank, softmax, arguments.vocabulary, ranks=arguments.ranks)
     expected = logits(arguments.vocabulary).softmax(0)
     error = (torch.cat(run.values) - expected).abs().max().item()

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
+from experiments.ch11 import speculative_runs as runs
+from experiments.ch11.wrong_samplers import WRONG
 from rankzero.tiny import ByteTokenizer, bundled_text
-from solutions import speculative_runs as runs
-from solutions.wrong_samplers import WRONG
 
 #: Below this p-value a sampler is called wrong.
 THRESHOLD = 0.001
@@ -39,8 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     options.add_argument("--trace", action="store_true", help="print a round, token by token")
     asked = options.parse_args(argv)
-    step = WRONG[asked.wrong] if asked.wrong else part(asked.code, "speculative", "speculative_step")
-    expected = part(asked.code, "speculative", "expected_tokens")
+    step = WRONG[asked.wrong] if asked.wrong else part(asked.code, "ch11.speculative", "speculative_step")
+    expected = part(asked.code, "ch11.speculative", "expected_tokens")
     pair = replace(runs.tiny_pair(8, 20) if asked.quick else runs.tiny_pair(), temperature=asked.temperature)
     prompt, starts = ByteTokenizer().encode("Alice was "), range(2 if asked.quick else 8)
     texts = [ByteTokenizer().encode(bundled_text()[5000 * start :][:32]) for start in starts]

@@ -36,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--longest", type=whole(1, 32), default=16, help="the longest draft")
     options.add_argument("--tokens", type=whole(10_000, 10**7), default=1_000_000, help="to simulate for each length")
     asked = options.parse_args(argv)
-    tokens_of = part(asked.code, "speculative", "expected_tokens")
-    speedup = part(asked.code, "speculative", "speculative_speedup")
+    tokens_of = part(asked.code, "ch11.speculative", "expected_tokens")
+    speedup = part(asked.code, "ch11.speculative", "speculative_speedup")
     tokens = min(asked.tokens, 200_000) if asked.quick else asked.tokens
     rows, right = [], True
     for k in range(asked.longest + 1):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from random import Random
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch15.survive import CONFIG, Kill, survive
 from rankzero.tiny import GPTConfig
-from solutions.survive import CONFIG, Kill, survive
 
 SMALL = GPTConfig(layers=1, heads=2, head_dim=8, context=16)
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = options.parse_args(argv)
     if given.kill_every < given.checkpoint_every:
         options.error(f"--kill-every must be at least --checkpoint-every, {given.checkpoint_every}")
-    waste = part(given.code, "checkpointing", "checkpoint_waste")
+    waste = part(given.code, "ch15.checkpointing", "checkpoint_waste")
     waste(1.0, 0.1, 10.0)
     ranks, steps, every, config = given.ranks, given.steps, given.checkpoint_every, CONFIG
     kills = planned(steps, ranks, given.kill_every, every)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 import torch
 
 from demos.common import Table, demo, parser, show, verdict, whole
+from experiments.ch01.workers import SIDE, matrix_products, python_loop, wall_times
 from rankzero.units import ms
-from solutions.workers import SIDE, matrix_products, python_loop, wall_times
 
 
 def _picture(times: dict[str, dict[str, float]]):

@@ -37,9 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     wrong = [budget for budget in asked.budget if 0 < budget <= asked.streams]
     if wrong:
         options.error(f"--budget must be more than --streams, {asked.streams}, or 0, got {wrong[0]}")
-    from solutions import scheduling_runs
+    from experiments.ch10 import scheduling_runs
 
-    scheduler = part(asked.code, "token_budget", "TokenBudgetScheduler")
+    scheduler = part(asked.code, "ch10.token_budget", "TokenBudgetScheduler")
     long, streams = (64, 3) if asked.quick else (asked.long, asked.streams)
     room = min([budget for budget in asked.budget if budget] or [long + streams])
     tokens = -(-long // max(1, room - streams)) + 24

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict
-from solutions.explorers_13 import ACTOR, REFERENCE
+from experiments.ch13.explorers import ACTOR, REFERENCE
 
 
 def log_probabilities(text: str) -> tuple[float, ...]:
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     known = asked.reference or REFERENCE[:1] * len(asked.log_probs)
     if len(known) != len(asked.log_probs):
         options.error(f"--reference must have {len(asked.log_probs)} numbers as --log-probs, got {len(known)}")
-    estimate, pay = part(asked.code, "kl", "kl_estimates"), part(asked.code, "rlhf", "token_rewards")
+    estimate, pay = part(asked.code, "ch13.kl", "kl_estimates"), part(asked.code, "ch13.rlhf", "token_rewards")
     import torch
 
     each = [estimate(a, b) for a, b in zip(asked.log_probs, known, strict=True)]

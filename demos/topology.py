@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = options.parse_args(argv)
     try:
         text, name = matrix(arguments)
-        topology = part(arguments.code, "topology", "parse_topology")(text)
+        topology = part(arguments.code, "ch04.topology", "parse_topology")(text)
     except (OSError, ValueError) as error:
         options.error(f"argument --file: {error}" if arguments.file else str(error))
     print(name)
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = links[gpu].get(card, "-")
         rows.append((gpu, topology.cpus.get(gpu, "-"), topology.numa.get(gpu, "-"), card, code))
     chosen = gpus[:MOST]
-    ring = part(arguments.code, "topology", "best_ring")(links, chosen)
+    ring = part(arguments.code, "ch04.topology", "best_ring")(links, chosen)
     if len(ring) > 1:
         print(f"best ring of {len(ring)} GPUs: {' - '.join(ring)}")
     table = Table(("GPU", "cores", "NUMA node", "nearest card", "by"), rows)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict
-from solutions import torn_runs
+from experiments.ch14 import torn_runs
 
 HEADER = ("mode", "reads", "torn", "retried", "backward", "versions written")
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--mode", choices=(*torn_runs.MODES, "all"), default="all")
     options.add_argument("--seconds", type=number(0.1, 60), default=2.0, help="of each run")
     asked = options.parse_args(argv)
-    slots_class = part(asked.code, "weight_slots", "WeightSlots")
+    slots_class = part(asked.code, "ch14.weight_slots", "WeightSlots")
     modes = tuple(torn_runs.MODES) if asked.mode == "all" else (asked.mode,)
     seconds = min(asked.seconds, 0.5) if asked.quick else asked.seconds
     races = [torn_runs.race(mode, seconds, slots_class=slots_class) for mode in modes]

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.block_runs import Twins, block_run, train_twins
-from solutions.parallel_block import Operators
+from experiments.ch06.block_runs import Twins, block_run, train_twins
+from experiments.ch06.parallel_block import Operators
 
 #: How far the losses and gradients of the twins may differ.
 NEAR = 1e-10

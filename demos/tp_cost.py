@@ -14,7 +14,7 @@ from demos.common import Table, demo, parser, part, show, verdict, whole
 from rankzero.hardware import GPUS
 from rankzero.models import MODELS
 from rankzero.units import GB, ms
-from solutions.collective_cost import traffic
+from solutions.ch03.collective_cost import traffic
 
 BY_NAME = {model.name: model for model in MODELS}
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
@@ -48,8 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--sp", action="store_true", help="sequence parallelism, inputs gathered again")
     arguments = options.parse_args(argv)
     model, tokens = BY_NAME[arguments.model], arguments.sequence * arguments.batch
-    sent = part(arguments.code, "activations", "tensor_parallel_traffic")
-    partition = part(arguments.code, "heads", "head_partition")
+    sent = part(arguments.code, "ch06.activations", "tensor_parallel_traffic")
+    partition = part(arguments.code, "ch06.heads", "head_partition")
     rate, h = arguments.mfu / 100 * DEVICES[arguments.gpu].peak_bf16, model.hidden
     rows, right = [], True
     for t in (1, 2, 4, 8, 16):

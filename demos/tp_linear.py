@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.conjugate_runs import pair_errors
+from experiments.ch06.conjugate_runs import pair_errors
 
 #: How far double precision may be off.
 NEAR = 1e-9
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ranks = arguments.ranks
     if arguments.inner % ranks:
         options.error(f"--out must be a multiple of --ranks, {ranks}, got {arguments.inner}")
-    f, g = (part(arguments.code, "tensor_parallel", name) for name in ("copy_to_ranks", "reduce_from_ranks"))
+    f, g = (part(arguments.code, "ch06.tensor_parallel", name) for name in ("copy_to_ranks", "reduce_from_ranks"))
     errors = pair_errors(ranks, arguments.drop_f, f, g, arguments.inner, arguments.width)
     rows = [(WHAT[name], errors[name], "yes" if errors[name] <= NEAR else "NO") for name in WHAT]
     show(arguments, Table(("of", "largest error", "right"), rows))

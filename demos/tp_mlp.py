@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch06.mlp_runs import mlp_run
+from experiments.ch06.tensor_parallel_times import Times, mlp_times
 from rankzero.units import ms
-from solutions.mlp_runs import mlp_run
-from solutions.tensor_parallel_times import Times, mlp_times
 
 #: How far double precision may be off.
 NEAR = 1e-9
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if hidden % ranks:
         options.error(f"--hidden must be a multiple of --ranks, {ranks}, got {hidden}")
     names = ("ColumnParallelLinear", "RowParallelLinear", "parallel_mlp")
-    column, row, mlp = (part(arguments.code, "tensor_parallel", name) for name in names)
+    column, row, mlp = (part(arguments.code, "ch06.tensor_parallel", name) for name in names)
     shape = (arguments.batch, min(arguments.sequence, 16), hidden)  # what is compared; the clock takes all tokens
     runs = {kind: mlp_run(ranks, kind, True, shape, column, row) for kind in ("split", "gathering")}
     rows = []

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from demos.plan import number
+from experiments.ch15.explorers import SHAPES
 from rankzero import hardware
 from rankzero.units import GB, TB, billion, million
-from solutions import llama_405b as llama
-from solutions.explorers_cap import SHAPES
+from solutions.ch15 import llama_405b as llama
 
 MODELS = {f"LLAMA3_{name}": shape for name, shape in SHAPES.items()}
 
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     machine |= {"writers": given.gpus, "writer_bandwidth": llama.NETWORK, "storage_bandwidth": llama.STORAGE}
     machine |= {"mtbf": mtbf, **llama.ASSUMED}
     batch = {"microbatches": 16, "micro_tokens": 8192, "sequence": 8192, "recompute": "selective"}
-    report = part(given.code, "run_sheet", "run_report")
+    report = part(given.code, "ch15.run_sheet", "run_report")
     sheet = report(MODELS[given.model], given.tokens, **machine, **sizes, **batch)
     known = PUBLISHED if run == ("LLAMA3_405B", 16_384, llama.TOKENS) else {}
     rows = [(name, sheet[key] / unit, what, known.get(name, "")) for name, key, unit, what in LINES]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.explorers_04 import received_shares
+from experiments.ch04.explorers import received_shares
 
 Tree = Sequence[int | None]
 
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(1, 64), default=8)
     options.add_argument("--check", type=whole(1, 2000), default=64, metavar="N", help="hold the laws up to N ranks")
     arguments = options.parse_args(argv)
-    double_binary_tree = part(arguments.code, "all_reduce_algorithms", "double_binary_tree")
+    double_binary_tree = part(arguments.code, "ch04.all_reduce_algorithms", "double_binary_tree")
     trees = double_binary_tree(arguments.ranks)
     most = min(arguments.check, 64) if arguments.quick else arguments.check
     broken = [

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.vocabulary_runs import embedding_run, loss_run, two_ways
+from experiments.ch06.vocabulary_runs import embedding_run, loss_run, two_ways
 
 #: How far double precision may be off.
 NEAR = 1e-9
@@ -30,9 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--tokens", type=whole(1, 10**6), default=8192, help="of the batch that is priced")
     arguments = options.parse_args(argv)
     ranks, vocab = arguments.ranks, min(arguments.vocab, 500) if arguments.quick else arguments.vocab
-    padded = part(arguments.code, "activations", "padded_vocabulary")(vocab, ranks)
+    padded = part(arguments.code, "ch06.activations", "padded_vocabulary")(vocab, ranks)
     names = ("vocab_parallel_cross_entropy", "vocab_parallel_embedding")
-    loss, embedding = (part(arguments.code, "sharded_layers", name) for name in names)
+    loss, embedding = (part(arguments.code, "ch06.sharded_layers", name) for name in names)
     runs = {"loss": loss_run(ranks, loss, padded), "embedding": embedding_run(ranks, embedding, padded)}
     rows = [
         (name, run.value_error, run.gradient_error, sum(run.calls.values()), round(run.bytes))

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import torch
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch14 import sync_runs as runs
 from rankzero.units import GB, MB, format_bytes
-from solutions import sync_runs as runs
 
 #: What the last column asks for: a model of 70 billion parameters in bf16.
 MODEL = 140 * GB
@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("cuda ipc skipped: no GPU")
     times = runs.road_times(sizes, roads, 1 if asked.quick else asked.repeat)
     lines = {road: runs.line_of(rows) for road, rows in times.items()}
-    chain = part(asked.code, "weight_sync", "chain_broadcast_time")
+    chain = part(asked.code, "ch14.weight_sync", "chain_broadcast_time")
     rows = []
     for road, line in lines.items():
         level = line.bandwidth == float("inf")

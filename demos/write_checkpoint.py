@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict
+from experiments.ch15.checkpoint_writers import Written, write_rates
 from rankzero.units import GB, KB, MB, ms
-from solutions.checkpoint_writers import Written, write_rates
 
 
 def _writers(text: str) -> list[int]:
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = options.parse_args(argv)
     if given.folder is not None and not given.folder.is_dir():
         options.error(f"--folder must be a folder, got {given.folder}")
-    model = part(given.code, "checkpointing", "checkpoint_write_time")
+    model = part(given.code, "ch15.checkpointing", "checkpoint_write_time")
     model(1, 1, 1, 1, 1)
     writers, size = (given.writers[:2], 1 * MB) if given.quick else (given.writers, given.size)
     found = write_rates(writers, size, folder=given.folder and str(given.folder))

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from solutions.zero_runs import ROWS, WIDTHS, ZeroRun, zero_run
+from experiments.ch05.zero_runs import ROWS, WIDTHS, ZeroRun, zero_run
 
 #: fp32 weights, gradients, moments: bytes per parameter.
 RECIPE = (4.0, 4.0, 8.0)
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ranks, micro_steps, reshard = 2 if asked.quick else asked.ranks, asked.micro_steps, not asked.no_reshard
     if ROWS % (ranks * micro_steps):
         options.error(f"--micro-steps times --ranks must divide {ROWS}, got {micro_steps} and {ranks}")
-    memory, traffic = (part(asked.code, "zero", f"zero_{name}") for name in ("memory", "traffic"))
+    memory, traffic = (part(asked.code, "ch05.zero", f"zero_{name}") for name in ("memory", "traffic"))
     steps = 1 if asked.quick else asked.steps
     memory(0, 0, ranks)  # a part that is not written ends the demo before the processes start
     runs = [zero_run(stage, ranks, steps, micro_steps, reshard) for stage in range(4)]

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, number, parser, part, show, verdict, whole
+from experiments.ch05.explorers import RECIPES, parts_of
 from rankzero.hardware import GPUS
 from rankzero.models import MODELS
 from rankzero.units import GB
-from solutions.explorers_05 import RECIPES, parts_of
 
 BY_NAME = {model.name: model for model in MODELS}
 FIRST = next(iter(RECIPES))
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     params = BY_NAME[asked.model].parameters if asked.parameters is None else asked.parameters
     gpu, ranks, other = DEVICES[asked.gpu], asked.ranks, asked.other * GB
     names = ("state_bytes", "zero_memory", "zero_traffic", "min_ranks")
-    states, memory, traffic, fewest = (part(asked.code, "zero", name) for name in names)
+    states, memory, traffic, fewest = (part(asked.code, "ch05.zero", name) for name in names)
     weights, gradients, optimizer = sizes = states(**RECIPES[asked.recipe])
     rows, right = [], True
     for stage in range(4):

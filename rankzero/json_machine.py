@@ -181,7 +181,7 @@ def _begun(byte: int) -> str | None:
 
 
 class JsonConstraint:
-    """Which tokens keep a text JSON: the same calls as ``solutions.constrained.ConstraintState``, with a stack.
+    """Which tokens keep a text JSON: the same calls as ``solutions.ch11.constrained.ConstraintState``, with a stack.
 
     Distances are in bytes: as every byte is a token, a text that is n bytes from its end can end within n tokens.
 

@@ -3,7 +3,7 @@
 >>> Layout(tp=8, cp=1, pp=16, dp=128).gpus
 16384
 
-The records hold inputs and nothing else: what a layout costs is computed in ``solutions.layout``.
+The records hold inputs and nothing else: what a layout costs is computed in ``solutions.ch07.layout``.
 """
 
 from __future__ import annotations

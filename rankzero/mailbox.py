@@ -41,7 +41,7 @@ LENGTH = 8
 
 
 class Rules(Protocol):
-    """Who may write and who may read which slot; ``solutions.weight_slots`` has the one of the course."""
+    """Who may write and who may read which slot; ``solutions.ch14.weight_slots`` has the one of the course."""
 
     def begin_publish(self) -> int | None: ...
     def commit(self, version: int) -> None: ...

@@ -16,14 +16,15 @@ from autograder import bank
 from tools import bundle
 from tools.common import ROOT
 
-ROOMS = ("rankzero", "solutions", "labs", "demos", "autograder")
+ROOMS = ("rankzero", "solutions", "labs", "experiments", "demos", "autograder")
 
 #: room -> what of ours it may import (a name ending in a dot stands for everything below it).
 ARROWS = {
     "rankzero": ("rankzero",),
     "solutions": ("solutions", "rankzero"),
     "labs": ("labs", "rankzero"),
-    "demos": ("demos", "rankzero", "solutions", "labs"),
+    "experiments": ("experiments", "solutions", "rankzero"),
+    "demos": ("demos", "experiments", "solutions", "rankzero", "labs"),
     "autograder.bank": (
         "autograder.bank",
         "autograder.items",
@@ -86,7 +87,7 @@ def test_arrows(room):
         assert {other for other in ours if not allowed(other, arrows) and other not in ways} == set(), name
 
 
-@pytest.mark.parametrize("room", ["solutions", "labs"])
+@pytest.mark.parametrize("room", ["solutions", "labs", "experiments"])
 def test_relative_imports(room):
     """Modules of one room import each other relatively, so that the generated labs import labs."""
     for _, file in modules(room):
@@ -121,7 +122,7 @@ def test_solutions_are_plain_or_tensors():
 
 def test_explorers_fit_the_browser():
     """What explorers import, and what that imports, is ours and the standard library's."""
-    assert "solutions.explorers_03" in bundle.collect(bundle.explorers())
+    assert "experiments.ch03.explorers" in bundle.collect(bundle.explorers())
 
 
 def loaded(statement: str) -> set[str]:
@@ -215,7 +216,7 @@ def test_address_stands_once():
 def test_every_package_is_installed():
     """Kills: a package that works in a checkout and is missing after ``pip install``, as in Colab."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    listed = settings["tool"]["setuptools"]["packages"]
-    rooms = {name.partition(".")[0] for name in listed}
-    found = [path.parent.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("__init__.py")]
-    assert sorted(".".join(path.parts) for path in found) == sorted(listed)
+    patterns = settings["tool"]["setuptools"]["packages"]["find"]["include"]
+    folders = {path.parent for room in ROOMS for path in (ROOT / room).rglob("*.py")}
+    assert all((folder / "__init__.py").is_file() for folder in folders)
+    assert patterns == [f"{room}*" for room in ROOMS]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.common import ROOT
 
-PACKAGES = ("solutions", "rankzero")
+PACKAGES = ("experiments", "solutions", "rankzero")
 
 
 def _file(module: str, root: Path) -> Path | None:
@@ -28,7 +28,8 @@ def imported(source: str, package: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = ".".join(filter(None, [package if node.level else None, node.module]))
+            outer = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            base = ".".join([*outer, *([node.module] if node.module else [])])
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
@@ -58,7 +59,8 @@ def collect(starts: list[str], root: Path = ROOT) -> dict[str, str]:
 
 def explorers(root: Path = ROOT) -> list[str]:
     """The modules whose functions draw explorers."""
-    return [f"solutions.{path.stem}" for path in sorted((root / "solutions").glob("explorers_*.py"))]
+    found = sorted((root / "experiments").glob("ch*/*explorers.py"))
+    return [f"experiments.{path.parent.name}.{path.stem}" for path in found]
 
 
 def write(target: Path) -> None:

@@ -30,7 +30,7 @@ from typing import Any
 
 from autograder import bank, compare, judge, trusted
 from autograder.exam import Exam
-from autograder.items import Build, Case
+from autograder.items import Build, Case, package
 from autograder.outcome import Outcome
 
 PLAIN = ("call", "calls")
@@ -148,7 +148,7 @@ def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
 
 def mutants(item: Build) -> Iterator[tuple[str, str, types.CodeType]]:
     """The line, the change in words and the code of the module with it."""
-    source = inspect.getsource(importlib.import_module(f"solutions.{item.module}"))
+    source = inspect.getsource(importlib.import_module(f"solutions.{item.home}"))
     tree = ast.parse(source)
     lines = source.splitlines()
     for definition in own_code(tree, item.function):
@@ -161,7 +161,7 @@ def mutants(item: Build) -> Iterator[tuple[str, str, types.CodeType]]:
                 code = compile(tree, f"<mutant of {item.module}>", "exec")
                 words = f"{short(node)}  ->  {short(changed)}"
                 put(parent, name, place, node)
-                yield f"{item.module}.py:{node.lineno}: {lines[node.lineno - 1].strip()}", words, code
+                yield f"{item.file}:{node.lineno}: {lines[node.lineno - 1].strip()}", words, code
 
 
 def put(parent: ast.AST, name: str, place: int | None, node: ast.AST) -> None:
@@ -177,8 +177,8 @@ def short(node: ast.AST) -> str:
 
 def program(item: Build, code: types.CodeType) -> Any:
     """The function of the item out of a changed module."""
-    module = types.ModuleType(f"solutions.{item.module}")
-    module.__package__ = "solutions"
+    module = types.ModuleType(f"solutions.{item.home}")
+    module.__package__ = f"solutions.{package(item.id)}"
     exec(code, module.__dict__)
     return getattr(module, item.function)
 

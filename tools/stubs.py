@@ -1,9 +1,9 @@
 """Generate what a learner fills in: ``python -m tools.stubs [--check]``.
 
-``labs/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are written from ``solutions/*.py``, where
-every signature and docstring stands once. An exercise keeps both and raises NotImplementedError; a debug exercise gets
-the wrong program of the bank. Other public definitions stay whole, and private ones where something that stays needs
-them. Writing overwrites what was filled in.
+``labs/chNN/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are written from
+``solutions/chNN/*.py``, where every signature and docstring stands once. An exercise keeps both and raises
+NotImplementedError; a debug exercise gets the wrong program of the bank. Other public definitions stay whole, and
+private ones where something that stays needs them. Writing overwrites what was filled in.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from autograder import bank
 from autograder.items import Build, Debug
 from tools.common import ROOT, fail, say
 
-FIRST_LINE = "# Generated from solutions/{module}.py by make stubs. Write the bodies; names and signatures stay.\n"
+FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
 
 #: Groups of imports, in their order.
 FUTURE, STANDARD, OTHERS, RUNTIME, HERE = range(5)
@@ -175,13 +175,13 @@ def _joined(chosen: Sequence[Piece]) -> str:
     return text
 
 
-def lab(module: str, source: str, items: Sequence[Build]) -> str:
-    """The source of ``labs/module.py``."""
+def lab(file: str, source: str, items: Sequence[Build]) -> str:
+    """The source of ``labs/file``."""
     lines = source.splitlines(keepends=True)
     docstring = "".join(lines[: ast.parse(source).body[0].end_lineno])
     among = pieces(source, items)
     public = [piece for piece in among if not piece.private]
-    return f"{FIRST_LINE.format(module=module)}{docstring}\n{_joined(_needed(public, among))}"
+    return f"{FIRST_LINE.format(file=file)}{docstring}\n{_joined(_needed(public, among))}"
 
 
 def cell(source: str, item: Build) -> str:
@@ -196,19 +196,25 @@ def cell(source: str, item: Build) -> str:
 
 def labs(root: Path = ROOT) -> dict[Path, str]:
     """Every file of ``labs`` and what it should be: each topic module with an exercise, and those they import."""
-    by_module: dict[str, list[Build]] = {}
+    by_file: dict[str, list[Build]] = {}
     for item in (*bank.builds(), *(milestone.item for milestone in bank.milestones())):
-        by_module.setdefault(item.module, []).append(item)
+        by_file.setdefault(item.file, []).append(item)
     wanted: dict[Path, str] = {}
-    waiting = sorted(by_module)
+    waiting = sorted(by_file)
     while waiting:
-        module = waiting.pop()
-        source = (root / "solutions" / f"{module}.py").read_text(encoding="utf-8")
-        text = lab(module, source, by_module.get(module, []))
-        wanted[root / "labs" / f"{module}.py"] = text
-        relative = {n.module for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom) and n.level == 1}
-        waiting += [name for name in relative if name and root / "labs" / f"{name}.py" not in wanted]
+        file = waiting.pop()
+        text = lab(file, (root / "solutions" / file).read_text(encoding="utf-8"), by_file.get(file, []))
+        wanted[root / "labs" / file] = text
+        waiting += [name for name in _neighbours(file, text) if root / "labs" / name not in wanted]
     return wanted
+
+
+def _neighbours(file: str, source: str) -> set[str]:
+    """The files of the room from which ``file`` imports."""
+    chapter = file.partition("/")[0]
+    relative = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ImportFrom) and n.level]
+    own = {f"{chapter}/{n.module}.py" for n in relative if n.level == 1 and n.module}
+    return own | {f"{n.module.replace('.', '/')}.py" for n in relative if n.level == 2 and n.module}
 
 
 def notebook(text: str, root: Path = ROOT) -> str:
@@ -219,7 +225,7 @@ def notebook(text: str, root: Path = ROOT) -> str:
             continue
         item = bank.find(place.metadata.get("rankzero", {}).get("id", ""))
         assert isinstance(item, Build), f"{item.id} is not something to write"
-        place.source = cell((root / "solutions" / f"{item.module}.py").read_text(encoding="utf-8"), item)
+        place.source = cell((root / "solutions" / item.file).read_text(encoding="utf-8"), item)
     return nbformat.writes(page).rstrip("\n") + "\n"
 
 
@@ -228,7 +234,7 @@ def stale(root: Path = ROOT) -> Mapping[Path, str | None]:
     wanted: dict[Path, str | None] = dict(labs(root))
     for path in sorted((root / "book").glob("*.ipynb")):
         wanted[path] = notebook(path.read_text(encoding="utf-8"), root)
-    for path in (root / "labs").glob("*.py"):
+    for path in (root / "labs").rglob("*.py"):
         if path.name != "__init__.py":
             wanted.setdefault(path, None)
     return {p: text for p, text in wanted.items() if (p.read_text(encoding="utf-8") if p.exists() else None) != text}

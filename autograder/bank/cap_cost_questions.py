@@ -8,8 +8,8 @@ from autograder.bank.cap_scale_questions import attention_percent, run_days, sav
 from autograder.items import Question, lazily
 from rankzero.units import hour, minute
 
-checkpoints = lazily("solutions.checkpointing")
-facts = lazily("solutions.llama_405b")
+checkpoints = lazily("solutions.ch15.checkpointing")
+facts = lazily("solutions.ch15.llama_405b")
 
 
 def _interval(stall: float, mtbf: float, method: str = "daly") -> float:

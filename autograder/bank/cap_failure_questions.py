@@ -7,8 +7,8 @@ from autograder.items import Question, lazily
 from rankzero.models import LLAMA3_405B
 from rankzero.units import GB, MB, TB, day, hour, minute, year
 
-checkpoints = lazily("solutions.checkpointing")
-facts = lazily("solutions.llama_405b")
+checkpoints = lazily("solutions.ch15.checkpointing")
+facts = lazily("solutions.ch15.llama_405b")
 
 #: The MTBF of 100,000 GPUs that fail as often as those of Llama 3.1 405B.
 MTBF_100K = MTBF * GPUS / 100_000

@@ -8,7 +8,7 @@ from autograder.bank.cap_inputs import DAY_MTBF, RESTART, STALL, part
 from autograder.items import Choice, Question, lazily
 from rankzero.units import hour, minute
 
-checkpoints = lazily("solutions.checkpointing")
+checkpoints = lazily("solutions.ch15.checkpointing")
 
 
 def _interval(stall: float, mtbf: float, method: str = "daly") -> float:

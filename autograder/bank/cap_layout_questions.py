@@ -7,8 +7,8 @@ from autograder.items import Choice, Order, Question, lazily
 from rankzero.models import LLAMA3_405B
 from rankzero.units import GB, million
 
-plan = lazily("solutions.run_plan")
-facts = lazily("solutions.llama_405b")
+plan = lazily("solutions.ch15.run_plan")
+facts = lazily("solutions.ch15.llama_405b")
 
 #: The paper's second layout: TP, CP, DP, micro-batches and tokens of one.
 LAYOUT = (8, 1, 128, 16, 8192)

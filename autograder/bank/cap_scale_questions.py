@@ -8,8 +8,8 @@ from rankzero.hardware import A100_SXM
 from rankzero.models import GPT3_175B, LLAMA2_70B, LLAMA3_405B
 from rankzero.units import PFLOP, billion, day, hour, million, trillion
 
-flops = lazily("solutions.flops")
-scale = lazily("solutions.scale")
+flops = lazily("solutions.ch15.flops")
+scale = lazily("solutions.ch01.scale")
 
 #: GPU-hours that the model cards print: Llama 3.1 405B on H100, Llama 2 70B on A100.
 CARD_HOURS, CARD_HOURS_70B = 30.84e6, 1_720_320

@@ -7,8 +7,8 @@ from autograder.items import Question, lazily
 from rankzero.models import LLAMA3_405B
 from rankzero.units import GB
 
-plan = lazily("solutions.run_plan")
-facts = lazily("solutions.llama_405b")
+plan = lazily("solutions.ch15.run_plan")
+facts = lazily("solutions.ch15.llama_405b")
 
 #: Seconds of one step, as the question gives them.
 STEP = 6.23

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.items import Choice, Part, Question, Slip, lazily
 
-ranks = lazily("solutions.ranks")
-sharding = lazily("solutions.sharding")
+ranks = lazily("solutions.ch01.ranks")
+sharding = lazily("solutions.ch01.sharding")
 
 #: Llama 3 405B on 8,192 GPUs, slowest axis first, and with its first two axes the other way round.
 LAYOUT = {"dp": 64, "pp": 16, "tp": 8}

@@ -6,7 +6,7 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.hardware import A100_SXM
 from rankzero.units import GB, TFLOP, day, hour, year
 
-scale = lazily("solutions.scale")
+scale = lazily("solutions.ch01.scale")
 
 #: GPT-3: parameters and tokens, Brown et al. (2020). An A100 at half of its dense peak, and its price.
 PARAMETERS, TOKENS = 175e9, 300e9

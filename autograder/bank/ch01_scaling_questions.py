@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.items import Part, Question, Slip, lazily
 
-scaling = lazily("solutions.scaling")
+scaling = lazily("solutions.ch01.scaling")
 
 
 def _efficiency(ranks: int) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from autograder.bank import wrong_simulate as wrong
 from autograder.items import Build, Case, Group, Slip, lazily
 
-deadlock = lazily("solutions.deadlock")
+deadlock = lazily("solutions.ch02.deadlock")
 
 Program = list[tuple[str, int]]
 

@@ -6,9 +6,9 @@ from autograder.bank.ch02_deadlock import chain
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, KB, MB, Gbit, ms, us
 
-cost = lazily("solutions.alpha_beta")
-deadlock = lazily("solutions.deadlock")
-stages = lazily("solutions.model_parallel")
+cost = lazily("solutions.ch02.alpha_beta")
+deadlock = lazily("solutions.ch02.deadlock")
+stages = lazily("solutions.ch02.model_parallel")
 
 ACTIVATION = 4 * 4096 * 8192 * 2  # bytes
 

@@ -7,7 +7,7 @@ import struct
 from autograder.bank.ch02_deadlock import ring
 from autograder.items import Choice, Part, Question, Slip, lazily
 
-deadlock = lazily("solutions.deadlock")
+deadlock = lazily("solutions.ch02.deadlock")
 
 
 def down_the_chain(start: float, adds: list[bool], increment: float = 10) -> float:

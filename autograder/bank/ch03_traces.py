@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from autograder.items import Choice, Part, Question, Slip, lazily
 
-walk = lazily("solutions.ring_walk")
+walk = lazily("solutions.ch03.ring_walk")
 
 BIG_AND_SMALL = (1e8, 1.0, -1e8, 1.0)  # one number for each of four ranks
 

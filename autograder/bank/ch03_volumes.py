@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, ms, us
 
-cost = lazily("solutions.collective_cost")
-naive = lazily("solutions.naive_all_reduce_costs")
+cost = lazily("solutions.ch03.collective_cost")
+naive = lazily("solutions.ch03.naive_all_reduce_costs")
 
 RING_VOLUME = (
     "The tensor is cut into $N$ chunks. In each of the $N-1$ steps of the reduce-scatter a rank sends one chunk, "

@@ -9,7 +9,7 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.hardware import NVLINK4, PCIE4
 from rankzero.units import GB, MB, ms, us
 
-algorithms = lazily("solutions.all_reduce_algorithms")
+algorithms = lazily("solutions.ch04.all_reduce_algorithms")
 
 RING = "$$T = 2(N-1)\\left(\\alpha + \\frac{S}{N B}\\right)$$"
 

@@ -9,8 +9,8 @@ from autograder.items import Part, Question, Slip, lazily
 from rankzero.hardware import DGX_H100, NVLINK3, NVLINK4
 from rankzero.units import GB, TFLOP, billion
 
-algorithms = lazily("solutions.all_reduce_algorithms")
-bandwidths = lazily("solutions.bandwidth")
+algorithms = lazily("solutions.ch04.all_reduce_algorithms")
+bandwidths = lazily("solutions.ch04.bandwidth")
 
 PORT = DGX_H100.port.bandwidth
 

@@ -9,9 +9,9 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.hardware import NVLINK2, NVLINK3, PCIE3
 from rankzero.units import GB, MB, MiB, ms
 
-algorithms = lazily("solutions.all_reduce_algorithms")
-bandwidths = lazily("solutions.bandwidth")
-topology = lazily("solutions.topology")
+algorithms = lazily("solutions.ch04.all_reduce_algorithms")
+bandwidths = lazily("solutions.ch04.bandwidth")
+topology = lazily("solutions.ch04.topology")
 
 NV2 = 2 * NVLINK2.bandwidth / NVLINK2.links
 ORDER = names(8)

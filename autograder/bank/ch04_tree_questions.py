@@ -8,8 +8,8 @@ from autograder.bank.ch04_costs import all_reduce_ms
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, ms, us
 
-algorithms = lazily("solutions.all_reduce_algorithms")
-link = lazily("solutions.alpha_beta")
+algorithms = lazily("solutions.ch04.all_reduce_algorithms")
+link = lazily("solutions.ch02.alpha_beta")
 
 
 def _pipelined() -> float:

@@ -6,7 +6,7 @@ import math
 
 from autograder.items import Choice, Part, Question, Slip, lazily
 
-batching = lazily("solutions.batching")
+batching = lazily("solutions.ch05.batching")
 
 S_MIN, CRITICAL = 10_000, 2e6
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.units import GB, GiB
 
-precision = lazily("solutions.precision")
-protocols = lazily("solutions.scaler_protocols")
+precision = lazily("solutions.ch05.precision")
+protocols = lazily("solutions.ch05.scaler_protocols")
 
 #: Five steps, and sixteen: 1 is an overflow.
 SHORT = (0, 1, 0, 1, 0)

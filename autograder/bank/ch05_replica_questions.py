@@ -7,11 +7,11 @@ from functools import partial
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, TFLOP, MiB, ms
 
-batching = lazily("solutions.batching")
-buckets = lazily("solutions.buckets")
-collectives = lazily("solutions.collective_cost")
-scaling = lazily("solutions.scaling")
-zero = lazily("solutions.zero")
+batching = lazily("solutions.ch05.batching")
+buckets = lazily("solutions.ch05.buckets")
+collectives = lazily("solutions.ch03.collective_cost")
+scaling = lazily("solutions.ch01.scaling")
+zero = lazily("solutions.ch05.zero")
 
 LAYERS = 40
 

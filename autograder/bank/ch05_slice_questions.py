@@ -7,7 +7,7 @@ from functools import partial
 from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.units import GB
 
-zero = lazily("solutions.zero")
+zero = lazily("solutions.ch05.zero")
 
 #: What a rank holds, by stage.
 MEMORY = (

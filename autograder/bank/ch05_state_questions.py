@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB
 
-precision = lazily("solutions.precision")
-zero = lazily("solutions.zero")
+precision = lazily("solutions.ch05.precision")
+zero = lazily("solutions.ch05.zero")
 
 
 def _recipe(**settings: object) -> float:

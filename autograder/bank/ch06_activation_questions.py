@@ -8,7 +8,7 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.models import GPT3_175B, LLAMA3_70B
 from rankzero.units import GB, MB
 
-activations = lazily("solutions.activations")
+activations = lazily("solutions.ch06.activations")
 
 LAYERS, HIDDEN, HEADS = GPT3_175B.layers, GPT3_175B.hidden, GPT3_175B.heads
 SEQUENCE = 2048

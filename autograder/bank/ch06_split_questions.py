@@ -6,8 +6,8 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB, MB, MiB
 
-activations = lazily("solutions.activations")
-attention_heads = lazily("solutions.heads")
+activations = lazily("solutions.ch06.activations")
+attention_heads = lazily("solutions.ch06.heads")
 
 HEADS, KV_HEADS = LLAMA3_70B.heads, LLAMA3_70B.kv_heads
 #: Weights of a square layer, and of an MLP in fp32 bytes.

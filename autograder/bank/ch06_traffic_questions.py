@@ -7,7 +7,7 @@ from rankzero.hardware import H100_SXM, IB_NDR, NVLINK3, NVLINK4
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB, MB, ms
 
-activations = lazily("solutions.activations")
+activations = lazily("solutions.ch06.activations")
 
 LAYERS, HIDDEN = LLAMA3_70B.layers, LLAMA3_70B.hidden
 SEQUENCE, RANKS = 4096, 8

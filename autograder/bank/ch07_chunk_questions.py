@@ -6,8 +6,8 @@ from autograder.bank.ch07_pipeline_questions import overhead, peak, share
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.units import GB, ms
 
-charts = lazily("solutions.pipeline_charts")
-pipeline = lazily("solutions.pipeline")
+charts = lazily("solutions.ch07.pipeline_charts")
+pipeline = lazily("solutions.ch07.pipeline")
 
 FRACTION = "$$\\frac{p-1}{v m + p - 1}$$"
 MULTIPLES = "$m$ has to be a multiple of $p$ where chunks are interleaved."

@@ -6,8 +6,8 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.models import MIXTRAL_8X7B
 from rankzero.units import MB, billion
 
-experts = lazily("solutions.experts")
-cost = lazily("solutions.collective_cost")
+experts = lazily("solutions.ch07.experts")
+cost = lazily("solutions.ch03.collective_cost")
 
 
 def _mixtral(place: int, gated: bool = True, top_k: int = 2) -> float:

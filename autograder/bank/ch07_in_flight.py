@@ -11,7 +11,7 @@ from autograder.bank.ch07_schedules import NAMES
 from autograder.bank.ch07_words import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid, lazily
 
-pipeline = lazily("solutions.pipeline")
+pipeline = lazily("solutions.ch07.pipeline")
 
 
 def slip_any_backward(order):

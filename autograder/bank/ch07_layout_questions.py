@@ -9,9 +9,9 @@ from rankzero.layouts import Job, Layout
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB
 
-layout = lazily("solutions.layout")
-scale = lazily("solutions.scale")
-zero = lazily("solutions.zero")
+layout = lazily("solutions.ch07.layout")
+scale = lazily("solutions.ch01.scale")
+zero = lazily("solutions.ch05.zero")
 
 #: The job of 07-strategy-64, and the layouts to choose from, the right one first.
 JOB = Job(LLAMA3_70B, 64, 1024, 4096)

@@ -23,7 +23,7 @@ from rankzero.models import (
 )
 from rankzero.units import GB
 
-layout = lazily("solutions.layout")
+layout = lazily("solutions.ch07.layout")
 
 DENSE = (LLAMA32_1B, LLAMA3_8B, LLAMA2_13B, LLAMA3_70B, GPT2_XL)
 

@@ -8,8 +8,8 @@ from functools import partial
 from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.units import ms
 
-pipeline = lazily("solutions.pipeline")
-split = lazily("solutions.model_parallel")
+pipeline = lazily("solutions.ch07.pipeline")
+split = lazily("solutions.ch02.model_parallel")
 
 
 def share(stages: int, microbatches: int, chunks: int = 1) -> Callable[[], float]:

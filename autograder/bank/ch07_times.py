@@ -9,7 +9,7 @@ from autograder.bank import wrong_times as wrong
 from autograder.bank.ch07_words import UNCHECKED
 from autograder.items import Build, Case, Group, Slip, invalid, lazily
 
-pipeline = lazily("solutions.pipeline")
+pipeline = lazily("solutions.ch07.pipeline")
 
 Orders = list[list[str]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.items import Choice, Part, Question, Slip, lazily
 
-serving = lazily("solutions.serving")
+serving = lazily("solutions.ch08.serving")
 
 LENGTHS = [3, 1, 2, 5, 4]
 

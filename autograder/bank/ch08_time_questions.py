@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.items import Choice, Order, Part, Question, Slip, lazily
 from rankzero.units import GB, TB, ms
 
-serving = lazily("solutions.serving")
+serving = lazily("solutions.ch08.serving")
 models = lazily("rankzero.models")
 
 #: An H100: dense bf16 FLOP/s and bytes/s.

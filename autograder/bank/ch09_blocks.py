@@ -8,7 +8,7 @@ from typing import Any
 from autograder.bank.wrong_block_managers import BLOCK_MANAGER
 from autograder.items import Build, Case, Debug, Group, Slip, invalid, lazily
 
-reference = lazily("solutions.block_manager")
+reference = lazily("solutions.ch09.block_manager")
 
 Call = tuple[str, tuple[Any, ...] | None]
 

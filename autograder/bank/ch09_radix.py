@@ -9,7 +9,7 @@ from typing import Any
 from autograder.bank.wrong_radix_caches import RADIX_CACHE
 from autograder.items import Build, Case, Group, invalid, lazily
 
-reference = lazily("solutions.radix_cache")
+reference = lazily("solutions.ch09.radix_cache")
 
 Call = tuple[str, tuple[Any, ...] | None]
 

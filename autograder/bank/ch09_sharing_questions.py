@@ -7,7 +7,7 @@ from functools import partial
 from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.units import MB, MiB
 
-kv = lazily("solutions.kv_cache")
+kv = lazily("solutions.ch09.kv_cache")
 
 #: Bytes of a token of Llama 3 70B.
 TOKEN = 327_680

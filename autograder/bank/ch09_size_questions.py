@@ -8,7 +8,7 @@ from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B, Model
 from rankzero.units import GB, GiB
 
-kv = lazily("solutions.kv_cache")
+kv = lazily("solutions.ch09.kv_cache")
 
 #: Contexts of 4K, 8K, 32K and 128K, in tokens.
 CONTEXTS = {"4K": 4096, "8K": 8192, "32K": 32_768, "128K": 131_072}

@@ -9,7 +9,7 @@ from rankzero.hardware import H100_SXM
 from rankzero.models import LLAMA3_8B
 from rankzero.units import GB
 
-serving = lazily("solutions.serving")
+serving = lazily("solutions.ch08.serving")
 
 #: PCIe 5, sixteen lanes, one direction, as the page uses it.
 PCIE = 63 * GB

@@ -6,7 +6,7 @@ from autograder.bank.ch10_sizes import POWERS, PUBLISHED
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 from rankzero.units import ms, us
 
-scheduling = lazily("solutions.scheduling")
+scheduling = lazily("solutions.ch10.scheduling")
 
 
 def _eager(count: int, kernel: float, launch: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 from autograder.bank.ch11_tokens import trie
 from autograder.items import Build, Case, Debug, Group, Part, Question, Slip, invalid, lazily
 
-constrained = lazily("solutions.constrained")
+constrained = lazily("solutions.ch11.constrained")
 
 # --- 11-distance
 

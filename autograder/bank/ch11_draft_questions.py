@@ -6,7 +6,7 @@ from functools import partial
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
-speculative = lazily("solutions.speculative")
+speculative = lazily("solutions.ch11.speculative")
 
 P, Q = (0.5, 0.3, 0.2, 0.0), (0.25, 0.25, 0.25, 0.25)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 from rankzero.hardware import H100_SXM
 
-speculative = lazily("solutions.speculative")
-costs = lazily("solutions.speculation_costs")
+speculative = lazily("solutions.ch11.speculative")
+costs = lazily("solutions.ch11.speculation_costs")
 
 #: Sequences at which an H100 in bf16 computes as long as it reads weights, keys and values left aside (chapter 8).
 RIDGE = H100_SXM.peak_bf16 / H100_SXM.memory_bandwidth

@@ -6,7 +6,7 @@ import math
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
-rl = lazily("solutions.rl")
+rl = lazily("solutions.ch12.rl")
 
 #: A critic's word on three steps, and what they earned.
 EARNED, SAID = (0.1, 0.2, 1), (0.5, 0.4, 0.2)

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.items import Build, Milestone, NoQuestion, Tensor, lazily
 
-cartpole = lazily("solutions.cartpole_runs")
+cartpole = lazily("solutions.ch12.cartpole_runs")
 
 #: Environment steps of a try, and most environments and resets that they are played in.
 STEPS, ENVIRONMENTS, RESETS = 60_000, 256, 60_000

@@ -6,7 +6,7 @@ import math
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
-rl = lazily("solutions.rl")
+rl = lazily("solutions.ch12.rl")
 
 
 def _explained(predictions: tuple[float, ...], returns: tuple[float, ...]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
-rl = lazily("solutions.rl")
+rl = lazily("solutions.ch12.rl")
 
 #: Two states, and the chances of the next one.
 TWO = ((0.5, 0.5), (0.2, 0.8))

@@ -7,8 +7,8 @@ import math
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 from rankzero.units import GB
 
-kl = lazily("solutions.kl")
-memory = lazily("solutions.rlhf_memory")
+kl = lazily("solutions.ch13.kl")
+memory = lazily("solutions.ch13.rlhf_memory")
 models = lazily("rankzero.models")
 
 P, Q = (0.5, 0.5), (0.25, 0.75)

@@ -6,7 +6,7 @@ import math
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
-stored = lazily("solutions.beta_sweep")
+stored = lazily("solutions.ch13.beta_sweep")
 
 #: The prices that the question offers.
 OFFERED = (0.0, 0.02, 0.1, 0.5)

@@ -9,7 +9,7 @@ from autograder.bank.refusals import NO_COUNTS, bad_input
 from autograder.bank.wrong_gates import STALENESS_GATE
 from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
 
-reference = lazily("solutions.weight_slots")
+reference = lazily("solutions.ch14.weight_slots")
 
 Call = tuple[str, tuple[Any, ...] | None]
 

@@ -9,7 +9,7 @@ from typing import Any
 from autograder.bank.refusals import NOT_FINITE, UNCHECKED
 from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
 
-off_policy = lazily("solutions.off_policy")
+off_policy = lazily("solutions.ch14.off_policy")
 
 TARGET, BEHAVIOUR, VALUES = (0.7, 0.2, 0.1), (0.4, 0.4, 0.2), (1, 2, 5)
 NEW, OLD = (-1.0, -2.0, -0.5), (-1.5, -1.0, -0.5)

@@ -9,7 +9,7 @@ from autograder.bank.refusals import bad_input
 from autograder.bank.wrong_weight_slots import WEIGHT_SLOTS
 from autograder.items import Build, Case, Choice, Group, Item, invalid, lazily
 
-reference = lazily("solutions.weight_slots")
+reference = lazily("solutions.ch14.weight_slots")
 
 Call = tuple[str, tuple[Any, ...] | None]
 

@@ -6,9 +6,9 @@ from autograder.items import Choice, Item, Part, Question, Slip, lazily
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB
 
-profile = lazily("solutions.rlhf_profile")
-memory = lazily("solutions.rlhf_memory")
-schedule = lazily("solutions.rlhf_schedule")
+profile = lazily("solutions.ch14.rlhf_profile")
+memory = lazily("solutions.ch13.rlhf_memory")
+schedule = lazily("solutions.ch14.rlhf_schedule")
 
 #: A 70B model, in round numbers, and a 7B one.
 N70, N7 = 70e9, 7e9

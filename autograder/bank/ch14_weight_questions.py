@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
 from rankzero.units import GB, Gbit
 
-sync = lazily("solutions.weight_sync")
+sync = lazily("solutions.ch14.weight_sync")
 
 #: A model of 70 billion parameters in bf16, a network card, a disk, the links inside a node: bytes, bytes/s.
 MODEL = 140 * GB

@@ -37,7 +37,7 @@ def _description(item: Any) -> dict[str, str]:
 
     kind = "debug" if isinstance(item, Debug) else "build" if isinstance(item, Build) else item.kind
     topic = item.topic if isinstance(item, Build) else item.title
-    function = f"{item.module}.{item.function}" if isinstance(item, Build) else ""
+    function = f"{item.home}.{item.function}" if isinstance(item, Build) else ""
     return {"id": item.id, "chapter": item.id.split("-")[0], "kind": kind, "topic": topic, "function": function}
 
 

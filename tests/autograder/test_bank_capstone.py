@@ -15,7 +15,7 @@ from autograder.items import Build, Case, Choice, Question
 from autograder.probes import cap
 from rankzero.models import LLAMA3_405B
 from rankzero.units import hour, minute
-from solutions.checkpointing import checkpoint_waste, optimal_checkpoint_interval
+from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

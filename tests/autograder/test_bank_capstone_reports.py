@@ -11,8 +11,8 @@ from autograder.conclusions import cap as concluded
 from autograder.items import Build
 from autograder.probes import cap
 from rankzero.models import LLAMA3_8B
-from solutions.failing_runs import simulate_run
-from solutions.run_plan import memory_per_stage
+from solutions.ch15.failing_runs import simulate_run
+from solutions.ch15.run_plan import memory_per_stage
 from tests.autograder import handed_in
 
 GUARD = "if isinstance(time, bool) or not (math.isfinite(time) and time > 0):"

@@ -10,11 +10,11 @@ import pytest
 from autograder import compare, predicting, trusted
 from autograder.bank import ch01_first_program as bank
 from autograder.items import Build, Choice, Question
+from experiments.ch01.launching import launched
+from experiments.ch01.sampler_visits import sampler_orders
+from experiments.ch01.token_budgets import best_split
 from rankzero.published import BESIROGLU, HOFFMANN
-from solutions.launching import launched
-from solutions.ranks import process_groups
-from solutions.sampler_visits import sampler_orders
-from solutions.token_budgets import best_split
+from solutions.ch01.ranks import process_groups
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

@@ -11,10 +11,10 @@ from autograder import compare, trusted
 from autograder.bank import ch02_point_to_point as bank
 from autograder.bank import ch02_rules as rules
 from autograder.items import Build, Case, Choice, Question, Tensor
+from experiments.ch02 import blocking_rings, mismatches
 from rankzero import world
 from rankzero.events import Event
-from solutions import blocking_rings, mismatches
-from solutions.deadlock import simulate
+from solutions.ch02.deadlock import simulate
 
 EXERCISES = [item for item in bank.ITEMS if isinstance(item, Build)]
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

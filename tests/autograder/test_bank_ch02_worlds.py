@@ -13,7 +13,7 @@ from autograder.bank import ch02_rules as rules
 from autograder.exam import Exam
 from autograder.items import Build, Case, Tensor
 from rankzero.events import Event
-from solutions.alpha_beta import best_chunks, relay_time
+from solutions.ch02.alpha_beta import best_chunks, relay_time
 
 ITEMS = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 

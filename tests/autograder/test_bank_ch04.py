@@ -14,9 +14,9 @@ from autograder.outcome import Outcome
 from rankzero.events import Event
 from rankzero.topologies import SAMPLES
 from rankzero.units import GB, KB, MB, us
-from solutions.all_reduce_algorithms import all_reduce_time, crossover_bytes
-from solutions.bandwidth import bus_bandwidth
-from solutions.topology import parse_topology
+from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes
+from solutions.ch04.bandwidth import bus_bandwidth
+from solutions.ch04.topology import parse_topology
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

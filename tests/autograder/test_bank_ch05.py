@@ -12,8 +12,8 @@ from autograder import compare, trusted
 from autograder.bank import ch05_data_parallel as bank
 from autograder.bank import ch05_ranks, ch05_repairs
 from autograder.items import Build, Case, Choice, Question
-from solutions.batching import learning_rate_at
-from solutions.zero import zero_memory, zero_traffic
+from solutions.ch05.batching import learning_rate_at
+from solutions.ch05.zero import zero_memory, zero_traffic
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

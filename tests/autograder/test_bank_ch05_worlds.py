@@ -13,7 +13,7 @@ from autograder.bank.ch05_worlds import ITEMS
 from autograder.items import Build, Case
 from autograder.judge import compare
 from autograder.probes import ch05 as probes
-from solutions.data_parallel import ShardedAdamW
+from solutions.ch05.data_parallel import ShardedAdamW
 
 EXERCISES = {item.function: item for item in ITEMS}
 

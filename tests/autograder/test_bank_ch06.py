@@ -12,7 +12,7 @@ from autograder.bank import ch06_rules
 from autograder.bank import ch06_tensor_parallel as bank
 from autograder.items import Build, Case, Choice, Question, Tensor
 from rankzero.events import Event
-from solutions.activations import activation_bytes, tensor_parallel_traffic
+from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

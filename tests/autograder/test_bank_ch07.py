@@ -16,8 +16,8 @@ from autograder.conclusions import ch07
 from autograder.items import Build, Case, Choice, Order, Question
 from rankzero.layouts import Job
 from rankzero.models import LLAMA3_8B
-from solutions.layout import candidates, choose_layout, layout_memory, step_time
-from solutions.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
+from solutions.ch07.layout import candidates, choose_layout, layout_memory, step_time
+from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
@@ -187,7 +187,7 @@ def plain_bubbles(text: str) -> list[str]:
 
 
 def pages() -> list[Path]:
-    files = {ROOT / "solutions" / f"{item.module}.py" for item in EXERCISES.values()}
+    files = {ROOT / "solutions" / item.file for item in EXERCISES.values()}
     files |= set((ROOT / "solutions").glob("*_07.py")) | set((ROOT / "solutions").glob("layout*.py"))
     files |= {ROOT / "rankzero" / name for name in ("schedules.py", "schedule_figures.py", "layouts.py")}
     return sorted(files | set((ROOT / "autograder" / "bank").glob("ch07_*.py")))

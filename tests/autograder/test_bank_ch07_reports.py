@@ -13,7 +13,7 @@ from autograder.bank import ch07_layouts, wrong_schedules
 from autograder.items import Build
 from rankzero.layouts import Layout
 from rankzero.models import LLAMA2_13B, MIXTRAL_8X7B
-from solutions import layout
+from solutions.ch07 import layout
 from tests.autograder import handed_in
 
 

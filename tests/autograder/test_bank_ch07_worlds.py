@@ -15,7 +15,7 @@ from autograder.bank import ch07_rules as rules
 from autograder.bank.ch07_worlds import ITEMS, PIPELINE_STEP, orders
 from autograder.items import Case, Stage, Tensor
 from rankzero.events import Event
-from solutions.pipeline import pipeline_schedule
+from solutions.ch07.pipeline import pipeline_schedule
 from tools.common import ROOT
 
 EXERCISES = {item.function: item for item in ITEMS}

@@ -16,7 +16,7 @@ from autograder.bank import wrong_batches
 from autograder.items import Build, Case, Choice, Order, Question
 from autograder.probes import ch08, ch08_batches, ch08_clock
 from rankzero.tiny import GPT, GPTConfig
-from solutions import serving_repairs, tiny_serving
+from solutions.ch08 import serving_repairs, tiny_serving
 from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}

@@ -11,7 +11,7 @@ from autograder import compare, trusted
 from autograder.bank import ch09_attention, ch09_capacity, ch09_quantization
 from autograder.bank import ch09_kv_cache as bank
 from autograder.items import Build, Choice, Question
-from solutions.radix_cache import RadixCache
+from solutions.ch09.radix_cache import RadixCache
 
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}

@@ -9,7 +9,7 @@ import pytest
 from autograder import compare, trusted
 from autograder.bank import ch09_blocks, ch09_radix
 from autograder.items import Build, Debug, Slip
-from solutions.block_manager import OutOfBlocks
+from solutions.ch09.block_manager import OutOfBlocks
 from tests.autograder import handed_in
 
 ITEMS: tuple[Build, ...] = (*ch09_blocks.ITEMS, *ch09_radix.ITEMS)

@@ -13,10 +13,10 @@ from autograder.bank import ch10_scheduling as bank
 from autograder.items import Build, Case, Choice, Question
 from autograder.probes import ch10, ch10_graphs
 from rankzero.cpu_graph import CpuGraph
-from solutions.future_map import FutureMap
-from solutions.graph_runner import GraphRunner
-from solutions.scheduling import debug_yield, eager_time, graph_time
-from solutions.token_budget import TokenBudgetScheduler
+from solutions.ch10.future_map import FutureMap
+from solutions.ch10.graph_runner import GraphRunner
+from solutions.ch10.scheduling import debug_yield, eager_time, graph_time
+from solutions.ch10.token_budget import TokenBudgetScheduler
 from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}

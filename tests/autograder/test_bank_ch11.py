@@ -10,8 +10,8 @@ from autograder.bank import ch11_decoding as bank
 from autograder.bank import ch11_speculation_law as law_items
 from autograder.bank import wrong_rounds
 from autograder.items import Build, Question
-from solutions.speculation_law import law_of, plain_law, total_variation
-from solutions.speculative import speculative_step
+from experiments.ch11.speculation_law import law_of, plain_law, total_variation
+from solutions.ch11.speculative import speculative_step
 from tests.autograder import handed_in
 
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -41,7 +41,7 @@ def test_the_answers_of_the_table(identifier):
 
 def test_two_lengths_are_equally_good_at_a_half():
     """Why the question asks for the shortest."""
-    from solutions.speculative import speculative_speedup
+    from solutions.ch11.speculative import speculative_speedup
 
     assert speculative_speedup(0.5, 1, 0.2) == pytest.approx(speculative_speedup(0.5, 2, 0.2), rel=1e-12)
 

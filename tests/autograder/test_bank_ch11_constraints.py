@@ -12,7 +12,7 @@ from autograder import compare, trusted, values
 from autograder.bank import ch11_budgets, ch11_masks, ch11_meaning, ch11_tokens
 from autograder.items import Build, Case, Choice, Question
 from autograder.probes import ch11_constraints as probes
-from solutions.constrained import ConstraintState, grammars, schema_to_regex, token_index
+from solutions.ch11.constrained import ConstraintState, grammars, schema_to_regex, token_index
 from tests.autograder import handed_in
 
 ITEMS = (*ch11_masks.MASKS, *ch11_budgets.BUDGETS, *ch11_meaning.MEANING, *ch11_meaning.TOGETHER)

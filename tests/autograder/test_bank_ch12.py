@@ -10,7 +10,7 @@ import pytest
 from autograder.bank import ch12_advantages, ch12_gradients
 from autograder.bank import ch12_rl as bank
 from autograder.items import Question
-from solutions.rl import gae
+from solutions.ch12.rl import gae
 from tests.wrong_programs import wrong
 
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

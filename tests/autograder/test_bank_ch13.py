@@ -10,8 +10,8 @@ import pytest
 from autograder.bank import ch13_kl, ch13_questions, ch13_rlhf
 from autograder.items import Choice, Question
 from rankzero.units import GB
-from solutions.kl import estimator_moments
-from solutions.rlhf_memory import rlhf_bytes
+from solutions.ch13.kl import estimator_moments
+from solutions.ch13.rlhf_memory import rlhf_bytes
 from tests.wrong_programs import wrong
 
 ITEMS: Mapping[str, object] = {item.id: item for item in ch13_rlhf.ITEMS}

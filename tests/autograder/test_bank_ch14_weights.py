@@ -11,7 +11,7 @@ import torch.distributed as dist
 from autograder import compare, trusted_worlds
 from autograder.bank import ch14_push, ch14_reshard, ch14_slots, ch14_weight_items
 from autograder.items import Build, Case, Question
-from solutions.weight_sync import reshard_plan
+from solutions.ch14.weight_sync import reshard_plan
 from tests.autograder import handed_in
 
 ITEMS = {item.id: item for item in ch14_weight_items.ITEMS}

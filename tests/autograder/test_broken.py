@@ -107,7 +107,7 @@ FILES = {
     "a number for a function": ("a.py", "zero_memory = 16.0\n", GRADED, NONE, "raised TypeError"),
     "missing import": ("a.py", body("return math.ceil(params)"), GRADED, NONE, "raised NameError at line 2"),
     "module that nobody has": ("a.py", "import no_such_thing\n" + RIGHT, GRADED, FULL, "ModuleNotFoundError at line 1"),
-    "the reference": ("a.py", "from solutions.zero import zero_memory\n", GRADED, NONE, "reference cannot be imported"),
+    "the reference": ("a.py", "from solutions.ch05.zero import zero\n", GRADED, NONE, "reference cannot be imported"),
     "the grader": ("a.py", "from autograder.bank import find\n" + RIGHT, GRADED, FULL, "autograder cannot be imported"),
     "error at import": ("a.py", "x = 1 / 0\n" + RIGHT, GRADED, NONE, "ZeroDivisionError at line 1"),
     "exit at import": ("a.py", "import sys\nsys.exit()\n" + RIGHT, GRADED, NONE, "SystemExit at line 2"),

@@ -11,7 +11,8 @@ import toy_bank as toys
 from autograder import bank, check, checking, progress, trusted
 from autograder.compare import UNWRITTEN
 from autograder.items import Case, Iterator, Tensor
-from solutions import collective_cost, collectives, zero
+from solutions.ch03 import collective_cost, collectives
+from solutions.ch05 import zero
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ def test_the_solutions_get_full_marks(tmp_path, key):
     """The closed forms here; the world items stand in ``test_full_marks.py``."""
     out, labs = tmp_path / "results.json", tmp_path / "labs"
     labs.mkdir()
-    topics = {f"solutions.{bank.find(name).module}" for name in PLAIN}
+    topics = {f"solutions.{bank.find(name).home}" for name in PLAIN}
     for path in closure.modules(topics).values():  # the rest of the folder runs the pages
         if path.parent == ROOT / "solutions":
             shutil.copy(path, labs)

@@ -88,7 +88,7 @@ def test_a_copy_is_found_in_any_disguise(disguise):
 
 def test_a_copy_among_others_functions_is_found_by_its_functions():
     """Kills: a similarity of whole programs alone, which a copied third never reaches."""
-    part = inspect.getsource(__import__("solutions.pipeline", fromlist=["x"]).simulate_schedule)
+    part = inspect.getsource(__import__("solutions.ch07.pipeline", fromlist=["x"]).simulate_schedule)
     (pair,) = report(
         {"ana": one(OTHER + "\n\n" + part), "bo": one(THIRD + "\n\n" + renamed(part)), "cy": one(LONG[:500])}
     )
@@ -138,7 +138,7 @@ def test_what_many_hold_counts_for_nothing():
 @pytest.mark.parametrize(("holders", "pairs"), [(2, 1), (9, 0)])
 def test_what_is_shared_counts_as_far_as_it_is_rare(holders, pairs):
     """Kills: a weight of 1 for every fingerprint: nine of thirty who write one page's code are no thirty-six pairs."""
-    part = inspect.getsource(__import__("solutions.pipeline", fromlist=["x"]).pipeline_schedule)
+    part = inspect.getsource(__import__("solutions.ch07.pipeline", fromlist=["x"]).pipeline_schedule)
     own = {f"learner {n}": one(f"def own(x):\n    return x + {n}\n") for n in range(30 - holders)}
     assert len(report(own | {f"holder {n}": one(part) for n in range(holders)})) == pairs
 

@@ -10,8 +10,8 @@ from autograder import bank, edits, verifying
 from autograder.edits import DoesNotApply, edited
 from autograder.exam import Exam
 from autograder.items import Slip
-from solutions.collective_cost import ring_all_reduce_time
-from solutions.zero import zero_memory
+from solutions.ch03.collective_cost import ring_all_reduce_time
+from solutions.ch05.zero import zero_memory
 
 GB = 10**9
 

@@ -275,7 +275,7 @@ def test_the_points_are_those_that_were_packed(root):
         (["labs.zip"], "labs.zip"),
         (["ranks.py", "scale.py"], "."),
         (["ranks.py", ".DS_Store"], "ranks.py"),
-        (["labs/ranks.py"], "."),
+        (["labs/ch01/ranks.py"], "."),
         ([], "."),
     ],
 )

@@ -169,8 +169,8 @@ def test_a_hostile_submission_earns_what_it_computes(image, kind):
 
 READS = """
 import os
-paths = ["source", "source/key", "source/exam.json", "source/solutions/ranks.py", "results", "results/results.json"]
-paths += ["results/stdout", "submission", "submission/ranks.py", "submission_metadata.json"]
+paths = ["source", "source/key", "source/exam.json", "source/solutions/ch01/ranks.py", "results"]
+paths += ["results/results.json", "results/stdout", "submission", "submission/ranks.py", "submission_metadata.json"]
 paths = ["/autograder/" + path for path in paths]
 for number in range(1, 30):
     if number != os.getpid():

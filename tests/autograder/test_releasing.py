@@ -93,8 +93,8 @@ def test_no_exercise_is_solved_in_it(copy):
     """Kills: a release made where somebody has written the labs."""
     for item in bank.builds():
         mends = isinstance(item, Debug)  # a part of a program to mend may be right
-        own = bodies(defined(ROOT / "solutions" / f"{item.module}.py", item.function), inside=not mends)
-        given = bodies(ast.parse((copy / "labs" / f"{item.module}.py").read_text()))
+        own = bodies(defined(ROOT / "solutions" / item.file, item.function), inside=not mends)
+        given = bodies(ast.parse((copy / "labs" / item.file).read_text()))
         assert own
         assert given & own == set(), item.id
 
@@ -127,7 +127,7 @@ def test_no_hidden_input_stands_in_it(copy):
 def test_programs_to_mend_are_given(copy):
     """The wrong program is the exercise: it stays."""
     item = next(item for item in bank.builds() if isinstance(item, Debug))
-    given = defined(copy / "labs" / f"{item.module}.py", item.function)
+    given = defined(copy / "labs" / item.file, item.function)
     assert "NotImplementedError" not in ast.unparse(given)
 
 
@@ -154,13 +154,19 @@ def test_an_earlier_release_is_replaced_whole(little, tmp_path):
     release(little, tmp_path / "out")
     (little / "book" / "01-page.ipynb").rename(little / "book" / "02-page.ipynb")
     release(little, tmp_path / "out")
-    assert set(contents(tmp_path / "out")) == {"02-page.ipynb", "labs/README.md", "labs/scale.py", "README.md", LIST}
+    assert set(contents(tmp_path / "out")) == {
+        "02-page.ipynb",
+        "labs/README.md",
+        "labs/ch01/scale.py",
+        "README.md",
+        LIST,
+    }
     assert sorted(path.name for path in tmp_path.iterdir()) == ["little", "out"]
 
 
 def test_an_empty_folder_will_do(little, tmp_path):
     (tmp_path / "out").mkdir()
-    assert release(little, tmp_path / "out") == ["01-page.ipynb", "README.md", "labs/README.md", "labs/scale.py"]
+    assert release(little, tmp_path / "out") == ["01-page.ipynb", "README.md", "labs/README.md", "labs/ch01/scale.py"]
 
 
 def test_other_people_s_files_are_left_alone(little, tmp_path):
@@ -171,7 +177,7 @@ def test_other_people_s_files_are_left_alone(little, tmp_path):
     assert contents(tmp_path / "out") == {"thesis.tex": b"mine"}
 
 
-@pytest.mark.parametrize("change", ["labs/scale.py", "notes.md", LIST])
+@pytest.mark.parametrize("change", ["labs/ch01/scale.py", "notes.md", LIST])
 def test_work_in_an_earlier_release_is_left_alone(little, tmp_path, change):
     """Kills: a second release that overwrites what somebody wrote into the first."""
     release(little, tmp_path / "out")
@@ -230,9 +236,9 @@ def test_a_page_that_solves_an_exercise_is_refused(little, tmp_path):
 
 def test_a_mended_program_is_refused(little, tmp_path):
     item = next(item for item in bank.builds() if isinstance(item, Debug))
-    source = (ROOT / "solutions" / f"{item.module}.py").read_text()
+    source = (ROOT / "solutions" / item.file).read_text()
     for folder in ("solutions", "labs"):
-        (little / folder / f"{item.module}.py").write_text(source)
+        (little / folder / item.file).write_text(source)
     with pytest.raises(NotReleased, match=f"holds a body of .*{item.function}"):
         release(little, tmp_path / "out")
 

@@ -140,7 +140,7 @@ def test_a_single_file_answers_for_any_module_of_labs():
     assert run(source, item("f"), Case((1,)))[0].value == -1
 
 
-@pytest.mark.parametrize("name", ["solutions.zero", "autograder.bank", "rankzero.world", "solutions"])
+@pytest.mark.parametrize("name", ["solutions.ch05.zero", "autograder.bank", "rankzero.world", "solutions"])
 def test_closed_packages_are_named_in_the_error(name):
     (outcome,) = run(f"def f(x):\n    import {name}\n", item("f"), Case((1,)))
     assert (outcome.kind, outcome.error, outcome.line) == ("raised", "ImportError", 2)

@@ -252,9 +252,9 @@ def test_a_hidden_input_in_the_release_fails_the_proof(key, capsys, monkeypatch)
     item = bank.find("01-training-time")
     exam = Exam([item], b"sesame")
     number = next(part for group, case in exam.sheet(item).drawn if group for part in case.args if leaks._telling(part))
-    monkeypatch.setattr(releasing, "files", lambda root: {"labs/scale.py": f"x = {number!r}".encode()})
+    monkeypatch.setattr(releasing, "files", lambda root: {"labs/ch01/scale.py": f"x = {number!r}".encode()})
     assert main(["verify", "--only", item.id, "--key", key]) == 1
-    assert "01-training-time: a hidden input stands in labs/scale.py\n" in capsys.readouterr().out
+    assert "01-training-time: a hidden input stands in labs/ch01/scale.py\n" in capsys.readouterr().out
 
 
 def test_workers_find_the_same(key, capsys):

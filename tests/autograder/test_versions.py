@@ -193,7 +193,10 @@ def test_what_cannot_be_parsed_is_not_chosen_from(load):
     [
         ({"x/zero.py": SOLVED, "x/labs/zero.py": STUB}, "labs/zero.py is not written yet and x/zero.py is"),
         ({"x/zero.py": STUB, "x/labs/zero.py": SOLVED}, "x/zero.py is not written yet and x/labs/zero.py is"),
-        ({"x/zero.py": OTHER, "x/labs/zero.py": SOLVED}, "x/zero.py stands beside x/labs/zero.py, which counts"),
+        (
+            {"x/zero.py": OTHER, "x/labs/zero.py": SOLVED},
+            "x/zero.py stands beside x/labs/zero.py, which counts",
+        ),
     ],
 )
 def test_the_same_file_in_two_places(files, sentence, tmp_path):

@@ -13,10 +13,10 @@ import nbformat
 import pytest
 import torch
 
+from experiments.ch01.token_budgets import best_split
+from experiments.ch05.ddp_buckets import ddp_steps
 from rankzero.published import BESIROGLU, CHINCHILLA, FITTED_FLOP, GOPHER
 from rankzero.units import MiB
-from solutions.ddp_buckets import ddp_steps
-from solutions.token_budgets import best_split
 from tools.common import BOOK
 
 PAGES = {int(path.name[:2]): path for path in sorted(BOOK.glob("*.ipynb"))}

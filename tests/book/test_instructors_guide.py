@@ -53,7 +53,7 @@ pytestmark = [pytest.mark.xdist_group("instructors' guide"), pytest.mark.timeout
 
 def programs() -> dict[str, str]:
     """Right in all, one known mistake, and no Python."""
-    modules = [(ROOT / "solutions" / f"{item.module}.py").read_text(encoding="utf-8") for item in ITEMS]
+    modules = [(ROOT / "solutions" / item.file).read_text(encoding="utf-8") for item in ITEMS]
     right = "\n".join(modules).replace("from __future__ import annotations\n", "")
     slip = ITEMS[1].slips[0]
     name = slip.name if slip.program else ITEMS[1].function

@@ -57,20 +57,22 @@ class TestBundle:
             tmp_path,
             **{
                 "solutions.__init__": "",
-                "solutions.explorers_09": "import math\nfrom . import ring\nfrom rankzero.units import GB",
+                "experiments.ch09.explorers": "import math\nfrom . import ring\nfrom rankzero.units import GB",
                 "solutions.ring": "from rankzero import units",
                 "solutions.other": "import torch",
                 "rankzero.__init__": "",
                 "rankzero.units": "GB = 1e9",
             },
         )
-        assert bundle.explorers(root) == ["solutions.explorers_09"]
-        names = {"rankzero", "rankzero.units", "solutions", "solutions.explorers_09", "solutions.ring"}
+        assert bundle.explorers(root) == ["experiments.ch09.explorers"]
+        names = {"rankzero", "rankzero.units", "solutions", "experiments.ch09.explorers", "solutions.ring"}
         assert set(bundle.collect(bundle.explorers(root), root)) == names
 
     def test_refuses_what_a_browser_lacks(self, tmp_path):
         """Kills an explorer that works in a notebook and breaks in the page."""
-        root = course(tmp_path, **{"solutions.explorers_09": "from . import ring", "solutions.ring": "import numpy"})
+        root = course(
+            tmp_path, **{"experiments.ch09.explorers": "from . import ring", "solutions.ring": "import numpy"}
+        )
         with pytest.raises(ValueError, match=r"solutions\.ring runs in the browser and imports numpy"):
             bundle.collect(bundle.explorers(root), root)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from solutions.precision import LossScaler
+from solutions.ch05.precision import LossScaler
 from tools.clauses import Announced, Clause
 
 OUTSIDE = "a value is outside its range"

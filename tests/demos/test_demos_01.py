@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import check_setup, launch_environment, plan, shard_map
-from solutions.launching import VARIABLES
+from experiments.ch01.launching import VARIABLES
 
 
 def test_nccl_without_devices_is_a_wrong_command(monkeypatch, capsys):

@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import deadlock, mismatch, pipelined_relay
-from solutions import mismatches, ping_pong
+from experiments.ch02 import mismatches, ping_pong
 
 
 @pytest.mark.parametrize("ranks", [1, 3])

@@ -9,7 +9,7 @@ from demo_runs import run, table
 
 from demos import cost_curves, fit_link, topology, trees
 from rankzero.topologies import SAMPLES
-from solutions.all_reduce_algorithms import double_binary_tree
+from solutions.ch04.all_reduce_algorithms import double_binary_tree
 
 # Reading a machine.
 

@@ -10,7 +10,7 @@ from demo_runs import run, table
 from demos import common
 from demos.ddp import cut
 from demos.parameter_server import staleness_of
-from solutions.data_parallel_runs import plain_mean
+from experiments.ch05.data_parallel_runs import plain_mean
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_scaler_that_never_grows_is_status_1(swapped):
 
 def test_a_target_out_of_reach_is_status_1(monkeypatch, capsys):
     from demos import batch_scaling
-    from solutions.batch_scaling_runs import ToTarget
+    from experiments.ch05.batch_scaling_runs import ToTarget
 
     monkeypatch.setattr(batch_scaling, "steps_to_target", lambda sizes, *_: [ToTarget(n, 0.1, None) for n in sizes])
     assert run("batch_scaling", "--quick") == 1

@@ -8,8 +8,8 @@ import pytest
 from demo_runs import run, table
 
 from demos import combined, common, speculative, speculative_model
-from solutions.speculative import speculative_speedup
-from solutions.wrong_samplers import WRONG, replaced_from_target
+from experiments.ch11.wrong_samplers import WRONG, replaced_from_target
+from solutions.ch11.speculative import speculative_speedup
 
 
 def replaced(name: str, program):

@@ -9,7 +9,7 @@ import torch
 from demo_runs import run, table
 
 from demos import common, ppo_cartpole, reinforce
-from solutions.policy import ppo_update, reinforce_loss
+from solutions.ch12.policy import ppo_update, reinforce_loss
 
 
 @pytest.fixture(autouse=True)

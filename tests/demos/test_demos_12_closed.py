@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import common, gae, random_walk
-from solutions.rl import gae as right_gae
+from solutions.ch12.rl import gae as right_gae
 from tests.wrong_programs import wrong as wrong_program
 
 

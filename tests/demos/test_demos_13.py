@@ -8,9 +8,9 @@ import pytest
 from demo_runs import run, table
 
 from demos import common, reward_hacking, rlhf
+from experiments.ch13.rlhf_runs import Point
 from rankzero import stored_sweep
-from solutions import rlhf as right
-from solutions.rlhf_runs import Point
+from solutions.ch13 import rlhf as right
 
 
 def replaced(name: str, program):

@@ -6,8 +6,8 @@ import pytest
 from demo_runs import run, table
 
 from demos import common, kl_estimators, rlhf_memory, token_rewards
-from solutions.kl import estimator_moments
-from solutions.rlhf_memory import rlhf_bytes
+from solutions.ch13.kl import estimator_moments
+from solutions.ch13.rlhf_memory import rlhf_bytes
 
 
 def replaced(name: str, program):

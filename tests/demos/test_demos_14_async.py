@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import common, torn_reads
-from solutions.weight_slots import WeightSlots
+from solutions.ch14.weight_slots import WeightSlots
 
 
 class Overwrites(WeightSlots):

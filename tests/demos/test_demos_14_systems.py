@@ -6,8 +6,8 @@ import pytest
 from demo_runs import run, table
 
 from demos import common, memory_timeline, placement, rlhf_timeline
-from solutions.rlhf_schedule import best_placement
-from solutions.rlhf_schedule import memory_timeline as right_timeline
+from solutions.ch14.rlhf_schedule import best_placement
+from solutions.ch14.rlhf_schedule import memory_timeline as right_timeline
 
 
 def replaced(name: str, program):

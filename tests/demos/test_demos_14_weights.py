@@ -7,7 +7,7 @@ import torch
 from demo_runs import run, table
 
 from demos import common, reshard
-from solutions.weight_push import execute_reshard
+from solutions.ch14.weight_push import execute_reshard
 
 
 def test_every_road_has_a_row(tmp_path, capsys):

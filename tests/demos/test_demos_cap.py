@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demos import failures, survive
-from solutions import checkpointing, failing_runs, run_sheet
-from solutions.failing_runs import simulate_run
+from solutions.ch15 import checkpointing, failing_runs, run_sheet
+from solutions.ch15.failing_runs import simulate_run
 
 # The sheet.
 

@@ -16,9 +16,9 @@ import pytest
 from demo_runs import run, table
 
 from demos import server
+from experiments.ch08.serving_runs import client
+from experiments.ch11.constrained_runs import SCHEMA
 from rankzero.json_judge import json_fault
-from solutions.constrained_runs import SCHEMA
-from solutions.serving_runs import client
 from tools.common import ROOT
 
 

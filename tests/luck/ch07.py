@@ -8,7 +8,7 @@ from fractions import Fraction
 import torch
 import torch.distributed as dist
 
-from solutions.pipeline import pipeline_schedule, simulate_schedule
+from solutions.ch07.pipeline import pipeline_schedule, simulate_schedule
 from tools.luck import Right
 
 

@@ -7,7 +7,7 @@ import itertools
 import math
 import statistics
 
-from solutions.serving import RequestMetrics
+from solutions.ch08.serving import RequestMetrics
 from tools.luck import Right
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from solutions.scheduling import capture_size, overlap_time
+from solutions.ch10.scheduling import capture_size, overlap_time
 from tools.luck import Right
 
 

@@ -6,8 +6,8 @@ import math
 
 import numpy
 
-from solutions import rl
-from solutions.policy import PpoStats, ppo_loss
+from solutions.ch12 import rl
+from solutions.ch12.policy import PpoStats, ppo_loss
 from tools.luck import Right
 
 # Text of the references that is replaced below.

@@ -9,8 +9,8 @@ import numpy
 import torch
 from torch.nn import functional
 
-from solutions import kl
-from solutions.kl import KLEstimates, kl_estimates
+from solutions.ch13 import kl
+from solutions.ch13.kl import KLEstimates, kl_estimates
 from tools.luck import Right
 
 # Tensors: by index, by loop, by another function of the library.

@@ -8,9 +8,9 @@ import numpy
 import torch
 import torch.distributed as dist
 
-from solutions import off_policy, rlhf_schedule, weight_sync
-from solutions.rlhf_schedule import PhaseUse, Placement
-from solutions.weight_sync import Transition
+from solutions.ch14 import off_policy, rlhf_schedule, weight_sync
+from solutions.ch14.rlhf_schedule import PhaseUse, Placement
+from solutions.ch14.weight_sync import Transition
 from tools.luck import Right
 
 # A program that calls the reference first does so for its refusals alone.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from solutions.checkpointing import checkpoint_waste, optimal_checkpoint_interval
-from solutions.flops import training_flops, utilization
-from solutions.run_plan import memory_per_stage, traffic_per_gpu
-from solutions.run_sheet import run_report
+from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
+from solutions.ch15.flops import training_flops, utilization
+from solutions.ch15.run_plan import memory_per_stage, traffic_per_gpu
+from solutions.ch15.run_sheet import run_report
 from tools.luck import Right
 
 

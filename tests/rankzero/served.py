@@ -15,14 +15,14 @@ from typing import Any
 import openai
 import torch
 
+from experiments.ch11.constrained_runs import schema_constraint
 from rankzero.server import Engine, Parts
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig
-from solutions.block_manager import BlockManager
-from solutions.constrained_runs import schema_constraint
-from solutions.detokenizer import StreamingDetokenizer
-from solutions.radix_cache import RadixCache
-from solutions.tiny_serving import generate_batch, next_token_probabilities
-from solutions.token_budget import TokenBudgetScheduler
+from solutions.ch08.detokenizer import StreamingDetokenizer
+from solutions.ch08.tiny_serving import generate_batch, next_token_probabilities
+from solutions.ch09.block_manager import BlockManager
+from solutions.ch09.radix_cache import RadixCache
+from solutions.ch10.token_budget import TokenBudgetScheduler
 
 PARTS = Parts(
     *(StreamingDetokenizer, next_token_probabilities, BlockManager, RadixCache, TokenBudgetScheduler),

@@ -9,7 +9,7 @@ import pytest
 
 from rankzero import mailbox, world
 from rankzero.mailbox import Address, Mailbox
-from solutions.weight_slots import WeightSlots
+from solutions.ch14.weight_slots import WeightSlots
 
 
 def box_of(address: Address, place: int = 0, slots: int = 2) -> Mailbox:

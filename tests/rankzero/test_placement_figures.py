@@ -9,8 +9,8 @@ import pytest
 from rankzero import placement_figures
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB, MB
-from solutions.rlhf_profile import DISCARDABLE, WHEN, WHERE, cycle, response_spans, sketch, tenants
-from solutions.rlhf_schedule import PhaseUse, memory_timeline, simulate_async
+from solutions.ch14.rlhf_profile import DISCARDABLE, WHEN, WHERE, cycle, response_spans, sketch, tenants
+from solutions.ch14.rlhf_schedule import PhaseUse, memory_timeline, simulate_async
 
 
 def drawn(picture) -> str:

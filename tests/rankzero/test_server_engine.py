@@ -11,10 +11,10 @@ from served import EOS, PARTS, TOKENIZER, alone, engine, model, saying
 
 from rankzero.server import Engine, QueueFull
 from rankzero.server.request import draw
-from solutions.block_manager import BlockManager
-from solutions.serving import continuous_batching
-from solutions.tiny_serving import next_token_probabilities
-from solutions.token_budget import TokenBudgetScheduler
+from solutions.ch08.serving import continuous_batching
+from solutions.ch08.tiny_serving import next_token_probabilities
+from solutions.ch09.block_manager import BlockManager
+from solutions.ch10.token_budget import TokenBudgetScheduler
 
 
 def prompts(count: int = 14, longest: int = 50, seed: int = 0) -> list[list[int]]:

@@ -13,11 +13,11 @@ import torch
 from pydantic import BaseModel, Field
 from served import EOS, PARTS, TOKENIZER, ask, client, engine, model, until
 
+from experiments.ch11.constrained_runs import MOST_PLACES, SCHEMA, schema_constraint
 from rankzero.json_judge import json_fault
 from rankzero.json_machine import JsonConstraint, JsonMachine
 from rankzero.server import serve
-from solutions.constrained_runs import MOST_PLACES, SCHEMA, schema_constraint
-from solutions.tiny_serving import next_token_probabilities
+from solutions.ch08.tiny_serving import next_token_probabilities
 
 TALK = {"model": "tiny", "messages": [{"role": "user", "content": "Hi"}]}
 OBJECT = {"type": "json_object"}

@@ -10,7 +10,7 @@ from served import EOS, PARTS, TOKENIZER, client, engine, model, saying
 
 from rankzero.server import serve
 from rankzero.server.logprobs import END, Chosen, Written, token_text
-from solutions.tiny_serving import next_token_probabilities
+from solutions.ch08.tiny_serving import next_token_probabilities
 
 #: Ways to draw: temperature, top-k, top-p.
 WAYS = [(1.0, 0, 1.0), (0.7, 5, 1.0), (1.3, 0, 0.6), (0.0, 0, 1.0)]

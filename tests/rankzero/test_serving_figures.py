@@ -344,7 +344,7 @@ def test_nodes_of_a_tree_stand_under_their_parents():
 
 def test_the_order_of_eviction_is_that_of_the_cache():
     """Against a radix cache: what it frees, node by node, is what the picture says, locks and parents included."""
-    from solutions.radix_cache import RadixCache
+    from solutions.ch09.radix_cache import RadixCache
 
     for seed in range(200):
         rng, cache, slot = Random(seed), RadixCache(), 0

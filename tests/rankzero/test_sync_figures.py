@@ -7,9 +7,9 @@ import math
 import pytest
 from matplotlib.patches import Rectangle
 
+from experiments.ch14.sync_runs import bucket_spans
 from rankzero import sync_figures
-from solutions.sync_runs import bucket_spans
-from solutions.weight_sync import bucketed_sync_time, reshard_plan, shard_boxes
+from solutions.ch14.weight_sync import bucketed_sync_time, reshard_plan, shard_boxes
 
 
 def boxes(axes) -> list[Rectangle]:

@@ -10,7 +10,7 @@ import pytest
 from rankzero import topologies
 from rankzero.hardware import DGX_A100, DGX_H100, NVLINK2
 from rankzero.topologies import SAMPLES, this_machine
-from solutions.topology import parse_topology
+from solutions.ch04.topology import parse_topology
 
 
 def gpus(name: str) -> list[str]:

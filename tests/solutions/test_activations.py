@@ -13,14 +13,14 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint_sequential
 
 from rankzero.units import GB, MB
-from solutions.activations import (
+from solutions.ch03.collective_cost import traffic
+from solutions.ch06.activations import (
     activation_bytes,
     best_segment,
     debug_traffic,
     padded_vocabulary,
     tensor_parallel_traffic,
 )
-from solutions.collective_cost import traffic
 
 GPT3 = (2048, 1, 12_288, 96)
 MODERN: dict[str, Any] = {"attention": "flash", "gated": True, "dropout": False}

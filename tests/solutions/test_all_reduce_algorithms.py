@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankzero.units import GB, KB, MB, us
-from solutions.all_reduce_algorithms import (
+from solutions.ch03.collective_cost import ring_all_reduce_time
+from solutions.ch04.all_reduce_algorithms import (
     ALGORITHMS,
     all_reduce_time,
     crossover_bytes,
     double_binary_tree,
     hierarchical_all_reduce_time,
 )
-from solutions.collective_cost import ring_all_reduce_time
 
 SIZES = st.floats(0, 1e12)
 LINKS = st.tuples(st.floats(1e6, 1e12), st.floats(0, 1e-3))

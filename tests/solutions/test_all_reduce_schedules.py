@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero import figures
-from rankzero.sim.network import Network, by_rank, simulate_programs
-from rankzero.units import GB, us
-from solutions.all_reduce_algorithms import all_reduce_time, hierarchical_all_reduce_time
-from solutions.all_reduce_schedules import (
+from experiments.ch04.all_reduce_schedules import (
     SCHEDULES,
     complete,
     ring_schedule,
     simulate_all_reduce,
     simulate_relay,
 )
-from solutions.alpha_beta import relay_time
-from solutions.collective_cost import ring_all_reduce_time, traffic
-from solutions.ring_walk import ring_walk
+from rankzero import figures
+from rankzero.sim.network import Network, by_rank, simulate_programs
+from rankzero.units import GB, us
+from solutions.ch02.alpha_beta import relay_time
+from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
+from solutions.ch03.ring_walk import ring_walk
+from solutions.ch04.all_reduce_algorithms import all_reduce_time, hierarchical_all_reduce_time
 
 UNIT = Network(bandwidth=1.0)
 SIZES = st.integers(0, 10**9)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.ch13.toy_models import reference
+from experiments.ch14.async_runs import together
+from experiments.ch14.lag_runs import DECOUPLED, lagged
 from rankzero import mailbox
-from solutions.async_runs import together
-from solutions.lag_runs import DECOUPLED, lagged
-from solutions.toy_models import reference
 
 
 @pytest.fixture(scope="module")

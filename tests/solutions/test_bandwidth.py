@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankzero.units import GB, MB, TFLOP, Gbit, ms, us
-from solutions.bandwidth import MEASURED, bus_bandwidth, communication_ratio, debug_gbit, fit_alpha_beta
-from solutions.collective_cost import ring_all_reduce_time, traffic
+from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
+from solutions.ch04.bandwidth import MEASURED, bus_bandwidth, communication_ratio, debug_gbit, fit_alpha_beta
 
 FACTORS = {  # nccl-tests, doc/PERFORMANCE.md, as written there
     "all_reduce": lambda n: 2 * (n - 1) / n,

@@ -10,7 +10,7 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from solutions.batching import (
+from solutions.ch05.batching import (
     accumulated_step_time,
     accumulation_steps,
     debug_loss,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from experiments.ch13.rlhf_runs import BETAS, GRPO_BETAS, KEPT, SEEDS, Point, stored_text, sweep
 from rankzero import stored_sweep
-from solutions import beta_sweep
-from solutions.beta_sweep import GRPO_RUNS, RUNS, best_beta, run_of, worst_judge
-from solutions.rlhf_runs import BETAS, GRPO_BETAS, KEPT, SEEDS, Point, stored_text, sweep
+from solutions.ch13 import beta_sweep
+from solutions.ch13.beta_sweep import GRPO_RUNS, RUNS, best_beta, run_of, worst_judge
 
 
 @pytest.mark.parametrize(("runs", "betas"), [(RUNS, BETAS), (GRPO_RUNS, GRPO_BETAS)])

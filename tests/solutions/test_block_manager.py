@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from autograder import trusted
 from autograder.bank import ch09_blocks
 from autograder.items import Case
-from solutions.block_manager import BlockManager, OutOfBlocks, debug_free
+from solutions.ch09.block_manager import BlockManager, OutOfBlocks, debug_free
 from tests.wrong_programs import wrong
 
 WRITES_SHARED = wrong("09-block-manager", "must be copied before it is written")

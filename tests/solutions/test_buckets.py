@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankzero.units import MiB
-from solutions.buckets import assign_buckets, exposed_communication
+from solutions.ch05.buckets import assign_buckets, exposed_communication
 
 # Buckets.
 

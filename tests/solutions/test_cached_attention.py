@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from solutions.cached_attention import cached_attention, debug_mask, dequantize_kv, paged_attention, quantize_kv
+from solutions.ch09.cached_attention import cached_attention, debug_mask, dequantize_kv, paged_attention, quantize_kv
 
 HEADS, WIDTH = 3, 8
 

@@ -8,12 +8,12 @@ import gymnasium
 import pytest
 import torch
 
-from solutions import ppo_training_runs as runs
-from solutions import reinforce_runs
-from solutions.cartpole_runs import Game, mean_return, networks, play_episodes, states, steady
-from solutions.ppo_runs import train_cartpole
-from solutions.ppo_training_runs import Settings, learning_batch, training, value_near_the_end
-from solutions.rl import gae
+from experiments.ch12 import ppo_training_runs as runs
+from experiments.ch12 import reinforce_runs
+from experiments.ch12.ppo_training_runs import Settings, learning_batch, training, value_near_the_end
+from solutions.ch12.cartpole_runs import Game, mean_return, networks, play_episodes, states, steady
+from solutions.ch12.ppo_runs import train_cartpole
+from solutions.ch12.rl import gae
 
 
 @pytest.fixture(autouse=True)

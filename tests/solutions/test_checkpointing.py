@@ -7,8 +7,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.special import lambertw
 
-from solutions.checkpointing import checkpoint_waste, checkpoint_write_time, debug_interval, failure_cost
-from solutions.checkpointing import optimal_checkpoint_interval as interval
+from solutions.ch15.checkpointing import checkpoint_waste, checkpoint_write_time, debug_interval, failure_cost
+from solutions.ch15.checkpointing import optimal_checkpoint_interval as interval
 
 MINUTE, HOUR = 60.0, 3600.0
 

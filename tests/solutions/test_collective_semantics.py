@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankzero import world
-from solutions.collective_semantics import OPERATIONS, REDUCTIONS, collective_outputs
+from solutions.ch03.collective_semantics import OPERATIONS, REDUCTIONS, collective_outputs
 
 INPUTS = [[1.5, -2.0, 3.0], [4.0, 0.5, -6.0], [7.0, 8.0, -0.25], [2.0, -1.0, 0.125]]  # exact in binary
 ROOTED = ("broadcast", "scatter", "gather", "reduce")
@@ -78,7 +78,7 @@ def test_inputs_stay_as_they_are_and_outputs_share_nothing(inputs, operation):
 
 def library(ranks: int) -> dict:
     """What the library leaves on this rank, for every operation, root and reduction."""
-    from solutions.library_collectives import library_collective
+    from experiments.ch03.library_collectives import library_collective
 
     return {
         key: library_collective(key[0], inputs_of(key[0], ranks), *key[1:]) for key in every_call(ranks)

@@ -8,9 +8,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from experiments.ch03.naive_all_reduces import star_all_reduce, whole_ring_all_reduce
 from rankzero import world
-from solutions.collective_cost import traffic
-from solutions.collectives import (
+from solutions.ch03.collective_cost import traffic
+from solutions.ch03.collectives import (
     all_to_all,
     debug_dtype,
     debug_grad,
@@ -18,7 +19,6 @@ from solutions.collectives import (
     ring_all_reduce,
     ring_reduce_scatter,
 )
-from solutions.naive_all_reduces import star_all_reduce, whole_ring_all_reduce
 
 RANKS = [1, 2, 3, 4]
 COUNTS = (0, 1, 2, 3, 5, 7, 12, 4099)

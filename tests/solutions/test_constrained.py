@@ -16,14 +16,7 @@ from hypothesis import strategies as st
 
 from rankzero.automata import Dfa, compile_regex, trie
 from rankzero.tiny_text import BpeTokenizer
-from solutions.constrained import (
-    ConstraintState,
-    debug_limit,
-    debug_token,
-    grammars,
-    schema_to_regex,
-    token_index,
-)
+from solutions.ch11.constrained import ConstraintState, debug_limit, debug_token, grammars, schema_to_regex, token_index
 
 TOKENIZER = BpeTokenizer()
 CUT = [

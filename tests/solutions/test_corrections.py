@@ -7,9 +7,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from experiments import corrections
+from experiments.ch03 import corrections as corrections_03
+from experiments.corrections import CORRECTIONS
 from rankzero import world
-from solutions import corrections, corrections_03
-from solutions.corrections import CORRECTIONS
 
 #: What each correction of chapter 3 must show, worked out here with fractions of S and plain arithmetic.
 SHOWN = (

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.ch01 import corrections as corrections_01
+from experiments.ch01.corrections import CORRECTIONS
+from experiments.ch01.launching import launched
+from experiments.corrections import corrections
 from rankzero.hardware import A100_SXM
-from solutions import corrections_01
-from solutions.corrections import corrections
-from solutions.corrections_01 import CORRECTIONS
-from solutions.launching import launched
 
 #: A year and an hour in seconds, and GPT-3's training: FLOP, and A100-hours at half of 312 TFLOP/s.
 YEAR, HOUR = 365.25 * 24 * 3600, 3600

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from solutions import corrections_02
-from solutions.corrections import corrections
-from solutions.corrections_02 import CORRECTIONS
+from experiments.ch02 import corrections as corrections_02
+from experiments.ch02.corrections import CORRECTIONS
+from experiments.corrections import corrections
 
 
 def mean(seed):

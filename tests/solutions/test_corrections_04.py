@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_04
-from solutions.corrections import corrections
+from experiments.ch04 import corrections as corrections_04
+from experiments.corrections import corrections
 
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (

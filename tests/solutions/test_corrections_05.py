@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_05
-from solutions.corrections_05 import CORRECTIONS
+from experiments.ch05 import corrections as corrections_05
+from experiments.ch05.corrections import CORRECTIONS
 
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_06
-from solutions.corrections_06 import CORRECTIONS
+from experiments.ch06 import corrections as corrections_06
+from experiments.ch06.corrections import CORRECTIONS
 
 LAYER = 16 * 4096 * 8192 * 7 / 8  # bytes of a 70B layer in a step
 GPT3 = 2048 * 12_288  # tokens times width

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from solutions import corrections_07
-from solutions.corrections_07 import CORRECTIONS
+from experiments.ch07 import corrections as corrections_07
+from experiments.ch07.corrections import CORRECTIONS
 
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (

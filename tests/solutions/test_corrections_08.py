@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from solutions import corrections_08
-from solutions.corrections_08 import CORRECTIONS
+from experiments.ch08 import corrections as corrections_08
+from experiments.ch08.corrections import CORRECTIONS
 
 READ_8B, KV_8B = 2 * 8_030_261_248, 2 * 32 * 8 * 128 * 2
 

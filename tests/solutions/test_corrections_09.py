@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_09
-from solutions.corrections_09 import CORRECTIONS
+from experiments.ch09 import corrections as corrections_09
+from experiments.ch09.corrections import CORRECTIONS
 
 TOKEN = 2 * 80 * 8 * 128 * 2
 

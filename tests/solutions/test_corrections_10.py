@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_10
-from solutions.corrections_10 import CORRECTIONS
+from experiments.ch10 import corrections as corrections_10
+from experiments.ch10.corrections import CORRECTIONS
 
 ROOFLINE = [(16060522496 + 131072 * 2048 * batch) / 3.35e12 * 1e3 for batch in (1, 64)]
 POWERS = 100 * (1 - 256 * 257 / 2 / (1 + sum(2 ** (2 * k - 1) for k in range(1, 9))))

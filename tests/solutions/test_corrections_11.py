@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_11
-from solutions.corrections_11 import CONSTRAINT_CORRECTIONS, CORRECTIONS
+from experiments.ch11 import corrections as corrections_11
+from experiments.ch11.corrections import CONSTRAINT_CORRECTIONS, CORRECTIONS
 
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (

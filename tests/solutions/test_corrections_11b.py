@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from solutions.corrections_11b import CONSTRAINT_CORRECTIONS, balanced_strings, cut_share, is_balanced, is_json
+from experiments.ch11.mask_corrections import CONSTRAINT_CORRECTIONS, balanced_strings, cut_share, is_balanced, is_json
 
 
 def test_each_corrects_something_and_has_a_source():

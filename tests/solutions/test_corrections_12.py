@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_12
-from solutions.corrections_12 import CORRECTIONS
+from experiments.ch12 import corrections as corrections_12
+from experiments.ch12.corrections import CORRECTIONS
 
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
-from solutions import corrections_13
-from solutions.beta_sweep import run_of
-from solutions.corrections_13 import CORRECTIONS, best_of_n_divergence
+from experiments.ch13 import corrections as corrections_13
+from experiments.ch13.corrections import CORRECTIONS, best_of_n_divergence
+from solutions.ch13.beta_sweep import run_of
 
 RATIOS = (-0.2, 0.2, -0.3, 0.1, -0.1, 0.1, 0.3, -0.3)
 POSITIVE = sum(math.exp(-d) - 1 + d for d in RATIOS)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from solutions import corrections_14
-from solutions.corrections_14 import CORRECTIONS
+from experiments.ch14 import corrections as corrections_14
+from experiments.ch14.corrections import CORRECTIONS
 
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (

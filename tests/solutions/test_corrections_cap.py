@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from solutions import corrections_cap
-from solutions.corrections_cap import CORRECTIONS
+from experiments.ch15 import corrections as corrections_cap
+from experiments.ch15.corrections import CORRECTIONS
 
 ALL, LAYER = 405_853_388_800, 3_187_703_808
 MTBF = 54 * 86_400 / 419

@@ -10,8 +10,8 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from rankzero import world
-from solutions.buckets import assign_buckets
-from solutions.data_parallel import ShardedAdamW, gather_parameter, reduce_to_slice, synchronize_gradients
+from solutions.ch05.buckets import assign_buckets
+from solutions.ch05.data_parallel import ShardedAdamW, gather_parameter, reduce_to_slice, synchronize_gradients
 
 # synchronize_gradients
 

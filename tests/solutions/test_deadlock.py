@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solutions.blocking_rings import play
-from solutions.deadlock import simulate
+from experiments.ch02.blocking_rings import play
+from solutions.ch02.deadlock import simulate
 
 Programs = list[list[tuple[str, int]]]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankzero.tiny import BpeTokenizer
-from solutions.detokenizer import StreamingDetokenizer
+from solutions.ch08.detokenizer import StreamingDetokenizer
 
 VOCABULARY = [
     *(b"Hel", b"lo", b" ", b"\xf0\x9f", b"\x98\x80", b"STOP", b"ST", b"OP"),

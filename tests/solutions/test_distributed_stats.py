@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
-from solutions.distributed_stats import distributed_argmax, distributed_mean, distributed_softmax
+from solutions.ch03.distributed_stats import distributed_argmax, distributed_mean, distributed_softmax
 
 RANKS = [1, 2, 3, 4]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from solutions.exchange_runs import ROADS, in_turns
-from solutions.lag_runs import DECOUPLED, flat
-from solutions.toy_models import reference
+from experiments.ch13.toy_models import reference
+from experiments.ch14.exchange_runs import ROADS, in_turns
+from experiments.ch14.lag_runs import DECOUPLED, flat
 
 SHORT = replace(DECOUPLED, settings=replace(DECOUPLED.settings, responses=16))
 

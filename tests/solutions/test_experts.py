@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from rankzero.models import MIXTRAL_8X7B
-from solutions.experts import all_to_all_bytes, expert_capacity, keep_within_capacity, moe_parameters
+from solutions.ch07.experts import all_to_all_bytes, expert_capacity, keep_within_capacity, moe_parameters
 
 
 def test_published_counts():

@@ -11,8 +11,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from solutions.explorers_01 import (
+from experiments.ch01.explorers import (
     COUNTS,
     DEVICES,
     MOST_RANKS,
@@ -22,6 +21,7 @@ from solutions.explorers_01 import (
     leaving_groups,
     what_you_can_hope_for,
 )
+from rankzero.explore import VEGA_LITE
 
 plans = st.fixed_dictionaries(
     {

@@ -10,11 +10,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, MB, Gbit, ms, us
-from solutions.alpha_beta import message_time
-from solutions.deadlock import simulate
-from solutions.explorers_02 import (
+from experiments.ch02.explorers import (
     LINKS,
     ORDERS,
     SLIDERS,
@@ -24,8 +20,12 @@ from solutions.explorers_02 import (
     rings_of_calls,
     staircase,
 )
-from solutions.model_parallel import naive_step
-from solutions.ring_policies import play_rounds, ring_programs
+from experiments.ch02.ring_policies import play_rounds, ring_programs
+from rankzero.explore import VEGA_LITE
+from rankzero.units import GB, MB, Gbit, ms, us
+from solutions.ch02.alpha_beta import message_time
+from solutions.ch02.deadlock import simulate
+from solutions.ch02.model_parallel import naive_step
 
 orders = st.sampled_from(sorted(ORDERS))
 rings = st.fixed_dictionaries(

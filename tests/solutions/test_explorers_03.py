@@ -9,12 +9,12 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch03.explorers import MESSAGE, all_reduce_time, eight_operations, starting_blocks
 from rankzero.explore import VEGA_LITE
 from rankzero.units import GB, KB, MB, us
-from solutions.collective_cost import ring_all_reduce_time, traffic
-from solutions.collective_semantics import OPERATIONS, REDUCTIONS, collective_outputs
-from solutions.explorers_03 import MESSAGE, all_reduce_time, eight_operations, starting_blocks
-from solutions.naive_all_reduce_costs import star_all_reduce_time
+from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
+from solutions.ch03.collective_semantics import OPERATIONS, REDUCTIONS, collective_outputs
+from solutions.ch03.naive_all_reduce_costs import star_all_reduce_time
 
 operations = st.sampled_from(OPERATIONS)
 states = st.fixed_dictionaries(

@@ -11,11 +11,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, KB, TB, ms, us
-from solutions.all_reduce_algorithms import all_reduce_time, double_binary_tree, hierarchical_all_reduce_time
-from solutions.bandwidth import communication_ratio
-from solutions.explorers_04 import (
+from experiments.ch04.explorers import (
     LARGEST,
     NODE,
     RATE,
@@ -30,6 +26,10 @@ from solutions.explorers_04 import (
     which_wins,
     will_it_scale,
 )
+from rankzero.explore import VEGA_LITE
+from rankzero.units import GB, KB, TB, ms, us
+from solutions.ch04.all_reduce_algorithms import all_reduce_time, double_binary_tree, hierarchical_all_reduce_time
+from solutions.ch04.bandwidth import communication_ratio
 
 trees = st.fixed_dictionaries({"ranks": st.integers(2, 64), "rank": st.integers(0, 63)})
 links = st.fixed_dictionaries(

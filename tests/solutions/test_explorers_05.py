@@ -11,10 +11,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, MB, MiB, ms, us
-from solutions.buckets import exposed_communication
-from solutions.explorers_05 import (
+from experiments.ch05.explorers import (
     FATES,
     FORMATS,
     GRADIENTS,
@@ -30,8 +27,11 @@ from solutions.explorers_05 import (
     sliced,
     slices,
 )
-from solutions.loss_scale_runs import deep_tanh_gradients, gradient_exponents, in_fp16, tiny_gradients
-from solutions.zero import state_bytes, zero_memory
+from experiments.ch05.loss_scale_runs import deep_tanh_gradients, gradient_exponents, in_fp16, tiny_gradients
+from rankzero.explore import VEGA_LITE
+from rankzero.units import GB, MB, MiB, ms, us
+from solutions.ch05.buckets import exposed_communication
+from solutions.ch05.zero import state_bytes, zero_memory
 
 GPUS = ("A100 SXM 80GB", "H100 SXM", "H200 SXM", "B200 SXM")
 

@@ -12,10 +12,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, MB
-from solutions.activations import activation_bytes
-from solutions.explorers_06 import (
+from experiments.ch06.explorers import (
     GPUS,
     SHAPES,
     communication_share,
@@ -24,7 +21,10 @@ from solutions.explorers_06 import (
     what_fits,
     who_holds_heads,
 )
-from solutions.heads import head_partition
+from rankzero.explore import VEGA_LITE
+from rankzero.units import GB, MB
+from solutions.ch06.activations import activation_bytes
+from solutions.ch06.heads import head_partition
 
 splits = st.fixed_dictionaries(
     {

@@ -10,11 +10,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from rankzero.layouts import Job
-from rankzero.units import GB
-from solutions.experts import all_to_all_bytes, expert_capacity, keep_within_capacity
-from solutions.explorers_07 import (
+from experiments.ch07.explorers import (
     MODELS,
     balance_of,
     expert_routing,
@@ -24,10 +20,14 @@ from solutions.explorers_07 import (
     pipelines,
     priced,
 )
-from solutions.layout import candidates, choose_layout, step_time
-from solutions.pipeline import bubble_fraction, bubble_overhead
-from solutions.pipeline_charts import SCHEDULES, pipeline_chart
-from solutions.routing_counts import dropped_share, expert_loads, popularity, random_choices
+from experiments.ch07.routing_counts import dropped_share, expert_loads, popularity, random_choices
+from rankzero.explore import VEGA_LITE
+from rankzero.layouts import Job
+from rankzero.units import GB
+from solutions.ch07.experts import all_to_all_bytes, expert_capacity, keep_within_capacity
+from solutions.ch07.layout import candidates, choose_layout, step_time
+from solutions.ch07.pipeline import bubble_fraction, bubble_overhead
+from solutions.ch07.pipeline_charts import SCHEDULES, pipeline_chart
 
 pipes = st.fixed_dictionaries(
     {

@@ -11,14 +11,14 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch08.deployments import Deployment
+from experiments.ch08.explorers import GPUS, MODELS, batching, decode_roofline
 from rankzero.explore import VEGA_LITE
 from rankzero.hardware import H100_SXM
 from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B
 from rankzero.sim.batching import continuous, static
 from rankzero.units import GB
-from solutions.deployments import Deployment
-from solutions.explorers_08 import GPUS, MODELS, batching, decode_roofline
-from solutions.serving import workload
+from solutions.ch08.serving import workload
 
 rooflines = st.fixed_dictionaries(
     {

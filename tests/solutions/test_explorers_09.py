@@ -9,11 +9,11 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch09.explorers import RANKS, cache_and_weights
+from experiments.ch09.kv_shapes import HEADS, SHAPES, WAYS
 from rankzero.explore import VEGA_LITE
 from rankzero.kv_figures import squares
 from rankzero.units import GB, KiB, MiB
-from solutions.explorers_09 import RANKS, cache_and_weights
-from solutions.kv_shapes import HEADS, SHAPES, WAYS
 
 states = st.fixed_dictionaries(
     {

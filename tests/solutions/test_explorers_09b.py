@@ -9,11 +9,11 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch09.paging_explorers import SIZES, capacities, drawn_lengths, fragmentation, prefix_sharing
 from rankzero.explore import VEGA_LITE
-from solutions.block_manager import BlockManager, OutOfBlocks
-from solutions.explorers_09b import SIZES, capacities, drawn_lengths, fragmentation, prefix_sharing
-from solutions.kv_cache import prefix_sharing_saving
-from solutions.radix_cache import RadixCache
+from solutions.ch09.block_manager import BlockManager, OutOfBlocks
+from solutions.ch09.kv_cache import prefix_sharing_saving
+from solutions.ch09.radix_cache import RadixCache
 
 fragments = st.fixed_dictionaries(
     {

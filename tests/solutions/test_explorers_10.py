@@ -9,10 +9,10 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch10.explorers import BUDGETS, LISTS, budgets, captured, launches, overlapped, simulated, step_seconds
 from rankzero.explore import VEGA_LITE
 from rankzero.units import ms, us
-from solutions.explorers_10 import BUDGETS, LISTS, budgets, captured, launches, overlapped, simulated, step_seconds
-from solutions.scheduling import eager_time, graph_time, overlap_time, padding_waste
+from solutions.ch10.scheduling import eager_time, graph_time, overlap_time, padding_waste
 
 STATES = {
     launches: st.fixed_dictionaries(

@@ -9,10 +9,10 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch11.explorers import batches, overlap, shares, speedups
 from rankzero.explore import VEGA_LITE
-from solutions.explorers_11 import batches, overlap, shares, speedups
-from solutions.speculation_costs import break_even_batch
-from solutions.speculative import optimal_draft_length, speculative_speedup
+from solutions.ch11.speculation_costs import break_even_batch
+from solutions.ch11.speculative import optimal_draft_length, speculative_speedup
 
 
 def drawn(spec) -> None:

@@ -10,8 +10,8 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch11.mask_explorers import EOS, PATTERNS, VOCABULARY, masks, shown
 from rankzero.explore import VEGA_LITE
-from solutions.explorers_11b import EOS, PATTERNS, VOCABULARY, masks, shown
 
 states = st.fixed_dictionaries(
     {"pattern": st.sampled_from(sorted(PATTERNS)), "picks": st.lists(st.integers(0, 200), min_size=1, max_size=40)}

@@ -9,9 +9,9 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch12.explorers import CUT, LAMBDAS, TERMINAL, advantages, baselines, clipping, returns
 from rankzero.explore import VEGA_LITE
-from solutions.explorers_12 import CUT, LAMBDAS, TERMINAL, advantages, baselines, clipping, returns
-from solutions.rl import discounted_returns, gae
+from solutions.ch12.rl import discounted_returns, gae
 
 
 def drawn(spec) -> None:

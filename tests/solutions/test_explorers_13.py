@@ -10,12 +10,12 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch13.explorers import ALGORITHMS, LEARNING, MODELS, SIZES, estimators, hacking, memory, paid
+from experiments.ch13.rlhf_budget import budget
 from rankzero.explore import VEGA_LITE
 from rankzero.models import LLAMA3_70B
-from solutions.beta_sweep import RUNS
-from solutions.explorers_13 import ALGORITHMS, LEARNING, MODELS, SIZES, estimators, hacking, memory, paid
-from solutions.rlhf_budget import budget
-from solutions.rlhf_memory import rlhf_bytes
+from solutions.ch13.beta_sweep import RUNS
+from solutions.ch13.rlhf_memory import rlhf_bytes
 
 
 def drawn(spec) -> None:

@@ -9,11 +9,11 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch14.explorers import MODELS, memory, phases, two_pools
 from rankzero.explore import VEGA_LITE
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB
-from solutions.explorers_14 import MODELS, memory, phases, two_pools
-from solutions.rlhf_profile import OFFLOADS, Iteration, phase_seconds
+from solutions.ch14.rlhf_profile import OFFLOADS, Iteration, phase_seconds
 
 
 def drawn(spec) -> None:

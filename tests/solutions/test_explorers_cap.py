@@ -12,10 +12,7 @@ import vl_convert
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, day, hour, minute, year
-from solutions.checkpointing import checkpoint_waste, optimal_checkpoint_interval
-from solutions.explorers_cap import (
+from experiments.ch15.explorers import (
     KINDS,
     KINDS_OF_TIME,
     SHAPES,
@@ -27,8 +24,11 @@ from solutions.explorers_cap import (
     strips_of_time,
     waste_curve,
 )
-from solutions.failing_runs import simulate_run
-from solutions.scale import training_time
+from rankzero.explore import VEGA_LITE
+from rankzero.units import GB, day, hour, minute, year
+from solutions.ch01.scale import training_time
+from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
+from solutions.ch15.failing_runs import simulate_run
 
 bills = st.fixed_dictionaries(
     {

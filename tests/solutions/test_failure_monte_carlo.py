@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.checkpointing import checkpoint_waste, failure_cost, optimal_checkpoint_interval
-from solutions.failing_runs import simulate_run
-from solutions.failure_monte_carlo import simulate_many
+from experiments.ch15.failure_monte_carlo import simulate_many
+from solutions.ch15.checkpointing import checkpoint_waste, failure_cost, optimal_checkpoint_interval
+from solutions.ch15.failing_runs import simulate_run
 
 PARTS = ("useful", "checkpoint", "lost", "restart")
 

@@ -6,7 +6,7 @@ import pytest
 import torch.distributed as dist
 
 from rankzero import world
-from solutions.first_program import debug_gather, roll_call
+from solutions.ch01.first_program import debug_gather, roll_call
 
 SAID = (-2.5, 1e300, 0.1, 0.1)
 

@@ -10,8 +10,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from rankzero import models
-from solutions.flops import parameter_count, training_flops, utilization
-from solutions.scale import training_flops_per_token
+from solutions.ch01.scale import training_flops_per_token
+from solutions.ch15.flops import parameter_count, training_flops, utilization
 
 PUBLISHED = [
     (models.LLAMA3_405B, 405_853_388_800),

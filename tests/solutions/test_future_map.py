@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from solutions.future_map import FutureMap
+from solutions.ch10.future_map import FutureMap
 
 
 def test_the_trace_of_the_page():

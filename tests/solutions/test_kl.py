@@ -11,7 +11,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solutions.kl import (
+from experiments.ch13.kl_autograd import divergence_gradients, placed_gradient
+from experiments.ch13.kl_table import gaussian_row, sampled_moments
+from solutions.ch13.kl import (
     ESTIMATORS,
     PLACEMENTS,
     estimator_moments,
@@ -19,8 +21,6 @@ from solutions.kl import (
     kl_estimates,
     tilted_policy,
 )
-from solutions.kl_autograd import divergence_gradients, placed_gradient
-from solutions.kl_table import gaussian_row, sampled_moments
 
 LOGITS, REFERENCE = (0.3, -0.2, 0.5), (0.0, 0.4, -0.1)
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B
 from rankzero.tiny import GPT, GPTConfig, KVCache
 from rankzero.units import GB, GiB, KiB, MiB
-from solutions.block_manager import BlockManager
-from solutions.kv_cache import (
+from solutions.ch09.block_manager import BlockManager
+from solutions.ch09.kv_cache import (
     debug_units,
     kv_bytes_per_token,
     kv_capacity_tokens,
@@ -22,7 +22,7 @@ from solutions.kv_cache import (
     paged_waste,
     prefix_sharing_saving,
 )
-from solutions.radix_cache import RadixCache
+from solutions.ch09.radix_cache import RadixCache
 
 LLAMA70_WEIGHTS = 2 * LLAMA3_70B.parameters
 

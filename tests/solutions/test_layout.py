@@ -13,6 +13,7 @@ from random import Random
 import pytest
 
 from autograder.probes import ch07_layouts as again
+from experiments.ch07.layout_search import explained, search
 from rankzero.layouts import Job, Layout
 from rankzero.models import (
     LLAMA2_13B,
@@ -24,7 +25,8 @@ from rankzero.models import (
     MODELS,
 )
 from rankzero.units import GB
-from solutions.layout import (
+from solutions.ch05.zero import zero_memory
+from solutions.ch07.layout import (
     candidates,
     choose_layout,
     debug_impossible,
@@ -33,9 +35,7 @@ from solutions.layout import (
     step_parts,
     step_time,
 )
-from solutions.layout_search import explained, search
-from solutions.pipeline import bubble_overhead
-from solutions.zero import zero_memory
+from solutions.ch07.pipeline import bubble_overhead
 
 BIG = Job(LLAMA3_405B, 16_384, 2048, 8192)
 MIDDLE = Job(LLAMA3_70B, 64, 1024, 4096)

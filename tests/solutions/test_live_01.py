@@ -12,15 +12,15 @@ import psutil
 import pytest
 import torch.distributed as dist
 
+from experiments.ch01 import launching, scaling_runs, subgroups, workers
+from experiments.ch01.hello import hello
+from experiments.ch01.launching import VARIABLES, launched
+from experiments.ch01.measured_states import counted_flops, state_bytes
+from experiments.ch01.sampler_visits import sampler_orders, visits
 from rankzero import world
 from rankzero.tiny import GPT, GPTConfig
-from solutions import launching, scaling_runs, subgroups, workers
-from solutions.hello import hello
-from solutions.launching import VARIABLES, launched
-from solutions.measured_states import counted_flops, state_bytes
-from solutions.ranks import rendezvous
-from solutions.sampler_visits import sampler_orders, visits
-from solutions.sharding import shard_indices
+from solutions.ch01.ranks import rendezvous
+from solutions.ch01.sharding import shard_indices
 
 SMALL = GPTConfig(layers=2, heads=2, head_dim=8, context=16)
 

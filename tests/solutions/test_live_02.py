@@ -8,15 +8,16 @@ import math
 import pytest
 import torch
 
+from experiments.ch02 import mismatches, overlap, ping_pong, relay_runs, split_runs
+from experiments.ch02.blocking_rings import CATALOGUE, play, ring_programs
 from rankzero import figures, world
 from rankzero.events import Event
 from rankzero.tiny import GPTConfig
 from rankzero.units import GB, MB, KiB, MiB, us
-from solutions import mismatches, model_split, overlap, ping_pong, relay_runs, split_runs
-from solutions.alpha_beta import relay_time
-from solutions.blocking_rings import CATALOGUE, play, ring_programs
-from solutions.deadlock import simulate
-from solutions.point_to_point import chunked_relay
+from solutions.ch02 import model_split
+from solutions.ch02.alpha_beta import relay_time
+from solutions.ch02.deadlock import simulate
+from solutions.ch02.point_to_point import chunked_relay
 
 # Mismatches
 

@@ -11,11 +11,7 @@ import torch.distributed as dist
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero import world
-from rankzero.events import Event
-from rankzero.units import GB, KiB, MiB, us
-from solutions.all_reduce_algorithms import all_reduce_time, crossover_bytes
-from solutions.all_reduce_runs import (
+from experiments.ch04.all_reduce_runs import (
     SIZES,
     _median_of_slowest,
     calls_in_a_lap,
@@ -25,11 +21,8 @@ from solutions.all_reduce_runs import (
     medians,
     seconds_per_call,
 )
-from solutions.bandwidth import MEASURED, fit_alpha_beta
-from solutions.collective_cost import traffic
-from solutions.collectives import ring_all_reduce
-from solutions.hierarchical_all_reduce import hierarchical_all_reduce, uncut_all_reduce, wire_bytes
-from solutions.link_fits import (
+from experiments.ch04.hierarchical_all_reduce import hierarchical_all_reduce, uncut_all_reduce, wire_bytes
+from experiments.ch04.link_fits import (
     Fit,
     HeldOut,
     crossing,
@@ -41,7 +34,14 @@ from solutions.link_fits import (
     median_error,
     split,
 )
-from solutions.tree_collectives import tree_all_reduce
+from rankzero import world
+from rankzero.events import Event
+from rankzero.units import GB, KiB, MiB, us
+from solutions.ch03.collective_cost import traffic
+from solutions.ch03.collectives import ring_all_reduce
+from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes
+from solutions.ch04.bandwidth import MEASURED, fit_alpha_beta
+from solutions.ch04.tree_collectives import tree_all_reduce
 
 # The clock.
 

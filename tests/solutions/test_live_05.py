@@ -10,16 +10,11 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from rankzero import world
-from rankzero.units import KiB, MiB
-from solutions import data_parallel_runs, ddp_buckets
-from solutions.accumulation_runs import accumulate
-from solutions.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
-from solutions.batching import gradient_noise_scale
-from solutions.buckets import assign_buckets
-from solutions.data_parallel import gather_parameter, reduce_to_slice, synchronize_gradients
-from solutions.fsdp_runs import fsdp_step
-from solutions.loss_scale_runs import (
+from experiments.ch05 import data_parallel_runs, ddp_buckets
+from experiments.ch05.accumulation_runs import accumulate
+from experiments.ch05.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
+from experiments.ch05.fsdp_runs import fsdp_step
+from experiments.ch05.loss_scale_runs import (
     deep_tanh_gradients,
     gradient_exponents,
     in_fp16,
@@ -27,10 +22,15 @@ from solutions.loss_scale_runs import (
     small_updates,
     tiny_gradients,
 )
-from solutions.parameter_server import DATA, ROWS, WIDTH, Served, serve
-from solutions.precision import LossScaler, dynamic_loss_scale
-from solutions.zero import state_bytes, zero_memory, zero_traffic
-from solutions.zero_runs import sharded_run, zero_run
+from experiments.ch05.parameter_server import DATA, ROWS, WIDTH, Served, serve
+from experiments.ch05.zero_runs import sharded_run, zero_run
+from rankzero import world
+from rankzero.units import KiB, MiB
+from solutions.ch05.batching import gradient_noise_scale
+from solutions.ch05.buckets import assign_buckets
+from solutions.ch05.data_parallel import gather_parameter, reduce_to_slice, synchronize_gradients
+from solutions.ch05.precision import LossScaler, dynamic_loss_scale
+from solutions.ch05.zero import state_bytes, zero_memory, zero_traffic
 
 # Replicas.
 

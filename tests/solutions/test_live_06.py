@@ -13,18 +13,14 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from rankzero import matrix_figures, world
-from rankzero.events import Event
-from rankzero.tiny import GPT, GPTConfig
-from solutions import block_runs, mlp_runs
-from solutions.activations import activation_bytes, best_segment, tensor_parallel_traffic
-from solutions.block_runs import block_run, train_twins
-from solutions.checkpoint_runs import CONFIG, LiveBytes, checkpoint_run, measured_sizes, predicted
-from solutions.conjugate_runs import pair_errors, raw_collectives
-from solutions.mlp_runs import bias_error, mlp_run
-from solutions.parallel_block import Operators, ParallelBlock, positions
-from solutions.ring_bytes import collective_calls, ring_bytes
-from solutions.saved_tensors import (
+from experiments.ch06 import block_runs, mlp_runs
+from experiments.ch06.block_runs import block_run, train_twins
+from experiments.ch06.checkpoint_runs import CONFIG, LiveBytes, checkpoint_run, measured_sizes, predicted
+from experiments.ch06.conjugate_runs import pair_errors, raw_collectives
+from experiments.ch06.mlp_runs import bias_error, mlp_run
+from experiments.ch06.parallel_block import Operators, ParallelBlock, positions
+from experiments.ch06.ring_bytes import collective_calls, ring_bytes
+from experiments.ch06.saved_tensors import (
     CPU_MASK,
     UNNAMED,
     ClassicLayer,
@@ -38,12 +34,16 @@ from solutions.saved_tensors import (
     kept,
     unnamed,
 )
-from solutions.sharded_layers import vocab_parallel_cross_entropy
-from solutions.sharding_runs import block_of, drawn, initial_variances, joined, shard_error
-from solutions.split_layer import WAYS, layer_errors, layer_run
-from solutions.tensor_parallel import ColumnParallelLinear, copy_to_ranks, reduce_from_ranks
-from solutions.tensor_parallel_times import mlp_times
-from solutions.vocabulary_runs import TOKENS, embedding_run, loss_run, two_ways
+from experiments.ch06.sharding_runs import block_of, drawn, initial_variances, joined, shard_error
+from experiments.ch06.split_layer import WAYS, layer_errors, layer_run
+from experiments.ch06.tensor_parallel_times import mlp_times
+from experiments.ch06.vocabulary_runs import TOKENS, embedding_run, loss_run, two_ways
+from rankzero import matrix_figures, world
+from rankzero.events import Event
+from rankzero.tiny import GPT, GPTConfig
+from solutions.ch06.activations import activation_bytes, best_segment, tensor_parallel_traffic
+from solutions.ch06.sharded_layers import vocab_parallel_cross_entropy
+from solutions.ch06.tensor_parallel import ColumnParallelLinear, copy_to_ranks, reduce_from_ranks
 
 RANKS = (1, 2, 4)
 

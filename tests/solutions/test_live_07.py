@@ -6,16 +6,16 @@ import pytest
 import torch
 from torch import nn
 
+from experiments.ch07.expert_parallel_runs import HIDDEN, dense_layer, expert_parallel_run
+from experiments.ch07.mesh_runs import groups_of, mesh_run
+from experiments.ch07.moe_runs import CONFIG, Mixture, mixture_model, moe_runs
+from experiments.ch07.pipeline_runs import blocking_calls, counted_graphs, pipeline_run
 from rankzero import schedules
 from rankzero.schedules import validate
-from solutions import moe
-from solutions.expert_parallel_runs import HIDDEN, dense_layer, expert_parallel_run
-from solutions.mesh_runs import groups_of, mesh_run
-from solutions.moe_runs import CONFIG, Mixture, mixture_model, moe_runs
-from solutions.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
-from solutions.pipeline_charts import SCHEDULES, chart_text, pipeline_chart
-from solutions.pipeline_runs import blocking_calls, counted_graphs, pipeline_run
-from solutions.ranks import coordinates
+from solutions.ch01.ranks import coordinates
+from solutions.ch07 import moe
+from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
+from solutions.ch07.pipeline_charts import SCHEDULES, chart_text, pipeline_chart
 
 # Charts.
 

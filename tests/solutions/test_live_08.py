@@ -11,12 +11,13 @@ import nbformat
 import pytest
 import torch
 
+from experiments.ch08 import serving_runs
+from experiments.ch08.load_runs import load_at
 from rankzero.server import Parts, serve
 from rankzero.sim import batching
 from rankzero.tiny import ByteTokenizer
-from solutions import serving_runs, tiny_serving
-from solutions.load_runs import load_at
-from solutions.serving import continuous_batching, replicas_needed, static_batching, workload
+from solutions.ch08 import tiny_serving
+from solutions.ch08.serving import continuous_batching, replicas_needed, static_batching, workload
 from tools.common import BOOK
 
 
@@ -32,8 +33,8 @@ def server():
 def test_the_parts_come_from_one_package():
     own, labs = serving_runs.parts(), serving_runs.parts("labs")
     assert isinstance(own, Parts)
-    assert own.detokenizer.__module__ == "solutions.detokenizer"
-    assert labs.probabilities.__module__ == "labs.tiny_serving"
+    assert own.detokenizer.__module__ == "solutions.ch08.detokenizer"
+    assert labs.probabilities.__module__ == "labs.ch08.tiny_serving"
     with pytest.raises(ValueError, match="package must be solutions or labs, got 'os'"):
         serving_runs.parts("os")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
+from experiments.ch09 import kv_runs
+from experiments.ch09.kv_runs import CONFIG, causal_mask, chunked_logits, generate, quantized_runs, with_outliers
 from rankzero.server.pool import Pool
 from rankzero.tiny import GPT
 from rankzero.units import MB
-from solutions import kv_runs
-from solutions.kv_cache import kv_bytes_per_token, kv_capacity_tokens, max_concurrent_requests
-from solutions.kv_runs import CONFIG, causal_mask, chunked_logits, generate, quantized_runs, with_outliers
+from solutions.ch09.kv_cache import kv_bytes_per_token, kv_capacity_tokens, max_concurrent_requests
 
 MODEL = kv_runs.in_double(GPT(CONFIG, seed=3))
 TOKENS = kv_runs.prompt_tokens(20)

@@ -9,13 +9,10 @@ from random import Random
 import pytest
 import torch
 
-from rankzero.json_judge import json_fault
-from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, one_thread
-from solutions.combined_runs import form_pair, masked_law, pairs_drawn, started, structured
-from solutions.constrained_runs import SCHEMA, constraint_for
-from solutions.speculation_law import law_of, plain_law
-from solutions.speculative import speculative_step
-from solutions.speculative_runs import (
+from experiments.ch11.combined_runs import form_pair, masked_law, pairs_drawn, started, structured
+from experiments.ch11.constrained_runs import SCHEMA, constraint_for
+from experiments.ch11.speculation_law import law_of, plain_law
+from experiments.ch11.speculative_runs import (
     Pair,
     Reader,
     acceptance,
@@ -30,7 +27,10 @@ from solutions.speculative_runs import (
     two_token_law,
     under,
 )
-from solutions.wrong_samplers import WRONG
+from experiments.ch11.wrong_samplers import WRONG
+from rankzero.json_judge import json_fault
+from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, one_thread
+from solutions.ch11.speculative import speculative_step
 
 PROMPT = ByteTokenizer().encode("Alice was ")
 

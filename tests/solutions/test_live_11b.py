@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 
+from experiments.ch11.constrained_runs import SCHEMA, Constraint, bpe_model, constraint_for, generate, text_laws, write
 from rankzero.json_judge import json_fault
 from rankzero.json_machine import JsonConstraint
 from rankzero.tiny_text import BpeTokenizer
-from solutions.constrained_runs import SCHEMA, Constraint, bpe_model, constraint_for, generate, text_laws, write
-from solutions.masking import mask_logits
+from solutions.ch11.masking import mask_logits
 
 TOKENIZER = BpeTokenizer()
 LIST: dict[str, Any] = {

@@ -10,10 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solutions import memory_runs, phase_runs
-from solutions.rlhf_profile import DISCARDABLE, OFFLOADS, WHEN, WHERE, response_spans, sketch
-from solutions.rlhf_schedule import memory_timeline, simulate_async
-from solutions.rlhf_steps import Settings
+from experiments.ch13.rlhf_steps import Settings
+from experiments.ch14 import memory_runs, phase_runs
+from solutions.ch14.rlhf_profile import DISCARDABLE, OFFLOADS, WHEN, WHERE, response_spans, sketch
+from solutions.ch14.rlhf_schedule import memory_timeline, simulate_async
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
-from solutions import sync_runs as runs
-from solutions.sync_runs import ROADS, Line, handle_sizes, line_of, road_times
+from experiments.ch14 import sync_runs as runs
+from experiments.ch14.sync_runs import ROADS, Line, handle_sizes, line_of, road_times
 
 
 def test_weights_arrive_on_every_road():

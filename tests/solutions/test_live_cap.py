@@ -13,22 +13,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments.ch01.measured_states import counted_flops
+from experiments.ch15 import survive as survival
+from experiments.ch15.checkpoint_writers import write_rates
+from experiments.ch15.counted_flops import counted_parameters, counted_step, matrix_parameters
+from experiments.ch15.matmul_peak import matmul_sweep, recomputing, utilization_runs
+from experiments.ch15.saved_block import RECOMPUTE, Shape, kept_formula, saved_activations, statistics_bytes
+from experiments.ch15.survive import Kill, Sampler, survive
 from rankzero import models
 from rankzero.models import Model
 from rankzero.tiny import GPT, GPTConfig
 from rankzero.units import KB
 from rankzero.world import WorldError
-from solutions import survive as survival
-from solutions.activations import activation_bytes
-from solutions.checkpoint_writers import write_rates
-from solutions.counted_flops import counted_parameters, counted_step, matrix_parameters
-from solutions.failing_runs import simulate_run
-from solutions.flops import parameter_count, training_flops
-from solutions.matmul_peak import matmul_sweep, recomputing, utilization_runs
-from solutions.measured_states import counted_flops
-from solutions.run_plan import memory_per_stage
-from solutions.saved_block import RECOMPUTE, Shape, kept_formula, saved_activations, statistics_bytes
-from solutions.survive import Kill, Sampler, survive
+from solutions.ch06.activations import activation_bytes
+from solutions.ch15.failing_runs import simulate_run
+from solutions.ch15.flops import parameter_count, training_flops
+from solutions.ch15.run_plan import memory_per_stage
 
 DENSE = [model for model in models.MODELS if not model.experts]
 LLAMAS = [model for model in DENSE if not model.biases]
@@ -131,9 +131,9 @@ def test_every_saved_tensor_has_its_name_and_size():
 
 def test_the_block_computes_what_the_tiny_model_computes():
     """A block that saved the right bytes and computed something else would prove nothing; gradients too."""
+    from experiments.ch15.saved_block import AuditedBlock
     from rankzero import tiny_layers
     from rankzero.tiny_layers import Block, Pass
-    from solutions.saved_block import AuditedBlock
 
     config = GPTConfig(heads=4, kv_heads=2, head_dim=8, ffn=48, context=16)
     plain = Block(config)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solutions.masking import mask_logits
+from solutions.ch11.masking import mask_logits
 
 
 @settings(max_examples=60, deadline=None)

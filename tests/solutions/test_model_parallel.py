@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankzero.units import ms
-from solutions.model_parallel import naive_step, stage_layers
+from solutions.ch02.model_parallel import naive_step, stage_layers
 
 
 @given(st.integers(0, 300), st.integers(1, 40))

@@ -13,7 +13,7 @@ from torch import nn
 from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
 
 from rankzero import world
-from solutions.model_split import forward_backward
+from solutions.ch02.model_split import forward_backward
 
 RANKS = [1, 2, 3, 4]
 BATCH, WIDTH = 5, 8

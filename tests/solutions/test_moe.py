@@ -8,7 +8,7 @@ import torch.distributed as dist
 from torch import nn
 
 from rankzero import world
-from solutions.moe import expert_parallel_forward, load_balancing_loss, route
+from solutions.ch07.moe import expert_parallel_forward, load_balancing_loss, route
 
 ROWS = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.5, 3.0, 1.0], [-1.0, -2.0, 0.0, 4.0]])
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import torch
 
-from solutions.off_policy import effective_sample_size, importance_weights
+from solutions.ch14.off_policy import effective_sample_size, importance_weights
 
 NEW, OLD = (-1.0, -2.0, -0.5), (-1.5, -1.0, -0.5)
 

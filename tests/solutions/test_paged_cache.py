@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from experiments.ch09.paged_cache import PagedPool, PrefixReuse, paged_step
 from rankzero.tiny import GPT, GPTConfig
-from solutions.block_manager import BlockManager, OutOfBlocks
-from solutions.cached_attention import paged_attention
-from solutions.paged_cache import PagedPool, PrefixReuse, paged_step
-from solutions.radix_cache import RadixCache
+from solutions.ch09.block_manager import BlockManager, OutOfBlocks
+from solutions.ch09.cached_attention import paged_attention
+from solutions.ch09.radix_cache import RadixCache
 
 CONFIG = GPTConfig(vocab=50, layers=2, heads=4, kv_heads=2, head_dim=8, context=64)
 TOKENS = torch.randint(50, (20,), generator=torch.Generator().manual_seed(0)).tolist()

@@ -6,9 +6,8 @@ from random import Random
 
 import pytest
 
-from solutions.block_manager import BlockManager
-from solutions.memory_traces import KINDS, Contiguous, Job, Paged, play, requests
-from solutions.paging_runs import (
+from experiments.ch09.memory_traces import KINDS, Contiguous, Job, Paged, play, requests
+from experiments.ch09.paging_runs import (
     conversation,
     distinct_pages,
     hits_with_hashes,
@@ -17,7 +16,8 @@ from solutions.paging_runs import (
     tree_after,
     tree_text,
 )
-from solutions.radix_cache import RadixCache
+from solutions.ch09.block_manager import BlockManager
+from solutions.ch09.radix_cache import RadixCache
 
 SLOTS = 2048
 

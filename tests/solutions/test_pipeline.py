@@ -11,7 +11,7 @@ import pytest
 from torch import nn
 from torch.distributed import pipelining
 
-from solutions.pipeline import (
+from solutions.ch07.pipeline import (
     bubble_fraction,
     bubble_overhead,
     debug_fraction,

@@ -11,10 +11,17 @@ from torch import nn
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
 from torch.nn.functional import mse_loss
 
+from experiments.ch07.pipeline_runs import (
+    blocked_at,
+    blocking_step,
+    counted_graphs,
+    pipeline_run,
+    training_losses,
+    uncut_run,
+)
 from rankzero import world
-from solutions.pipeline import peak_in_flight, pipeline_schedule
-from solutions.pipeline_run import debug_blocking, debug_sync, pipeline_step
-from solutions.pipeline_runs import blocked_at, blocking_step, counted_graphs, pipeline_run, training_losses, uncut_run
+from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule
+from solutions.ch07.pipeline_run import debug_blocking, debug_sync, pipeline_step
 
 WIDTH, BATCH = 8, 3
 

@@ -12,7 +12,7 @@ import torch.distributed as dist
 from rankzero import world
 from rankzero.events import Event
 from rankzero.units import MiB
-from solutions.point_to_point import chunked_relay, debug_early_read, debug_swap, relay, ring_shift
+from solutions.ch02.point_to_point import chunked_relay, debug_early_read, debug_swap, relay, ring_shift
 
 RANKS = [1, 2, 3, 4]
 DISTANCES = range(-9, 10)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from solutions.policy import Batch, PpoStats, ppo_loss, ppo_update, reinforce_loss
-from solutions.policy_repairs import debug_detach, debug_zero_grad
-from solutions.rl import ppo_clip_objective
+from solutions.ch12.policy import Batch, PpoStats, ppo_loss, ppo_update, reinforce_loss
+from solutions.ch12.policy_repairs import debug_detach, debug_zero_grad
+from solutions.ch12.rl import ppo_clip_objective
 
 
 def table(*rows: tuple[float, ...], gradient: bool = False) -> torch.Tensor:

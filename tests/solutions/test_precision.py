@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.precision import FLOAT32_MAX, LossScaler, dynamic_loss_scale
+from solutions.ch05.precision import FLOAT32_MAX, LossScaler, dynamic_loss_scale
 
 INF, NAN = math.inf, math.nan
 

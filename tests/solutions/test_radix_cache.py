@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from autograder import trusted
 from autograder.bank import ch09_radix
-from solutions.radix_cache import RadixCache, RadixNode
+from solutions.ch09.radix_cache import RadixCache, RadixNode
 
 
 def filled(*sequences: list[int], page_size: int = 1) -> RadixCache:

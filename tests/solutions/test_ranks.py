@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.distributed.device_mesh import init_device_mesh
 
+from experiments.ch01.launching import launched
 from rankzero import world
-from solutions.launching import launched
-from solutions.ranks import Rendezvous, coordinates, debug_device, locate, process_groups, rendezvous
+from solutions.ch01.ranks import Rendezvous, coordinates, debug_device, locate, process_groups, rendezvous
 
 #: The library's module; the package's attribute of this name is a function in it.
 library = importlib.import_module("torch.distributed.rendezvous")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.bank.ch03_rings import slip_next_chunk
-from solutions.collectives import ring_all_reduce, ring_reduce_scatter
-from solutions.ring_trace import traced_contributions
-from solutions.ring_walk import complete_chunk, float32_sum, ring_order, ring_walk
+from experiments.ch03.ring_trace import traced_contributions
+from solutions.ch03.collectives import ring_all_reduce, ring_reduce_scatter
+from solutions.ch03.ring_walk import complete_chunk, float32_sum, ring_order, ring_walk
 
 
 @given(st.integers(1, 12), st.sampled_from([-1, 0]))

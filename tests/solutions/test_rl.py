@@ -11,8 +11,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solutions.random_walk import STATES, advantage_quality, episode, monte_carlo, sweeps, walk
-from solutions.rl import (
+from experiments.ch12.random_walk import STATES, advantage_quality, episode, monte_carlo, sweeps, walk
+from solutions.ch12.rl import (
     ClipStats,
     Moments,
     debug_done,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from rankzero.tiny import GPT, GPTConfig
-from solutions.kl import kl_estimates
-from solutions.rl import gae, ppo_clip_objective
-from solutions.rlhf import (
+from solutions.ch12.rl import gae, ppo_clip_objective
+from solutions.ch13.kl import kl_estimates
+from solutions.ch13.rlhf import (
     group_advantages,
     masked_gae,
     masked_whiten,

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.ch13.rlhf_memory_runs import job_bytes
 from rankzero.models import LLAMA2_7B, LLAMA3_70B
 from rankzero.tiny import GPT, GPTConfig
-from solutions.rlhf_memory import rlhf_bytes, role_bytes
-from solutions.rlhf_memory_runs import job_bytes
-from solutions.zero import zero_memory
+from solutions.ch05.zero import zero_memory
+from solutions.ch13.rlhf_memory import rlhf_bytes, role_bytes
 
 GB = 1e9
 PARTS = ("weights", "gradients", "optimizer", "total")

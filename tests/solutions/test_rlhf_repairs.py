@@ -9,8 +9,8 @@ import torch
 
 from autograder.bank.wrong_rlhf_repairs import CORE_LOOP
 from autograder.probes.ch13 import Descent, learned
-from solutions.rlhf import masked_gae, policy_loss, response_log_probs, token_rewards
-from solutions.rlhf_repairs import debug_core_loop, debug_nan, debug_shift
+from solutions.ch13.rlhf import masked_gae, policy_loss, response_log_probs, token_rewards
+from solutions.ch13.rlhf_repairs import debug_core_loop, debug_nan, debug_shift
 
 
 def drawn(*shape, seed=0):

@@ -9,12 +9,24 @@ from dataclasses import fields, replace
 import pytest
 import torch
 
+from experiments.ch13 import rlhf_runs, rlhf_steps
+from experiments.ch13.rlhf_runs import (
+    Parts,
+    Settings,
+    assemble,
+    best_of,
+    generate,
+    grpo,
+    judged,
+    passes,
+    ppo,
+    prompt_rows,
+)
+from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, Scorer, reference, scorer, with_one_output
 from rankzero.opinion import EOS, PROMPT
-from solutions import rlhf, rlhf_runs, rlhf_steps
-from solutions.kl import kl_estimates
-from solutions.rl import gae
-from solutions.rlhf_runs import Parts, Settings, assemble, best_of, generate, grpo, judged, passes, ppo, prompt_rows
-from solutions.toy_models import CONFIG, GPT, LENGTH, Scorer, reference, scorer, with_one_output
+from solutions.ch12.rl import gae
+from solutions.ch13 import rlhf
+from solutions.ch13.kl import kl_estimates
 
 
 @pytest.fixture

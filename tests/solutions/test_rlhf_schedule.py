@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rankzero.models import LLAMA3_70B
 from rankzero.units import GB
-from solutions.rlhf_profile import (
+from solutions.ch14.rlhf_profile import (
     DISCARDABLE,
     OFFLOADS,
     Iteration,
@@ -24,13 +24,7 @@ from solutions.rlhf_profile import (
     synchronous_time,
     tenants,
 )
-from solutions.rlhf_schedule import (
-    Placement,
-    best_placement,
-    debug_scaled_gen,
-    memory_timeline,
-    simulate_async,
-)
+from solutions.ch14.rlhf_schedule import Placement, best_placement, debug_scaled_gen, memory_timeline, simulate_async
 
 LLAMA = {
     "train_bytes": 36 * LLAMA3_70B.parameters,

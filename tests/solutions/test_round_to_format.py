@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.precision import debug_clip, debug_norm, round_to_format
+from solutions.ch05.precision import debug_clip, debug_norm, round_to_format
 
 INF, NAN = math.inf, math.nan
 FORMATS = {

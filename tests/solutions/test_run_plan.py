@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from rankzero.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
-from solutions import run_sheet
-from solutions.crash_safe import Folder, debug_atomic, debug_resume
-from solutions.llama_405b import CAUSES, FACTS, STAGES, UNEXPECTED
-from solutions.run_plan import debug_shares, memory_per_stage, partition_layers, traffic_per_gpu
-from solutions.run_sheet import run_bill, run_report
-from solutions.zero import zero_memory
+from solutions.ch05.zero import zero_memory
+from solutions.ch15 import run_sheet
+from solutions.ch15.crash_safe import Folder, debug_atomic, debug_resume
+from solutions.ch15.llama_405b import CAUSES, FACTS, STAGES, UNEXPECTED
+from solutions.ch15.run_plan import debug_shares, memory_per_stage, partition_layers, traffic_per_gpu
+from solutions.ch15.run_sheet import run_bill, run_report
 
 LAYERS = [7, *[8] * 14, 7]
 PLAN = {

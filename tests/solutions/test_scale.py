@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from experiments.ch01.measured_states import counted_flops
 from rankzero.published import BESIROGLU
 from rankzero.tiny import GPT, GPTConfig
 from rankzero.units import GB, TFLOP, billion, day, hour, trillion
-from solutions.measured_states import counted_flops
-from solutions.scale import compute_optimal, minimum_ranks, training_flops_per_token, training_time
+from solutions.ch01.scale import compute_optimal, minimum_ranks, training_flops_per_token, training_time
 
 # training_flops_per_token
 

@@ -9,14 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.precision import dynamic_loss_scale
-from solutions.scaler_protocols import (
-    ScaleTooSmall,
-    deepspeed_scales,
-    final_scales,
-    megatron_scales,
-    torch_scales,
-)
+from solutions.ch05.precision import dynamic_loss_scale
+from solutions.ch05.scaler_protocols import ScaleTooSmall, deepspeed_scales, final_scales, megatron_scales, torch_scales
 
 SIXTEEN = [0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
 

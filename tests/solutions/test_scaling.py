@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.scaling import amdahl_speedup, gustafson_speedup, scaling_efficiency
+from solutions.ch01.scaling import amdahl_speedup, gustafson_speedup, scaling_efficiency
 
 FRACTIONS = st.floats(0, 1)
 RANKS = st.integers(1, 4096)

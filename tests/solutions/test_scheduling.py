@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from rankzero.units import ms, us
-from solutions.scheduling import (
+from solutions.ch10.scheduling import (
     capture_size,
     debug_budget,
     debug_yield,
@@ -282,7 +282,7 @@ def test_decodes_never_wait_for_a_prompt():
 
 def test_budget_schedules_as_the_scheduler_does():
     """The same rule as the class of the chapter, where prompts come one after the other and memory is ample."""
-    from solutions.token_budget import TokenBudgetScheduler
+    from solutions.ch10.token_budget import TokenBudgetScheduler
 
     rng = Random(7)
     for _ in range(50):

@@ -17,7 +17,7 @@ from rankzero.models import LLAMA3_8B, LLAMA3_70B
 from rankzero.sim import batching
 from rankzero.tiny import GPT, GPTConfig
 from rankzero.units import TB, TFLOP
-from solutions.serving import (
+from solutions.ch08.serving import (
     continuous_batching,
     critical_batch_size,
     decode_step_time,

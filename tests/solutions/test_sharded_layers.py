@@ -19,8 +19,8 @@ from torch.distributed.tensor.parallel import (
 from torch.nn import functional
 
 from rankzero import world
-from solutions.heads import debug_qkv, head_partition
-from solutions.sharded_layers import (
+from solutions.ch06.heads import debug_qkv, head_partition
+from solutions.ch06.sharded_layers import (
     debug_embed,
     gather_sequence,
     parallel_attention,
@@ -28,7 +28,7 @@ from solutions.sharded_layers import (
     vocab_parallel_cross_entropy,
     vocab_parallel_embedding,
 )
-from solutions.tensor_parallel import reduce_from_ranks
+from solutions.ch06.tensor_parallel import reduce_from_ranks
 
 RANKS = [1, 2, 4]
 Tensor = torch.Tensor

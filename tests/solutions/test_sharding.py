@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.data import DistributedSampler
 
-from solutions.sharding import debug_eval, shard_indices
+from solutions.ch01.sharding import debug_eval, shard_indices
 
 
 @pytest.mark.parametrize("drop_last", [False, True])

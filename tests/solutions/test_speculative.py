@@ -10,9 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from solutions import speculation_costs as costs
-from solutions.speculation_law import law_of, plain_law, total_variation
-from solutions.speculative import (
+from experiments.ch11.speculation_law import law_of, plain_law, total_variation
+from experiments.ch11.wrong_samplers import WRONG, without_bonus
+from solutions.ch11 import speculation_costs as costs
+from solutions.ch11.speculative import (
     acceptance_probability,
     debug_accept,
     expected_tokens,
@@ -21,7 +22,6 @@ from solutions.speculative import (
     speculative_speedup,
     speculative_step,
 )
-from solutions.wrong_samplers import WRONG, without_bonus
 
 #: Peak over bandwidth of an H100 in bf16, in sequences (chapter 8).
 RIDGE = 989.4e12 / 3.35e12

@@ -15,9 +15,9 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 from torch.nn import functional
 
 from rankzero import world
-from solutions.activations import tensor_parallel_traffic
-from solutions.collective_cost import traffic
-from solutions.tensor_parallel import (
+from solutions.ch03.collective_cost import traffic
+from solutions.ch06.activations import tensor_parallel_traffic
+from solutions.ch06.tensor_parallel import (
     ColumnParallelLinear,
     RowParallelLinear,
     copy_to_ranks,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankzero.tiny import GPT, GPTConfig, KVCache
-from solutions.tiny_serving import GrowingCache, generate_batch, next_token_probabilities
+from solutions.ch08.tiny_serving import GrowingCache, generate_batch, next_token_probabilities
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0], dtype=torch.float64)
 CONFIG = GPTConfig(vocab=13, layers=2, heads=4, kv_heads=2, head_dim=8, context=48)

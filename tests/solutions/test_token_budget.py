@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from solutions.token_budget import TokenBudgetScheduler
+from solutions.ch10.token_budget import TokenBudgetScheduler
 
 TRACES = 1_000
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from experiments.ch01.token_budgets import best_split, fitted_loss, loss_along_budget
 from rankzero.published import BESIROGLU, FITS, HOFFMANN
-from solutions.scale import compute_optimal
-from solutions.token_budgets import best_split, fitted_loss, loss_along_budget
+from solutions.ch01.scale import compute_optimal
 
 fits = st.sampled_from(FITS)
 budgets = st.floats(1e18, 1e27)

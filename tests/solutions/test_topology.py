@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankzero.topologies import CODE, MEANINGS, SAMPLES, nearness
-from solutions.topology import Topology, best_ring, parse_topology
+from solutions.ch04.topology import Topology, best_ring, parse_topology
 
 COLUMNS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 LEGEND = "\nLegend:\n\n  X    = Self\n" + "".join(f"  {code:4} = {text}\n" for code, text in MEANINGS.items())

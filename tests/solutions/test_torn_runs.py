@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.ch14 import torn_runs
+from experiments.ch14.torn_runs import CheckedSlots, Race, Use, race
 from rankzero import mailbox
-from solutions import torn_runs
-from solutions.torn_runs import CheckedSlots, Race, Use, race
-from solutions.weight_slots import WeightSlots
+from solutions.ch14.weight_slots import WeightSlots
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 import torch
 
+from experiments.ch13 import toy_models
+from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, generate, judged, prompt_rows, raw_scores, word_logits
 from rankzero.opinion import BOS, EOS, LONGEST, PAD, PROMPT, judge, read
-from solutions import toy_models
-from solutions.toy_models import CONFIG, GPT, LENGTH, generate, judged, prompt_rows, raw_scores, word_logits
 
 
 @pytest.fixture(scope="module")

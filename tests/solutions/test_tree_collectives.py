@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
-from solutions.tree_collectives import debug_barrier, tree_all_reduce
+from solutions.ch04.tree_collectives import debug_barrier, tree_all_reduce
 
 
 def compared(elements: int, kind: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, bool]:

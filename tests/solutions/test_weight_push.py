@@ -6,10 +6,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from experiments.ch14.sync_runs import captured, cut, matrix, pushed, redistributed, resharded
 from rankzero import world
-from solutions.sync_runs import captured, cut, matrix, pushed, redistributed, resharded
-from solutions.weight_push import debug_rebinding, debug_src, execute_reshard, push_weights
-from solutions.weight_sync import moved_bytes, shard_boxes
+from solutions.ch14.weight_push import debug_rebinding, debug_src, execute_reshard, push_weights
+from solutions.ch14.weight_sync import moved_bytes, shard_boxes
 
 CHANGES = [
     ((8, 6), "rows4", "columns2x2"),

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from solutions.rlhf_schedule import simulate_async
-from solutions.weight_slots import StalenessGate, WeightSlots
+from solutions.ch14.rlhf_schedule import simulate_async
+from solutions.ch14.weight_slots import StalenessGate, WeightSlots
 
 
 def test_the_trace_of_the_page():

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from rankzero.units import GB, ms, us
-from solutions.weight_sync import (
+from solutions.ch14.weight_sync import (
     Box,
     Transfer,
     Transition,

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.zero import zero_memory
+from solutions.ch05.zero import zero_memory
 
 GB = 1e9
 

@@ -7,8 +7,8 @@ import torch
 
 from rankzero import world
 from rankzero.events import Event
-from solutions.data_parallel import ShardedAdamW
-from solutions.zero import zero_traffic
+from solutions.ch05.data_parallel import ShardedAdamW
+from solutions.ch05.zero import zero_traffic
 
 LAYERS, WIDTH = 3, 6
 PARAMETERS = LAYERS * WIDTH * WIDTH

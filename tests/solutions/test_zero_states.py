@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 import torch
 
-from solutions.zero import MOMENTS, NUMBER_BYTES, state_bytes, zero_memory
+from solutions.ch05.zero import MOMENTS, NUMBER_BYTES, state_bytes, zero_memory
 
 TORCH = {
     "fp32": torch.float32,

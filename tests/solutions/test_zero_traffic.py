@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solutions.collective_cost import traffic
-from solutions.zero import debug_stage, min_ranks, zero_memory, zero_traffic
+from solutions.ch03.collective_cost import traffic
+from solutions.ch05.zero import debug_stage, min_ranks, zero_memory, zero_traffic
 
 params = st.integers(0, 2**40)
 stages = st.integers(0, 3)

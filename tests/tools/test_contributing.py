@@ -77,7 +77,7 @@ def test_the_page_names_a_file_in_each_block():
     """Kills: a search that finds no blocks, and every test below that tries the project as it is."""
     assert len(CELLS) == 1
     assert list(CODE) == [
-        "solutions/scale.py",
+        "solutions/ch01/scale.py",
         "autograder/bank/ch01_flops.py",
         "tests/solutions/test_training_energy.py",
         "tests/luck/ch01.py",

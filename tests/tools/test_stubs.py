@@ -223,12 +223,12 @@ def test_nothing_is_stale():
 def test_check_names_what_is_stale(monkeypatch, capsys):
     monkeypatch.setattr(stubs, "stale", lambda: {ROOT / "labs" / "zero.py": "new text"})
     assert stubs.main(["--check"]) == 1
-    assert "labs/zero.py" in capsys.readouterr().err
+    assert "labs/ch05/zero.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("build", bank.builds(), ids=lambda build: build.id)
 def test_every_exercise_of_the_course_has_a_lab_and_a_cell(build):
-    source = (ROOT / "solutions" / f"{build.module}.py").read_text(encoding="utf-8")
-    lab = ast.parse((ROOT / "labs" / f"{build.module}.py").read_text(encoding="utf-8"))
+    source = (ROOT / "solutions" / build.file).read_text(encoding="utf-8")
+    lab = ast.parse((ROOT / "labs" / build.file).read_text(encoding="utf-8"))
     assert build.function in {getattr(node, "name", "") for node in lab.body}
     assert build.function in run(stubs.cell(source, build))

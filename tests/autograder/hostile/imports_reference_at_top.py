@@ -3,7 +3,7 @@
 # earns: 0
 # ends: raised
 # needs: nothing
-from solutions.collective_cost import traffic
+from solutions.ch03.collective_cost import traffic
 
 
 def answer(x):

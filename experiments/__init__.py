@@ -1,0 +1,1 @@
+"""What the pages run and show, by chapter: live runs, explorers and corrections."""

@@ -1,0 +1,1 @@
+"""Chapter 1: what its page runs and shows."""

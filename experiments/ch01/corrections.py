@@ -1,0 +1,193 @@
+"""Chapter 1: claims about ranks, scale and efficiency that are often printed wrong. Standard library only."""
+
+from __future__ import annotations
+
+from rankzero.hardware import A100_SXM, H100_SXM
+from rankzero.published import CHINCHILLA, FITTED_FLOP, GPT3, LLAMA3_8B, LLAMA3_405B
+from rankzero.units import GB, PFLOP, TFLOP, billion, day, format_bytes, hour, million, year
+from solutions.ch01.scale import minimum_ranks, training_flops_per_token, training_time
+from solutions.ch01.scaling import amdahl_speedup, scaling_efficiency
+from solutions.ch01.sharding import shard_indices
+from solutions.ch05.zero import zero_memory
+
+from ..correction import Correction
+from .launching import VARIABLES
+
+_BROWN = "Brown et al. (2020), arXiv:2005.14165, table 2.1 and appendix D"
+_NARAYANAN = "Narayanan et al. (2021), arXiv:2104.04473, section 5.1"
+_ZERO = "Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1"
+_TORCH = "torch.distributed documentation"
+_PALM = "Chowdhery et al. (2022), arXiv:2204.02311, appendix B"
+_HOFFMANN = "Hoffmann et al. (2022), arXiv:2203.15556; Besiroglu et al. (2024), arXiv:2404.10102"
+_AMDAHL = "Amdahl (1967), doi:10.1145/1465482.1465560; Gustafson (1988), doi:10.1145/42411.42415"
+_MFU = "Korthikanti et al. (2022), arXiv:2205.05198, table 5; Llama Team (2024), arXiv:2407.21783, table 4"
+
+#: Training GPT-3 on A100s at half of their dense peak, at 3 USD an hour.
+_UTILIZATION, _PRICE = 0.5, 3.0
+
+
+def _flops() -> float:
+    return training_flops_per_token(GPT3.parameters) * GPT3.tokens
+
+
+def _device_hours() -> float:
+    return training_time(_flops(), 1, A100_SXM.peak_bf16, _UTILIZATION) / hour
+
+
+def _time() -> tuple[Correction, ...]:
+    """How long it takes, and what it costs."""
+    v100 = training_time(3.14e23, 1, 28 * TFLOP, 1.0) / year
+    rate, per_token = 1000, training_flops_per_token(GPT3.parameters)
+    seconds = GPT3.tokens / rate
+    hours = _device_hours()
+    bills = [hours * _PRICE / efficiency / million for efficiency in (1.0, 0.9)]
+    rented = (365 * 24, 256 * 36)  # hours of one GPU in a year, and of 256 in a day and a half
+    shares = [f"{100 * part / hours:.1f}" for part in rented]
+    return (
+        Correction(
+            "01",
+            "Training GPT-3 takes 355 years on one A100.",
+            f"On an A100 at {100 * _UTILIZATION:.0f} % of its dense peak it takes {hours * hour / year:.1f} years.",
+            f"3.14e23 FLOP on a V100 at 28 TFLOP/s are {v100:.2f} years; 6 N D is {_flops():.3g} FLOP.",
+            _BROWN,
+        ),
+        Correction(
+            "01",
+            "300 billion tokens at 1,000 tokens a second take 20,833 hours.",
+            f"They take {seconds:.3g} s, {seconds / hour:,.0f} hours or {seconds / day:,.0f} days.",
+            f"That rate needs {rate * per_token / PFLOP:.3g} PFLOP/s, "
+            f"{rate * per_token / A100_SXM.peak_bf16:.1f} times an A100's dense peak.",
+            _NARAYANAN,
+        ),
+        Correction(
+            "01",
+            "A GPU for a year costs 26,280 USD, 256 GPUs for a day and a half hardly more: many GPUs cost no more.",
+            f"Neither trains the model: it takes {hours:,.0f} A100-hours, {bills[0]:.2f} million USD at 3 USD each.",
+            f"They do {shares[0]} % and {shares[1]} % of it. Time is bought at 1/efficiency: with 90 % the bill is "
+            f"{bills[1]:.2f} million USD.",
+            _BROWN,
+        ),
+    )
+
+
+def _memory() -> tuple[Correction, ...]:
+    """What has to be stored."""
+    size, ranks = GPT3.parameters, 8
+    parts = {"bf16 weight": 2, "bf16 gradient": 2, "fp32 copy of the weight": 4, "fp32 moments": 8}
+    whole, without = (zero_memory(size, 0, 1, 2, 2, states) for states in (12, 8))
+    devices = [minimum_ranks(size, A100_SXM.memory, total / size) for total in (whole, without)]
+    copied, sharded = (zero_memory(70 * billion, stage, ranks) for stage in (0, 3))
+    return (
+        Correction(
+            "01",
+            "Adam in mixed precision keeps 12 bytes for each parameter.",
+            f"It keeps {sum(parts.values())}: " + ", ".join(f"{name} {count}" for name, count in parts.items()) + ".",
+            f"12 leaves out the fp32 copy. For {size / billion:.0f} billion parameters it is {format_bytes(whole)} on "
+            f"{devices[0]} devices of {A100_SXM.memory / GB:.0f} GB, not {format_bytes(without)} on {devices[1]}.",
+            _ZERO,
+        ),
+        Correction(
+            "01",
+            "A model that is too big for one device is replicated on several.",
+            "A replica is as big as the model: replication saves no byte of state, sharding does.",
+            f"70 billion parameters on {ranks} ranks: {format_bytes(copied)} on each rank as copies, "
+            f"{format_bytes(sharded)} as shards.",
+            _ZERO,
+        ),
+    )
+
+
+def _processes() -> tuple[Correction, ...]:
+    """Why processes, and how they start."""
+    return (
+        Correction(
+            "01",
+            "The interpreter's lock keeps threads from computing at the same time, so there must be processes.",
+            "Kernels, backward passes and collectives let go of the lock: threads overlap in them.",
+            "Processes are taken because Python dispatches serially in each, because a crash stays in one rank, and "
+            "because the same program then runs on several machines.",
+            _TORCH,
+        ),
+        Correction(
+            "01",
+            "The spawn helper sets the variables that processes meet by.",
+            f"It sets none of the {len(VARIABLES)}; torchrun sets all of them.",
+            f"A program that was only spawned finds {', '.join(VARIABLES[:-1])} and {VARIABLES[-1]} not set, unless it "
+            "sets them itself.",
+            _TORCH,
+        ),
+    )
+
+
+def _work() -> tuple[Correction, ...]:
+    """What a token costs, and how many there should be."""
+    ratios = [training.tokens_per_parameter for training in (GPT3, LLAMA3_405B, LLAMA3_8B)]
+
+    def attention(width: int, context: int) -> float:
+        """The share of attention beside the 12 d^2 parameters of a layer."""
+        matrices = 12 * width**2
+        return training_flops_per_token(matrices, 1, width, context) / training_flops_per_token(matrices) - 1
+
+    short, long = 100 * attention(12_288, 2048), 100 * attention(16_384, 131_072)
+    claimed = 2 * 12_288 * 2048**2 / (training_flops_per_token(12 * 12_288**2) / 3)
+    return (
+        Correction(
+            "01",
+            "20 tokens per parameter is a law, and every model sits on its line.",
+            f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, and leaves the cost "
+            "of serving out. For the active parameters of mixtures no such rule holds.",
+            f"Chinchilla, the test of it, took {CHINCHILLA.flops / FITTED_FLOP[1]:.0f} times the largest of these "
+            f"budgets. Tokens per parameter: GPT-3 {ratios[0]:.2f}, Llama 3.1 405B {ratios[1]:.1f}, "
+            f"Llama 3 8B {ratios[2]:,.0f}.",
+            _HOFFMANN,
+        ),
+        Correction(
+            "01",
+            "Attention costs 2 d s^2 per token, and may be ignored for long sequences.",
+            "It costs 4 s d per token and layer forward, 2 s d when causal; it may be ignored when s is far below 6 d.",
+            f"At d = 12,288 and s = 2,048 it adds {short:.1f} % to the layer's matrices (2 d s^2 would be "
+            f"{claimed:.0f} times the layer); at d = 16,384 and s = 131,072 it adds {long:.0f} %.",
+            _PALM,
+        ),
+    )
+
+
+def _speed() -> tuple[Correction, ...]:
+    """What many ranks bring."""
+    shares = (10, 40)  # percent of a step that 8 ranks communicate
+    amdahl = [f"{amdahl_speedup(share / 100, 8):.2f}" for share in shares]
+    scaled = [f"{8 * scaling_efficiency(100 - share, 100, 8, weak=True):.1f}" for share in shares]
+    steps = [len(shard_indices(51_200, ranks, 0)) // 32 for ranks in (1, 32)]
+    # A model of 128 layers and width 25,600: 512 sequences of 2,048 tokens in 71.49 s.
+    step = training_flops_per_token(12 * 128 * 25_600**2 + 51_200 * 25_600, 128, 25_600, 2048) * 512 * 2048
+    a100 = training_time(step, 512, A100_SXM.peak_bf16, 1.0) / 71.49
+    h100 = [100 * speed * TFLOP / H100_SXM.peak_bf16 for speed in (380, 430)]
+    return (
+        Correction(
+            "01",
+            "The speed-up is Amdahl's, with the measured share of communication as the serial part.",
+            "One rank does not communicate, so communication is no serial part: with the same work for each rank the "
+            "speed-up is n times compute over compute and communication.",
+            f"8 ranks that communicate {shares[0]} % or {shares[1]} % of a step reach {scaled[0]} or {scaled[1]}, not "
+            f"{amdahl[0]} or {amdahl[1]}.",
+            _AMDAHL,
+        ),
+        Correction(
+            "01",
+            "Weak scaling keeps the time of an epoch.",
+            "It keeps the time of a step; on the same data the epoch has n times fewer steps.",
+            f"51,200 samples, 32 in a step on each rank: {steps[0]:,} steps on one rank, {steps[1]} on 32.",
+            _AMDAHL,
+        ),
+        Correction(
+            "01",
+            "An MFU of 40 % is good and one of 60 % excellent, on any device.",
+            "It depends on the device, the model and the number of devices: compare like with like.",
+            f"{100 * a100:.0f} % was reached on 512 A100s with a trillion parameters, {h100[0]:.0f} to {h100[1]:.0f} "
+            "% on up to 16,384 H100s with 405 billion.",
+            _MFU,
+        ),
+    )
+
+
+CORRECTIONS: tuple[Correction, ...] = (*_time(), *_memory(), *_processes(), *_work(), *_speed())

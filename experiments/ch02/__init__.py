@@ -1,0 +1,1 @@
+"""Chapter 2: what its page runs and shows."""

@@ -1,0 +1,133 @@
+"""A tensor handed down a chain of real ranks in chunks, timed: with blocking calls, and with two buffers in flight.
+
+>>> relay_seconds({"blocking": blocking_relay, "double-buffered": chunked_relay})["blocking"][8]  # doctest: +SKIP
+
+The formulas that such times are compared with are ``relay_time`` and, for blocking calls, :func:`blocking_relay_time`.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import torch
+import torch.distributed as dist
+
+from rankzero import world
+from rankzero.events import Event
+from rankzero.units import MiB
+from solutions.ch02.alpha_beta import message_time
+
+from .overlap import Timeline, laps_of
+
+#: What hands rank 0's 1-D tensor to every rank, in so many chunks.
+Way = Callable[[torch.Tensor, int], torch.Tensor]
+
+#: Numbers of chunks that are tried.
+CHUNKS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def blocking_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
+    """Bring rank 0's tensor to every rank along the chain, with calls that block: receive a chunk, then pass it on.
+
+    Args:
+        x: 1-D; rank 0's tensor travels, on the other ranks ``x`` gives length and type only. Unchanged afterwards.
+        chunks: parts of the tensor, the same number on every rank; at least 1.
+
+    Returns:
+        Rank 0's tensor, a new one on every rank.
+    """
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
+    for part in whole.tensor_split(chunks):
+        if part.numel() and rank > 0:
+            dist.recv(part, rank - 1)
+        if part.numel() and rank < ranks - 1:
+            dist.send(part, rank + 1)
+    return whole
+
+
+def blocking_relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Time until the last rank of a chain of blocking calls has the whole message, in seconds.
+
+    A middle rank cannot receive while it sends, so a chunk follows the one before it at two steps' distance:
+    ``hops + 2 * (chunks - 1)`` steps. With one hop there is no middle rank, and the steps are ``chunks``.
+
+    Args:
+        message_bytes: size of the whole message, bytes; not negative.
+        hops: links from the first rank to the last; 0 when the first is the last, and then the time is 0.
+        chunks: parts of the message; at least 1.
+        bandwidth: of one link, one direction, bytes/s; positive.
+        latency: start-up of one chunk on one link (alpha), seconds; not negative.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    for name, value, least in (("hops", hops, 0), ("chunks", chunks, 1)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    gap = min(hops, 2)  # steps between a chunk and the next
+    return (hops + gap * (chunks - 1)) * message_time(message_bytes / chunks, bandwidth, latency)
+
+
+def relay_seconds(
+    ways: Mapping[str, Way],
+    message_bytes: int = 16 * MiB,
+    chunks: Sequence[int] = CHUNKS,
+    ranks: int = 4,
+    rounds: int = 3,
+) -> dict[str, dict[int, float]]:
+    """How long each way takes for each number of chunks, in seconds, by the event log.
+
+    The clock runs from rank 0's first send until the last rank's last receive.
+
+    Args:
+        ways: functions by name.
+        message_bytes: size of the tensor, bytes; a positive multiple of 4.
+        chunks: numbers of chunks to try.
+        ranks: in the chain; at least 2.
+        rounds: timed relays for each number of chunks; the median counts.
+    """
+    plan = []
+    for name in ways:
+        plan += [(name, 1), *((name, k) for k in chunks for _ in range(rounds))]  # the first one warms up
+    run = world.run(_relay_all, dict(ways), plan, message_bytes // 4, ranks=ranks, backend="gloo")
+    laps = iter(laps_of(run.events, ranks))
+    seconds: dict[str, dict[int, float]] = {}
+    for name in ways:
+        next(laps)
+        seconds[name] = {k: statistics.median(_seconds(next(laps).events) for _ in range(rounds)) for k in chunks}
+    return seconds
+
+
+def relay_timeline(way: Way, message_bytes: int = 16 * MiB, chunks: int = 4, ranks: int = 4) -> Timeline:
+    """The messages of one relay, after one to warm up, on a clock that starts with rank 0's first send.
+
+    Args:
+        way: what hands the tensor on.
+        message_bytes: size of the tensor, bytes; a positive multiple of 4.
+        chunks: parts of it.
+        ranks: in the chain; at least 2.
+    """
+    run = world.run(_relay_all, {"": way}, [("", chunks)] * 2, message_bytes // 4, ranks=ranks, backend="gloo")
+    events = laps_of(run.events, ranks)[-1].events
+    start = _start(events)
+    moved = [replace(event, start=max(0.0, event.start - start), end=event.end - start) for event in events]
+    return Timeline(_seconds(events), tuple(moved))
+
+
+def _relay_all(ways: Mapping[str, Way], plan: Sequence[tuple[str, int]], elements: int) -> None:
+    """Each relay of the plan, behind a barrier."""
+    x = torch.zeros(elements)
+    for name, chunks in plan:
+        dist.barrier()
+        ways[name](x, chunks)
+
+
+def _start(events: Sequence[Event]) -> float:
+    return min(event.start for event in events if event.operation == "send")
+
+
+def _seconds(events: Sequence[Event]) -> float:
+    return max(event.end for event in events if event.operation == "recv") - _start(events)

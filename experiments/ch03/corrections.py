@@ -1,0 +1,147 @@
+"""Chapter 3: claims about collectives that are often printed wrong. Standard library only."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from rankzero.units import GB, MB, Gbit, MiB, format_bytes, format_time, us
+from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
+from solutions.ch03.collective_semantics import collective_outputs
+
+from ..correction import Correction
+
+_TORCH = "torch.distributed documentation"
+_MPI = "MPI standard, collective communication"
+_NCCL_TESTS = "NVIDIA/nccl-tests, doc/PERFORMANCE.md"
+_RING = "Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002"
+_DDP = "Li et al. (2020), PyTorch Distributed, arXiv:2006.15704"
+
+
+def _sent(operation: str, ranks: int) -> float:
+    """Bytes that one rank sends, in units of the full tensor."""
+    return traffic(operation, 1.0, ranks, 0)[0]
+
+
+def _milliseconds(message_bytes: float, ranks: int, bandwidth: float) -> str:
+    return format_time(ring_all_reduce_time(message_bytes, ranks, bandwidth))
+
+
+def _semantics() -> tuple[Correction, ...]:
+    """What the operations mean."""
+    chunks = [1, 2, 3, 4]
+    inputs = [[chunk * (rank + 1) for chunk in chunks] for rank in range(4)]
+    scattered = [output[0] for output in collective_outputs("reduce_scatter", inputs) if output]
+    left = list(accumulate(reversed(chunks)))[::-1]
+    counts, values = (100, 100, 100, 50), (0, 1, 2, 3)
+    mean = sum(count * value for count, value in zip(counts, values, strict=True)) / sum(counts)
+    return (
+        Correction(
+            "03",
+            "Reduce-scatter turns the ranks' tensors [A], [B], [C], [D] into [sum(A)], [sum(B)], [sum(C)], [sum(D)].",
+            "Every rank brings N chunks; rank r gets the sum over all ranks of chunk r.",
+            f"Ranks that bring {', '.join(map(str, inputs))} get {', '.join(map(str, scattered))}.",
+            _MPI,
+        ),
+        Correction(
+            "03",
+            "After reduce, the other ranks still have their data.",
+            "Only the root's buffer is defined; the others may be overwritten.",
+            f"Gloo passes partial sums down a chain in place: {chunks} reduced to rank 0 leaves {left}.",
+            _TORCH,
+        ),
+        Correction(
+            "03",
+            "Sum over ranks, divide by the world size: that always gives the mean.",
+            "Only when all ranks hold equally many values; else reduce the sum and the count.",
+            f"{counts} values equal to {values} have the mean {mean:.6g}; the mean of the means is "
+            f"{sum(values) / len(values):.6g}.",
+            _TORCH,
+        ),
+    )
+
+
+def _volume() -> tuple[Correction, ...]:
+    """What the operations move."""
+    whole, ring = 8 - 1, _sent("all_reduce", 8)
+    two, many = _sent("all_reduce", 2), _sent("all_reduce", 1000)
+    return (
+        Correction(
+            "03",
+            "A ring that hands whole tensors round is what the library does.",
+            "The library's ring cuts the tensor into N chunks: a reduce-scatter, then an all-gather.",
+            f"On 8 ranks a whole-tensor ring sends {whole} S per rank, a chunked one {ring:.6g} S: "
+            f"{whole / ring:.3g} times less.",
+            _NCCL_TESTS,
+        ),
+        Correction(
+            "03",
+            "All-gather moves D (N-1) per rank and all-reduce 2 D (N-1)/N.",
+            "D is one rank's part in the first and the full tensor in the second. With S the full tensor they are "
+            "(N-1)/N S and 2 (N-1)/N S, sent and received alike.",
+            f"On 8 ranks: {_sent('all_gather', 8):.6g} S and {ring:.6g} S.",
+            _NCCL_TESTS,
+        ),
+        Correction(
+            "03",
+            "All-reduce moves the same bytes whatever the number of ranks; in a star, the root sends N S.",
+            "The bytes that a rank sends grow from S to 2 S; the root of a star sends (N-1) S.",
+            f"2 (N-1)/N is {two:.6g} for 2 ranks and {many:.6g} for 1,000; a root does not send to itself.",
+            _RING,
+        ),
+        Correction(
+            "03",
+            "All-to-all moves the whole buffer, or a share that falls with the number of experts.",
+            "A rank sends (N-1)/N of its buffer: almost all of it when there are many ranks.",
+            f"2 ranks {_sent('all_to_all', 2):.4g} S, 8 ranks {_sent('all_to_all', 8):.4g} S, "
+            f"64 ranks {_sent('all_to_all', 64):.4g} S: the own block stays, the rest travels.",
+            _NCCL_TESTS,
+        ),
+    )
+
+
+def _time() -> tuple[Correction, ...]:
+    """What the operations cost."""
+    latency = format_time(ring_all_reduce_time(0, 1024, 50 * GB, 5 * us))
+    misread = format_time(_sent("all_reduce", 8) * (100 / 1024) * GB / (100 * GB))
+    times = {
+        "400 Gb/s": _milliseconds(100 * MB, 8, 400 * Gbit),
+        "1 GB": _milliseconds(1 * GB, 8, 100 * Gbit),
+        "64 ranks": _milliseconds(100 * MB, 64, 100 * Gbit),
+    }
+    return (
+        Correction(
+            "03",
+            "An all-reduce takes 2 S/B.",
+            "2 (N-1)/N S/B, and one start-up for each of its 2 (N-1) steps.",
+            f"On 8 ranks the factor is {_sent('all_reduce', 8):.6g}; on 1,024 ranks with 5 us a step, {latency} pass "
+            "before the size counts.",
+            _RING,
+        ),
+        Correction(
+            "03",
+            "Gradient bucketing means reduce-scatter.",
+            "Buckets coalesce all-reduces; reduce-scatter belongs to sharding (ZeRO, FSDP).",
+            f"DDP fills buckets of {format_bytes(25 * MiB, binary=True)}, the first of "
+            f"{format_bytes(1 * MiB, binary=True)}, and all-reduces each.",
+            _DDP,
+        ),
+        Correction(
+            "03",
+            "A barrier makes the tensor ready.",
+            "A blocking collective returns ready; an asynchronous one is ready after its own wait.",
+            "A barrier is an all-reduce of nothing: it says that all ranks are here, and nothing about other handles.",
+            _TORCH,
+        ),
+        Correction(
+            "03",
+            "100 MB over 8 ranks at 100 Gb/s take 1.71 ms.",
+            f"They take {_milliseconds(100 * MB, 8, 100 * Gbit)}.",
+            f"Gigabits were read as gigabytes, and 100 MB as 100/1024 GB: {misread}. With one thing changed at a time: "
+            + ", ".join(f"{change} {time}" for change, time in times.items())
+            + ".",
+            _NCCL_TESTS,
+        ),
+    )
+
+
+CORRECTIONS: tuple[Correction, ...] = (*_semantics(), *_volume(), *_time())

@@ -1,0 +1,1 @@
+"""Chapter 4: what its page runs and shows."""

@@ -1,0 +1,1 @@
+"""Chapter 6: what its page runs and shows."""

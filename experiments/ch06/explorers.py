@@ -1,0 +1,200 @@
+"""The three explorers of chapter 6: pure functions that return charts. Standard library only; browsers run them.
+
+A page shows one with ``explore(how_far, ranks=Range(1, 64, 8), ...)``.
+"""
+
+from __future__ import annotations
+
+from rankzero.charts import Axis, Spec, below, chart, lines, stacks, table
+from rankzero.hardware import A100_SXM, B200_SXM, H100_SXM
+from rankzero.models import GPT3_175B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, Model
+from rankzero.units import GB, MB, format_bytes
+from solutions.ch05.zero import zero_memory
+from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
+from solutions.ch06.heads import head_partition
+
+#: GPUs of the second explorer.
+GPUS = {"A100": A100_SXM, "H100": H100_SXM, "B200": B200_SXM}
+
+#: Ranks inside the NVLink domain of the second explorer.
+NODE = 8
+
+#: Ratios that the second explorer marks.
+LIMITS = {"10 %": 0.1, "30 %": 0.3}
+
+#: Models of the third explorer.
+SHAPES = {model.name: model for model in (LLAMA3_8B, LLAMA2_13B, LLAMA3_70B, GPT3_175B)}
+
+#: Data-parallel ranks over which the third explorer's second bar slices the optimizer states.
+SLICED = 64
+
+
+def who_holds_heads(heads: int = 16, kv_heads: int = 4, ranks: int = 8) -> Spec:
+    """Which query heads and which key and value heads each rank holds.
+
+    Args:
+        heads: query heads.
+        kv_heads: key and value heads.
+        ranks: tensor-parallel ranks.
+    """
+    try:
+        held = [head_partition(heads, kv_heads, ranks, rank) for rank in range(ranks)]
+    except ValueError as error:
+        return _refused(str(error))
+    cells: list[Spec] = []
+    for rank, (queries, shared, copies) in enumerate(held):
+        where = f"{_span(shared)} on {copies} rank{'' if copies == 1 else 's'}"
+        cells.append({"rank": rank, "holds": "query heads", "text": _span(queries), "of": rank})
+        cells.append({"rank": rank, "holds": "KV heads", "text": where, "of": shared.start})
+    replicas = held[0][2]
+    said = f"each KV head stands on {replicas} ranks" if replicas > 1 else "no KV head is replicated"
+    title = f"{heads} query heads, {kv_heads} KV heads, {ranks} ranks: {said}"
+    seen = ("rank", "holds", "text")
+    view = table(cells, Axis("holds", ""), Axis("rank", "rank"), colour="of", label="text", tooltip=seen, title=title)
+    return chart(view, f"{title}; rank 0 holds query heads {_span(held[0][0])} and KV heads {_span(held[0][1])}.")
+
+
+def _span(heads: range) -> str:
+    return str(heads.start) if len(heads) == 1 else f"{heads.start} to {heads[-1]}"
+
+
+def _refused(sentence: str) -> Spec:
+    """A chart that says why there is none."""
+    cells = [{"no": "", "layout": "", "text": sentence, "of": None}]
+    axis = Axis("no", ""), Axis("layout", "")
+    view = table(cells, *axis, colour="of", label="text", tooltip=("text",), title="This cannot be split.")
+    return chart(view, f"This cannot be split: {sentence}.")
+
+
+def communication_share(hidden: int, ranks: int, rate: float, bandwidth: float) -> float:
+    """Time of a layer's collectives over the time of its matrix products, in a step with 2-byte elements.
+
+    Neither batch nor sequence matter: both cancel. Attention's own products are left out.
+
+    Args:
+        hidden: width of the model.
+        ranks: tensor-parallel ranks.
+        rate: FLOP/s that a GPU achieves.
+        bandwidth: of one GPU, one direction, bytes/s.
+    """
+    tokens = 1
+    compute = 72 * tokens * hidden**2 / ranks / rate
+    return tensor_parallel_traffic(tokens, 1, hidden, ranks) / bandwidth / compute
+
+
+def how_far(
+    hidden: int = 8192,
+    ranks: int = 8,
+    gpu: str = "H100",
+    mfu_percent: float = 50.0,
+    inside: float = 450 * GB,
+    beyond: float = 50 * GB,
+) -> Spec:
+    """Communication over computation against the number of ranks, up to 8 in a node and beyond.
+
+    Args:
+        hidden: width of the model.
+        ranks: the number that is marked, 1 to 64.
+        gpu: a name of :data:`GPUS`.
+        mfu_percent: of its dense bf16 peak that is achieved.
+        inside: bytes/s of a GPU inside the node, one direction.
+        beyond: bytes/s of a GPU where the ranks are in more than one node.
+    """
+    rate = mfu_percent / 100 * GPUS[gpu].peak_bf16
+
+    def percent(t: int) -> float:
+        return 100 * communication_share(hidden, t, rate, inside if t <= NODE else beyond)
+
+    rows: list[Spec] = []
+    for name, span in (("inside a node", range(2, NODE + 1)), ("over several nodes", range(NODE + 1, 65))):
+        rows += [{"ranks": t, "percent": percent(t), "where": name} for t in span]
+    for name, limit in LIMITS.items():
+        rows += [{"ranks": t, "percent": 100 * limit, "where": name} for t in (2, 64)]
+    x = Axis("ranks", "t, tensor-parallel ranks", log=True)
+    y = Axis("percent", "communication / compute (%)", log=True)
+    here = percent(ranks)
+    title = f"h = {hidden:,}, {ranks} ranks of {gpu} at {mfu_percent:.3g} %: {here:.3g} %"
+    point = [{"ranks": ranks, "percent": here, "where": rows[0 if ranks <= NODE else NODE]["where"]}] if here else []
+    return chart(
+        lines(rows, x, y, by="where", title=title, points=point),
+        f"Communication over computation from 2 to 64 ranks, lines at 10 and 30 %; {ranks} ranks: {here:.3g} %.",
+    )
+
+
+def layer_parts(
+    model: Model, sequence: int, batch: int, ranks: int, sequence_parallel: bool, attention: str, recompute: str
+) -> dict[str, float]:
+    """Bytes of activations of one layer on one rank, by part. The classic model has dropout, the gated ones have not.
+
+    Arguments are those of ``activation_bytes``.
+    """
+
+    def stored(t: int, split: bool, attention: str = "flash", recompute: str = "none") -> float:
+        shape = (sequence, batch, model.hidden, model.heads, model.ffn, model.kv_heads)
+        kind = {"gated": model.gated, "dropout": not model.gated}
+        return activation_bytes(*shape, t, split, recompute, attention, **kind)
+
+    if recompute == "full":
+        return {"input of the layer": stored(ranks, sequence_parallel, recompute="full")}
+    around = 2 * (stored(2, False) - stored(2, True))  # what the sequence splits, whole
+    without = stored(ranks, sequence_parallel)
+    share = around / ranks if sequence_parallel else around
+    matrix = stored(ranks, sequence_parallel, attention, recompute) - without
+    return {"norms, masks, residuals": share, "inside the matrices": without - share, "attention matrix": matrix}
+
+
+def what_fits(
+    model: str = "Llama 3 8B",
+    sequence: int = 8192,
+    batch: int = 1,
+    ranks: int = 8,
+    sequence_parallel: str = "yes",
+    attention: str = "flash",
+    recompute: str = "none",
+) -> Spec:
+    """Activations of one layer by part, and of all layers beside the model's state and the memory of an H100.
+
+    The state is 16 bytes for each parameter, split over the tensor-parallel ranks, and, in the second bar, with the
+    optimizer's part sliced over :data:`SLICED` data-parallel ranks.
+
+    Args:
+        model: a name of :data:`SHAPES`.
+        sequence: tokens.
+        batch: sequences in the micro-batch.
+        ranks: tensor-parallel ranks.
+        sequence_parallel: ``"yes"`` or ``"no"``.
+        attention: ``"flash"`` or ``"materialised"``.
+        recompute: ``"none"``, ``"selective"`` or ``"full"``.
+    """
+    shape, split = SHAPES[model], sequence_parallel == "yes"
+    plans = {"whole": (1, False), f"t = {ranks}": (ranks, False), f"t = {ranks}, sequence split": (ranks, True)}
+    rows: list[Spec] = []
+    for name, plan in plans.items():
+        parts = layer_parts(shape, sequence, batch, *plan, attention, recompute)
+        rows += [{"plan": name, "part": part, "megabytes": size / MB} for part, size in parts.items()]
+    parts = layer_parts(shape, sequence, batch, ranks, split, attention, recompute)
+    activations = shape.layers * sum(parts.values())
+    both: list[Spec] = []
+    for name, stage in (("no ZeRO", 0), (f"ZeRO-1 over {SLICED}", 1)):
+        state = zero_memory(shape.parameters / ranks, stage, SLICED)
+        for part, size in (("model state", state), ("activations", activations)):
+            both.append({"plan": name, "part": part, "gigabytes": size / GB})
+    limit = H100_SXM.memory
+    one = stacks(
+        rows,
+        Axis("plan", "", category=True),
+        Axis("megabytes", "one layer (MB)"),
+        by="part",
+        title=f"one layer of {model}, {sequence:,} tokens, batch {batch}",
+    )
+    title = f"all {shape.layers} layers on one rank; the dashed line is an H100"
+    whole = stacks(
+        both,
+        Axis("plan", "", category=True),
+        Axis("gigabytes", "one rank (GB)"),
+        by="part",
+        title=title,
+        mark=limit / GB,
+    )
+    said = f"{model} on {ranks} ranks, {sequence:,} tokens, batch {batch}: activations {format_bytes(activations)}"
+    return chart(below(one, whole), f"{said}, beside the model's state and {format_bytes(limit)} of memory.")

@@ -1,0 +1,1 @@
+"""Chapter 7: what its page runs and shows."""

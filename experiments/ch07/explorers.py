@@ -1,0 +1,277 @@
+"""The four explorers of chapter 7: pure functions that return charts. Standard library only; browsers run them.
+
+A page shows one with ``explore(pipelines, ranks=Range(1, 8, 4), ...)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rankzero import models
+from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, table, timeline
+from rankzero.layouts import Job
+from rankzero.schedules import NAMES, parse_op
+from rankzero.units import GB
+from solutions.ch07.experts import all_to_all_bytes, expert_capacity
+from solutions.ch07.layout import step_parts
+from solutions.ch07.pipeline_charts import SCHEDULES, Chart, pipeline_chart
+
+from .layout_search import priced
+from .routing_counts import dropped_share, expert_loads, popularity, random_choices
+
+#: Experts whose columns are drawn one by one; more are drawn in groups of neighbours.
+COLUMNS = 32
+
+#: Layouts whose time is drawn in parts.
+BEST = 5
+
+#: The models of the advisor, by the names of its control.
+MODELS = {
+    "Llama 3 8B": models.LLAMA3_8B,
+    "Llama 3 70B": models.LLAMA3_70B,
+    "Llama 3 405B": models.LLAMA3_405B,
+    "Mixtral 8x7B": models.MIXTRAL_8X7B,
+}
+
+#: Layouts that are drawn: the fastest ones that fit, and the fastest ones that do not.
+DRAWN = 120
+
+#: Sizes of the element of an activation, bytes.
+BF16 = 2
+
+
+def pipelines(
+    schedule: str = "1f1b",
+    ranks: int = 4,
+    microbatches: int = 8,
+    virtual_stages: int = 1,
+    backward_ratio: float = 2.0,
+    hop: float = 0.0,
+    slow_last_stage: float = 1.0,
+) -> Spec:
+    """A simulated schedule, its idle time in both units, and what every rank holds. A forward takes 1.
+
+    Args:
+        schedule: a key of ``SCHEDULES``.
+        ranks: of the pipeline, 1 to 8.
+        microbatches: 1 to 32; for the interleaved schedule the next multiple of ``ranks`` is taken.
+        virtual_stages: chunks on each rank: for the interleaved schedule, at least 2.
+        backward_ratio: time of a whole backward over that of a forward.
+        hop: time of a message.
+        slow_last_stage: how many times longer the last stage takes.
+    """
+    cut = max(2, virtual_stages) if schedule == "interleaved" else 1
+    count = -(-microbatches // ranks) * ranks if schedule == "interleaved" else microbatches
+    slow = {ranks * cut - 1: slow_last_stage}
+    found = pipeline_chart(schedule, ranks, count, cut, 1.0, backward_ratio, hop, slow)
+    rows = []
+    for op, (start, end) in found.times.items():
+        stage, kind, microbatch = parse_op(op)
+        place = {"lane": stage % ranks, "start": start, "end": end, "kind": NAMES[kind]}
+        rows.append(place | {"label": str(microbatch), "operation": op})
+    rows.sort(key=lambda row: (row["lane"], row["start"]))
+    kinds = [name for name in NAMES.values() if any(row["kind"] == name for row in rows)]
+    name = SCHEDULES[schedule] + (f", {cut} chunks" if cut > 1 else "")
+    said = f"bubble fraction {found.fraction:.3f}, bubble overhead {found.overhead:.3f}, makespan {found.makespan:.4g}"
+    title = f"{name}, {ranks} ranks, {count} micro-batches: {said}"
+    played = timeline(rows, Axis("start", "time (forward times)"), Axis("lane", "rank"), title=title, names=kinds)
+    return chart(below(played, _held(found)), f"{title}. Rank 0 holds {found.peaks[0]:g} micro-batches at most.")
+
+
+def _held(found: Chart) -> Spec:
+    """A row of cells: the micro-batches that each rank holds."""
+    cells: list[Spec] = [
+        {"rank": rank, "of": "holds", "kind": COLOURS[0] if peak == max(found.peaks) else None, "text": f"{peak:g}"}
+        for rank, peak in enumerate(found.peaks)
+    ]
+    seen = ("rank", "of", "text")
+    title = "most micro-batches held at once, in whole stages"
+    return table(cells, Axis("rank", "rank"), Axis("of", ""), colour="kind", label="text", tooltip=seen, title=title)
+
+
+def balance_of(loads: Sequence[int], skew: float) -> float:
+    """The balancing loss of these loads, with the popularities for mean probabilities."""
+    assigned = sum(loads)
+    shares = popularity(len(loads), skew)
+    return len(loads) * sum(load / assigned * share for load, share in zip(loads, shares, strict=True))
+
+
+def expert_routing(
+    tokens: int = 512, experts: int = 64, top_k: int = 2, capacity_factor: float = 1.0, skew: float = 0.0
+) -> Spec:
+    """The load of every expert of a random router, against the capacity.
+
+    Args:
+        tokens: T, 64 to 8,192.
+        experts: E, 4 to 128.
+        top_k: k; the number of experts where it is larger.
+        capacity_factor: c, 0.5 to 2.
+        skew: exponent of Zipf's law of the experts' popularity; 0 is fair.
+    """
+    top_k = min(top_k, experts)
+    loads = expert_loads(random_choices(tokens, experts, top_k, skew), experts)
+    slots = expert_capacity(tokens, experts, top_k, capacity_factor)
+    dropped, hottest = dropped_share(loads, slots), max(loads) * experts / sum(loads)
+    group = -(-experts // COLUMNS)
+    rows: list[Spec] = []
+    for first in range(0, experts, group):
+        part = loads[first : first + group]
+        name = f"{first}" if group == 1 else f"{first}-{first + len(part) - 1}"
+        kept = sum(min(load, slots) for load in part) / len(part)
+        over = sum(max(0, load - slots) for load in part) / len(part)
+        rows += [
+            {"expert": name, "what": "kept", "assignments": kept},
+            {"expert": name, "what": "dropped", "assignments": over},
+        ]
+    balance = balance_of(loads, skew)
+    title = f"{100 * dropped:.1f} % dropped, hottest/mean {hottest:.2f}, balancing loss {balance:.2f}"
+    what = "assignments" if group == 1 else f"assignments, mean of {group} experts"
+    x, y = Axis("expert", "expert", category=True), Axis("assignments", what)
+    return chart(
+        stacks(rows, x, y, by="what", title=title, mark=float(slots)),
+        f"Load of {experts} experts by {tokens} tokens that visit {top_k} each, capacity {slots}: {title}.",
+    )
+
+
+def expert_traffic(
+    tokens: int = 4096,
+    top_k: int = 2,
+    ranks: int = 8,
+    hidden: int = 4096,
+    once_per_rank: str = "one row for each expert",
+    skew: float = 0.0,
+) -> Spec:
+    """Bytes that one rank sends in the forward of a mixture layer, against the number of ranks. 64 experts, bf16.
+
+    Expert parallelism sends rows out and back. With a skew, the hottest rank takes in more than its share; the line of
+    expert parallelism is then that rank's. Tensor parallelism all-reduces every token over a ring.
+
+    Args:
+        tokens: in one layer; of all ranks together, or of each.
+        top_k: experts of one token.
+        ranks: the number that is marked.
+        hidden: width of a row.
+        once_per_rank: whether a row goes to a rank once for each expert there, or once.
+        skew: exponent of Zipf's law of the experts' popularity.
+    """
+    once = once_per_rank.endswith("rank")
+    experts, rows, marked = 64, [], ""
+    for count in (2, 4, 8, 16, 32, 64):
+        hot = hottest_rank(experts, count, skew)
+        ways = {
+            "experts, tokens split": 2
+            * hot
+            * all_to_all_bytes(tokens // count, hidden, top_k, count, BF16, once, experts),
+            "experts, tokens on each rank": 2
+            * hot
+            * all_to_all_bytes(tokens, hidden, top_k, count, BF16, once, experts),
+            "tensor parallel": 2 * (count - 1) / count * tokens * hidden * BF16,
+        }
+        rows += [{"ranks": count, "bytes": size, "way": way} for way, size in ways.items()]
+        if count == ranks:
+            marked = ", ".join(f"{way} {size / 1e6:.4g} MB" for way, size in ways.items())
+    x, y = Axis("ranks", "ranks", log=True, plain=True), Axis("bytes", "bytes sent by one rank", log=True)
+    return chart(
+        lines(rows, x, y, by="way", mark=ranks, title=f"{ranks} ranks: {marked}"),
+        f"Bytes that a rank sends in one mixture layer, {tokens} tokens: with {ranks} ranks {marked}.",
+    )
+
+
+def hottest_rank(experts: int, ranks: int, skew: float) -> float:
+    """The load of the rank whose experts are most popular, over the mean; experts lie in order of popularity."""
+    share = experts // ranks
+    return ranks * sum(popularity(experts, skew)[:share])
+
+
+def layouts(
+    model: str = "Llama 3 70B",
+    gpus: int = 64,
+    gpu_memory: float = 80 * GB,
+    global_batch: int = 1024,
+    sequence: int = 4096,
+    network_bandwidth: float = 50 * GB,
+    efficiency: float = 0.6,
+) -> Spec:
+    """Step time against memory of the layouts of a job, and the time of the best five in parts.
+
+    Args:
+        model: a key of :data:`MODELS`.
+        gpus: that there are.
+        gpu_memory: of one GPU, bytes.
+        global_batch: sequences in a step.
+        sequence: tokens of one sequence.
+        network_bandwidth: of one GPU across nodes, one direction, bytes/s.
+        efficiency: of kernels, as a share of the peak.
+    """
+    job = Job(
+        MODELS[model],
+        gpus,
+        global_batch,
+        sequence,
+        gpu_memory=gpu_memory,
+        network_bandwidth=network_bandwidth,
+        efficiency=efficiency,
+    )
+    fitting, others = priced(job)
+    rows: list[Spec] = [
+        {"memory": memory, "seconds": seconds, "fits": name, "layout": str(shape)}
+        for name, found in (("fits", fitting), ("does not fit", others))
+        for seconds, memory, shape in found[:DRAWN]
+    ]
+    parts: list[Spec] = []
+    for seconds, _, shape in fitting[:BEST]:
+        named = {name: spent for name, spent in step_parts(shape, job).items() if spent > 1e-3 * seconds}
+        parts += [{"layout": str(shape), "part": name, "seconds": spent} for name, spent in named.items()]
+    near = sum(seconds <= 1.1 * fitting[0][0] for seconds, *_ in fitting) if fitting else 0
+    said = f"{fitting[0][2]}, {fitting[0][0]:.4g} s; {near} within a tenth" if fitting else "no layout fits"
+    title = f"{model} on {gpus} GPUs: {said}"
+    views = [_clouds(rows, gpu_memory * (1 - job.reserve), title)]
+    if parts:
+        views.append(_best(parts))
+    return chart(below(*views), f"{len(fitting)} of {len(fitting) + len(others)} layouts fit. {title}.")
+
+
+def _clouds(rows: list[Spec], room: float, title: str) -> Spec:
+    """A point for each layout, grey where it does not fit."""
+    names = ["fits", "does not fit"]
+    colour = {"domain": names, "range": [COLOURS[0], "#9a9a9a"]}
+    x, y = (
+        Axis("memory", "memory of the fullest GPU (bytes)", log=True),
+        Axis("seconds", "step time (seconds)", log=True),
+    )
+    rule = {"type": "rule", "strokeDash": [4, 4], "color": "currentColor"}
+    encoding = {
+        "x": x.channel(),
+        "y": y.channel(),
+        "color": {"field": "fits", "type": "nominal", "title": None, "scale": colour},
+        "shape": {
+            "field": "fits",
+            "type": "nominal",
+            "title": None,
+            "scale": {"domain": names, "range": ["circle", "cross"]},
+        },
+        "tooltip": [{"field": "layout"}, x.hover(), y.hover()],
+    }
+    points = {"data": {"values": rows}, "mark": {"type": "point", "filled": True, "size": 40}, "encoding": encoding}
+    limit = {
+        "data": {"values": [{"memory": room}]},
+        "mark": rule,
+        "encoding": {"x": x.channel(), "tooltip": [x.hover()]},
+    }
+    return {"title": title, "width": 460, "height": 240, "layer": [points, limit]}
+
+
+def _best(parts: list[Spec]) -> Spec:
+    """Lying bars of the best layouts, in parts."""
+    names = list(dict.fromkeys(row["part"] for row in parts))
+    colour = {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]}
+    encoding = {
+        "y": {"field": "layout", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260}},
+        "x": {"field": "seconds", "type": "quantitative", "stack": "zero", "title": "step time (seconds)"},
+        "color": {"field": "part", "type": "nominal", "title": None, "scale": colour},
+        "order": {"field": "order"},
+        "tooltip": [{"field": "layout"}, {"field": "part"}, {"field": "seconds", "format": ".4~g"}],
+    }
+    data = {"values": [row | {"order": names.index(row["part"])} for row in parts]}
+    title = f"the best {len({row['layout'] for row in parts})} and what they spend their time on"
+    return {"title": title, "width": 360, "height": {"step": 24}, "data": data, "mark": "bar", "encoding": encoding}

@@ -1,0 +1,1 @@
+"""Chapter 8: what its page runs and shows."""

@@ -1,0 +1,80 @@
+"""A published model on GPUs with tensor parallelism: what fits, and what a step takes at best. Standard library only.
+
+>>> from rankzero.hardware import H100_SXM
+>>> from rankzero.models import LLAMA3_70B
+>>> Deployment(LLAMA3_70B, H100_SXM, gpus=8).requests_that_fit(4096, usable=0.9)
+324
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankzero.hardware import Gpu
+from rankzero.models import Model
+from solutions.ch08.serving import critical_batch_size, decode_step_time, prefill_time
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """One replica: a dense model, split over ``gpus`` that share every matrix; communication is left out.
+
+    Attributes:
+        model: its shape.
+        gpu: of which kind the GPUs are.
+        gpus: how many; at least 1.
+        weight_element: bytes of a weight. Products run at the bf16 peak, whatever the weights are stored in.
+        kv_element: bytes of an element of the KV cache.
+    """
+
+    model: Model
+    gpu: Gpu
+    gpus: int = 1
+    weight_element: float = 2
+    kv_element: float = 2
+
+    @property
+    def weight_bytes(self) -> float:
+        """Bytes of all weights."""
+        return self.weight_element * self.model.parameters
+
+    @property
+    def kv_bytes_per_token(self) -> float:
+        """Keys and values of one token in all layers, bytes."""
+        return 2 * self.model.layers * self.model.kv_heads * self.model.head_dim * self.kv_element
+
+    @property
+    def peak(self) -> float:
+        """Dense FLOP/s of all GPUs."""
+        return self.gpus * self.gpu.peak_bf16
+
+    @property
+    def bandwidth(self) -> float:
+        """Memory bandwidth of all GPUs, bytes/s."""
+        return self.gpus * self.gpu.memory_bandwidth
+
+    def room(self, usable: float = 1.0) -> float:
+        """Bytes that ``usable`` of the memory leaves beside the weights; negative where they do not fit."""
+        return usable * self.gpus * self.gpu.memory - self.weight_bytes
+
+    def requests_that_fit(self, context: int, usable: float = 1.0) -> int:
+        """Requests whose ``context`` tokens fit beside the weights; 0 where the weights do not fit."""
+        return max(0, int(self.room(usable) // (context * self.kv_bytes_per_token)))
+
+    def prefill(self, prompt_tokens: float) -> float:
+        """Seconds of one prefill."""
+        shape = {"layers": self.model.layers, "hidden": self.model.heads * self.model.head_dim}
+        return prefill_time(self.model.parameters, self.weight_bytes, prompt_tokens, self.peak, self.bandwidth, **shape)
+
+    def decode_step(self, contexts: Sequence[float]) -> float:
+        """Seconds of one decode step of requests with these many cached tokens."""
+        return decode_step_time(
+            self.model.parameters, self.weight_bytes, self.kv_bytes_per_token, contexts, self.peak, self.bandwidth
+        )
+
+    def critical_batch(self, context: float) -> float:
+        """The batch at which a step computes as long as it reads; inf where reading always wins."""
+        return critical_batch_size(
+            self.model.parameters, self.weight_bytes, self.kv_bytes_per_token, context, self.peak, self.bandwidth
+        )

@@ -1,0 +1,1 @@
+"""Chapter 9: what its page runs and shows."""

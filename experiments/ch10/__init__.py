@@ -1,0 +1,1 @@
+"""Chapter 10: what its page runs and shows."""

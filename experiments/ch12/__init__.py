@@ -1,0 +1,1 @@
+"""Chapter 12: what its page runs and shows."""

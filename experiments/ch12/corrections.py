@@ -1,0 +1,161 @@
+"""Chapter 12: claims about reinforcement learning that are often printed wrong. Standard library only."""
+
+from __future__ import annotations
+
+import math
+from statistics import pvariance
+
+from solutions.ch12.rl import gae, optimal_baseline, policy_value, ppo_clip_objective, reinforce_moments
+
+from ..correction import Correction
+from .random_walk import advantage_quality, walk
+
+_GYM = "Gymnasium, CartPole-v1"
+_GAE = "Schulman et al. (2016), arXiv:1506.02438"
+_PPO = "Schulman et al. (2017), arXiv:1707.06347"
+_PARDO = "Pardo et al. (2018), arXiv:1712.00378"
+_GREENSMITH = "Greensmith et al. (2004), Journal of Machine Learning Research 5"
+
+#: Ten steps that often stand in examples.
+_REWARDS = (0, 0, 0, 1, 0, 0, 0, 0, 1, 0)
+_VALUES = (0.5, 0.6, 0.7, 0.8, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+#: Three arms, their chances and rewards.
+_PI, _Q = (0.5, 0.3, 0.2), (0, 1, 5)
+
+
+def _ten(gae_lambda: float) -> list[float]:
+    ends = (*(False,) * 9, True)
+    return gae(_REWARDS, _VALUES, (*_VALUES[1:], 0), ends, (False,) * 10, 0.99, gae_lambda)
+
+
+def _cartpole() -> tuple[Correction, ...]:
+    """The game, and programs that do not learn it."""
+    stuck = ppo_clip_objective([math.log(0.5)] * 4, [math.log(0.5)] * 4, [1, -1, 2, -2])
+    return (
+        Correction(
+            "12",
+            "CartPole has a two-dimensional state.",
+            "Four numbers: place and speed of the cart, angle and angular speed of the pole.",
+            "And solved means an average return of 475 over 100 episodes of at most 500 steps.",
+            _GYM,
+        ),
+        Correction(
+            "12",
+            "A PPO update computes the loss of the batch, and prints a clip fraction of 0.00.",
+            f"Without an optimizer step the ratio stays 1 and the clip fraction {stuck.clipped_fraction:.2f} for ever.",
+            "From the second epoch on, a policy that moves enough has samples outside: the fraction must leave zero.",
+            f"{_PPO}, algorithm 1",
+        ),
+    )
+
+
+def _advantages() -> tuple[Correction, ...]:
+    """Advantages and the ends of episodes."""
+    deltas, found = _ten(0), _ten(0.95)
+    middle = ", ".join(f"{deltas[t]:.3f}" for t in (3, 4, 8))
+    spreads = ", ".join(f"{pvariance(_ten(trace)):.3f}" for trace in (0, 0.5, 0.95, 1))
+    cut = gae([1], [50], [50], [True], [False], 0.98, 0.8)[0]
+    kept = gae([1], [50], [50], [False], [True], 0.98, 0.8)[0]
+    leaked = gae([1], [0.5], [9], [False], [True], 0.9, 0.8)[0]
+    right = gae([1], [0.5], [9], [True], [False], 0.9, 0.8)[0]
+    return (
+        Correction(
+            "12",
+            "In the ten-step example the TD errors in the middle are 0.42, -0.36, 0.31, and the first advantage 0.45.",
+            f"They are {middle}, and with lambda 0.95 the first advantage is {found[0]:.5f}.",
+            f"Over the ten steps the advantages vary by {spreads} for lambda 0, 0.5, 0.95 and 1: not always more.",
+            f"{_GAE}, equation 16",
+        ),
+        Correction(
+            "12",
+            "With gamma 0.99 and lambda 0.95, (gamma lambda)^10 is 0.53.",
+            f"It is {(0.99 * 0.95) ** 10:.6f}.",
+            f"Half of the credit is {math.log(0.5) / math.log(0.99 * 0.95):.1f} steps away.",
+            f"{_GAE}, equation 16",
+        ),
+        Correction(
+            "12",
+            "done = terminated or truncated, and the next value counts 1 - done.",
+            f"At a cut-off with V = 50 everywhere and gamma 0.98 the TD error is then {cut:.0f}, and should be "
+            f"{abs(kept):.0f}.",
+            "A truncated step reached a state with a value. Only the recursion is cut at both ends.",
+            _PARDO,
+        ),
+        Correction(
+            "12",
+            "A = r + gamma V(s') - V(s), at every step.",
+            f"Only while the episode goes on: after a last step the critic may say 9, and A is {leaked:.1f} instead of "
+            f"{right:.1f} with r = 1, V(s) = 0.5 and gamma 0.9.",
+            "After termination nothing is earned, whatever a network says about that state.",
+            "Sutton and Barto (2018), section 3.4",
+        ),
+    )
+
+
+def _clipping() -> tuple[Correction, ...]:
+    """What clipping does and does not."""
+    far = ppo_clip_objective([math.log(0.5)], [math.log(0.1)], [-1])
+    four = ppo_clip_objective([math.log(0.1 * r) for r in (1.5, 0.5, 1.5, 0.5)], [math.log(0.1)] * 4, [1, 1, -1, -1])
+    ten = 1.2**10
+    return (
+        Correction(
+            "12",
+            "PPO is sample-efficient, and its trust region prevents forgetting.",
+            "It is on-policy and throws data away after a few epochs: only that reuse makes it better than REINFORCE.",
+            f"Clipping bounds what one update gains: ten of them, each up to 1.2, multiply a probability by {ten:.1f}.",
+            f"{_PPO}, section 3",
+        ),
+        Correction(
+            "12",
+            "Clipping bounds the ratio.",
+            f"It bounds the gain: with ratio 5 and advantage -1 the objective is {far.objective:.0f}, unclipped.",
+            "Other samples push a ratio out of the range, and where it moved against its advantage nothing is clipped.",
+            f"{_PPO}, equation 7",
+        ),
+        Correction(
+            "12",
+            "The clip fraction in a log is the share of samples without a gradient.",
+            f"Logs count ratios outside the range: {four.outside_fraction:.1f} in the four-sample example, of which "
+            f"{four.clipped_fraction:.1f} have no gradient.",
+            "The gradient is zero only where the clipped term is the smaller one.",
+            f"{_PPO}, figure 1",
+        ),
+    )
+
+
+def _estimates() -> tuple[Correction, ...]:
+    """Bias and variance."""
+    none, bad = (reinforce_moments((0.5, 0.5), (1, 0), b) for b in (0, 100))
+    best, v = optimal_baseline(_PI, _Q), sum(p * q for p, q in zip(_PI, _Q, strict=True))
+    least, usual = (reinforce_moments(_PI, _Q, b).variance for b in (best, v))
+    wrong, exact = (advantage_quality([0], values)[0].bias for values in ((0.5,) * 5, policy_value(*walk(), 1.0)))
+    return (
+        Correction(
+            "12",
+            "A baseline trades bias for variance.",
+            f"It adds no bias: two arms have the mean {none.gradient[0]:.2f} with any baseline, also with 100 "
+            f"({bad.gradient[0]:.2f}).",
+            f"A bad one adds variance: {bad.variance:,.0f} in place of {none.variance:.3f}.",
+            "Williams (1992), doi:10.1007/BF00992696",
+        ),
+        Correction(
+            "12",
+            "V is the baseline of least variance.",
+            f"That is E[|s|^2 R]/E[|s|^2]: {best:.3f} against V = {v:.1f} for three arms, with variance {least:.2f} "
+            f"against {usual:.2f}.",
+            "An arm counts as much as it moves the logits, not only as often as it is drawn.",
+            f"{_GREENSMITH}, section 4",
+        ),
+        Correction(
+            "12",
+            "lambda = 0 has high bias and lambda = 1 has low bias.",
+            f"Where V is wrong: on the walk with V = 0.5 everywhere lambda = 0 is off by {abs(wrong):.3f}. With the "
+            f"exact V it is off by {abs(exact):.3f}, and every lambda is unbiased.",
+            "And in episodes that are cut off even lambda = 1 keeps the bias of the bootstrap.",
+            f"{_GAE}, section 3",
+        ),
+    )
+
+
+CORRECTIONS = (*_cartpole(), *_advantages(), *_clipping(), *_estimates())

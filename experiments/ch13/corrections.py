@@ -1,0 +1,208 @@
+"""Chapter 13: claims about RLHF that are often printed wrong. Standard library only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+
+from rankzero.units import GB
+from solutions.ch12.rl import gae, ppo_clip_objective
+from solutions.ch13.beta_sweep import run_of
+from solutions.ch13.kl import estimator_moments, expected_kl_gradient, kl_estimates
+from solutions.ch13.rlhf_memory import rlhf_bytes
+
+from ..correction import Correction
+from .explorers import token_rewards_of
+
+_INSTRUCT = "Ouyang et al. (2022), arXiv:2203.02155"
+_SCHULMAN = "Schulman (2020), http://joschu.net/blog/kl-approx.html"
+_PPO = "Schulman et al. (2017), arXiv:1707.06347, equation 7"
+_GAO = "Gao et al. (2022), arXiv:2210.10760"
+
+#: A policy and a reference over three outcomes, and logits of another pair.
+_P, _Q = (0.5, 0.3, 0.2), (0.4, 0.4, 0.2)
+_LOGITS = (0.3, -0.2, 0.5), (0.0, 0.4, -0.1)
+
+#: Log-ratios of eight tokens whose sum happens to be negative.
+_RATIOS = (-0.2, 0.2, -0.3, 0.1, -0.1, 0.1, 0.3, -0.3)
+
+#: Rewards and values of three tokens.
+_REWARDS, _VALUES = (-0.02, 0.0, 1.1), (0.2, 0.3, 0.4)
+
+
+def _sums(ratios: Sequence[float]) -> tuple[float, float]:
+    """Sums of k1 and of k3 over tokens with these log-ratios."""
+    each = [kl_estimates(ratio, 0.0) for ratio in ratios]
+    return sum(one.k1 for one in each), sum(one.k3 for one in each)
+
+
+def _advantages(rewards: Sequence[float], values: Sequence[float]) -> list[float]:
+    """Of one response that ends with its last token."""
+    last = len(rewards) - 1
+    ends = [place == last for place in range(len(rewards))]
+    return gae(rewards, values, [*values[1:], 0.0], ends, [False] * len(rewards), 1.0, 0.95)
+
+
+def _whitened(values: Sequence[float]) -> list[float]:
+    mean = math.fsum(values) / len(values)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    return [(value - mean) / spread for value in values]
+
+
+def _listed(values: Sequence[float], digits: int = 3) -> str:
+    return f"({', '.join(f'{value + 0.0:.{digits}f}' for value in values)})"
+
+
+def best_of_n_divergence(law: Sequence[float], n: int) -> float:
+    """KL of best-of-n to the law it draws from, whose outcomes are listed from the worst to the best; none tie."""
+    reached = list(accumulate(law))
+    chosen = [after**n - before**n for before, after in zip([0.0, *reached], reached, strict=False)]
+    return math.fsum(new * math.log(new / old) for new, old in zip(chosen, law, strict=True) if new > 0)
+
+
+def _memory() -> tuple[Correction, ...]:
+    whole, light = (rlhf_bytes("ppo", 7e9, masters=masters)["total"] / GB for masters in (True, False))
+    weights, gradients, states = 4 * 14, 2 * 14, 2 * 84
+    return (
+        Correction(
+            "13",
+            "PPO with four models of 7B needs about 130 GB.",
+            f"{whole:.0f} GB before activations and caches; {light:.0f} without fp32 masters.",
+            f"{weights} GB of weights, {gradients} of gradients and {states} of optimizer states: two models learn. "
+            f"Four times the weights is 8 bytes per parameter, the sum is {whole / 7:.0f}.",
+            "Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1",
+        ),
+    )
+
+
+def _estimates() -> tuple[Correction, ...]:
+    kl = estimator_moments(_P, _Q, "k1")[0]
+    twice = math.fsum(p * p * math.log(p / q) for p, q in zip(_P, _Q, strict=True))
+    total, positive = _sums(_RATIOS)
+    less, more = _sums((-1.0, -1.5, -1.0))
+    return (
+        Correction(
+            "13",
+            "KL per token is exp(log pi) (log pi - log ref).",
+            f"Sampled, that estimates {twice:.7f} where the KL is {kl:.7f}; the plain difference is unbiased.",
+            "The sampling already weighs by pi. The difference is no approximation: its mean is the KL.",
+            _SCHULMAN,
+        ),
+        Correction(
+            "13",
+            "Total KL of the response: -0.20. The policy is less confident than the reference, so KL is negative.",
+            f"KL cannot be negative; the sum of k1 of one sample can. Eight tokens with k1 {total:.2f} have k3 "
+            f"{positive:.6f}.",
+            f"A policy that is less confident is as far away: log-ratios (-1, -1.5, -1) have k1 {less:.1f}, which is "
+            f"paid as a bonus, and k3 {more:.5f}.",
+            _SCHULMAN,
+        ),
+        Correction(
+            "13",
+            "A table in which the net reward rises with beta, up to .55 at beta .5: the KL dominates.",
+            f"The sum of k1 was negative: .45 + .5 times {-total:.2f} is {0.45 - 0.5 * total:.2f}, a bonus that grows "
+            "with beta.",
+            "A penalty lowers the reward on average, not in every sample. Average over many responses.",
+            _SCHULMAN,
+        ),
+        Correction(
+            "13",
+            "Score .73 minus mean KL .23 gives the reward .50.",
+            f"That is beta = 1 and one token. With beta .02 and 128 tokens of .23 nats the penalty is "
+            f"{0.02 * 128 * 0.23:.4f}.",
+            "A response pays beta times the sum over its tokens. Say whether a KL is per token or per response.",
+            f"{_INSTRUCT}, equation 2",
+        ),
+    )
+
+
+def _advantage() -> tuple[Correction, ...]:
+    large, small = (_whitened(_advantages((0, 0, 0, reward), (0,) * 4)) for reward in (1.0, 0.1))
+    same = max(abs(a - b) for a, b in zip(large, small, strict=True)) < 1e-9
+    right = token_rewards_of(1.0, 0.1, (-1.0, -0.5, -2.0), (-1.2, -0.5, -1.0))
+    everywhere = [paid + 1.0 for paid in token_rewards_of(0.0, 0.1, (-1.0, -0.5, -2.0), (-1.2, -0.5, -1.0))]
+    found = _advantages(_REWARDS, _VALUES)
+    returns = [advantage + value for advantage, value in zip(found, _VALUES, strict=True)]
+    equal = ppo_clip_objective((-1.0, -2.0, -0.5), (-1.0, -2.0, -0.5), _whitened(found))
+    return (
+        Correction(
+            "13",
+            "Normalise the advantages of each response.",
+            f"With rewards 1 and 0.1 both responses get {_listed(large)}" + (", the same." if same else "."),
+            "Each response then averages to zero: the reward is erased. Whiten over all real tokens of the batch.",
+            "Zheng et al. (2023), arXiv:2307.04964",
+        ),
+        Correction(
+            "13",
+            "rewards = score - beta * kl, with a score for each response and a KL for each token.",
+            f"The score is paid once, at the last real token: {_listed(right, 2)} sums to {sum(right):.2f}. Broadcast, "
+            f"it is paid at every token: {_listed(everywhere, 2)} sums to {sum(everywhere):.2f}.",
+            "[B] and [B, T] do not fit unless B = T or 1; [B, 1] fits and pays T times.",
+            "Ziegler et al. (2019), arXiv:1909.08593, section 2",
+        ),
+        Correction(
+            "13",
+            "The critic learns to predict the reward observed at each token.",
+            f"Its target is the return, advantage plus old value: {_listed(returns)} where the rewards are "
+            f"{_listed(_REWARDS, 2)}. The loss is clipped and halved.",
+            "V of a prefix is what the whole rest will bring.",
+            "Schulman et al. (2016), arXiv:1506.02438, section 5",
+        ),
+        Correction(
+            "13",
+            "Compute the new log-probabilities from the old model, take one epoch, print that the policy was updated.",
+            f"Every ratio is 1: the objective of whitened advantages is {abs(equal.objective):.1f}, whatever was paid, "
+            f"and {equal.clipped_fraction:.0f} tokens are clipped.",
+            "The value says nothing; its gradient is what updates. A program without a gradient updates nothing.",
+            _PPO,
+        ),
+    )
+
+
+def _optimum() -> tuple[Correction, ...]:
+    one, three = (estimator_moments((0.9, 0.05, 0.05), (1 / 3,) * 3, name)[1] for name in ("k1", "k3"))
+    slope = expected_kl_gradient(*_LOGITS, "k3", "loss")
+    reverse = expected_kl_gradient(*_LOGITS, "k1", "reward")
+    free, priced = run_of(0.0, 2).end, run_of(0.1, 2).end
+    bound = math.log(16) - 15 / 16
+    exact = best_of_n_divergence((0.25,) * 4, 16)
+    bytes_each = {name: rlhf_bytes(name, 1.0)["total"] for name in ("ppo", "grpo", "dpo")}
+    return (
+        Correction(
+            "13",
+            "k3 always has the lower variance, and as a loss it penalises KL(pi||ref).",
+            f"For (.9, .05, .05) against uniform the variances are {one:.3f} for k1 and {three:.3f} for k3. As a loss "
+            f"k3 has the expected gradient {_listed(slope)}, that of KL(ref||pi); that of KL(pi||ref) is "
+            f"{_listed(reverse)}.",
+            "A rare token that the policy has given up counts exponentially in k3.",
+            "Tang and Munos (2025), arXiv:2506.09477",
+        ),
+        Correction(
+            "13",
+            "The clip prevents reward hacking.",
+            f"With beta 0, clipped at .2, the stored run ends with score {free.score:.2f} and judge {free.judge:.1f}, "
+            f"with beta .1, score {priced.score:.2f} and judge {priced.judge:.1f}.",
+            "The clip bounds one iteration's step from the policy before it. Sixty steps lead anywhere.",
+            _GAO,
+        ),
+        Correction(
+            "13",
+            "The KL of best-of-n is ln n - (n - 1)/n.",
+            f"That is an upper bound: {bound:.4f} for n = 16. Over four equally likely responses, best-of-16 has "
+            f"{exact:.4f}.",
+            "It is reached where no two responses tie and each is rare.",
+            "Beirami et al. (2024), arXiv:2401.01879",
+        ),
+        Correction(
+            "13",
+            "RLHF needs four models.",
+            f"PPO does: {bytes_each['ppo']:.0f} bytes per parameter. GRPO with a rule has two, "
+            f"{bytes_each['grpo']:.0f} bytes; DPO has two and generates nothing, {bytes_each['dpo']:.0f} bytes.",
+            "A verifiable reward replaces the reward model, a group's mean replaces the critic.",
+            "Shao et al. (2024), arXiv:2402.03300; Rafailov et al. (2023), arXiv:2305.18290",
+        ),
+    )
+
+
+CORRECTIONS = (*_memory(), *_estimates(), *_advantage(), *_optimum())

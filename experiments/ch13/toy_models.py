@@ -1,0 +1,278 @@
+"""The models of an RLHF job that fits one core: actor and reference, critic, reward model, all with one small body.
+
+>>> model = reference()  # doctest: +SKIP
+>>> rollout = generate(model, prompt_rows(4), 16, torch.Generator().manual_seed(0))  # doctest: +SKIP
+>>> [show(row) for row in rollout.tokens.tolist()]  # doctest: +SKIP
+
+Shapes: B responses, P tokens of a prompt, T of a response, S = P + T. Padding and <bos> are no choices: they are left
+out of every softmax over words alike, in training, in sampling and when log-probabilities are computed again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+import torch
+from torch.nn import functional
+
+from rankzero.opinion import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
+from rankzero.tiny import GPT, GPTConfig, KVCache, one_thread
+from solutions.ch13 import rlhf
+
+#: The body that all models share; critic and reward model have a head of one output.
+CONFIG = GPTConfig(vocab=len(VOCABULARY), layers=2, heads=2, head_dim=16, context=24)
+#: The most tokens of a response: the longest sentence less its prompt.
+LENGTH = LONGEST - PROMPT
+
+#: Supervised training: steps of so many sentences each.
+STEPS, SENTENCES = 200, 64
+#: Training of the reward model: pairs that were compared once, steps of so many of them each.
+PAIRS, REWARD_STEPS, COMPARED = 2000, 100, 128
+
+Score = Callable[[torch.Tensor], torch.Tensor]
+
+#: [V], True for what is no word of a response.
+_MARKS = torch.tensor([token in (PAD, BOS) for token in range(len(VOCABULARY))])
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """Responses as they were written.
+
+    Attributes:
+        tokens: [B, S], int64: prompt, response, padding.
+        mask: [B, T], 1.0 up to and including the first <eos>.
+        log_probs: [B, T], of each token when it was drawn; 0 where the mask is 0.
+    """
+
+    tokens: torch.Tensor
+    mask: torch.Tensor
+    log_probs: torch.Tensor
+
+    @property
+    def prompt_length(self) -> int:
+        """P."""
+        return self.tokens.shape[1] - self.mask.shape[1]
+
+    def rows(self, which: torch.Tensor) -> Rollout:
+        """Some of the responses, by number."""
+        return Rollout(self.tokens[which], self.mask[which], self.log_probs[which])
+
+
+# Words.
+
+
+def prompt_rows(count: int, seed: int = 0) -> torch.Tensor:
+    """Beginnings of sentences, tokens [count, P]."""
+    return torch.tensor(prompts(count, Random(f"prompts {seed}")))
+
+
+def sentences(count: int, rng: Random) -> torch.Tensor:
+    """What people say, with padding behind it, tokens [count, LONGEST]."""
+    rows = [sentence(rng) for _ in range(count)]
+    return torch.tensor([row + [PAD] * (LONGEST - len(row)) for row in rows])
+
+
+def judged(tokens: torch.Tensor) -> torch.Tensor:
+    """The judge's verdict on each row [B] of tokens [B, S]: a reward that cannot be fooled."""
+    return torch.tensor([judge(row) for row in tokens.tolist()])
+
+
+def word_logits(model: GPT, tokens: torch.Tensor, cache: KVCache | None = None) -> torch.Tensor:
+    """Logits [B, T, V] after each token; those of padding and <bos> are minus infinity."""
+    return model(tokens, cache=cache).masked_fill(_MARKS, -torch.inf)
+
+
+# Supervised training: the reference.
+
+
+def reference(seed: int = 0, steps: int = STEPS) -> GPT:
+    """The model that speaks the language, frozen; trained once in a process, for a few seconds."""
+    return _reference(seed, steps)
+
+
+@functools.cache
+@one_thread()
+def _reference(seed: int, steps: int) -> GPT:
+    model, rng = GPT(CONFIG, seed), Random(f"sentences {seed}")
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, fused=True)
+    for _ in range(steps):
+        tokens = sentences(SENTENCES, rng)
+        loss = functional.cross_entropy(
+            word_logits(model, tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=PAD
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model.eval().requires_grad_(False)
+
+
+def copied(model: GPT) -> GPT:
+    """A model that starts where this one stands and may learn: the actor."""
+    fresh = GPT(model.config)
+    fresh.load_state_dict(model.state_dict())
+    return fresh
+
+
+def with_one_output(model: GPT, seed: int = 0, zero: bool = False) -> GPT:
+    """A model with the same body and a head of one output, drawn from ``seed`` or ``zero``: reward model, critic."""
+    fresh = GPT(replace(model.config, outputs=1), seed)
+    body = {name: value for name, value in model.state_dict().items() if not name.startswith("head.")}
+    fresh.load_state_dict(body, strict=False)
+    if zero:
+        torch.nn.init.zeros_(fresh.head.weight)
+    return fresh
+
+
+# Rollout.
+
+
+@one_thread()
+@torch.no_grad()
+def generate(
+    model: GPT,
+    prompts: torch.Tensor,
+    length: int = LENGTH,
+    generator: torch.Generator | None = None,
+    temperature: float = 1.0,
+) -> Rollout:
+    """Let the model finish prompts of equal length [B, P]: at most ``length`` tokens each, padding after <eos>.
+
+    The log-probabilities are those of the law that the tokens were drawn from, so at another temperature than 1 they
+    are not the model's.
+    """
+    cache, tokens, kept = KVCache(model, len(prompts)), [prompts], []
+    over = torch.zeros(len(prompts), 1, dtype=torch.bool)
+    for _ in range(length):
+        law = (word_logits(model, tokens[-1], cache)[:, -1] / temperature).log_softmax(-1)
+        drawn = torch.multinomial(law.exp(), 1, generator=generator)
+        tokens.append(drawn.masked_fill(over, PAD))
+        kept.append(law.gather(1, drawn).masked_fill(over, 0.0))
+        over = over | (drawn == EOS)
+    responses = torch.cat(tokens[1:], 1)
+    return Rollout(torch.cat(tokens, 1), rlhf.response_mask(responses, EOS).to(torch.float32), torch.cat(kept, 1))
+
+
+def shuffled(rollout: Rollout, parts: int, generator: torch.Generator | None) -> Iterator[torch.Tensor]:
+    """The numbers of the responses, shuffled, in ``parts`` pieces."""
+    return iter(torch.randperm(len(rollout.tokens), generator=generator).chunk(parts))
+
+
+# The reward model.
+
+
+def raw_scores(model: GPT, tokens: torch.Tensor) -> torch.Tensor:
+    """The model's output at the last real token of each row: [B] from tokens [B, S]. The zero is arbitrary."""
+    ended = (tokens == EOS).int()
+    last = torch.where(ended.any(1), ended.argmax(1), tokens.shape[1] - 1)
+    return model(tokens)[:, :, 0].gather(1, last.unsqueeze(1)).squeeze(1)
+
+
+def samples(model: GPT, count: int, seed: int) -> torch.Tensor:
+    """Finished prompts, tokens [count, S]."""
+    generator = torch.Generator().manual_seed(seed)
+    return generate(model, prompt_rows(count, seed), LENGTH, generator).tokens
+
+
+def compared(tokens: torch.Tensor, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pairs of rows as a person with a loose hand sorts them: (chosen, rejected), each [B / 2, S].
+
+    The first of two is chosen with probability ``sigmoid(judge(first) - judge(second))``.
+    """
+    first, second = tokens.chunk(2)
+    chance = torch.sigmoid(judged(first) - judged(second))
+    liked = torch.rand(len(chance), generator=torch.Generator().manual_seed(seed)) < chance
+    return torch.where(liked[:, None], first, second), torch.where(liked[:, None], second, first)
+
+
+def reward_model(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Callable | None = None) -> GPT:
+    """A reward model with the body of ``model``, taught by noisy comparisons of its samples; frozen.
+
+    Args:
+        model: the reference.
+        seed: of samples, labels and the head.
+        steps: of training; a few seconds for a hundred.
+        loss: of the scores of chosen and rejected [B]; None takes ``rlhf.preference_loss``.
+    """
+    return _reward_model(model, seed, steps, loss or rlhf.preference_loss)
+
+
+@functools.cache
+@one_thread()
+def _reward_model(model: GPT, seed: int, steps: int, loss: Callable) -> GPT:
+    fresh = with_one_output(model, seed)
+    pairs = min(PAIRS, steps * COMPARED)  # a short training does not see more of them
+    chosen, rejected = compared(samples(model, 2 * pairs, seed + 1), seed)
+    optimizer = torch.optim.AdamW(fresh.parameters(), lr=1e-3, fused=True)
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(steps):
+        rows = torch.randint(pairs, (COMPARED,), generator=generator)
+        error = loss(raw_scores(fresh, chosen[rows]), raw_scores(fresh, rejected[rows]))
+        optimizer.zero_grad()
+        error.backward()
+        optimizer.step()
+    return fresh.eval().requires_grad_(False)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A reward model with scores of mean 0 and deviation 1 on the reference's samples. Call it with tokens [B, S]."""
+
+    model: GPT
+    mean: float
+    deviation: float
+
+    @torch.no_grad()
+    def __call__(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Scores [B], in deviations of the reference's."""
+        return (raw_scores(self.model, tokens) - self.mean) / self.deviation
+
+
+def scorer(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Callable | None = None) -> Scorer:
+    """The :func:`reward_model` of this reference with its scale set; trained once in a process."""
+    return _scorer(model, seed, steps, loss or rlhf.preference_loss)
+
+
+@functools.cache
+@one_thread()
+def _scorer(model: GPT, seed: int, steps: int, loss: Callable) -> Scorer:
+    rewards = _reward_model(model, seed, steps, loss)
+    with torch.no_grad():
+        scores = raw_scores(rewards, samples(model, 1024, seed + 2))
+    return Scorer(rewards, scores.mean().item(), scores.std().item())
+
+
+@one_thread()
+def pair_accuracy(model: GPT, score: Score, count: int = 1000, seed: int = 99) -> float:
+    """How often the score ranks two fresh samples as the judge does, over the pairs that the judge tells apart."""
+    first, second = samples(model, 2 * count, seed).chunk(2)
+    gold, found = judged(first) - judged(second), score(first) - score(second)
+    return (gold.sign() == found.sign())[gold != 0].float().mean().item()
+
+
+# Once, and kept on disk.
+
+
+def kept(folder: Path, seed: int = 0) -> tuple[GPT, Scorer]:
+    """Reference and scorer from ``folder``, trained and written there when it does not have them yet."""
+    file = folder / f"opinion-{seed}-{STEPS}-{REWARD_STEPS}.pt"
+    if file.is_file():
+        return _unpacked(torch.load(file, weights_only=True))
+    model = reference(seed)
+    score = scorer(model, seed)
+    draft = file.with_suffix(".part")
+    torch.save((model.state_dict(), score.model.state_dict(), score.mean, score.deviation), draft)
+    draft.replace(file)
+    return model, score
+
+
+def _unpacked(saved: tuple) -> tuple[GPT, Scorer]:
+    model, rewards = GPT(CONFIG), GPT(replace(CONFIG, outputs=1))
+    for fresh, state in zip((model, rewards), saved, strict=False):
+        fresh.load_state_dict(state)
+        fresh.eval().requires_grad_(False)
+    return model, Scorer(rewards, *saved[2:])

@@ -1,0 +1,215 @@
+"""Training on what older weights wrote, with a lag that is set: GRPO on the judge of :mod:`rankzero.opinion`.
+
+    run = lagged(reference(), lag=4, recipe=Recipe("behaviour"))
+    run.judge[-1], run.share[-1]
+
+One process, one update for each batch; on one machine the same call gives the same twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from rankzero.stored_lag import ROWS
+from rankzero.tiny import GPT, one_thread
+from solutions.ch14.off_policy import effective_sample_size, importance_weights
+
+from ..ch13.rlhf_steps import OURS, Parts, Settings, descend, look_again, optimizer_of
+from ..ch13.toy_models import Rollout, copied, generate, judged, prompt_rows
+
+#: How a batch that older weights wrote is made use of.
+CORRECTIONS = ("none", "behaviour", "decoupled")
+#: One update for each batch, no price on distance, and steps long enough for versions to differ.
+ONE_UPDATE = Settings(beta=0.0, epochs=1, minibatches=1, learning_rate=3e-3)
+#: What the stored experiment tries.
+LAGS, SEEDS, STEPS = (0, 1, 4, 16), (0, 1, 2), 60
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn from a batch that other weights may have written.
+
+    Attributes:
+        correction: "none" takes the batch as the trainer's own; "behaviour" clips the ratio to the policy that wrote
+            it; "decoupled" clips the ratio to the trainer's weights at the start of the step, and multiplies advantages
+            with importance weights from the writer to these.
+        cap: where those weights are truncated.
+        settings: of the step.
+        parts: advantages and loss of chapter 13.
+        weights, sample_size: the functions of this chapter.
+    """
+
+    correction: str = "decoupled"
+    cap: float = 2.0
+    settings: Settings = ONE_UPDATE
+    parts: Parts = OURS
+    weights: Callable[..., list[float]] = importance_weights
+    sample_size: Callable[..., float] = effective_sample_size
+
+    def __post_init__(self) -> None:
+        if self.correction not in CORRECTIONS:
+            raise ValueError(f"correction must be one of {', '.join(CORRECTIONS)}, got {self.correction!r}")
+
+
+DECOUPLED = Recipe()
+
+
+def learn(
+    model: GPT, optimizer: torch.optim.Optimizer, rollout: Rollout, rewards: torch.Tensor, recipe: Recipe
+) -> float:
+    """Update a model with a batch, its log-probabilities being those of whoever wrote it.
+
+    Args:
+        model: the policy; it changes.
+        optimizer: of the policy.
+        rollout: groups of neighbours share a prompt.
+        rewards: of the responses, [B].
+        recipe: what to do about old batches.
+
+    Returns:
+        Effective sample size, as a share of the responses: 1 when the model itself wrote them.
+    """
+    with torch.no_grad():
+        proximal = look_again(model, rollout, recipe.parts)
+    gains = recipe.parts.group_advantages(rewards, recipe.settings.group_size).unsqueeze(1).expand_as(rollout.mask)
+    old = rollout.log_probs if recipe.correction == "behaviour" else proximal
+    if recipe.correction == "decoupled":
+        gains = gains * token_weights(proximal, rollout, recipe)
+    for _ in range(recipe.settings.epochs):
+        now = look_again(model, rollout, recipe.parts)
+        loss, _ = recipe.parts.policy_loss(now, old, gains, rollout.mask, recipe.settings.clip)
+        descend(model, optimizer, loss, recipe.settings.max_norm)
+    return effective_share(proximal, rollout, recipe)
+
+
+def token_weights(proximal: torch.Tensor, rollout: Rollout, recipe: Recipe) -> torch.Tensor:
+    """Truncated importance weights of the tokens [B, T]; 1 behind the end of a response."""
+    rows = zip(proximal.tolist(), rollout.log_probs.tolist(), strict=True)
+    return torch.tensor([recipe.weights(target, behaviour, recipe.cap) for target, behaviour in rows])
+
+
+def effective_share(proximal: torch.Tensor, rollout: Rollout, recipe: Recipe) -> float:
+    """Effective sample size of the responses' own weights, over their number."""
+    rows = zip(proximal.tolist(), rollout.log_probs.tolist(), strict=True)
+    weights = [recipe.weights(target, behaviour, level="sequence")[0] for target, behaviour in rows]
+    return recipe.sample_size(weights) / len(weights)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Of at least one."""
+    return math.fsum(values) / len(values)
+
+
+# A lag that is set.
+
+
+@dataclass(frozen=True)
+class Lagged:
+    """One run, by step.
+
+    Attributes:
+        judge: mean verdict of the batch.
+        share: effective sample size over the number of responses.
+    """
+
+    judge: tuple[float, ...]
+    share: tuple[float, ...]
+
+    def last(self, steps: int = 10) -> tuple[float, float]:
+        """Means of both over the last steps."""
+        return mean(self.judge[-steps:]), mean(self.share[-steps:])
+
+
+@one_thread()
+def lagged(model: GPT, lag: int, recipe: Recipe, steps: int = STEPS, seed: int = 0) -> Lagged:
+    """Train a copy of ``model`` on batches that its own weights of ``lag`` updates ago wrote.
+
+    Args:
+        model: the reference.
+        lag: versions; 0 is training on one's own words. The first batches are written by the reference.
+        recipe: what to do about it.
+        steps: updates.
+        seed: of prompts and responses.
+
+    Raises:
+        ValueError: the lag is negative.
+    """
+    if lag < 0:
+        raise ValueError(f"lag must be >= 0, got {lag}")
+    actor, writer = copied(model), copied(model)
+    optimizer, generator = optimizer_of(actor, recipe.settings), torch.Generator().manual_seed(seed)
+    versions, rows = deque[torch.Tensor](maxlen=lag + 1), []
+    for step in range(steps):
+        versions.append(flat(actor))
+        load(writer, versions[0])
+        rollout = written(writer, recipe.settings, seed, step, generator)
+        rewards = judged(rollout.tokens)
+        rows.append((rewards.mean().item(), learn(actor, optimizer, rollout, rewards, recipe)))
+    return Lagged(*zip(*rows, strict=True))
+
+
+#: Lag, correction, seed; mean judge and mean share of effective samples of the last ten steps.
+Row = tuple[int, str, int, float, float]
+
+
+def lag_rows(
+    model: GPT,
+    lags: Sequence[int] = LAGS,
+    seeds: Sequence[int] = SEEDS,
+    corrections: Sequence[str] = CORRECTIONS,
+    steps: int = STEPS,
+) -> Iterator[Row]:
+    """Every lag with every correction and seed, one after the other. Without a lag there is nothing to correct."""
+    for lag in lags:
+        for correction in corrections if lag else ("none",):
+            for seed in seeds:
+                yield lag, correction, seed, *lagged(model, lag, Recipe(correction), steps, seed).last()
+
+
+def lag_table(rows: Iterable[Row] = ROWS) -> dict[tuple[int, str], tuple[float, float]]:
+    """By lag and correction, the means over seeds of judge and share; ROWS are stored runs."""
+    found = dict[tuple[int, str], list[tuple[float, float]]]()
+    for lag, how, _, *values in rows:
+        found.setdefault((lag, how), []).append((values[0], values[1]))
+    return {key: (mean([row[0] for row in runs]), mean([row[1] for row in runs])) for key, runs in found.items()}
+
+
+def stored_text(rows: Iterable[Row]) -> str:
+    """Rows as the source of :mod:`rankzero.stored_lag`."""
+    lines = "".join(
+        f'    ({lag}, "{how}", {seed}, {judge:.3f}, {share:.3f}),\n' for lag, how, seed, judge, share in rows
+    )
+    return f'''"""Runs that take minutes, stored: ``python -m demos.async_rlhf --store`` writes this file.
+
+A row is (lag in versions, correction, seed, mean verdict of the judge and mean share of effective samples over the last
+ten of {STEPS} steps).
+"""
+
+ROWS = (
+{lines})
+'''
+
+
+def written(model: GPT, settings: Settings, seed: int, step: int, generator: torch.Generator) -> Rollout:
+    """The batch of one step."""
+    prompts = prompt_rows(settings.responses // settings.group_size, 1000 * seed + step)
+    return generate(model, prompts.repeat_interleave(settings.group_size, 0), settings.length, generator)
+
+
+def flat(model: GPT) -> torch.Tensor:
+    """A copy of all parameters, one after the other, float32."""
+    return torch.nn.utils.parameters_to_vector(model.parameters()).detach().clone()
+
+
+@torch.no_grad()
+def load(model: GPT, values: torch.Tensor) -> None:
+    """Copy parameters into the model in place."""
+    start = 0
+    for parameter in model.parameters():
+        parameter.copy_(values[start : start + parameter.numel()].view_as(parameter))
+        start += parameter.numel()

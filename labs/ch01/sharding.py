@@ -1,0 +1,55 @@
+# Generated from solutions/ch01/sharding.py by make stubs. Write the bodies; names and signatures stay.
+"""Which samples a rank visits: the split of a data set over data-parallel ranks. Standard library only.
+
+>>> [shard_indices(10, ranks=4, rank=rank) for rank in range(4)]
+[[0, 4, 8], [1, 5, 9], [2, 6, 0], [3, 7, 1]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def shard_indices(
+    samples: int, ranks: int, rank: int, order: Sequence[int] | None = None, drop_last: bool = False
+) -> list[int]:
+    """The samples that one rank visits in one epoch, in the order of its visits.
+
+    Every rank visits equally many. The order is repeated from its start until the ranks divide its length, or cut with
+    ``drop_last``; then the rank takes the positions ``rank``, ``rank + ranks``, ``rank + 2 * ranks`` and so on.
+
+    Args:
+        samples: size of the data set; not negative. With fewer samples than ranks the order is repeated more than once.
+        ranks: how many ranks share the data; at least 1.
+        rank: the one that is asked about, from 0 to ``ranks - 1``.
+        order: the epoch's order of all samples, the same on every rank; None is 0, 1, 2 and so on.
+        drop_last: leave out the samples at the end that the ranks do not divide, rather than repeat some.
+
+    Returns:
+        ``ceil(samples / ranks)`` samples, or ``floor(samples / ranks)`` with ``drop_last``.
+
+    Raises:
+        ValueError: an argument is outside its range, or ``order`` does not hold every sample once.
+
+    Source: ``torch.utils.data.DistributedSampler``.
+    """
+    raise NotImplementedError("01-shard-indices: not written yet")
+
+
+def debug_eval(scores: Sequence[float], ranks: int) -> float:
+    """The mean score of a test set whose samples are split over ranks as by ``shard_indices``, padded.
+
+    Args:
+        scores: the score of each sample, in order; at least one.
+        ranks: how many ranks share the test set; at least 1.
+
+    Returns:
+        The mean that one rank alone would report, whatever the number of ranks.
+    """
+    samples = len(scores)
+    turns = -(-samples // ranks)
+    means = []
+    for rank in range(ranks):
+        visited = [rank + turn * ranks for turn in range(turns)]
+        means.append(sum(scores[position % samples] for position in visited) / turns)
+    return sum(means) / ranks

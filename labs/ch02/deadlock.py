@@ -1,0 +1,35 @@
+# Generated from solutions/ch02/deadlock.py by make stubs. Write the bodies; names and signatures stay.
+"""Who waits for whom: programs of blocking sends and receives, played in rounds. Standard library only.
+
+>>> simulate([[("send", 1), ("recv", 1)], [("send", 0), ("recv", 0)]])
+(0, {0: ('send', 1), 1: ('send', 0)})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def simulate(
+    programs: Sequence[Sequence[tuple[str, int]]], eager: bool = False
+) -> tuple[int, dict[int, tuple[str, int]]]:
+    """Play programs of blocking calls in rounds, until nothing moves.
+
+    Every rank carries out its own calls in order, and looks only at the first one that is not done. Without buffers
+    (a rendezvous, as in Gloo), a round finishes every pair whose next calls are a send to each other's receive: both
+    ranks go on together. With ``eager``, a send goes on at once, whatever the receiver does, and a receive goes on when
+    a message from its peer was sent in an earlier round and has not been received yet. Who goes on is settled when a
+    round begins: no rank carries out two calls in one round.
+
+    Args:
+        programs: ``programs[r]`` is what rank r calls, in order: ``("send", peer)`` or ``("recv", peer)``.
+        eager: whether the transport buffers every message.
+
+    Returns:
+        ``(rounds, blocked)``: how many rounds moved something, and for each rank that has not finished the call that it
+        waits in. ``blocked`` is empty when all finish.
+
+    Raises:
+        ValueError: a verb is neither ``send`` nor ``recv``, or a peer is not another rank of the world.
+    """
+    raise NotImplementedError("02-simulate: not written yet")

@@ -1,0 +1,52 @@
+# Generated from solutions/ch02/model_parallel.py by make stubs. Write the bodies; names and signatures stay.
+"""A model cut into stages: which layers each stage holds, and how long it waits. Standard library only.
+
+>>> [len(stage_layers(126, 16, stage)) for stage in (0, 15)]
+[8, 7]
+"""
+
+from __future__ import annotations
+
+
+def stage_layers(layers: int, stages: int, stage: int) -> range:
+    """The consecutive layers of one stage, in a split as even as can be.
+
+    The first ``layers mod stages`` stages hold one layer more than the others.
+
+    Args:
+        layers: of the model; not negative.
+        stages: parts that it is cut into; at least 1. With more stages than layers, the last ones are empty.
+        stage: the one that is asked about, from 0 to ``stages - 1``.
+
+    Returns:
+        The numbers of its layers, ascending.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    raise NotImplementedError("02-stage-layers: not written yet")
+
+
+def naive_step(
+    layers: int, stages: int, layer_time: float, transfer_time: float, backward_ratio: float = 2.0
+) -> tuple[float, float]:
+    """Time of one training step of a model cut into stages, and the share of it that a stage works on average.
+
+    One batch goes forward through the stages and its gradient comes back: one stage works at a time, all others wait.
+    So the compute of all layers adds up, and every boundary between stages is crossed once each way.
+
+    Args:
+        layers: of the model; at least 1.
+        stages: processes that hold them, in sequence; at least 1.
+        layer_time: forward time of one layer, seconds; positive.
+        transfer_time: of the activation, or of its gradient, across one boundary, seconds; not negative.
+        backward_ratio: backward time over forward time of a layer; not negative. 2 for matrix products, whose backward
+            computes two gradients, each with as much work as the forward.
+
+    Returns:
+        ``(step_time, utilization)``: seconds, and useful compute over ``stages * step_time``, at most ``1 / stages``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    raise NotImplementedError("02-naive-step: not written yet")

@@ -1,0 +1,105 @@
+# Generated from solutions/ch02/point_to_point.py by make stubs. Write the bodies; names and signatures stay.
+"""Messages between ranks: a relay, a ring, a relay in chunks. Run one on four processes::
+
+    world.run(lambda: ring_shift(torch.tensor([dist.get_rank()])), ranks=4).values
+
+Every function is called by all ranks of the default group, and every buffer is on the CPU. N is the number of ranks. No
+gradient flows through a message: what is returned has no history.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.distributed as dist
+
+
+def relay(value: float, increment: float) -> float:
+    """Pass a number down the chain of ranks; every rank that receives it adds ``increment``, keeps it and passes it on.
+
+    Rank 0 starts and the last rank only receives: N - 1 messages of one float64.
+
+    Args:
+        value: what rank 0 starts with; on the other ranks it is not used.
+        increment: what this rank adds to the number it receives; rank 0 adds nothing.
+
+    Returns:
+        What this rank holds: ``value + rank * increment`` when all increments are equal.
+    """
+    raise NotImplementedError("02-relay: not written yet")
+
+
+def ring_shift(x: torch.Tensor, distance: int = 1) -> torch.Tensor:
+    """The tensor of the rank ``distance`` places to the left on the ring of all ranks.
+
+    Every rank sends one message and receives one, whatever the distance. A multiple of N brings a rank its own tensor,
+    which is copied without a message; so is an empty one.
+
+    Args:
+        x: any shape, the same shape and type on every rank; unchanged afterwards. It need not be contiguous.
+        distance: places to the right that every tensor moves, the same on every rank; negative moves to the left.
+
+    Returns:
+        The tensor of rank ``(rank - distance) mod N``, a new one.
+    """
+    raise NotImplementedError("02-ring-shift: not written yet")
+
+
+def chunked_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
+    """Bring rank 0's tensor to every rank along the chain 0, 1, ..., N - 1, in chunks.
+
+    A middle rank passes chunk c on while chunk c + 1 is on its way to it: it posts that receive before it waits for the
+    send. The chunks are those of ``x.tensor_split(chunks)``; empty ones are not sent.
+
+    Args:
+        x: 1-D; rank 0's tensor travels, on the other ranks ``x`` gives length and type only. Unchanged afterwards.
+        chunks: parts of the tensor, the same number on every rank; at least 1. There may be more than elements.
+
+    Returns:
+        Rank 0's tensor, a new one on every rank.
+
+    Raises:
+        ValueError: ``x`` is not 1-D, or ``chunks`` is not an integer >= 1.
+    """
+    raise NotImplementedError("02-chunked-relay: not written yet")
+
+
+def debug_swap(x: torch.Tensor) -> torch.Tensor:
+    """The tensor of this rank's partner: ranks 0 and 1 swap, ranks 2 and 3 swap, and so on. N is even.
+
+    One blocking send and one blocking receive on every rank.
+
+    Args:
+        x: contiguous, the same shape and type on every rank; unchanged afterwards.
+
+    Returns:
+        The partner's tensor, a new one.
+    """
+    rank = dist.get_rank()
+    partner = rank + 1 if rank % 2 == 0 else rank - 1
+    arrived = torch.empty_like(x)
+    dist.send(x, partner)
+    dist.recv(arrived, partner)
+    return arrived
+
+
+def debug_early_read(numbers: list[float]) -> list[float]:
+    """Rank 0's numbers, on every rank. The others post their receive, then tell rank 0 that they are ready.
+
+    Args:
+        numbers: equally many on every rank; rank 0's travel, the others' say how many there are.
+
+    Returns:
+        Rank 0's numbers, as float64.
+    """
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    mine, ready = torch.tensor(numbers, dtype=torch.float64), torch.ones(1)
+    if rank == 0:
+        for peer in range(1, ranks):
+            dist.recv(ready, peer)
+            dist.send(mine, peer)
+        return mine.tolist()
+    buffer = torch.zeros_like(mine)
+    dist.irecv(buffer, 0)
+    received = buffer.tolist()
+    dist.send(ready, 0)
+    return received

@@ -1,0 +1,108 @@
+# Generated from solutions/ch04/all_reduce_algorithms.py by make stubs. Write the bodies; names and signatures stay.
+"""What an all-reduce costs by algorithm: ring, trees, halving-doubling, two levels. Standard library only.
+
+The model has one port per rank, which sends and receives at once; a message of m bytes takes ``latency + m/bandwidth``.
+
+>>> from rankzero.units import GB, MB, ms, us
+>>> round(all_reduce_time("double_tree", 4 * GB, ranks=8, bandwidth=50 * GB, latency=5 * us) / ms, 6)
+160.03
+>>> round(crossover_bytes(ranks=8, bandwidth=50 * GB, latency=5 * us) / MB, 6)
+8.0
+"""
+
+from __future__ import annotations
+
+#: What :func:`all_reduce_time` knows.
+ALGORITHMS = ("ring", "tree", "double_tree", "halving_doubling")
+
+
+def all_reduce_time(algorithm: str, message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
+    """Time of one all-reduce, in seconds.
+
+    ``ring``: a reduce-scatter and an all-gather, each of N-1 steps of S/N. ``tree``: a binomial reduce and broadcast
+    that pass the whole tensor on, level by level. ``double_tree``: two pipelined trees with half of the tensor each, in
+    the limit of many chunks. ``halving_doubling``: reduce-scatter and all-gather in steps of S/2, S/4, ... between
+    partners. A tree of N ranks has d levels, d the least integer with 2**d >= N.
+
+    Args:
+        algorithm: one of these four names.
+        message_bytes: S, the tensor on each rank, bytes; not negative.
+        ranks: N, at least 1 (one rank has nothing to send: 0 s); a power of two for ``halving_doubling``.
+        bandwidth: of one rank's port, one direction, bytes/s; positive.
+        latency: start-up cost of one message (alpha), seconds; not negative.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Patarasuk and Yuan (2009), doi:10.1016/j.jpdc.2008.09.002; Thakur, Rabenseifner and Gropp (2005),
+    doi:10.1177/1094342005051521; Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001.
+    """
+    raise NotImplementedError("04-all-reduce-time: not written yet")
+
+
+def crossover_bytes(ranks: int, bandwidth: float, latency: float, algorithm: str = "double_tree") -> float:
+    """Message size, in bytes, above which the ring is faster than a tree; 0.0 when it is never slower.
+
+    Below it the tree's few start-ups win, above it the ring's few bytes.
+
+    Args:
+        ranks: N, at least 1.
+        bandwidth: of one rank's port, one direction, bytes/s; positive.
+        latency: start-up cost of one message (alpha), seconds; not negative.
+        algorithm: the tree: ``double_tree`` or ``tree``, as in ``all_reduce_time``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    raise NotImplementedError("04-crossover-bytes: not written yet")
+
+
+def double_binary_tree(ranks: int) -> tuple[list[int | None], list[int | None]]:
+    """The parent of every rank in two binary trees, None for a root: who is inner in one is a leaf in the other.
+
+    First tree: its root is rank 0; a rank r > 0 whose lowest set bit is b has the parent ``(r - b) | 2b``, or ``r - b``
+    where that is no rank. Second tree: the first with other names, ``N-1-r`` for r when N is even, ``(r+1) mod N`` when
+    N is odd. With odd N > 1 rank 0 alone has children in both, one in each.
+
+    Args:
+        ranks: N, at least 1.
+
+    Returns:
+        ``(first, second)``: ``first[r]`` is the parent of rank r in the first tree.
+
+    Raises:
+        ValueError: ``ranks`` is not an integer >= 1.
+
+    Source: NVIDIA NCCL, src/graph/trees.cc, ``ncclGetDtree``; Sanders, Speck and Traeff (2009),
+    doi:10.1016/j.parco.2009.09.001.
+    """
+    raise NotImplementedError("04-double-binary-tree: not written yet")
+
+
+def hierarchical_all_reduce_time(
+    message_bytes: float,
+    nodes: int,
+    ranks_per_node: int,
+    intra_bandwidth: float,
+    inter_bandwidth: float,
+    intra_latency: float = 0.0,
+    inter_latency: float = 0.0,
+) -> float:
+    """Time of an all-reduce in two levels, in seconds.
+
+    A ring reduce-scatter inside each node; then each rank all-reduces its share, S/g, in a ring with the ranks of the
+    same place in the other nodes, over its own network port; then a ring all-gather inside the node.
+
+    Args:
+        message_bytes: S, the tensor on each rank, bytes; not negative.
+        nodes: n, at least 1.
+        ranks_per_node: g, at least 1.
+        intra_bandwidth: of one rank's link inside the node, one direction, bytes/s; positive.
+        inter_bandwidth: of one rank's own network port, one direction, bytes/s; positive.
+        intra_latency: start-up cost of a message inside, seconds; not negative.
+        inter_latency: start-up cost of a message across nodes, seconds; not negative.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    raise NotImplementedError("04-hierarchical-all-reduce-time: not written yet")

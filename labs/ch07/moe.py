@@ -1,0 +1,95 @@
+# Generated from solutions/ch07/moe.py by make stubs. Write the bodies; names and signatures stay.
+"""Routing tokens to experts, and experts that live on different ranks.
+
+weights, experts = route(logits, top_k=2)
+y = expert_parallel_forward(x, weights, experts, local_experts, experts=8)  # on every rank
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+
+
+def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[torch.Tensor, torch.Tensor]:
+    """The experts that each token visits, best first, and the weight of each.
+
+    Probabilities are the softmax of a token's logits over all experts, in float32 or wider. The ``top_k`` largest are
+    kept; with ``renormalize`` they are divided by their sum. Gradients flow through the weights.
+
+    Args:
+        logits: of the router, [tokens, experts].
+        top_k: experts of one token, an integer from 1 to as many as there are.
+        renormalize: the weights of a token add up to 1. With ``top_k=1`` every weight is then the constant 1, and the
+            router learns nothing from what comes after it.
+
+    Returns:
+        ``(weights, experts)``, both [tokens, top_k]: float32 or wider, and int64.
+
+    Raises:
+        ValueError: ``top_k`` is not an integer from 1 to the number of experts.
+
+    Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalised).
+    """
+    raise NotImplementedError("07-route: not written yet")
+
+
+def load_balancing_loss(probabilities: torch.Tensor, experts_chosen: torch.Tensor, experts: int) -> torch.Tensor:
+    """The auxiliary loss that spreads tokens over experts: ``E * sum_i f_i P_i``.
+
+    ``f_i`` is the share of all assignments that went to expert i (a count: no gradient), ``P_i`` the mean of its
+    probability over the tokens (the gradient flows here). It is 1 when either is uniform, for every ``top_k``, and E
+    when every token goes to one expert with certainty.
+
+    Args:
+        probabilities: the router's softmax over all experts, [tokens, experts]; at least one token.
+        experts_chosen: the experts of each token, [tokens, top_k], int64.
+        experts: E, how many there are.
+
+    Returns:
+        A scalar.
+
+    Raises:
+        ValueError: there are no tokens, or ``probabilities`` has another number of columns than ``experts``.
+
+    Source: Shazeer et al. (2017), arXiv:1701.06538; Fedus et al. (2021), arXiv:2101.03961, eq. 4 to 6.
+    """
+    raise NotImplementedError("07-load-balancing-loss: not written yet")
+
+
+def expert_parallel_forward(
+    x: torch.Tensor,
+    weights: torch.Tensor,
+    chosen: torch.Tensor,
+    local_experts: Sequence[torch.nn.Module],
+    experts: int,
+) -> torch.Tensor:
+    """The output of a mixture layer whose experts are spread over the ranks: E/R consecutive ones on each of R ranks.
+
+    Every rank holds tokens of its own. A row travels to the rank of each of its experts and comes back; it is then
+    added to its token with its weight. Ranks first tell each other how many rows come. Rows are exchanged by two uneven
+    all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an autograd function,
+    whose backward is the same exchange with the two lists of splits swapped.
+
+    Differentiable in ``x``, in ``weights`` and in the parameters of the experts, whose gradients hold what the tokens
+    of all ranks contribute. ``x`` asks for a gradient on all ranks or on none.
+
+    Args:
+        x: the tokens of this rank, [tokens, hidden]; ranks may hold different numbers of them, also none.
+        weights: of each token's experts, [tokens, top_k].
+        chosen: the experts of each token, numbers from 0 to E-1, [tokens, top_k], int64.
+        local_experts: this rank's experts, in the order of their numbers, each from [rows, hidden] to the same shape.
+        experts: E, how many there are on all ranks together; a multiple of the number of ranks.
+
+    Returns:
+        For each token the sum of its experts' outputs times their weights, [tokens, hidden].
+
+    Raises:
+        ValueError: ``experts`` is not a multiple of the number of ranks, or this rank has more or fewer of them than
+            E/R.
+
+    Source: Lepikhin et al. (2020), arXiv:2006.16668.
+    """
+    raise NotImplementedError("07-expert-parallel-forward: not written yet")

@@ -1,0 +1,213 @@
+# Generated from solutions/ch08/serving.py by make stubs. Write the bodies; names and signatures stay.
+"""Serving in closed form: what a step costs, what a user feels, how many servers that takes, who runs when.
+
+Standard library only. N are parameters, W bytes of weights, B running sequences, n output tokens.
+
+>>> from rankzero.units import TB, TFLOP
+>>> h100 = {"peak": 989.4 * TFLOP, "bandwidth": 3.35 * TB}
+>>> round(critical_batch_size(8.03e9, 16.06e9, 131_072, context=0, **h100))
+295
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+
+def prefill_time(
+    parameters: float,
+    weight_bytes: float,
+    prompt_tokens: float,
+    peak: float,
+    bandwidth: float,
+    layers: float = 0,
+    hidden: float = 0,
+) -> float:
+    """Time of one prefill at the roofline, in seconds: the slower of computing and of reading the weights once.
+
+    Computing is ``2 N s`` FLOP for the matrices, and ``2 L d s**2`` for causal attention, which forms half of the
+    scores. Multiply ``peak`` by the utilization that the machine reaches.
+
+    Args:
+        parameters: N, of the matrices; positive.
+        weight_bytes: W; positive.
+        prompt_tokens: s; not negative. An empty prompt reads the weights once.
+        peak: dense FLOP/s; positive.
+        bandwidth: of the memory that holds the weights, bytes/s; positive.
+        layers, hidden: L and d, not negative; with 0, attention costs nothing.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Kaplan et al. (2020), arXiv:2001.08361; Williams et al. (2009), doi:10.1145/1498765.1498785; Pope et al.
+    (2022), arXiv:2211.05102.
+    """
+    raise NotImplementedError("08-prefill-time: not written yet")
+
+
+def decode_step_time(
+    parameters: float,
+    weight_bytes: float,
+    kv_bytes_per_token: float,
+    contexts: Sequence[float],
+    peak: float,
+    bandwidth: float,
+) -> float:
+    """Time of one decode step of all running sequences at the roofline, in seconds.
+
+    Each sequence gets one token: ``2 N`` FLOP each. The weights are read once for all of them, the cached keys and
+    values of every sequence for itself.
+
+    Args:
+        parameters: N, of the matrices; positive.
+        weight_bytes: W; positive.
+        kv_bytes_per_token: keys and values of one token in all layers; not negative.
+        contexts: cached tokens of every running sequence, each not negative. Without a sequence there is no step: 0.0.
+        peak: dense FLOP/s; positive.
+        bandwidth: bytes/s; positive.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Pope et al. (2022), arXiv:2211.05102, section 3.3.
+    """
+    raise NotImplementedError("08-decode-step-time: not written yet")
+
+
+def critical_batch_size(
+    parameters: float, weight_bytes: float, kv_bytes_per_token: float, context: float, peak: float, bandwidth: float
+) -> float:
+    """The batch, not rounded, at which computing and reading take a decode step equally long; inf where reading wins.
+
+    One more sequence adds ``2 N / peak`` of computing and ``kv * context / bandwidth`` of reading. If it adds at least
+    as much reading, no batch is large enough.
+
+    Args:
+        parameters: N, of the matrices; positive.
+        weight_bytes: W; positive.
+        kv_bytes_per_token: keys and values of one token in all layers; not negative.
+        context: cached tokens of every sequence; not negative.
+        peak: dense FLOP/s; positive.
+        bandwidth: bytes/s; positive.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    raise NotImplementedError("08-critical-batch-size: not written yet")
+
+
+@dataclass(frozen=True)
+class RequestMetrics:
+    """What one user felt, in seconds.
+
+    Attributes:
+        ttft: time to first token, from the arrival of the request.
+        tpot: time per output token after the first: the mean gap; None for one token.
+        e2e: end to end, from arrival to the last token.
+        itls: inter-token latencies, every gap.
+    """
+
+    ttft: float
+    tpot: float | None
+    e2e: float
+    itls: tuple[float, ...]
+
+
+def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetrics:
+    """The latencies of one request.
+
+    Args:
+        arrival: when the request came, seconds on any clock; finite.
+        token_times: when each output token was sent, on the same clock; finite, ascending, equal times are allowed.
+
+    Raises:
+        ValueError: there is no token, the first came before the request, times go backwards, or one is not finite.
+
+    Source: the definitions of vLLM's ``benchmark_serving``.
+    """
+    raise NotImplementedError("08-request-metrics: not written yet")
+
+
+def replicas_needed(rate: float, ttft: float, itl: float, output_tokens: int, slots: int) -> int:
+    """Replicas that hold all requests in flight, by Little's law.
+
+    A request is inside for ``ttft + (n - 1) itl``, so ``rate`` times as many are in flight, and each replica holds
+    ``slots`` of them. The quotient is rounded up, but if it exceeds a whole number by less than 1e-9 of itself, it
+    counts as that number.
+
+    Args:
+        rate: requests per second; not negative. Without requests: 0.
+        ttft: time to first token, seconds; not negative.
+        itl: inter-token latency with all slots taken, seconds; not negative.
+        output_tokens: n; at least 1.
+        slots: sequences that one replica runs at once; at least 1.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Little (1961), doi:10.1287/opre.9.3.383.
+    """
+    raise NotImplementedError("08-replicas-needed: not written yet")
+
+
+def static_batching(lengths: Sequence[int], slots: int) -> list[tuple[int, int]]:
+    """Start and finish step of every request when batches start and end as a whole.
+
+    Consecutive groups of ``slots`` requests start together; all of a group are released when its longest ends, and then
+    the next group starts. The first starts at step 0; what starts at step t and takes n steps ends at t + n.
+
+    Args:
+        lengths: steps that each request needs, in the order of arrival; at least 1 each.
+        slots: requests in a batch; at least 1.
+
+    Returns:
+        ``(start, finish)`` of each request, in input order.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+    """
+    raise NotImplementedError("08-static-batching: not written yet")
+
+
+def continuous_batching(
+    lengths: Sequence[int], slots: int, arrivals: Sequence[int] | None = None
+) -> list[tuple[int, int]]:
+    """Start and finish step of every request when a freed slot is refilled before the next step.
+
+    First come, first served, equal arrivals by index: each request takes the slot that is free first. A slot freed at
+    step t may start a request at t.
+
+    Args:
+        lengths: steps that each request needs; at least 1 each.
+        slots: sequences that run at once; at least 1.
+        arrivals: step before which a request cannot start, one for each, not negative; with None all wait from step 0.
+
+    Returns:
+        ``(start, finish)`` of each request, in input order.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Yu et al. (2022), Orca, OSDI 22; Graham (1969), doi:10.1137/0117039, for the bound of list scheduling.
+    """
+    raise NotImplementedError("08-continuous-batching: not written yet")
+
+
+def workload(
+    requests: int = 50, median: float = 60, sigma: float = 0.9, longest: int = 512, seed: int = 8
+) -> list[int]:
+    """Output lengths as servers see them: log-normal, many short ones and a long tail, from 1 to ``longest`` tokens.
+
+    Args:
+        requests: how many; not negative.
+        median: of the lengths before they are clipped, tokens; positive.
+        sigma: standard deviation of their logarithm; not negative.
+        longest: at least 1.
+        seed: the same seed gives the same lengths.
+    """
+    rng = Random(seed)
+    drawn = (round(rng.lognormvariate(math.log(median), sigma)) for _ in range(requests))
+    return [min(longest, max(1, length)) for length in drawn]

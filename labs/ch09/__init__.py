@@ -1,0 +1,1 @@
+"""Chapter 9: what a learner writes."""

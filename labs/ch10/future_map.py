@@ -1,0 +1,63 @@
+# Generated from solutions/ch10/future_map.py by make stubs. Write the bodies; names and signatures stay.
+"""Placeholders for tokens that are not sampled yet: how a step is scheduled before the one before it has ended.
+
+Standard library only.
+
+>>> futures = FutureMap(max_running=2)
+>>> futures.reserve(2)
+[-1, -2]
+>>> futures.store([-1, -2], [7, 9])
+>>> futures.resolve([5, -1, -2, 3])
+[5, 7, 9, 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class FutureMap:
+    """A ring of slots for tokens to come. Placeholder -n names slot n, so that no placeholder is a token.
+
+    The CPU reserves a placeholder for every sequence of a step and writes it into the input of the next step; when the
+    step has been sampled its tokens are stored, and just before the next one runs its placeholders are resolved.
+
+    Args:
+        max_running: sequences of one step at most; at least 1.
+
+    Raises:
+        ValueError: ``max_running`` is not an integer >= 1.
+
+    Source: SGLang v0.4, ``future_token_ids_map`` of ``tp_worker_overlap_thread.py``.
+    """
+
+    def __init__(self, max_running: int) -> None:
+        raise NotImplementedError("10-future-map: not written yet")
+
+    def reserve(self, count: int) -> list[int]:
+        """The next ``count`` placeholders, ``-(k + 1), -(k + 2), ...`` from the cursor k; their slots are empty now.
+
+        The cursor then moves to ``(k + count) % (3 * max_running)``: a reservation never wraps in its middle, the last
+        one before a wrap goes on beyond the limit.
+
+        Raises:
+            ValueError: ``count`` is not an integer from 1 to ``max_running``.
+        """
+        raise NotImplementedError("10-future-map: not written yet")
+
+    def store(self, placeholders: Sequence[int], tokens: Sequence[int]) -> None:
+        """Fill the slots of these placeholders, in this order.
+
+        Raises:
+            ValueError: there are more of one than of the other, or a placeholder has never been reserved; nothing is
+                stored then.
+        """
+        raise NotImplementedError("10-future-map: not written yet")
+
+    def resolve(self, tokens: Sequence[int]) -> list[int]:
+        """The same tokens with each placeholder replaced by what its slot holds; what is not negative stays.
+
+        Raises:
+            RuntimeError: a slot is empty; the message names the placeholder.
+        """
+        raise NotImplementedError("10-future-map: not written yet")

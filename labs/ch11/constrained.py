@@ -1,0 +1,178 @@
+# Generated from solutions/ch11/constrained.py by make stubs. Write the bodies; names and signatures stay.
+"""Text that must fit: tokens that an automaton allows, a budget, and schemas as patterns. Standard library only.
+
+>>> from rankzero.automata import compile_regex
+>>> dfa = compile_regex("ab*")
+>>> index = token_index(dfa, [b"", b"a", b"b", b"ab", b"bb"], eos=0)
+>>> ConstraintState(index, dfa.start, dfa.accepting, eos=0).allowed()
+[1, 3]
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+
+def token_index(dfa: "Dfa", vocabulary: Sequence[bytes], eos: int) -> dict[int, dict[int, int]]:
+    """Which tokens may follow in which state, and where each of them leads.
+
+    A token is allowed where all of its bytes lead from state to state, and only if acceptance can still be reached
+    *by tokens of this vocabulary*. Empty tokens and ``eos`` never appear.
+
+    Args:
+        dfa: the automaton: ``start``, ``accepting`` and ``edges``, state -> byte (0 to 255) -> next state. A byte or a
+            state that is missing leads nowhere. In grading it is a record with these three attributes.
+        vocabulary: the bytes of every token.
+        eos: the token that ends the text.
+
+    Returns:
+        ``{state: {token: next state}}`` for every state that tokens can reach from the start and from which tokens can
+        reach acceptance. A state that accepts and allows no token has ``{}``.
+
+    Raises:
+        ValueError: from the start no text of this vocabulary reaches acceptance.
+
+    Source: Willard and Louf (2023), arXiv:2307.09702, section 4.
+    """
+    raise NotImplementedError("11-token-index: not written yet")
+
+
+class ConstraintState:
+    """Where a text is in its automaton: what may follow, how far the end is, and the way back.
+
+    Args:
+        index: state -> token -> next state, as ``token_index`` makes it.
+        start: the state before the first token; a key of ``index``.
+        accepting: states in which the text may end.
+        eos: the token that ends it.
+
+    Attributes:
+        finished: whether ``eos`` was taken and not taken back.
+
+    Raises:
+        ValueError: ``start`` is not in ``index``.
+    """
+
+    def __init__(
+        self, index: Mapping[int, Mapping[int, int]], start: int, accepting: Collection[int], eos: int
+    ) -> None:
+        raise NotImplementedError("11-constraint-state: not written yet")
+
+    def allowed(self, remaining: int | None = None) -> list[int]:
+        """The tokens that may come next, in ascending order; ``eos`` exactly where the state accepts.
+
+        Args:
+            remaining: tokens that may still be emitted, ``eos`` not counted; at least 0. A token is then allowed only
+                if, after it, acceptance is at most ``remaining - 1`` tokens away. None sets no limit.
+
+        Returns:
+            The list; empty after ``eos``.
+
+        Raises:
+            ValueError: ``remaining`` is outside its range.
+        """
+        raise NotImplementedError("11-constraint-state: not written yet")
+
+    def distance(self) -> int:
+        """The fewest tokens from here to an accepting state, ``eos`` not counted; 0 after ``eos``."""
+        raise NotImplementedError("11-constraint-state: not written yet")
+
+    def advance(self, token: int) -> None:
+        """Take one token, ``eos`` too.
+
+        Raises:
+            ValueError: the token is not allowed here; nothing changes.
+            RuntimeError: ``eos`` was taken before.
+        """
+        raise NotImplementedError("11-constraint-state: not written yet")
+
+    def rollback(self, count: int) -> None:
+        """Take back the last ``count`` tokens; ``eos`` counts as one.
+
+        Raises:
+            ValueError: ``count`` is not an integer from 0 to the number of tokens that were taken.
+        """
+        raise NotImplementedError("11-constraint-state: not written yet")
+
+    def forced(self) -> list[int]:
+        """The tokens that must follow: as long as the state does not accept and allows a single token, that token.
+
+        The state stays where it is. At most 1,000 tokens are given.
+        """
+        raise NotImplementedError("11-constraint-state: not written yet")
+
+
+def schema_to_regex(schema: Mapping[str, Any]) -> str:
+    """A regular expression for the compact JSON texts of a schema.
+
+    No blanks outside of strings. Objects have all their properties, in the order of the schema, and no others. Keys and
+    the values of ``enum`` are written by ``json.dumps(value, ensure_ascii=False, separators=(",", ":"))``. Use
+    characters, classes, groups, ``|``, ``?`` and counts; no anchors and no look-ahead. ``title``, ``description``,
+    ``default``, ``examples``, ``deprecated``, ``readOnly``, ``writeOnly`` and ``$comment`` are ignored.
+
+    Args:
+        schema: a dictionary with a ``type``: ``object`` (``properties``; ``required`` and ``additionalProperties`` may
+            say again that all are required and no others are allowed), ``array`` (``items``, ``maxItems``, perhaps
+            ``minItems``), ``string`` of ``[A-Za-z0-9 ]`` (``maxLength``, perhaps ``minLength``), ``integer`` of at most
+            9 digits (``-?(0|[1-9][0-9]{0,8})``), ``boolean`` or ``null``. Or with an ``enum``, a list of at least one
+            value, and perhaps a ``type``: then only the values count. A missing minimum is 0. Schemas hold schemas at
+            most 8 levels deep, the outermost one included.
+
+    Returns:
+        A pattern that ``re.fullmatch`` and ``rankzero.automata.compile_regex`` take.
+
+    Raises:
+        ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
+            ``required`` without all properties, a maximum that is missing or below the minimum, a bound that is not an
+            integer >= 0 (2.0 is none), or more than 8 levels; the message names the keyword.
+
+    Source: JSON Schema, https://json-schema.org/draft/2020-12; RFC 8259.
+    """
+    raise NotImplementedError("11-schema-to-regex: not written yet")
+
+
+def grammars() -> dict[str, str]:
+    """Three regular expressions, by name. A whole text must match; no anchors, no look-ahead.
+
+    - ``phone``: three digits, three digits, four digits, with ``-`` between them: ``555-010-4477``. Digits are 0 to 9.
+    - ``signature``: the first line of a Python function, ``def name(a, b):``: ``def``, one blank, a name, then in
+      brackets no, one, two or three names with ``, `` (a comma and one blank) between them, and a colon. A name is an
+      ASCII letter or ``_``, then any number of ASCII letters, digits and ``_``.
+    - ``email``: a local part, ``@``, and a domain. The local part is one or more of the letters ``a`` to ``z``, digits,
+      ``.``, ``_`` and ``-``. The domain is two or more labels with ``.`` between them: a label is one or more of ``a``
+      to ``z``, digits and ``-``, the last label two or more letters ``a`` to ``z``.
+    """
+    raise NotImplementedError("11-grammars: not written yet")
+
+
+def debug_token(dfa: "Dfa", vocabulary: Sequence[bytes], state: int) -> list[int]:
+    """The tokens whose bytes can all be read from ``state``, in ascending order. Empty tokens are left out.
+
+    Args:
+        dfa: ``edges`` is state -> byte -> next state; what is missing leads nowhere.
+        vocabulary: the bytes of every token.
+        state: where to begin.
+    """
+    row = dfa.edges.get(state, {})
+    return [token for token, text in enumerate(vocabulary) if text and text[0] in row]
+
+
+def debug_limit(state: "ConstraintState", choose: Callable[[list[int]], int], max_tokens: int) -> list[int]:
+    """The tokens of one text that fits its automaton and has at most ``max_tokens`` tokens, ``eos`` not counted.
+
+    Each token is ``choose(allowed)``, where ``allowed`` are the tokens after which the text can still end in time; the
+    last one chosen is ``eos``, which the result leaves out. With a limit below ``state.distance()`` no text fits.
+
+    Args:
+        state: at the start of a text: ``allowed(remaining)``, ``advance``, ``finished`` and ``distance``.
+        choose: takes a list of tokens, never an empty one, and gives one of them.
+        max_tokens: the limit; an integer.
+
+    Raises:
+        ValueError: no text fits the limit, or it is not an integer.
+    """
+    tokens = []
+    while len(tokens) < max_tokens and not state.finished:
+        token = choose(state.allowed())
+        state.advance(token)
+        tokens.append(token)
+    return tokens[:-1] if state.finished else tokens

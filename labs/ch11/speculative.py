@@ -1,0 +1,165 @@
+# Generated from solutions/ch11/speculative.py by make stubs. Write the bodies; names and signatures stay.
+"""Speculative decoding: a small model drafts, the large one checks. Closed forms and the exact step. Standard library.
+
+>>> round(expected_tokens(0.8, 5), 5)
+3.68928
+>>> speculative_step([2, 0], [[0.25] * 4] * 2, [[0.5, 0.3, 0.2, 0.0]] * 3, [0.81, 0.1, 0.5])
+[0]
+
+The letters of Leviathan, Kalman and Matias (2023), arXiv:2211.17192: alpha is the acceptance probability, k (their
+gamma) the number of drafted tokens, c the cost of a draft step in units of a target step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+#: How far the sum of a distribution may be from 1.
+SLACK = 1e-6
+
+#: A longer draft must be better by this share to be preferred.
+MARGIN = 1e-12
+
+
+def expected_tokens(acceptance: float, draft_length: int) -> float:
+    """Tokens that one pass of the target yields on average: ``(1 - alpha^(k+1)) / (1 - alpha)``.
+
+    Every drafted token is accepted with probability ``acceptance``, independently of the others, until one is not. The
+    pass adds one token of its own in any case: a correction, or one more after k accepted ones. As exact near
+    ``acceptance`` 1 as elsewhere.
+
+    Args:
+        acceptance: alpha, from 0 to 1; at 1 the answer is k + 1.
+        draft_length: k, drafted tokens of a round; an integer >= 0.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, equation 1.
+    """
+    raise NotImplementedError("11-expected-tokens: not written yet")
+
+
+def speculative_speedup(acceptance: float, draft_length: int, draft_cost: float, verify_cost: float = 1.0) -> float:
+    """Speed of speculative decoding over plain decoding: ``expected_tokens / (k c + v)``.
+
+    Args:
+        acceptance: alpha, from 0 to 1.
+        draft_length: k, drafted one after the other; an integer >= 0.
+        draft_cost: c, time of one draft pass over that of a plain target pass; not negative.
+        verify_cost: v, time of the target pass over k + 1 positions, over that of a plain one; not negative.
+
+    Raises:
+        ValueError: an argument is outside its range, or the whole round costs nothing.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, theorem 3.8 (there v is 1).
+    """
+    raise NotImplementedError("11-speculative-speedup: not written yet")
+
+
+def optimal_draft_length(acceptance: float, draft_cost: float, max_length: int = 64) -> int:
+    """The draft length of the largest speed-up, with a target pass that costs 1 whatever it verifies.
+
+    A longer draft counts as better only if it is so by more than 1e-12 of the speed-up.
+
+    Args:
+        acceptance: alpha, from 0 to 1.
+        draft_cost: c, time of one draft pass over that of a target pass; not negative.
+        max_length: the longest draft to consider; an integer >= 0.
+
+    Returns:
+        From 0 to ``max_length``; 0, do not speculate, if nothing beats a speed-up of 1.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, section 3.5.
+    """
+    raise NotImplementedError("11-optimal-draft-length: not written yet")
+
+
+def acceptance_probability(target: Sequence[float], draft: Sequence[float]) -> float:
+    """How likely a token drawn from ``draft`` is accepted: ``sum(min(p, q))``, 1 minus the total variation distance.
+
+    Args:
+        target: p, probabilities by token.
+        draft: q, of the same tokens.
+
+    Raises:
+        ValueError: the lengths differ or are 0, an entry is negative or not finite, or a sum is off 1 by more than
+            1e-6.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, theorem 3.5.
+    """
+    raise NotImplementedError("11-acceptance-probability: not written yet")
+
+
+def residual_distribution(target: Sequence[float], draft: Sequence[float]) -> list[float]:
+    """What replaces a rejected token: ``max(0, p - q)``, normalised. Where p and q are equal, p.
+
+    Args:
+        target: p, probabilities by token.
+        draft: q, of the same tokens.
+
+    Raises:
+        ValueError: the lengths differ or are 0, an entry is negative or not finite, or a sum is off 1 by more than
+            1e-6.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, section 2.3.
+    """
+    raise NotImplementedError("11-residual-distribution: not written yet")
+
+
+def speculative_step(
+    tokens: Sequence[int],
+    draft: Sequence[Sequence[float]],
+    target: Sequence[Sequence[float]],
+    uniforms: Sequence[float],
+) -> list[int]:
+    """The tokens that one round emits: accepted drafts, then a replacement or one more.
+
+    Drafted token i is accepted if ``uniforms[i] * draft[i][token] < target[i][token]``. The first that is not is
+    replaced by a draw from the residual of its rows, and what was drafted after it is dropped. If all are accepted, one
+    more is drawn from the last target row. The draw takes ``uniforms[-1]``: the first id whose cumulative probability,
+    in the order of the ids, exceeds it; where rounding leaves none, the last id with any probability.
+
+    Args:
+        tokens: k drafted ids; may be empty.
+        draft: k rows of probabilities: row i is the one that token i was drawn from.
+        target: k + 1 rows: row i is the target's after the context and the first i drafted tokens.
+        uniforms: k + 1 numbers from 0 to below 1.
+
+    Returns:
+        1 to k + 1 ids.
+
+    Raises:
+        ValueError: the numbers of rows or uniforms do not fit, a uniform is outside [0, 1), or a drafted token that is
+            looked at has probability 0 in its draft row.
+
+    Source: Leviathan et al. (2023), arXiv:2211.17192, algorithm 1; Chen et al. (2023), arXiv:2302.01318.
+    """
+    raise NotImplementedError("11-speculative-step: not written yet")
+
+
+def debug_accept(token: int, draft: Sequence[float], target: Sequence[float], uniforms: tuple[float, float]) -> int:
+    """The token that is emitted once one drafted token was judged. Where drafted tokens are drawn from ``draft``, it
+    must be distributed as ``target``.
+
+    Args:
+        token: drawn from ``draft``, which gives it a probability > 0.
+        draft: q, probabilities by token.
+        target: p, of the same tokens.
+        uniforms: two numbers from 0 to below 1: one for the verdict, one to draw a replacement by cumulative
+            probability in the order of the ids.
+    """
+
+    def draw(row, uniform):
+        total = sum(row)
+        for identifier in range(len(row)):
+            if sum(row[: identifier + 1]) > uniform * total:
+                return identifier
+        return max(i for i, weight in enumerate(row) if weight)
+
+    if target[token] >= draft[token]:
+        return token
+    return draw(target, uniforms[1])

@@ -1,0 +1,245 @@
+# Generated from solutions/ch12/rl.py by make stubs. Write the bodies; names and signatures stay.
+"""Reinforcement learning in closed form: returns, values, advantages, the policy gradient's moments.
+
+Standard library only.
+
+>>> discounted_returns([0, 0, 1], 0.9)
+[0.81, 0.9, 1.0]
+>>> [round(a, 6) for a in gae([0.1, 0.2, 1], [0.5, 0.4, 0.2], [0.4, 0.2, 0], [0, 0, 1], [0, 0, 0], 0.99, 0.95)]
+[0.701751, 0.7504, 0.8]
+
+The letters of chapters 12 to 14: reward r, discount gamma, value V, return G, TD error delta, advantage A, trace decay
+lambda. Log-probabilities are natural logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+#: How far a sum of probabilities may be from 1.
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What a random gradient is on average, and how far it spreads.
+
+    Attributes:
+        gradient: the mean, one number for each logit.
+        variance: the variances of all its components, added up.
+    """
+
+    gradient: list[float]
+    variance: float
+
+
+@dataclass(frozen=True)
+class ClipStats:
+    """A clipped objective and what the clipping did, as means over the samples.
+
+    Attributes:
+        objective: what is maximised.
+        outside_fraction: the share of the samples whose ratio is further than ``clip`` from 1.
+        clipped_fraction: the share of the samples whose clipped term is smaller than the other: they have no gradient.
+        approx_kl: ``ratio - 1 - ln(ratio)``, an estimate of KL(old policy||new policy).
+    """
+
+    objective: float
+    outside_fraction: float
+    clipped_fraction: float
+    approx_kl: float
+
+
+def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: float = 0.0) -> list[float]:
+    """The return from each step on: ``G_t = r_t + discount * G_{t+1}``, and ``bootstrap`` after the last step.
+
+    Args:
+        rewards: one for each step, finite; may be empty.
+        discount: gamma, from 0 to 1.
+        bootstrap: the value of the state after the last step, finite; 0 where the world ended there.
+
+    Returns:
+        As many returns as rewards.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Sutton and Barto (2018), equations 3.8 and 3.9.
+    """
+    raise NotImplementedError("12-discounted-returns: not written yet")
+
+
+def policy_value(transitions: Sequence[Sequence[float]], rewards: Sequence[float], discount: float) -> list[float]:
+    """The value of each state under a policy: the solution of ``(I - discount * P) V = R``.
+
+    Args:
+        transitions: P: row s holds the probabilities of the next states; what a row lacks to 1 is the chance that the
+            episode ends after s.
+        rewards: R: the expected reward of the step that leaves each state; finite.
+        discount: gamma, from 0 to 1.
+
+    Returns:
+        V, one number for each state; empty without states.
+
+    Raises:
+        ValueError: ``transitions`` is not square, or ``rewards`` has another length; an entry of ``transitions`` is
+            negative or nan, or a row sums to more than 1 + 1e-9; a reward is not finite; ``discount`` is outside its
+            range, or it is 1 and from some state the episode can never end.
+
+    Source: Sutton and Barto (2018), equation 3.14.
+    """
+    raise NotImplementedError("12-policy-value: not written yet")
+
+
+def gae(
+    rewards: Sequence[float],
+    values: Sequence[float],
+    next_values: Sequence[float],
+    terminated: Sequence[bool],
+    truncated: Sequence[bool],
+    discount: float,
+    gae_lambda: float,
+) -> list[float]:
+    """Generalised advantage estimates of the steps of a buffer, which may hold several episodes one after the other.
+
+    ``delta_t = r_t + discount * V(s_{t+1}) - V(s_t)``, in which a state after termination is worth 0, and
+    ``A_t = delta_t + discount * gae_lambda * A_{t+1}``, in which nothing flows back over an end of either kind. The
+    last step of the buffer bootstraps like any other, unless it terminated.
+
+    Args:
+        rewards: one for each step, finite; may be empty.
+        values: V of the state in which each step was taken; finite.
+        next_values: V of the state that each step really reached, before any reset; finite.
+        terminated: whether the world ended with the step; this wins where both flags are set.
+        truncated: whether the step was the last one looked at, though the world goes on.
+        discount: gamma, from 0 to 1.
+        gae_lambda: lambda, from 0 to 1.
+
+    Returns:
+        As many advantages as rewards.
+
+    Raises:
+        ValueError: two sequences differ in length, or an argument is outside its range.
+
+    Source: Schulman et al. (2016), arXiv:1506.02438, equation 16.
+    """
+    raise NotImplementedError("12-gae: not written yet")
+
+
+def debug_done(
+    steps: Sequence[tuple[float, float, float, bool, bool]], discount: float, gae_lambda: float
+) -> list[float]:
+    """Generalised advantage estimates. After termination a state is worth 0; a truncated step bootstraps.
+
+    Args:
+        steps: ``(reward, value, next value, terminated, truncated)`` of each step; the next value is V of the state
+            that the step reached, before any reset. Where both flags are set, it terminated.
+        discount: gamma, from 0 to 1.
+        gae_lambda: lambda, from 0 to 1.
+    """
+    found, advantage = [], 0.0
+    for reward, value, next_value, terminated, truncated in reversed(steps):
+        done = terminated or truncated
+        delta = reward + discount * next_value - value
+        advantage = delta + discount * gae_lambda * advantage * (1 - done)
+        found.append(advantage)
+    return found[::-1]
+
+
+def reinforce_moments(probabilities: Sequence[float], rewards: Sequence[float], baseline: float = 0.0) -> Moments:
+    """Mean and total variance of the policy-gradient estimate from one draw of one arm, without sampling.
+
+    An arm a is drawn with probability ``pi[a]``, and the estimate is ``(rewards[a] - baseline) * (onehot(a) - pi)``:
+    the gradient of ``ln pi[a]`` in the logits of a softmax, weighted.
+
+    Args:
+        probabilities: pi, of the arms.
+        rewards: of the same arms; finite.
+        baseline: is subtracted from every reward; finite.
+
+    Returns:
+        The mean for each logit, and the sum of the variances over the logits.
+
+    Raises:
+        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
+            more than 1e-9 away from 1, or another number is not finite.
+
+    Source: Williams (1992), doi:10.1007/BF00992696.
+    """
+    raise NotImplementedError("12-reinforce-moments: not written yet")
+
+
+def optimal_baseline(probabilities: Sequence[float], rewards: Sequence[float]) -> float:
+    """The baseline with which the estimate of :func:`reinforce_moments` has its least variance.
+
+    It is ``E[|s|^2 R] / E[|s|^2]`` with ``s = onehot(a) - pi``: a mean of the rewards in which an arm counts as much as
+    it moves the logits. Where one arm is certain and no draw moves them, it is the expected reward.
+
+    Args:
+        probabilities: pi, of the arms.
+        rewards: of the same arms; finite.
+
+    Raises:
+        ValueError: the lengths differ or are 0, a probability is negative or nan, the probabilities sum to something
+            more than 1e-9 away from 1, or a reward is not finite.
+
+    Source: Greensmith, Bartlett and Baxter (2004), Journal of Machine Learning Research 5, section 4.
+    """
+    raise NotImplementedError("12-optimal-baseline: not written yet")
+
+
+def ppo_clip_objective(
+    log_probs: Sequence[float], old_log_probs: Sequence[float], advantages: Sequence[float], clip: float = 0.2
+) -> ClipStats:
+    """PPO's clipped objective over some samples, and what the clipping did.
+
+    With ``ratio = exp(log_prob - old_log_prob)``, each sample contributes the smaller of ``ratio * advantage`` and
+    ``clamp(ratio, 1 - clip, 1 + clip) * advantage``.
+
+    Args:
+        log_probs: ``ln pi(a|s)`` of the policy that is trained; finite.
+        old_log_probs: of the policy that drew the actions; finite.
+        advantages: of the same samples; finite.
+        clip: epsilon; positive.
+
+    Returns:
+        Means over the samples; the objective is to be maximised.
+
+    Raises:
+        ValueError: the lengths differ or are 0, or an argument is outside its range.
+        OverflowError: a log-probability is more than 709 above the old one, so that no float holds their ratio.
+
+    Source: Schulman et al. (2017), arXiv:1707.06347, equation 7.
+    """
+    raise NotImplementedError("12-ppo-clip-objective: not written yet")
+
+
+def explained_variance(predictions: Sequence[float], returns: Sequence[float]) -> float:
+    """The share of the returns' variance that a critic's predictions explain: ``1 - Var(G - V) / Var(G)``.
+
+    1 is perfect up to a constant error, 0 is as good as a constant, below 0 is worse than a constant. NaN where all
+    returns are equal.
+
+    Raises:
+        ValueError: the lengths differ, or there are no returns.
+    """
+    _check_lengths({"predictions": predictions, "returns": returns})
+    if not returns:
+        raise ValueError("returns must hold at least one number, got none")
+    whole = _variance(returns)
+    left = _variance([g - v for g, v in zip(returns, predictions, strict=True)])
+    return 1 - left / whole if whole > 0 else math.nan
+
+
+def _variance(numbers: Sequence[float]) -> float:
+    mean = math.fsum(numbers) / len(numbers)
+    return math.fsum((number - mean) ** 2 for number in numbers) / len(numbers)
+
+
+def _check_lengths(given: Mapping[str, Sequence[object]]) -> None:
+    (first, one), *others = given.items()
+    for name, other in others:
+        if len(other) != len(one):
+            raise ValueError(f"{name} and {first} must have as many entries, got {len(other)} and {len(one)}")

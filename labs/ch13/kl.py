@@ -1,0 +1,109 @@
+# Generated from solutions/ch13/kl.py by make stubs. Write the bodies; names and signatures stay.
+"""The Kullback-Leibler divergence from samples, and what it does where it is put. Closed forms, standard library only.
+
+Here p is the policy, from which samples are drawn, and q the reference; logarithms are natural, so units are nats.
+
+>>> kl_estimates(-1.0, -1.0)
+KLEstimates(k1=0.0, k2=0.0, k3=0.0)
+>>> [round(share, 6) for share in tilted_policy((0.6, 0.3, 0.1), (0, 1, 2), 1.0)]
+[0.278501, 0.378522, 0.342977]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: How far the sum of a distribution may be from 1.
+SLACK = 1e-6
+
+ESTIMATORS = ("k1", "k2", "k3")
+
+PLACEMENTS = ("reward", "loss")
+
+
+@dataclass(frozen=True)
+class KLEstimates:
+    """Three estimates of KL(p||q) from one sample, in nats: ``k1``, ``k2`` and ``k3``."""
+
+    k1: float
+    k2: float
+    k3: float
+
+
+def kl_estimates(log_p: float, log_q: float) -> KLEstimates:
+    """What one sample of p says about KL(p||q): with ``d = log_p - log_q``, k1 is d, k2 is d^2/2, k3 is e^-d - 1 + d.
+
+    k3 keeps its digits where d is tiny.
+
+    Args:
+        log_p: log-probability of the sample under p, from which it was drawn; finite.
+        log_q: its log-probability under q; finite.
+
+    Raises:
+        ValueError: an argument is not finite; the message names it and its value.
+        OverflowError: ``log_q`` is more than 709 above ``log_p``, so that no float holds k3.
+
+    Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
+    """
+    raise NotImplementedError("13-kl-estimates: not written yet")
+
+
+def estimator_moments(p: Sequence[float], q: Sequence[float], estimator: str) -> tuple[float, float]:
+    """Mean and variance of one sample's estimate of KL(p||q), exactly, over all outcomes.
+
+    Args:
+        p: probabilities of the outcomes, from which samples are drawn. Outcomes of probability 0 are never drawn.
+        q: probabilities of the same outcomes under the reference, > 0 wherever that of p is.
+        estimator: ``"k1"``, ``"k2"`` or ``"k3"``.
+
+    Raises:
+        ValueError: an unknown estimator, lengths that differ or are 0, an entry that is negative or not finite, a sum
+            that is more than 1e-6 away from 1, or a q that is 0 where p is not.
+
+    Source: Schulman (2020), http://joschu.net/blog/kl-approx.html.
+    """
+    raise NotImplementedError("13-estimator-moments: not written yet")
+
+
+def expected_kl_gradient(
+    logits: Sequence[float], reference_logits: Sequence[float], estimator: str, placement: str
+) -> list[float]:
+    """Expected gradient of a KL term with respect to the logits of the policy, a softmax that samples are drawn from.
+
+    No gradient passes through the sampling. As a ``loss`` the estimate itself is differentiated through the policy's
+    log-probability: E[dk/dlog p * grad log p]. In the ``reward`` it is a number, times the score: E[k * grad log p],
+    the direction opposite to an ascent on the reward ``-k``.
+
+    Args:
+        logits: of the policy, one for each outcome, of which there is at least one; finite.
+        reference_logits: of the reference; as many, finite.
+        estimator: ``"k1"``, ``"k2"`` or ``"k3"``, as :func:`kl_estimates` has them.
+        placement: ``"loss"`` or ``"reward"``.
+
+    Returns:
+        One number for each logit; they sum to 0.
+
+    Raises:
+        ValueError: an unknown name, lengths that differ or are 0, or a logit that is not finite.
+
+    Source: Schulman (2020), http://joschu.net/blog/kl-approx.html; Tang and Munos (2025), arXiv:2506.09477.
+    """
+    raise NotImplementedError("13-expected-kl-gradient: not written yet")
+
+
+def tilted_policy(reference: Sequence[float], rewards: Sequence[float], beta: float) -> list[float]:
+    """The policy that maximises ``E[reward] - beta KL(policy||reference)``: ``reference e^(reward/beta)``, normalised.
+
+    Args:
+        reference: probabilities of the outcomes. An outcome of probability 0 keeps it, whatever its reward.
+        rewards: of the same outcomes; finite.
+        beta: price of a nat; positive. However small, nothing overflows.
+
+    Raises:
+        ValueError: lengths differ or are 0, an entry of ``reference`` is negative or not finite, its sum is more than
+            1e-6 away from 1, or another argument is out of range.
+
+    Source: Korbak et al. (2022), arXiv:2205.11275, section 3; Rafailov et al. (2023), arXiv:2305.18290, equation 4.
+    """
+    raise NotImplementedError("13-tilted-policy: not written yet")

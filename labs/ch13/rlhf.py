@@ -1,0 +1,201 @@
+# Generated from solutions/ch13/rlhf.py by make stubs. Write the bodies; names and signatures stay.
+"""The tensors of one RLHF step: masks, log-probabilities, rewards of tokens, advantages and losses.
+
+Shapes: ``B`` responses of ``T`` tokens after prompts of ``P``; ``S = P + T``; a vocabulary of ``V``. A mask is 1 on the
+real tokens of a response and 0 elsewhere, of any type; every response has a real token. What other tensors hold where
+the mask is 0 never counts, whatever it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def response_mask(tokens: Tensor, eos: int) -> Tensor:
+    """1 on the tokens of a response up to and including its first end-of-sequence token, 0 after it.
+
+    Args:
+        tokens: responses without their prompts, [B, T], integers.
+        eos: the token that ends a response. One that never does is all real.
+
+    Returns:
+        [B, T], float32.
+    """
+    raise NotImplementedError("13-response-mask: not written yet")
+
+
+def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
+    """The log-probability of each token of the responses, given all tokens before it.
+
+    Args:
+        logits: of one pass over prompts and responses, [B, S, V]; those at position t are about token t + 1.
+        tokens: prompts and responses, [B, S].
+        prompt_length: P, an integer, at least 1 and below S.
+
+    Returns:
+        [B, S - P], of the type of ``logits``.
+
+    Raises:
+        ValueError: ``prompt_length`` is out of range.
+    """
+    raise NotImplementedError("13-response-log-probs: not written yet")
+
+
+def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor, beta: float) -> Tensor:
+    """The reward of each token: a penalty for leaving the reference, and the score on the last real token.
+
+    Args:
+        scores: one for each response, [B].
+        log_probs: of the policy that wrote the tokens, [B, T].
+        ref_log_probs: of the reference, [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        beta: price of one nat, per token; not negative.
+
+    Returns:
+        [B, T], 0 where masked. A row sums to its score minus ``beta`` times the sum of ``log_probs - ref_log_probs``.
+
+    Raises:
+        ValueError: shapes do not fit, a row of the mask has no 1, or ``beta`` is out of range.
+
+    Source: Ziegler et al. (2019), arXiv:1909.08593; Ouyang et al. (2022), arXiv:2203.02155.
+    """
+    raise NotImplementedError("13-token-rewards: not written yet")
+
+
+def masked_gae(
+    rewards: Tensor, values: Tensor, mask: Tensor, discount: float = 1.0, gae_lambda: float = 0.95
+) -> tuple[Tensor, Tensor]:
+    """Generalised advantage estimates of the real tokens, and the returns that the critic should have predicted.
+
+    Masked tokens, also those inside a response, are skipped: the next value and the running sum of a real token are
+    those of the next real token. After the last one the value is 0.
+
+    Args:
+        rewards: [B, T].
+        values: of the critic before each token, [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        discount: gamma, from 0 to 1.
+        gae_lambda: from 0 to 1.
+
+    Returns:
+        Advantages and returns, both [B, T] and 0 where masked; a return is advantage plus value.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask has no 1, or a factor is out of range.
+
+    Source: Schulman et al. (2016), arXiv:1506.02438, eq. 16.
+    """
+    raise NotImplementedError("13-masked-gae: not written yet")
+
+
+def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
+    """Values of the real tokens with mean 0 and variance 1 over the whole batch.
+
+    Args:
+        values: [B, T].
+        mask: [B, T]; where it is 0, the values may be anything, nan and infinities too.
+        eps: added to the (population) variance; not negative.
+
+    Returns:
+        [B, T], 0 where masked.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask has no 1, or ``eps`` is out of range.
+    """
+    raise NotImplementedError("13-masked-whiten: not written yet")
+
+
+@dataclass(frozen=True)
+class LossStats:
+    """What one pass over a batch says about how far the policy has moved.
+
+    Attributes:
+        outside_fraction: share of the real tokens whose ratio is further than ``clip`` from 1.
+        clipped_fraction: share of the real tokens whose clipped term is smaller than the other: they send no gradient.
+        approx_kl: mean of ``ratio - 1 - log ratio``, nats per token; infinite where a ratio overflows.
+    """
+
+    outside_fraction: float
+    clipped_fraction: float
+    approx_kl: float
+
+
+def policy_loss(
+    log_probs: Tensor, old_log_probs: Tensor, advantages: Tensor, mask: Tensor, clip: float = 0.2
+) -> tuple[Tensor, LossStats]:
+    """The clipped policy loss of PPO, averaged over the real tokens of the batch, and its statistics.
+
+    A token whose clipped term is the smaller one sends a gradient of 0, even where its ratio overflows.
+
+    Args:
+        log_probs: of the policy that learns, [B, T]; the gradient flows here.
+        old_log_probs: of the policy that wrote the tokens, [B, T].
+        advantages: [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        clip: epsilon; positive.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
+
+    Source: Schulman et al. (2017), arXiv:1707.06347, eq. 7.
+    """
+    raise NotImplementedError("13-policy-loss: not written yet")
+
+
+def value_loss(values: Tensor, old_values: Tensor, returns: Tensor, mask: Tensor, clip: float = 0.2) -> Tensor:
+    """Half the mean squared error of the critic over the real tokens, where a step further than ``clip`` gains nothing.
+
+    Of two errors, that of the value and that of the value clamped to within ``clip`` of its old one, the larger counts.
+
+    Args:
+        values: of the critic that learns, [B, T]; the gradient flows here.
+        old_values: of the critic at the time of the rollout, [B, T].
+        returns: what it should have predicted, [B, T].
+        mask: [B, T]; where it is 0, the others may hold anything, nan and infinities too.
+        clip: positive.
+
+    Raises:
+        ValueError: shapes differ, a row of the mask has no 1, or ``clip`` is out of range.
+
+    Source: OpenAI Baselines, ppo2 (2017); Huang et al. (2024), arXiv:2403.17031.
+    """
+    raise NotImplementedError("13-value-loss: not written yet")
+
+
+def preference_loss(chosen: Tensor, rejected: Tensor) -> Tensor:
+    """The mean negative log-likelihood of preferences: the score of the better answer of a pair should be higher.
+
+    Args:
+        chosen: scores of the preferred answers, [N]; N is at least 1.
+        rejected: scores of the others, [N].
+
+    Raises:
+        ValueError: shapes differ, or there is no pair.
+
+    Source: Bradley and Terry (1952), doi:10.2307/2334029; Ouyang et al. (2022), arXiv:2203.02155, eq. 1.
+    """
+    raise NotImplementedError("13-preference-loss: not written yet")
+
+
+def group_advantages(rewards: Tensor, group_size: int, normalize: bool = True, eps: float = 1e-4) -> Tensor:
+    """The advantage of each response over the other answers to its prompt.
+
+    Args:
+        rewards: [B * G]; the answers to one prompt are next to each other.
+        group_size: G, an integer, at least 2.
+        normalize: whether to divide by the group's (sample) standard deviation plus ``eps``.
+        eps: keeps a group of equal rewards at 0; positive.
+
+    Returns:
+        [B * G].
+
+    Raises:
+        ValueError: ``group_size`` or ``eps`` is out of range, or the rewards are not whole groups.
+
+    Source: Shao et al. (2024), arXiv:2402.03300; Liu et al. (2025), arXiv:2503.20783, without the division.
+    """
+    raise NotImplementedError("13-group-advantages: not written yet")

@@ -1,0 +1,56 @@
+# Generated from solutions/ch14/off_policy.py by make stubs. Write the bodies; names and signatures stay.
+"""Training on what another policy wrote: importance weights, truncated or masked, and how many samples they leave.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def importance_weights(
+    target: Sequence[float],
+    behaviour: Sequence[float],
+    cap: float | None = None,
+    mode: str = "truncate",
+    level: str = "token",
+) -> list[float]:
+    """How much likelier the target policy is to write each token than the policy that wrote it.
+
+    The weight of a token is ``exp(target - behaviour)``. With the weights, averages over what the behaviour policy
+    wrote are averages under the target.
+
+    Args:
+        target: log-probabilities of the tokens of one response under the policy that is to be trained; finite.
+        behaviour: log-probabilities of the same tokens under the policy that wrote them; finite.
+        cap: the largest weight that is trusted, positive; None trusts all.
+        mode: what becomes of a weight above the cap: ``"truncate"`` makes it the cap, ``"mask"`` makes it 0.
+        level: ``"token"``, or ``"sequence"``: one weight for the whole response, the product of its tokens' weights,
+            which is then capped and given to every token.
+
+    Returns:
+        One weight for each token; infinite where there is no cap and it is too large for a float.
+
+    Raises:
+        ValueError: the lengths differ, or an argument is outside its range.
+
+    Source: truncation is that of V-trace, Espeholt et al. (2018), arXiv:1802.01561, section 4.1.
+    """
+    raise NotImplementedError("14-importance-weights: not written yet")
+
+
+def effective_sample_size(weights: Sequence[float]) -> float:
+    """How many equally weighted samples vary as little as these: ``(sum w)^2 / sum w^2``.
+
+    Between 1 (one weight has it all) and the number of weights (all are equal); 0 where no weight is positive.
+
+    Args:
+        weights: not negative, finite.
+
+    Raises:
+        ValueError: a weight is negative or not finite.
+
+    Source: Kong (1992), A note on importance sampling using standardized weights.
+    """
+    raise NotImplementedError("14-effective-sample-size: not written yet")

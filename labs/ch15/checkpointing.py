@@ -1,0 +1,118 @@
+# Generated from solutions/ch15/checkpointing.py by make stubs. Write the bodies; names and signatures stay.
+"""How often to save a training job that failures interrupt, what that wastes, and what a failure costs.
+
+Standard library only. Times are in seconds, but any one unit will do: the same unit comes out.
+"""
+
+from __future__ import annotations
+
+import math
+
+
+def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str = "daly") -> float:
+    """Useful compute between the end of one checkpoint and the start of the next that wastes the least time.
+
+    Checkpoint too often and the job writes; too rarely and it repeats work after a failure. Failures come at random
+    (exponential), also during a checkpoint or a restart. The time of a restart does not move the optimum: it multiplies
+    the expected wall-clock by a constant, so there is no argument for it. With C = ``checkpoint_time``, M = ``mtbf``:
+
+    * ``"young"``: ``sqrt(2 C M)``, first order, for C much smaller than M. It has no guard: beyond C = M/2 it is longer
+      than the MTBF itself.
+    * ``"daly"``: ``sqrt(2 C M) (1 + sqrt(x)/3 + x/9) - C`` with ``x = C/(2M)`` while C < 2M, else M.
+    * ``"exact"``: the minimum of ``(M/t) (exp((t + C)/M) - 1)``, the expected wall-clock per unit of work: ``t = M u``
+      with ``u + ln(1 - u) + C/M = 0`` and 0 < u < 1.
+
+    Args:
+        checkpoint_time: time the job stands still for one checkpoint (the stall, not a write in the background); > 0.
+        mtbf: mean time between failures of the whole job (one machine's, divided by the number of machines); > 0.
+        method: ``"young"``, ``"daly"`` or ``"exact"``.
+
+    Returns:
+        The interval in the unit of the arguments. Checkpoints start every interval plus ``checkpoint_time``.
+
+    Raises:
+        ValueError: a time is a bool, not finite or not positive, or there is no such method; the message names the
+            argument and its value.
+
+    Sources: Young (1974), doi:10.1145/361147.361115. Daly (2006), doi:10.1016/j.future.2004.11.016.
+    """
+    raise NotImplementedError("cap-optimal-checkpoint-interval: not written yet")
+
+
+def checkpoint_waste(interval: float, checkpoint_time: float, mtbf: float, restart_time: float = 0.0) -> float:
+    """The expected share of a long run's wall-clock that is no useful compute.
+
+    Writing checkpoints, work that is lost and done again, and restarts. Failures come at random (exponential), also
+    during a checkpoint and a restart; one in the checkpoint loses the interval before it. With t = ``interval`` and the
+    other letters as their names, the expected wall-clock per unit of work is ``(M/t) exp(R/M) (exp((t + C)/M) - 1)``:
+    the waste is 1 minus its inverse. (Idle over *useful* time, w/(1 - w), is the overhead.)
+
+    Args:
+        interval: useful compute between two checkpoints; positive, finite.
+        checkpoint_time: time the job stands still for one; not negative, finite.
+        mtbf: mean time between failures of the whole job; positive, finite.
+        restart_time: from a failure until the job computes again; not negative, finite. All four in one unit.
+
+    Returns:
+        From 0 to 1; 1.0 where the exponential leaves the range of floats.
+
+    Raises:
+        ValueError: an argument is outside its range or not finite; the message names it and its value.
+
+    Source: Daly (2006), doi:10.1016/j.future.2004.11.016, equation 20.
+    """
+    raise NotImplementedError("cap-checkpoint-waste: not written yet")
+
+
+def checkpoint_write_time(
+    parameters: float, bytes_per_parameter: float, writers: int, writer_bandwidth: float, storage_bandwidth: float
+) -> float:
+    """Seconds that a sharded checkpoint takes to write: every writer has a link, and all share one storage.
+
+    Args:
+        parameters: of the whole model; not negative, finite.
+        bytes_per_parameter: not negative, finite. 12 is Adam in fp32 (master copy of the weight and two moments), from
+            which the bf16 weights are a cast; 14 stores them too. Gradients are not stored.
+        writers: processes that write a part each, an integer >= 1.
+        writer_bandwidth: of one writer's link, bytes/s; positive, finite.
+        storage_bandwidth: of the storage, all writers together, bytes/s; positive, finite.
+
+    Raises:
+        ValueError: an argument is outside its range or not finite; the message names it and its value.
+    """
+    raise NotImplementedError("cap-checkpoint-write-time: not written yet")
+
+
+def failure_cost(
+    interval: float, checkpoint_time: float, mtbf: float, restart_time: float, gpus: int, price_per_gpu_hour: float
+) -> float:
+    """Dollars that one failure costs: the work that is lost with it, and the restart, on all GPUs.
+
+    A failure strikes somewhere between the end of one checkpoint and the end of the next, ``l = interval +
+    checkpoint_time`` later. Given that it does, the expected time since the former is ``M - l/(exp(l/M) - 1)``, about
+    ``l/2``.
+
+    Args:
+        interval: useful compute between two checkpoints, seconds; positive, finite.
+        checkpoint_time: seconds that the job stands still for one; not negative, finite.
+        mtbf: M, mean seconds between failures of the whole job; positive, finite.
+        restart_time: seconds; not negative, finite. A failure of the restart itself is another failure.
+        gpus: of the whole job, an integer >= 1.
+        price_per_gpu_hour: dollars; not negative, finite.
+
+    Raises:
+        ValueError: an argument is outside its range or not finite; the message names it and its value.
+
+    Source: Daly (2006), doi:10.1016/j.future.2004.11.016, section 3.
+    """
+    raise NotImplementedError("cap-failure-cost: not written yet")
+
+
+def debug_interval(checkpoint_seconds: float, mtbf_hours: float) -> float:
+    """Young's checkpoint interval, ``sqrt(2 C M)``, in minutes.
+
+    Args:
+        checkpoint_seconds: C, time the job stands still for one checkpoint, seconds; positive.
+        mtbf_hours: M, mean time between failures of the whole job, hours; positive.
+    """
+    return math.sqrt(2 * checkpoint_seconds * mtbf_hours) * 60

@@ -1,0 +1,105 @@
+# Generated from solutions/ch15/flops.py by make stubs. Write the bodies; names and signatures stay.
+"""Parameters, floating-point operations and utilization of a training run, from the model's shape. Standard library.
+
+>>> parameter_count(126, 16_384, 128, 8, 128, 53_248, 128_256)
+405853388800
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def parameter_count(
+    layers: int,
+    hidden: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    ffn: int,
+    vocab: int,
+    gated: bool = True,
+    tied_embeddings: bool = False,
+) -> int:
+    """Parameters of a decoder with RMSNorm, no biases and no table of positions.
+
+    A layer has four attention matrices (queries and output are ``heads * head_dim`` wide, keys and values ``kv_heads *
+    head_dim``), the matrices of its feed-forward block, and two norms with ``hidden`` weights each. Around the layers
+    stand the embedding, a last norm and the head, which has the embedding's size.
+
+    Args:
+        layers: blocks; like all sizes here an integer >= 1.
+        hidden: width of the residual stream. ``heads * head_dim`` need not be equal to it.
+        heads: query heads.
+        kv_heads: key and value heads; must divide ``heads``.
+        head_dim: width of one head.
+        ffn: inner width of the feed-forward block.
+        vocab: rows of the embedding.
+        gated: the feed-forward block has three matrices (SwiGLU), otherwise two.
+        tied_embeddings: the head is the embedding, counted once.
+
+    Raises:
+        ValueError: a size is not an integer >= 1, or ``kv_heads`` does not divide ``heads``.
+
+    Sources: Shazeer (2020), arXiv:2002.05202 (the gate); Ainslie et al. (2023), arXiv:2305.13245 (fewer key and value
+    heads). Counts of released models check it.
+    """
+    raise NotImplementedError("cap-parameter-count: not written yet")
+
+
+def training_flops(
+    parameters: float,
+    phases: Sequence[tuple[float, int]],
+    layers: int = 0,
+    width: int = 0,
+    causal: bool = False,
+) -> float:
+    """Floating-point operations of a training run whose sequences may grow from phase to phase.
+
+    A token costs 6 per matrix parameter, and for attention 12 per layer, unit of width and position of its sequence
+    (forward and backward; the whole square of scores, because utilization is reported that way), or half of that.
+
+    Args:
+        parameters: those in matrices that a token is multiplied with (the head, not the look-up in the embedding);
+            not negative, finite.
+        phases: pairs of tokens seen (not negative, finite) and tokens of one sequence (an integer >= 1).
+        layers: blocks, an integer >= 0; 0 leaves attention out.
+        width: ``heads * head_dim``, an integer >= 0.
+        causal: count only the half of the attention that a causal model needs.
+
+    Returns:
+        FLOP of all phases; 0.0 without phases.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Sources: Kaplan et al. (2020), arXiv:2001.08361, section 2.1; Chowdhery et al. (2022), arXiv:2204.02311, appendix B.
+    """
+    raise NotImplementedError("cap-training-flops: not written yet")
+
+
+def utilization(
+    tokens_per_second: float, flops_per_token: float, gpus: int, peak: float, recomputed_forward: float = 0.0
+) -> tuple[float, float]:
+    """Model and hardware FLOPs utilization, MFU and HFU: the share of the peak that a run makes use of.
+
+    MFU counts the operations that the model needs, HFU also those that are done twice: a forward pass is a third of a
+    step, and ``recomputed_forward`` of it is computed again in the backward pass.
+
+    Args:
+        tokens_per_second: of the whole job; not negative, finite.
+        flops_per_token: forward and backward, nothing recomputed; positive, finite.
+        gpus: an integer >= 1.
+        peak: of one GPU, dense, FLOP/s; positive, finite. A data sheet may print the peak with sparsity instead.
+        recomputed_forward: share of the forward pass that is computed again, from 0 to 1.
+
+    Returns:
+        ``(mfu, hfu)``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Sources: Chowdhery et al. (2022), arXiv:2204.02311, section 4.1 (MFU); Korthikanti et al. (2022), arXiv:2205.05198,
+    section 6.3 (HFU).
+    """
+    raise NotImplementedError("cap-utilization: not written yet")

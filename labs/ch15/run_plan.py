@@ -1,0 +1,145 @@
+# Generated from solutions/ch15/run_plan.py by make stubs. Write the bodies; names and signatures stay.
+"""One training run on paper: layers on stages, memory of each stage, traffic of each GPU, causes of interruptions.
+
+Standard library only. A ``model`` is a shape with the fields of ``rankzero.models.Model``; the feed-forward block is
+taken to be gated, the head to be a matrix of its own, and every layer to be dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved_last: int = 0) -> list[int]:
+    """How many layers each pipeline stage holds, when embedding and head count as some layers each.
+
+    Layers and reserved places are spread evenly. Those that are left over go to the *last* stages, one each: they hold
+    the fewest micro-batches. Then the reserved places are taken away again. A stage may be left without a layer.
+
+    Args:
+        layers: of the model, an integer >= 1.
+        stages: pipeline stages, an integer >= 1.
+        reserved_first: layers that the embedding stands for, an integer >= 0.
+        reserved_last: layers that the head stands for, an integer >= 0.
+
+    Returns:
+        One number for each stage, the first stage first.
+
+    Raises:
+        ValueError: an argument is outside its range; there are more stages than layers and reserved places; or a stage
+            would have a negative number of layers.
+
+    Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2: one layer fewer on the first and on the last stage.
+    """
+    raise NotImplementedError("cap-partition-layers: not written yet")
+
+
+def memory_per_stage(
+    model: Any,
+    partition: Sequence[int],
+    tp: int,
+    cp: int,
+    dp: int,
+    microbatches: int,
+    tokens: float,
+    shard: str = "optimizer+gradients",
+    gradient_bytes: float = 4,
+    recompute: str = "none",
+) -> list[dict[str, float]]:
+    """Bytes that one GPU of each pipeline stage holds, under the 1F1B schedule.
+
+    The parameters of a stage are those of its layers, of the embedding on the first stage, of the last norm and the
+    head on the last one; tensor parallelism divides them by ``tp``. Each takes 2 bytes as a weight, ``gradient_bytes``
+    as a gradient and 12 as optimizer state (Adam in fp32: master copy and two moments). ``shard`` divides some of it by
+    ``cp * dp``.
+
+    Stage i of p keeps the activations of ``min(microbatches, p - i)`` micro-batches. For one token and layer these are,
+    with h = ``hidden``, A = ``heads * head_dim``, K = ``kv_heads * head_dim`` and f = ``ffn``, ``2 (4h + 2A + 2K +
+    4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` when the outputs of the norms, of the SiLU and of its
+    product are computed again (``"selective"``); ``2h``, the layer's input, when everything is (``"full"``). ``tp``
+    (with sequence parallelism) and ``cp`` divide the tokens. The one layer that is alive while it is computed again is
+    not counted, nor are norm statistics and the log-sum-exp of the attention.
+
+    Args:
+        model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
+        partition: layers of each stage, as from ``partition_layers``; not negative, the sum must be ``model.layers``.
+        tp: tensor-parallel ranks, an integer >= 1.
+        cp: context-parallel ranks, an integer >= 1.
+        dp: data-parallel ranks, an integer >= 1.
+        microbatches: of one replica and step, an integer >= 1.
+        tokens: of one micro-batch (sequences times their length); positive, finite.
+        shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
+        gradient_bytes: of one gradient; not negative, finite.
+        recompute: ``"none"``, ``"selective"`` or ``"full"``.
+
+    Returns:
+        For each stage ``parameters`` (the weights), ``states`` (gradients and optimizer), ``activations`` and
+        ``total``, all in bytes.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Sources: Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1; Korthikanti et al. (2022), arXiv:2205.05198,
+    section 4.
+    """
+    raise NotImplementedError("cap-memory-per-stage: not written yet")
+
+
+def traffic_per_gpu(
+    model: Any,
+    tp: int,
+    cp: int,
+    pp: int,
+    dp: int,
+    microbatches: int,
+    tokens: float,
+    virtual_stages: int = 1,
+    recompute: str = "none",
+) -> dict[str, float]:
+    """Bytes that one GPU of an inner stage, with ``ceil(layers / pp)`` layers, sends in one optimizer step.
+
+    With A = ``2 * tokens * hidden / cp``, the bytes of a layer's input, each micro-batch and layer needs, over rings,
+
+    * 4 all-reduces of A over ``tp`` ranks (or as many pairs of all-gather and reduce-scatter), 2 forward and 2
+      backward, and 2 more when ``recompute`` is ``"full"``;
+    * over ``cp`` ranks the all-gather of keys and values, ``4 * tokens * kv_heads * head_dim / tp`` bytes, the
+      reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
+
+    A micro-batch crosses to the next stage and back with A / tp bytes, ``virtual_stages`` times. Once a step the
+    gradients of the stage are reduce-scattered in fp32 and its weights all-gathered in bf16 over ``cp * dp`` ranks.
+
+    Args:
+        model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
+        tp: tensor-parallel ranks, an integer >= 1.
+        cp: context-parallel ranks, an integer >= 1.
+        pp: pipeline stages, an integer >= 1; one stage sends nothing to another.
+        dp: data-parallel ranks, an integer >= 1.
+        microbatches: of one replica and step, an integer >= 1.
+        tokens: of one micro-batch, before ``cp`` divides them; positive, finite.
+        virtual_stages: chunks of layers on each stage, an integer >= 1.
+        recompute: ``"none"``, ``"selective"`` (which repeats no collective) or ``"full"``.
+
+    Returns:
+        Bytes by the name of the dimension: ``tp``, ``cp``, ``pp`` and ``dp``.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Llama Team (2024), arXiv:2407.21783, section 3.3.2.
+    """
+    raise NotImplementedError("cap-traffic-per-gpu: not written yet")
+
+
+def debug_shares(counts: Mapping[str, int], planned: Sequence[str] = ()) -> dict[str, float]:
+    """How much each cause has of the interruptions that nobody had planned, in per cent.
+
+    Args:
+        counts: interruptions by cause, planned ones too; not all of them are planned.
+        planned: the causes that were planned.
+
+    Returns:
+        Per cent for each cause that was not planned, in the order of ``counts``; together 100.
+    """
+    total = sum(counts.values())
+    return {cause: 100 * count / total for cause, count in counts.items() if cause not in planned}
