@@ -1,6 +1,0 @@
-"""Wrong versions of ``best_placement``. Each is complete in itself, and right in everything else."""
-
-# They carry no types: they are code as learners write it.
-# mypy: disable-error-code="var-annotated"
-
-from __future__ import annotations
