@@ -13,6 +13,7 @@ import sys
 #: Packages of the course that graded code cannot reach, with the reason.
 CLOSED = {
     "solutions": "the reference cannot be imported in grading: write the function yourself, or import it from labs",
+    "experiments": "what the pages run cannot be imported in grading",
     "autograder": "autograder cannot be imported in grading",
     "rankzero": "only rankzero.units can be imported in grading",
 }

@@ -7,7 +7,6 @@ The same inputs give the same bytes. For closed-form items the image needs nothi
 from __future__ import annotations
 
 import hashlib
-import importlib
 import io
 import json
 import re
@@ -137,10 +136,9 @@ def setup(requirements: Sequence[str] = ()) -> str:
 
 
 def chapters_of(items: Items) -> list[str]:
-    """The modules of the bank that hold ``items``, in the order of the book."""
+    """The chapters of the bank that hold ``items``, in the order of the book."""
     wanted = {item.id for item in items}
-    asked = {name: importlib.import_module(f"autograder.bank.{name}").ITEMS for name in bank.CHAPTERS}
-    return [name for name, items in asked.items() if wanted & {item.id for item in items}]
+    return [name for name in bank.CHAPTERS if wanted & {item.id for item in bank.of_chapter(name)}]
 
 
 def minutes(items: Items) -> int:
@@ -167,7 +165,7 @@ def pins(constraints: str) -> list[str]:
 def _sources(items: Items, chapters: Iterable[str]) -> dict[str, Path]:
     """The files of the course by their path in the zip file."""
     builds = [item for item in items if isinstance(item, Build)]
-    roots = [*ROOTS, *(f"autograder.bank.{chapter}" for chapter in chapters)]
+    roots = [*ROOTS, *(f"autograder.bank.{chapter}.items" for chapter in chapters)]
     roots += [f"solutions.{item.home}" for item in builds]
     roots += [f"autograder.probes.{item.probe.partition('.')[0]}" for item in builds if item.probe]
     return {path.relative_to(closure.ROOT).as_posix(): path for path in closure.modules(roots).values()}

@@ -21,7 +21,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 
 #: Packages of the course, never visible to a child even where they are installed.
-OURS = ("solutions", "autograder", "labs", "demos")
+OURS = ("solutions", "autograder", "labs", "experiments", "demos")
 
 #: What every interpreter needs to run and to load its libraries.
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 OURS = str(Path(__file__).parent) + os.sep
 STANDARD = sysconfig.get_path("stdlib") + os.sep
-INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](?!(?:labs|solutions|demos|autograder)[/\\])")
+INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](?!(?:labs|solutions|experiments|demos|autograder)[/\\])")
 CELL = re.compile(r"ipykernel_\d+|^<?ipython-input-|[/\\]ipython-input-")
 
 

@@ -44,7 +44,7 @@ TENSORS = {"torch"}
 #: really use.
 CLIENTS = {"openai", "gymnasium"}
 
-BANK = [f"autograder.bank.{name}" for name in bank.CHAPTERS]
+BANK = [f"autograder.bank.{name}.items" for name in bank.CHAPTERS]
 
 
 def modules(room: str) -> Iterator[tuple[str, Path]]:

@@ -27,7 +27,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from tools.common import CACHE, ROOT
 
 CELL_TIMEOUT = 120  # seconds
-PACKAGES = ("rankzero", "solutions", "autograder")
+PACKAGES = ("rankzero", "solutions", "experiments", "autograder")
 KEPT = 3  # caches of older states, so that going back is cheap
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -1,38 +1,23 @@
-"""Every item of the course, one module per chapter, found by id or by the name of its function."""
+"""Every item of the course, one package per chapter, found by id or by the name of its function."""
 
 from __future__ import annotations
 
 import importlib
 
-from autograder.items import Build, Item, Milestone
+from autograder.items import Build, Item, Milestone, package
 
-#: Chapter modules in the order of the book.
-CHAPTERS = (
-    "ch01_first_program",
-    "ch02_point_to_point",
-    "ch03_collectives",
-    "ch04_topology",
-    "ch05_data_parallel",
-    "ch06_tensor_parallel",
-    "ch07_pipeline_expert",
-    "ch08_server",
-    "ch09_kv_cache",
-    "ch10_scheduling",
-    "ch11_decoding",
-    "ch12_rl",
-    "ch13_rlhf",
-    "ch14_systems",
-    "capstone",
-)
+#: The chapters' packages in the order of the book; the last is the capstone's.
+CHAPTERS = tuple(f"ch{number:02}" for number in range(1, 16))
 
 
-def _module(chapter: str):
-    return importlib.import_module(f"autograder.bank.{chapter}")
+def of_chapter(chapter: str) -> tuple[Item, ...]:
+    """The items of a chapter, ``"ch05"``, in the order of its page; no other chapter is imported."""
+    return importlib.import_module(f"autograder.bank.{chapter}.items").ITEMS
 
 
 def items() -> tuple[Item, ...]:
     """All items, in the order of the book."""
-    return tuple(item for chapter in CHAPTERS for item in _module(chapter).ITEMS)
+    return tuple(item for chapter in CHAPTERS for item in of_chapter(chapter))
 
 
 def builds() -> tuple[Build, ...]:
@@ -42,16 +27,17 @@ def builds() -> tuple[Build, ...]:
 
 def milestones() -> tuple[Milestone, ...]:
     """Programs that must learn something; they stand beside the items and are asked for by name."""
-    return _module("ch12_milestones").MILESTONES
+    return importlib.import_module("autograder.bank.ch12.milestones").MILESTONES
 
 
 def find(identifier: str) -> Item:
-    """The item with this id.
+    """The item with this id; only its own chapter is imported.
 
     Raises:
         KeyError: there is none; the message lists ids that look alike.
     """
-    for item in items():
+    chapter = package(identifier)
+    for item in of_chapter(chapter) if chapter in CHAPTERS else ():
         if item.id == identifier:
             return item
     import difflib

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from autograder import compare, conclusions, trusted, values
-from autograder.bank import cap_layout, cap_layout_questions
-from autograder.bank import capstone as bank
+from autograder.bank.ch15 import items as bank
+from autograder.bank.ch15 import layout, layout_questions
 from autograder.items import Build, Case, Choice, Question
 from autograder.probes import cap
 from rankzero.models import LLAMA3_405B
@@ -109,7 +109,7 @@ def test_a_rounded_exponent_explains_the_gap():
 
 
 def test_selective_recomputation_is_what_fits():
-    most = [max(cap_layout_questions.stage_gigabytes(kind, "optimizer")) for kind in cap_layout.RECOMPUTE]
+    most = [max(layout_questions.stage_gigabytes(kind, "optimizer")) for kind in layout.RECOMPUTE]
     assert most == pytest.approx([96.4, 62.2, 23.45], rel=2e-3)
     assert answer("cap-fits").startswith("selective")
 

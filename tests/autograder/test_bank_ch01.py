@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from autograder import compare, predicting, trusted
-from autograder.bank import ch01_first_program as bank
+from autograder.bank.ch01 import items as bank
 from autograder.items import Build, Choice, Question
 from experiments.ch01.launching import launched
 from experiments.ch01.sampler_visits import sampler_orders

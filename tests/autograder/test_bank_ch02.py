@@ -8,8 +8,8 @@ import struct
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch02_point_to_point as bank
-from autograder.bank import ch02_rules as rules
+from autograder.bank.ch02 import items as bank
+from autograder.bank.ch02 import rules
 from autograder.items import Build, Case, Choice, Question, Tensor
 from experiments.ch02 import blocking_rings, mismatches
 from rankzero import world

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from autograder import compare, judge, trusted
-from autograder.bank import ch02_point_to_point as bank
-from autograder.bank import ch02_rules as rules
+from autograder.bank.ch02 import items as bank
+from autograder.bank.ch02 import rules
 from autograder.exam import Exam
 from autograder.items import Build, Case, Tensor
 from rankzero.events import Event

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch04_layouts, ch04_matrices, ch04_rules
-from autograder.bank import ch04_topology as bank
+from autograder.bank.ch04 import items as bank
+from autograder.bank.ch04 import layouts, matrices, rules
 from autograder.items import Build, Case, Choice, Question, Tensor
 from autograder.outcome import Outcome
 from rankzero.events import Event
@@ -102,10 +102,10 @@ def test_three_sizes_and_their_winners():
 
 
 def test_the_matrices_of_the_bank_are_those_of_the_page():
-    mesh = ch04_layouts.cube_mesh()
+    mesh = layouts.cube_mesh()
     stored = parse_topology(SAMPLES["cube-mesh"].text).links
     assert {a: {b: stored[a][b] for b in mesh[a]} for a in mesh} == mesh
-    links = parse_topology(ch04_matrices.PRINTED).links
+    links = parse_topology(matrices.PRINTED).links
     assert (links["GPU1"]["NIC0"], links["GPU0"]["NIC0"]) == ("SYS", "PXB")
     assert "PXB" in answer("04-numa")
 
@@ -114,11 +114,9 @@ def test_drawn_matrices_are_read_back_as_they_were_drawn():
     """The generator of hidden cases against the reference: an oracle for both."""
     for seed in range(40):
         rng = Random(seed)
-        links = ch04_matrices.large(rng) if seed % 8 == 0 else ch04_matrices.machine(rng)
-        columns, tabs = rng.choice(ch04_matrices.COLUMNS), rng.random() < 0.5
-        text = ch04_matrices.printed(
-            rng, links, columns, tabs, underlined=rng.random() < 0.5, legend=rng.random() < 0.5
-        )
+        links = matrices.large(rng) if seed % 8 == 0 else matrices.machine(rng)
+        columns, tabs = rng.choice(matrices.COLUMNS), rng.random() < 0.5
+        text = matrices.printed(rng, links, columns, tabs, underlined=rng.random() < 0.5, legend=rng.random() < 0.5)
         topology = parse_topology(text)
         gpus = {name for name in links if name.startswith("GPU")}
         assert topology.links == links
@@ -199,25 +197,25 @@ def message(source: int, to: int, at: float, size: int = 4) -> list[Event]:
 def test_the_rules_of_a_tree_name_what_is_wrong():
     case = Case(args=tuple((Tensor.of([1.0]),) for _ in range(4)))
     star = [event for r in (1, 2, 3) for event in message(r, 0, r)]
-    assert ch04_rules.tree_messages(case, (), star) == (
+    assert rules.tree_messages(case, (), star) == (
         "rank 0 received 3 messages; a binomial tree of 4 ranks has 2 levels"
     )
     cut = message(1, 0, 0.0, size=2)
-    assert "not the whole tensor of 4 bytes" in str(ch04_rules.tree_messages(case, (), cut))
+    assert "not the whole tensor of 4 bytes" in str(rules.tree_messages(case, (), cut))
     many = [event for at in range(7) for event in message(1, 2, at)]
-    assert str(ch04_rules.tree_messages(case, (), many)).startswith("7 messages were sent by 4 ranks")
+    assert str(rules.tree_messages(case, (), many)).startswith("7 messages were sent by 4 ranks")
     way = [(3, 2), (2, 1), (1, 0), (0, 1), (1, 2), (2, 3)]
     chain = [event for at, pair in enumerate(way) for event in message(*pair, at)]
-    assert str(ch04_rules.tree_levels(case, (), chain)).startswith("6 messages wait for one another")
+    assert str(rules.tree_levels(case, (), chain)).startswith("6 messages wait for one another")
     way = [(1, 0), (3, 2), (2, 0), (0, 2), (0, 1), (2, 3)]
-    assert ch04_rules.tree_levels(case, (), [e for at, pair in enumerate(way) for e in message(*pair, at)]) is None
+    assert rules.tree_levels(case, (), [e for at, pair in enumerate(way) for e in message(*pair, at)]) is None
 
 
 def benchmark(*operations: str, seconds: float = 10.0) -> str | None:
     """What the rule says of one rank that calls these operations, each for a second, and times the last two."""
     case = Case(args=((Tensor.of([1.0]), 2),))
     events = [Event(0, name, (0,), 4, 4, at, at + 1.0) for at, name in enumerate(operations)]
-    return ch04_rules.one_meeting(case, (seconds / 2,), events)
+    return rules.one_meeting(case, (seconds / 2,), events)
 
 
 def test_the_rule_of_a_benchmark_names_what_is_wrong():

@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch05_data_parallel as bank
-from autograder.bank import ch05_ranks, ch05_repairs
+from autograder.bank.ch05 import items as bank
+from autograder.bank.ch05 import ranks as ch05_ranks
+from autograder.bank.ch05 import repairs
 from autograder.items import Build, Case, Choice, Question
 from solutions.ch05.batching import learning_rate_at
 from solutions.ch05.zero import zero_memory, zero_traffic
@@ -231,7 +232,7 @@ def test_times_of_streams_are_exact_in_binary():
 
 
 def test_the_wrong_programs_are_the_labs_and_fail():
-    for item in ch05_repairs.ITEMS:
+    for item in repairs.ITEMS:
         assert item.slips[0].program is item.wrong
         assert wrong_cases(item, item.wrong) >= 3
 

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from autograder import trusted_worlds
-from autograder.bank.ch05_worlds import ITEMS
+from autograder.bank.ch05.worlds import ITEMS
 from autograder.items import Build, Case
 from autograder.judge import compare
 from autograder.probes import ch05 as probes

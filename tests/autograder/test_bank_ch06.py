@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch06_rules
-from autograder.bank import ch06_tensor_parallel as bank
+from autograder.bank.ch06 import items as bank
+from autograder.bank.ch06 import rules
 from autograder.items import Build, Case, Choice, Question, Tensor
 from rankzero.events import Event
 from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
@@ -221,7 +221,7 @@ def test_collectives_of_one_tensor_are_right():
 def calls(*made: tuple[int, str, int]) -> str | None:
     """What the rule says of these calls on two ranks, where one all-reduce of 16 bytes is allowed to each."""
     events = [Event(rank, operation, (0, 1), sent, sent) for rank, operation, sent in made]
-    rule = ch06_rules.calls_at_most(lambda case: [("all_reduce", 16)], "one sum is enough")
+    rule = rules.calls_at_most(lambda case: [("all_reduce", 16)], "one sum is enough")
     return rule(Case(args=((), ())), (), events)
 
 
@@ -236,7 +236,7 @@ def test_the_rule_names_what_is_too_much():
 
 
 def test_one_rank_alone_may_call_what_it_likes():
-    rule = ch06_rules.calls_at_most(lambda case: [], "nothing")
+    rule = rules.calls_at_most(lambda case: [], "nothing")
     assert rule(Case(args=((),)), (), [Event(0, "all_reduce", (0,), 8, 8)]) is None
 
 

@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch07_layout_questions, ch07_times
-from autograder.bank import ch07_pipeline_expert as bank
+from autograder.bank.ch07 import items as bank
+from autograder.bank.ch07 import layout_questions, times
 from autograder.conclusions import ch07
 from autograder.items import Build, Case, Choice, Order, Question
 from rankzero.layouts import Job
@@ -86,7 +86,7 @@ def test_what_1f1b_changes():
 
 
 def test_which_of_the_plans_fits_and_is_near_the_best():
-    job, plans = ch07_layout_questions.JOB, ch07_layout_questions.PLANS
+    job, plans = layout_questions.JOB, layout_questions.PLANS
     best = step_time(choose_layout(job), job)
     room = job.gpu_memory * (1 - job.reserve)
     fits = [sum(layout_memory(plan, job)) <= room for plan in plans]
@@ -145,7 +145,7 @@ def test_another_order_that_is_as_fast_and_holds_as_little_is_right():
         ([["0F0"], ["0B0"]], "a stage stands on two ranks"),
         ([["0B0", "0F0"]], "a backward comes before what it needs on its own rank"),
         ([["0F0", "0B0", "0I0"]], "a backward is there whole and in halves"),
-        (ch07_times.CROSSED, "the ranks wait for one another: a deadlock"),
+        (times.CROSSED, "the ranks wait for one another: a deadlock"),
     ],
 )
 def test_the_conclusion_names_what_is_wrong_with_orders(orders, words):
@@ -188,9 +188,9 @@ def plain_bubbles(text: str) -> list[str]:
 
 def pages() -> list[Path]:
     files = {ROOT / "solutions" / item.file for item in EXERCISES.values()}
-    files |= set((ROOT / "solutions").glob("*_07.py")) | set((ROOT / "solutions").glob("layout*.py"))
+    files |= set((ROOT / "experiments").glob("ch07/*.py")) | set((ROOT / "solutions").glob("ch07/layout*.py"))
     files |= {ROOT / "rankzero" / name for name in ("schedules.py", "schedule_figures.py", "layouts.py")}
-    return sorted(files | set((ROOT / "autograder" / "bank").glob("ch07_*.py")))
+    return sorted(files | set((ROOT / "autograder" / "bank").glob("ch07/*.py")))
 
 
 @pytest.mark.parametrize("file", pages(), ids=lambda file: file.name)

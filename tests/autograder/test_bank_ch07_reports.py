@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from autograder import bank, edits, trusted
-from autograder.bank import ch07_layouts, wrong_schedules
+from autograder.bank.ch07 import layouts, wrong_schedules
 from autograder.items import Build
 from rankzero.layouts import Layout
 from rankzero.models import LLAMA2_13B, MIXTRAL_8X7B
@@ -58,7 +58,7 @@ def test_no_mesh_of_what_is_no_count(value):
 @pytest.mark.parametrize("name", ["tp", "cp", "pp", "dp", "ep", "virtual_stages"])
 @pytest.mark.parametrize("value", [0, -1, True, 1.0])
 def test_a_layout_of_no_sizes_is_refused_by_name(name, value):
-    job = replace(ch07_layouts.MIDDLE, model=MIXTRAL_8X7B)
+    job = replace(layouts.MIDDLE, model=MIXTRAL_8X7B)
     with pytest.raises(ValueError, match=f"{name} must be an integer >= 1"):
         layout.layout_memory(replace(Layout(8, 1, 4, 2), **{name: value}), job)
 
@@ -78,10 +78,10 @@ def test_a_schedule_that_takes_a_boolean_for_one_chunk_loses_points():
 
 
 @pytest.mark.parametrize("apart", [5e-10, 2e-9])
-@pytest.mark.parametrize("job", ch07_layouts.TURNING, ids=repr)
+@pytest.mark.parametrize("job", layouts.TURNING, ids=repr)
 def test_near_ties_are_as_near_as_they_say(job, apart):
     """The layout of the least time is not the simplest, and the answer changes with the width of a tie."""
-    (drawn,) = ch07_layouts._near_tie(Random(1), job, apart).args
+    (drawn,) = layouts._near_tie(Random(1), job, apart).args
     room = drawn.gpu_memory * (1 - drawn.reserve)
     fitting = [one for one in layout.candidates(drawn) if sum(layout.layout_memory(one, drawn)) <= room]
     times = sorted({layout.step_time(one, drawn) for one in fitting})

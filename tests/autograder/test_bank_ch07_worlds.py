@@ -11,8 +11,8 @@ import torch
 import torch.distributed as dist
 
 from autograder import compare, trusted
-from autograder.bank import ch07_rules as rules
-from autograder.bank.ch07_worlds import ITEMS, PIPELINE_STEP, orders
+from autograder.bank.ch07 import rules
+from autograder.bank.ch07.worlds import ITEMS, PIPELINE_STEP, orders
 from autograder.items import Case, Stage, Tensor
 from rankzero.events import Event
 from solutions.ch07.pipeline import pipeline_schedule
@@ -181,9 +181,9 @@ def test_idle_time_is_never_called_by_half_a_name():
     book = json.loads((ROOT / "book" / "07-pipeline-expert.ipynb").read_text(encoding="utf-8"))
     texts = {cell["id"]: "".join(cell["source"]) for cell in book["cells"]}
     files = [
-        *ROOT.glob("solutions/*_07.py"),
-        *ROOT.glob("solutions/pipeline*.py"),
-        *ROOT.glob("autograder/bank/ch07_*.py"),
+        *ROOT.glob("experiments/ch07/*.py"),
+        *ROOT.glob("solutions/ch07/*.py"),
+        *ROOT.glob("autograder/bank/ch07/*.py"),
     ]
     files += [ROOT / "demos" / f"{name}.py" for name in ("pipeline_chart", "pipeline_train", "bubble_sweep", "advisor")]
     texts |= {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}

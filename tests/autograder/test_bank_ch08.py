@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from autograder import compare, conclusions, trusted
-from autograder.bank import ch08_server as bank
-from autograder.bank import wrong_batches
+from autograder.bank.ch08 import items as bank
+from autograder.bank.ch08 import wrong_batches
 from autograder.items import Build, Case, Choice, Order, Question
 from autograder.probes import ch08, ch08_batches, ch08_clock
 from rankzero.tiny import GPT, GPTConfig

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch09_attention, ch09_capacity, ch09_quantization
-from autograder.bank import ch09_kv_cache as bank
+from autograder.bank.ch09 import attention, capacity, quantization
+from autograder.bank.ch09 import items as bank
 from autograder.items import Build, Choice, Question
 from solutions.ch09.radix_cache import RadixCache
 
@@ -150,9 +150,9 @@ def times_top_over_largest(x, bits=8):
 @pytest.mark.parametrize(
     ("item", "program"),
     [
-        (ch09_attention.CACHED_ATTENTION, fused),
-        (ch09_attention.PAGED_ATTENTION, block_by_block),
-        (ch09_quantization.QUANTIZE, times_top_over_largest),
+        (attention.CACHED_ATTENTION, fused),
+        (attention.PAGED_ATTENTION, block_by_block),
+        (quantization.QUANTIZE, times_top_over_largest),
     ],
 )
 def test_other_right_programs_pass(item, program):
@@ -172,4 +172,4 @@ def term_by_term(memory_per_gpu, gpus, weight_bytes, kv_bytes_per_token, usable=
 def test_another_order_of_sums_gives_the_same_tokens():
     """No hidden case lies on the edge between two whole numbers."""
     for key in range(5):
-        assert [fault for fault in faults(ch09_capacity.KV_CAPACITY, term_by_term, key) if fault] == []
+        assert [fault for fault in faults(capacity.KV_CAPACITY, term_by_term, key) if fault] == []

@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted
-from autograder.bank import ch09_blocks, ch09_radix
+from autograder.bank.ch09 import blocks, radix
 from autograder.items import Build, Debug, Slip
 from solutions.ch09.block_manager import OutOfBlocks
 from tests.autograder import handed_in
 
-ITEMS: tuple[Build, ...] = (*ch09_blocks.ITEMS, *ch09_radix.ITEMS)
+ITEMS: tuple[Build, ...] = (*blocks.ITEMS, *radix.ITEMS)
 SLIPS = [(item, slip) for item in ITEMS for slip in item.slips]
 
 
@@ -56,13 +56,13 @@ def test_hidden_cases_differ_from_key_to_key():
 
 
 def test_a_refusal_is_known_by_the_name_of_its_class():
-    case = ch09_blocks.BLOCKS.cases[1]
-    (outcome,) = trusted.run(ch09_blocks.BLOCKS, ch09_blocks.BLOCKS.solution(), [case])
+    case = blocks.BLOCKS.cases[1]
+    (outcome,) = trusted.run(blocks.BLOCKS, blocks.BLOCKS.solution(), [case])
     assert ("raises", OutOfBlocks.__name__) in outcome.value
 
 
 def test_the_debug_exercise_is_wrong_where_blocks_are_shared():
-    item = ch09_blocks.FREE
+    item = blocks.FREE
     assert isinstance(item, Debug)
     tables, queue, finished = item.cases[0].args
     assert item.wrong is not None
@@ -72,7 +72,7 @@ def test_the_debug_exercise_is_wrong_where_blocks_are_shared():
 
 def test_room_that_just_suffices_is_room():
     """Kills: hints about forks and refusals alone, for a ``can_allocate`` that wants one block too many."""
-    mark = handed_in.edited(ch09_blocks.BLOCKS, ("tokens) <= len(self._free)", "tokens) < len(self._free)"))
+    mark = handed_in.edited(blocks.BLOCKS, ("tokens) <= len(self._free)", "tokens) < len(self._free)"))
     assert mark.slip == ""
     assert any("`can_allocate` is true where the free blocks just suffice" in sentence for sentence in mark.hidden)
 
@@ -87,6 +87,6 @@ def test_room_that_just_suffices_is_room():
 )
 def test_a_match_or_a_lock_that_is_right_is_not_all_that_is_spoken_of(change, sentence):
     """Kills: a hint about what a match finds, for wrong times; one about locks, for wrong handles."""
-    mark = handed_in.edited(ch09_radix.RADIX, change)
+    mark = handed_in.edited(radix.RADIX, change)
     assert mark.slip == ""
     assert sentence in mark.hidden[0]

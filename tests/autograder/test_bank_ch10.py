@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder import compare, trusted
-from autograder.bank import ch10_scheduling as bank
+from autograder.bank.ch10 import items as bank
 from autograder.items import Build, Case, Choice, Question
 from autograder.probes import ch10, ch10_graphs
 from rankzero.cpu_graph import CpuGraph

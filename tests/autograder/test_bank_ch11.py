@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from autograder.bank import ch11_decoding as bank
-from autograder.bank import ch11_speculation_law as law_items
-from autograder.bank import wrong_rounds
+from autograder.bank.ch11 import items as bank
+from autograder.bank.ch11 import speculation_law as law_items
+from autograder.bank.ch11 import wrong_rounds
 from autograder.items import Build, Question
 from experiments.ch11.speculation_law import law_of, plain_law, total_variation
 from solutions.ch11.speculative import speculative_step

@@ -9,13 +9,14 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted, values
-from autograder.bank import ch11_budgets, ch11_masks, ch11_meaning, ch11_tokens
+from autograder.bank.ch11 import budgets, masks, meaning
+from autograder.bank.ch11 import tokens as ch11_tokens
 from autograder.items import Build, Case, Choice, Question
 from autograder.probes import ch11_constraints as probes
 from solutions.ch11.constrained import ConstraintState, grammars, schema_to_regex, token_index
 from tests.autograder import handed_in
 
-ITEMS = (*ch11_masks.MASKS, *ch11_budgets.BUDGETS, *ch11_meaning.MEANING, *ch11_meaning.TOGETHER)
+ITEMS = (*masks.MASKS, *budgets.BUDGETS, *meaning.MEANING, *meaning.TOGETHER)
 EXERCISES = {item.function: item for item in ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in ITEMS if isinstance(item, Choice)}
@@ -106,7 +107,7 @@ def test_the_state_of_the_probe_is_that_of_the_course():
     """The loop to be mended is given a state; it must do what ``ConstraintState`` does."""
     rng = Random(5)
     for _ in range(40):
-        made = ch11_budgets._index(rng)
+        made = budgets._index(rng)
         mine, theirs = ConstraintState(*made), probes.State(*made)
         for _ in range(12):
             for left in (None, 0, 1, 2, 5):
@@ -154,6 +155,6 @@ def test_cases_travel():
 
 def test_taking_back_nothing_is_no_refusal():
     """Kills: a hint about what is refused, for a rollback of 0 that takes all back (``[-0:]`` is everything)."""
-    mark = handed_in.edited(ch11_budgets.CONSTRAINT_STATE, ("        if count:\n", "        if True:\n"))
+    mark = handed_in.edited(budgets.CONSTRAINT_STATE, ("        if count:\n", "        if True:\n"))
     assert mark.slip == ""
     assert ["A rollback of 0 changes nothing" in sentence for sentence in mark.hidden] == [True]

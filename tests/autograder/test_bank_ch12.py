@@ -7,8 +7,9 @@ from random import Random
 
 import pytest
 
-from autograder.bank import ch12_advantages, ch12_gradients
-from autograder.bank import ch12_rl as bank
+from autograder.bank.ch12 import advantages as ch12_advantages
+from autograder.bank.ch12 import gradients
+from autograder.bank.ch12 import items as bank
 from autograder.items import Question
 from solutions.ch12.rl import gae
 from tests.wrong_programs import wrong
@@ -60,7 +61,7 @@ def test_a_recursion_over_the_border():
 
 
 def test_clipping_without_the_minimum():
-    case = ch12_gradients.CLIP.cases[2]
+    case = gradients.CLIP.cases[2]
     assert wrong("12-ppo-clip-objective", "The clipped term was always")(*case.args).objective == pytest.approx(-1.2)
 
 
@@ -75,7 +76,7 @@ def test_buffers_have_ends_of_both_kinds(key):
 
 @pytest.mark.parametrize("key", range(5))
 def test_samples_of_all_four_kinds_keep_away_from_the_edges(key):
-    new, old, advantages, clip = ch12_gradients._samples(Random(key)).args
+    new, old, advantages, clip = gradients._samples(Random(key)).args
     ratios = [math.exp(a - b) for a, b in zip(new, old, strict=True)]
     kinds = {(r > 1, a > 0) for r, a in zip(ratios, advantages, strict=True) if abs(r - 1) > clip}
     assert len(kinds) == 4

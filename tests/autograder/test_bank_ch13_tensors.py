@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from autograder import compare, trusted_worlds
-from autograder.bank.ch13_tensors import ITEMS
+from autograder.bank.ch13.tensors import ITEMS
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
 

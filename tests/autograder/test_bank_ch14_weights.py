@@ -9,13 +9,13 @@ import torch
 import torch.distributed as dist
 
 from autograder import compare, trusted_worlds
-from autograder.bank import ch14_push, ch14_reshard, ch14_slots, ch14_weight_items
+from autograder.bank.ch14 import push, reshard, slots, weight_items
 from autograder.items import Build, Case, Question
 from solutions.ch14.weight_sync import reshard_plan
 from tests.autograder import handed_in
 
-ITEMS = {item.id: item for item in ch14_weight_items.ITEMS}
-QUESTIONS = {item.id: item for item in ch14_weight_items.ITEMS if isinstance(item, Question)}
+ITEMS = {item.id: item for item in weight_items.ITEMS}
+QUESTIONS = {item.id: item for item in weight_items.ITEMS if isinstance(item, Question)}
 
 ANSWERS = {  # the table of the page
     "14-assignment": (33.554432, 16.777216),
@@ -34,7 +34,7 @@ def test_every_question_is_answered_here_too():
 
 
 def test_no_item_is_left_out():
-    modules = ch14_reshard, ch14_push, ch14_weight_items.ch14_weights, ch14_weight_items.ch14_weight_questions
+    modules = reshard, push, weight_items.ch14_weights, weight_items.ch14_weight_questions
     assert {item.id for module in modules for item in module.ITEMS} == set(ITEMS)
 
 
@@ -47,7 +47,7 @@ def test_the_answers_of_the_table(identifier):
 def test_the_plans_that_ranks_are_given_are_the_reference_s():
     """Kills a bank whose own planner differs from the one that learners write."""
     for key in range(10):
-        for _, cases in ch14_reshard.EXECUTE.hidden(Random(f"plans {key}")):
+        for _, cases in reshard.EXECUTE.hidden(Random(f"plans {key}")):
             for case in cases:
                 _, source, target, plan = case.args[0]
                 due = reshard_plan(source, target)
@@ -168,7 +168,7 @@ def test_right_values_by_a_full_gather_are_refused():
 def test_a_release_without_a_pin_says_nothing_of_two_objects():
     """Kills: the hint that two objects are independent, for slots that are, but release what nobody pinned."""
     unpinned = "if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:"
-    mark = handed_in.edited(ch14_slots.SLOTS, (unpinned, "if slot not in range(len(self._pins)):"))
+    mark = handed_in.edited(slots.SLOTS, (unpinned, "if slot not in range(len(self._pins)):"))
     assert mark.slip == ""
     assert [sentence for sentence in mark.hidden if "wrong slot" not in sentence] == []
     assert mark.state == "partly"

@@ -19,7 +19,7 @@ import pytest
 from autograder.__main__ import main
 
 ITEM = "05-zero-memory"
-RIGHT = (Path(__file__).parents[2] / "solutions" / "zero.py").read_text(encoding="utf-8")
+RIGHT = (Path(__file__).parents[2] / "solutions/ch05/zero.py").read_text(encoding="utf-8")
 HEAD = "def zero_memory(params, stage, ranks, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):\n"
 GRADED, REFUSED, USAGE = 0, 1, 2
 
@@ -217,7 +217,7 @@ def test_an_empty_folder(tmp_path, capsys):
 def test_links_in_a_folder_are_not_followed(tmp_path, capsys):
     """Kills: reading the reference, or a neighbour's work, through a link that was handed in."""
     path = folder(tmp_path, precision="")
-    os.symlink(Path(__file__).parents[2] / "solutions" / "zero.py", path / "zero.py")
+    os.symlink(Path(__file__).parents[2] / "solutions/ch05/zero.py", path / "zero.py")
     status, results, said = graded(path, tmp_path, capsys)
     assert (status, results["score"]) == (GRADED, 0)
     assert "zero_memory is not in the submission" in said

@@ -26,7 +26,7 @@ def test_the_solutions_get_full_marks(tmp_path, key):
     labs.mkdir()
     topics = {f"solutions.{bank.find(name).home}" for name in PLAIN}
     for path in closure.modules(topics).values():  # the rest of the folder runs the pages
-        if path.parent == ROOT / "solutions":
+        if ROOT / "solutions" in path.parents:
             shutil.copy(path, labs)
     assert main(["grade", str(labs), "--only", *PLAIN, "--key", key, "--out", str(out)]) == 0
     results = json.loads(out.read_text())

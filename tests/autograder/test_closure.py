@@ -36,12 +36,12 @@ def test_imports_are_found_wherever_they_stand(tmp_path, monkeypatch):
 def test_what_a_grading_loads_is_found():
     """Kills a walk that misses what a grader imports: it is held against what an interpreter has loaded."""
     code = (
-        "import sys; from autograder import judge, report, sandbox, submission\nfrom autograder.bank import ch05_zero"
+        "import sys; from autograder import judge, report, sandbox, submission\nfrom autograder.bank.ch05 import zero"
     )
     code += "\nprint(*(name for name in sys.modules if name.split('.')[0] in ('autograder', 'rankzero', 'solutions')))"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=closure.ROOT, text=True).split()
     roots = ["autograder.judge", "autograder.report", "autograder.sandbox", "autograder.submission"]
-    found = closure.modules([*roots, "autograder.bank.ch05_zero"])
+    found = closure.modules([*roots, "autograder.bank.ch05.zero"])
     assert len(loaded) > 20
     assert set(loaded) <= set(found)
     assert not any(name.startswith(("autograder.commands", "labs", "tools")) for name in found)

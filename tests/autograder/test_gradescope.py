@@ -23,7 +23,7 @@ KEY = b"a-secret-key-7f3a"
 #: Two functions and a class, of two chapters.
 IDS = ("01-locate", "01-shard-indices", "05-loss-scaler")
 ITEMS = [bank.find(identifier) for identifier in IDS]
-FILES = ("ranks", "sharding", "precision")
+FILES = ("ch01/ranks", "ch01/sharding", "ch05/precision")
 
 
 def contents(data: bytes) -> dict[str, zipfile.ZipInfo]:
@@ -71,7 +71,7 @@ def test_only_what_the_items_need_is_packed(packed):
     names = set(contents(packed))
     assert {name.split("/")[0] for name in names if "/" in name} == {"autograder", "rankzero", "solutions"}
     assert {f"solutions/{name}.py" for name in FILES} <= names
-    others = ("solutions/pipeline", "autograder/bank/ch07", "autograder/commands")
+    others = ("solutions/ch07/pipeline", "autograder/bank/ch07", "autograder/commands")
     assert not any(name.startswith(others) for name in names)
     assert all(name.endswith(".py") for name in names if "/" in name)
     assert len(packed) < 400_000
@@ -198,7 +198,7 @@ def result(root: Path, handed: dict[str, bytes]) -> dict:
     """What stands in the results after ``handed`` was graded."""
     for name, data in handed.items():
         path = root / "submission" / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     assert gradescope_run.main(root) == 0
     return json.loads((root / "results" / "results.json").read_text())
@@ -214,7 +214,7 @@ def test_a_folder_an_archive_and_a_notebook_are_read(root):
     (root / "submission" / ".DS_Store").write_bytes(b"")
     assert result(root, {"my labs.zip": packed.getvalue()})["score"] == 12
     (root / "submission" / "my labs.zip").unlink()
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": solutions["sharding"].decode()}
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": solutions["ch01/sharding"].decode()}
     notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     assert result(root, {"Assignment 1 (final).ipynb": json.dumps(notebook).encode()})["score"] == 4
     (root / "submission" / "Assignment 1 (final).ipynb").unlink()
@@ -244,7 +244,7 @@ def test_a_missing_folder_is_a_reason_and_no_crash(root):
 
 def test_a_link_is_not_followed(root):
     """Kills a grader that reads, as root, what a handed-in link points at."""
-    (root / "submission" / "ranks.py").symlink_to(root / "source" / "solutions" / "ranks.py")
+    (root / "submission" / "ranks.py").symlink_to(root / "source" / "solutions" / "ch01" / "ranks.py")
     results = result(root, {})
     assert results["score"] == 0
     assert results["extra_data"]["gradable"] is False
@@ -262,7 +262,7 @@ def test_the_points_are_those_that_were_packed(root):
     settings = json.loads((root / "source" / "exam.json").read_text())
     settings["points"]["01-locate"] = 8.0
     (root / "source" / "exam.json").write_text(json.dumps(settings))
-    data = (ROOT / "solutions" / "ranks.py").read_bytes()
+    data = (ROOT / "solutions" / "ch01" / "ranks.py").read_bytes()
     results = result(root, {"ranks.py": data})
     assert results["score"] == 8
     assert sum(test["max_score"] for test in results["tests"]) == pytest.approx(16)
@@ -276,13 +276,14 @@ def test_the_points_are_those_that_were_packed(root):
         (["ranks.py", "scale.py"], "."),
         (["ranks.py", ".DS_Store"], "ranks.py"),
         (["labs/ch01/ranks.py"], "."),
+        (["labs/ranks.py"], "."),
         ([], "."),
     ],
 )
 def test_one_file_is_taken_as_itself(tmp_path, names, chosen):
     """Kills a grader that looks for code beside a handed-in archive, and finds none."""
     for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     assert gradescope_run.handed_in(tmp_path) == tmp_path / chosen
 

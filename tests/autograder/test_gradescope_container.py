@@ -27,7 +27,7 @@ KEY = b"a-secret-key-7f3a"
 #: Two functions and a class, of two chapters.
 ITEMS = [bank.find(identifier) for identifier in ("01-locate", "01-shard-indices", "05-loss-scaler")]
 POINTS = sum(item.points for item in ITEMS if isinstance(item, Build))
-FILES = ("ranks.py", "sharding.py", "precision.py")
+FILES = ("ch01/ranks.py", "ch01/sharding.py", "ch05/precision.py")
 #: What isolates in such a container, without namespaces and control groups.
 LINE = "sandbox: process limits, seccomp, landlock, uid"
 #: Enough processor time that the tests are quick; memory and processes as Gradescope bounds them.
@@ -46,7 +46,7 @@ def image(tmp_path_factory) -> Image:
 
 
 def files(folder: str) -> dict[str, bytes]:
-    return {name: (ROOT / folder / name).read_bytes() for name in FILES}
+    return {Path(name).name: (ROOT / folder / name).read_bytes() for name in FILES}
 
 
 def sound(graded: Graded) -> dict:
@@ -279,7 +279,7 @@ def test_a_tensor_item_is_graded_with_the_torch_of_the_image(tmp_path, environme
     size = container.Size(memory=3 * 10**9, processors=2.0)
     data = gradescope.archive([item], KEY, requirements=["torch"])
     image = Image(data, tmp_path, size=size, shown=environment)
-    name = f"{item.module}.py"
-    results = sound(image.grade({name: (ROOT / "solutions" / name).read_bytes()}))
+    data = (ROOT / "solutions" / item.file).read_bytes()
+    results = sound(image.grade({f"{item.module}.py": data}))
     assert results["score"] == item.points
     assert results["extra_data"]["sandbox"] == LINE

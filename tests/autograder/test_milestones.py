@@ -12,7 +12,7 @@ import torch
 
 from autograder import bank, milestones, verifying
 from autograder.__main__ import main
-from autograder.bank import ch12_milestones
+from autograder.bank.ch12 import milestones as ch12_milestones
 from autograder.items import NoQuestion
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit

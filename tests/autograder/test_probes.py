@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder import bank, probing, trusted
-from autograder.bank.ch02_split import FORWARD_BACKWARD
+from autograder.bank.ch02.split import FORWARD_BACKWARD
 from autograder.items import Case, Tensor
 from autograder.runner import Runner
 from autograder.sandbox import Sandbox

@@ -33,7 +33,7 @@ def little(tmp_path) -> Path:
     """A course of one page and one lab."""
     root = tmp_path / "little"
     for name in ("book", "labs", "solutions"):
-        (root / name).mkdir(parents=True)
+        (root / name / ("ch01" if name != "book" else "")).mkdir(parents=True)
     (root / "_config.yml").write_text("title: Little\nrepository:\n  url: https://example.org/x/y\n")
     page(root, "check(training_time)")
     (root / "book" / "instructors.md").write_text("# For instructors\n")
@@ -50,7 +50,7 @@ def page(root: Path, source: str) -> None:
 
 
 def lab(root: Path, body: str) -> None:
-    (root / "labs" / "scale.py").write_text(f'def training_time(flops):\n    """Seconds."""\n    {body}\n')
+    (root / "labs" / "ch01" / "scale.py").write_text(f'def training_time(flops):\n    """Seconds."""\n    {body}\n')
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -63,7 +63,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_every_file_is_one_that_a_learner_needs(copy):
     """Kills: a copy of the tree."""
     pages = {path.name for path in (ROOT / "book").glob("*.ipynb")}
-    labs = {f"labs/{path.name}" for path in (ROOT / "labs").glob("*.py")}
+    labs = {path.relative_to(ROOT).as_posix() for path in (ROOT / "labs").rglob("*.py")}
     assert set(contents(copy)) == pages | labs | {"README.md", "labs/README.md", LIST}
 
 
@@ -100,7 +100,7 @@ def test_no_exercise_is_solved_in_it(copy):
 
 
 def test_labs_import_nothing_that_solves(copy):
-    for path in (copy / "labs").glob("*.py"):
+    for path in (copy / "labs").rglob("*.py"):
         tree = ast.parse(path.read_text())
         names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
         names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level}
@@ -109,10 +109,12 @@ def test_labs_import_nothing_that_solves(copy):
 
 def test_labs_import_in_it(copy):
     """In the copy alone, with nothing but the installed runtime beside it."""
-    modules = sorted(f"labs.{path.stem}" for path in (copy / "labs").glob("*.py") if path.stem != "__init__")
+    files = [path.relative_to(copy) for path in (copy / "labs").glob("ch*/*.py") if path.stem != "__init__"]
+    modules = sorted(".".join(path.with_suffix("").parts) for path in files)
     code = (
         f"import importlib, sys; modules = [importlib.import_module(name) for name in {modules!r}]\n"
-        f"assert {str(copy)!r} == {{__import__('os').path.dirname(m.__file__) for m in modules}}.pop()[:-5]\n"
+        "import pathlib; found = {str(pathlib.Path(m.__file__).parents[2]) for m in modules}\n"
+        f"assert found == {{{str(copy)!r}}}\n"
         "print(sorted({'solutions', 'autograder'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True, check=False)
@@ -223,7 +225,7 @@ def test_a_release_that_fails_leaves_what_was_there(little, tmp_path, monkeypatc
 
 def test_a_lab_that_somebody_wrote_is_refused(little, tmp_path):
     lab(little, "return flops / 7")
-    with pytest.raises(NotReleased, match=r"labs/scale\.py holds a body of training_time: run make stubs"):
+    with pytest.raises(NotReleased, match=r"labs/ch01/scale\.py holds a body of training_time: run make stubs"):
         release(little, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -249,7 +251,7 @@ def test_a_mended_program_is_refused(little, tmp_path):
 def test_the_command_says_what_it_wrote(tmp_path, capsys):
     assert main(["release", str(tmp_path / "out")]) == 0
     pages = len(list((ROOT / "book").glob("*.ipynb")))
-    labs = len([*(ROOT / "labs").glob("*.py"), "README.md"])
+    labs = len([*(ROOT / "labs").rglob("*.py"), "README.md"])
     assert capsys.readouterr().out == f"{tmp_path / 'out'}: {pages} pages, {labs} files of labs, README.md\n"
     assert len(contents(tmp_path / "out")) == pages + labs + 2
 

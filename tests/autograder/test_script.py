@@ -186,7 +186,7 @@ def whole(module: str, done: set[str]) -> str:
     if module in done:
         return ""
     done.add(module)
-    source = (ROOT / "solutions" / f"{module}.py").read_text(encoding="utf-8")
+    source = next((ROOT / "solutions").glob(f"ch*/{module}.py")).read_text(encoding="utf-8")
     body = ast.parse(source).body[1:]
     ours = [n for n in body if isinstance(n, ast.ImportFrom) and n.level]
     rest = [n for n in body if n not in ours and getattr(n, "module", "") != "__future__"]
@@ -195,8 +195,13 @@ def whole(module: str, done: set[str]) -> str:
         text = re.sub(rf"\b{''.join(name)}\b", f"{''.join(name)}_{module}", text)
     for node in ours:
         for alias in (alias for alias in node.names if alias.name.startswith("_")):
-            text = re.sub(rf"\b{alias.name}\b", f"{alias.name}_{node.module}", text)
-    return "\n\n\n".join([*(whole(node.module or "", done) for node in ours), text])
+            text = re.sub(rf"\b{alias.name}\b", f"{alias.name}_{_own(node)}", text)
+    return "\n\n\n".join([*(whole(_own(node), done) for node in ours), text])
+
+
+def _own(node: ast.ImportFrom) -> str:
+    """The name of a module without its chapter's."""
+    return (node.module or "").rpartition(".")[2]
 
 
 def filled(path: Path) -> tuple[Any, list[Build]]:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from autograder import compare, trusted, values, wording
-from autograder.bank.ch02_split import FORWARD_BACKWARD
+from autograder.bank.ch02.split import FORWARD_BACKWARD
 from autograder.items import Case, Stage, Tensor
 from autograder.outcome import Outcome
 from autograder.runner import Runner

@@ -173,10 +173,13 @@ def test_what_somebody_has_worked_on_is_no_stub(load):
         load({"zero.py": STUB.replace("ranks + 1", "ranks"), "zero (1).py": SOLVED})
 
 
-@pytest.mark.parametrize("lab", sorted(path.name for path in (ROOT / "labs").glob("[!_]*.py")))
+@pytest.mark.parametrize(
+    "lab", sorted(path.relative_to(ROOT / "labs").as_posix() for path in (ROOT / "labs").glob("ch*/[!_]*.py"))
+)
 def test_every_lab_of_the_course_is_a_stub_beside_its_solution(lab):
     """Kills: a program to be corrected, which is written from the start, that keeps the solved copy from counting."""
     stub, solved = ((ROOT / folder / lab).read_bytes() for folder in ("labs", "solutions"))
+    lab = Path(lab).name
     copy = lab.replace(".py", " (1).py")
     files, notes = settle([Version(lab, lab, stub), Version(copy, copy, solved)], [lab.removesuffix(".py")])
     assert files == {lab: solved}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank import ch02_chunks, ch02_ring, ch02_split, wrong_simulate
+from autograder.bank.ch02 import chunks, ring, split, wrong_simulate
 from tools.clauses import Announced, Clause
 
 SHIFT = "if distance % ranks and x.numel():"
@@ -98,9 +98,7 @@ CLAUSES = {
         Clause("Rank 0's numbers, as float64.", (("dtype=torch.float64", "dtype=torch.float32"),)),
     ),
     "02-ring-shift": (
-        Clause(
-            "Every rank sends one message and receives one, whatever the distance.", program=ch02_ring.slip_step_by_step
-        ),
+        Clause("Every rank sends one message and receives one, whatever the distance.", program=ring.slip_step_by_step),
         Clause(
             "which is copied without a message;", (("outgoing.clone()", "outgoing.clone() if distance % ranks else x"),)
         ),
@@ -149,7 +147,7 @@ CLAUSES = {
             "empty ones are not sent.",
             (("whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]", "whole.tensor_split(chunks)]"),),
         ),
-        Clause("it posts that receive before it waits for the send", program=ch02_chunks.slip_one_after_the_other),
+        Clause("it posts that receive before it waits for the send", program=chunks.slip_one_after_the_other),
         Clause(
             "on the other ranks ``x`` gives length and type only.",
             (
@@ -205,7 +203,7 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("added to what stood in ``.grad`` before", program=ch02_split.slip_zero_grad),
+        Clause("added to what stood in ``.grad`` before", program=split.slip_zero_grad),
         Clause("A stage may have no parameters, or frozen ones.", (("    if output.requires_grad:", "    if True:"),)),
         Clause("None on the others", (("if rank == ranks - 1 else None", "if rank == ranks - 1 else 0.0"),)),
         Clause(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank import ch03_exchanges
+from autograder.bank.ch03 import exchanges
 from tools.clauses import Announced, Clause
 
 OPERATION = Announced("^operation must be one of", "one of ``broadcast``, ``scatter``")
@@ -99,7 +99,7 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("All ranks end with the same bits.", program=ch03_exchanges.slip_added_as_it_comes),
+        Clause("All ranks end with the same bits.", program=exchanges.slip_added_as_it_comes),
     ),
     "03-traffic": (
         Clause("One rank alone moves nothing.", (("steps_after_root != 1 % ranks", "steps_after_root != 1"),)),
@@ -113,7 +113,7 @@ CLAUSES = {
             "Only messages are used",
             (("    _swap(blocks, arriving)", "    dist.barrier()\n    _swap(blocks, arriving)"),),
         ),
-        Clause("a rank's own block does not travel", program=ch03_exchanges.slip_sends_to_itself),
+        Clause("a rank's own block does not travel", program=exchanges.slip_sends_to_itself),
         Clause(
             "and neither do empty blocks",
             (

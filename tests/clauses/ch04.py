@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank import ch04_fits, ch04_worlds
+from autograder.bank.ch04 import fits, worlds
 from tools.clauses import Announced, Clause
 
 DOWN = "            dist.send(total, rank + bit)\n    return total"
@@ -38,7 +38,7 @@ ANNOUNCED = {
 CLAUSES = {
     "04-tree-all-reduce": (
         Clause("Only messages are used, 2(N-1) in all", (("    bit = 1\n", "    dist.barrier()\n    bit = 1\n"),)),
-        Clause("rank 0 receives and sends one for each of the tree's levels", program=ch04_worlds.slip_star),
+        Clause("rank 0 receives and sends one for each of the tree's levels", program=worlds.slip_star),
         Clause("unchanged afterwards.", ((DOWN, DOWN.replace("return total", "return x.copy_(total).clone()")),)),
         Clause("Without elements nothing is sent.", (("    if not x.numel():\n        return total\n", ""),)),
         Clause(
@@ -118,7 +118,7 @@ CLAUSES = {
         ),
     ),
     "04-fit-alpha-beta": (
-        Clause("The latency may come out negative.", program=ch04_fits.slip_cut_at_zero),
+        Clause("The latency may come out negative.", program=fits.slip_cut_at_zero),
         Clause(
             "sum of squared *relative* errors",
             (("[1 / time**2 for time in seconds]", "[1 / time for time in seconds]"),),

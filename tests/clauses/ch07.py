@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from autograder.bank import ch07_expert_ranks, ch07_worlds
+from autograder.bank.ch07 import expert_ranks, worlds
 from tools.clauses import Announced, Clause
 
 
@@ -209,7 +209,7 @@ CLAUSES = {
             "zero on the others",
             edits=(("    return total\n", "    return total if rank == ranks - 1 else total - 1\n"),),
         ),
-        Clause("added to what ``.grad`` held before", program=ch07_worlds.slip_zeroed),
+        Clause("added to what ``.grad`` held before", program=worlds.slip_zeroed),
         Clause(
             "A stage may have no parameters",
             edits=(
@@ -228,7 +228,7 @@ CLAUSES = {
             "of these activations",
             edits=(("_received(hidden_shape, dtype, rank - 1)", "_received(hidden_shape, torch.float64, rank - 1)"),),
         ),
-        Clause("the mean of the micro-batches' losses", program=ch07_worlds.slip_summed),
+        Clause("the mean of the micro-batches' losses", program=worlds.slip_summed),
     ),
     "07-pipeline-bytes-sent": (
         Clause("unless the stage is the last of all", edits=((" - (rank == ranks - 1)", ""),)),
@@ -306,12 +306,12 @@ CLAUSES = {
         Clause("One rank sends nothing: 0.0.", edits=((" * (ranks - 1) / ranks", " * (ranks - 1 or 1) / ranks"),)),
     ),
     "07-expert-parallel-forward": (
-        Clause("ranks may hold different numbers of them", program=ch07_expert_ranks.slip_equal_splits),
+        Clause("ranks may hold different numbers of them", program=expert_ranks.slip_equal_splits),
         Clause(
             "ranks may hold different numbers of them, also none.",
             edits=(("    by_expert = chosen", "    if not len(x):\n        return x\n    by_expert = chosen"),),
         ),
-        Clause("what the tokens of all ranks contribute", program=ch07_expert_ranks.slip_backward_not_swapped),
+        Clause("what the tokens of all ranks contribute", program=expert_ranks.slip_backward_not_swapped),
     ),
     "07-debug-validate": (
         Clause("when the mesh takes exactly the GPUs that there are", edits=(("taken != gpus", "taken > gpus"),)),

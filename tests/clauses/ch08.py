@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank import wrong_batches, wrong_detokenizers
+from autograder.bank.ch08 import wrong_batches, wrong_detokenizers
 from tools.clauses import Announced, Clause, Untried
 
 ANNOUNCED = {

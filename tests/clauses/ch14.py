@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank import ch14_push, wrong_pushes
+from autograder.bank.ch14 import push, wrong_pushes
 from tools.clauses import Announced, Clause
 
 ANNOUNCED = {
@@ -123,7 +123,7 @@ CLAUSES = {
         ),
     ),
     "14-debug-rebinding": (
-        Clause("Give a layer new weights while an engine runs on it.", program=ch14_push.wrong_rebinding),
+        Clause("Give a layer new weights while an engine runs on it.", program=push.wrong_rebinding),
         Clause("the new weight [out, in]", edits=(("layer.weight.copy_(weight)", "pass"),)),
         Clause("the new bias [out]", edits=(("layer.bias.copy_(bias)", "pass"),)),
     ),

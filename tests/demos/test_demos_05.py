@@ -130,7 +130,7 @@ def test_the_calculator_takes_every_recipe(recipe, capsys):
 
 
 def test_a_calculator_that_rounds_down_is_status_1(swapped):
-    right = common.part("solutions", "zero", "min_ranks")
+    right = common.part("solutions", "ch05.zero", "min_ranks")
     swapped("zero_table", "min_ranks", lambda *a: (found := right(*a)) and found - 1)
     assert run("zero_table", "--parameters", "70e9", "--ranks", "13") == 1
 
@@ -146,7 +146,7 @@ def test_overflows_are_real(tmp_path):
 
 
 def test_a_scaler_that_never_grows_is_status_1(swapped):
-    right = common.part("solutions", "precision", "LossScaler")
+    right = common.part("solutions", "ch05.precision", "LossScaler")
     swapped("loss_scale", "LossScaler", lambda init_scale, growth_interval: right(init_scale, growth_interval=10**9))
     assert run("loss_scale", "--steps", "20") == 1
 

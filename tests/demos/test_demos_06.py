@@ -93,7 +93,7 @@ def test_the_formula_is_right_to_the_byte(arguments):
 
 
 def test_a_formula_that_forgets_a_mask_is_status_1(monkeypatch, capsys):
-    right = common.part("solutions", "activations", "activation_bytes")
+    right = common.part("solutions", "ch06.activations", "activation_bytes")
     monkeypatch.setattr(activation_memory, "part", lambda *_: lambda *a, **k: right(*a, **k | {"mask_bytes": 1}))
     assert run("activation_memory") == 1
     assert "NO" in capsys.readouterr().out

@@ -66,7 +66,7 @@ def test_cached_is_uncached(dtype, tmp_path):
 def test_attention_without_a_mask_is_status_1(monkeypatch, capsys):
     from torch.nn import functional
 
-    right = common.part("solutions", "cached_attention", "cached_attention")
+    right = common.part("solutions", "ch09.cached_attention", "cached_attention")
 
     def sees_all(*tensors):
         _, keys, values = right(*tensors)

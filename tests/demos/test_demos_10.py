@@ -31,7 +31,7 @@ def test_what_has_no_graph_is_counted_apart(tmp_path):
 
 
 def test_a_waste_of_useful_rows_is_status_1(monkeypatch, capsys):
-    right = common.part("solutions", "scheduling", "padding_waste")
+    right = common.part("solutions", "ch10.scheduling", "padding_waste")
     wrong(graph_sizes, monkeypatch, "padding_waste", lambda batches, sizes: 1 - right(batches, sizes))
     assert run("graph_sizes", "--quick") == 1
     assert "NO" in capsys.readouterr().out
@@ -50,7 +50,7 @@ def test_one_mode_alone(tmp_path):
 
 
 def test_slots_that_are_mixed_up_are_status_1(monkeypatch, capsys):
-    class Mixed(common.part("solutions", "future_map", "FutureMap")):
+    class Mixed(common.part("solutions", "ch10.future_map", "FutureMap")):
         def resolve(self, tokens):
             return [token if token >= 0 else 32 for token in tokens]
 
@@ -68,7 +68,7 @@ def test_a_budget_bounds_the_step(tmp_path):
 def test_prompts_first_is_status_1(monkeypatch, capsys):
     """Kills a check that any scheduler passes: one that lets a chunk be larger than what the streams leave."""
 
-    class Greedy(common.part("solutions", "token_budget", "TokenBudgetScheduler")):
+    class Greedy(common.part("solutions", "ch10.token_budget", "TokenBudgetScheduler")):
         def __init__(self, max_tokens, *more):
             super().__init__(2 * max_tokens, *more)
 
@@ -87,7 +87,7 @@ def test_only_small_pools_preempt(tmp_path):
 
 
 def test_a_scheduler_that_uses_more_than_the_pool_is_stopped(monkeypatch):
-    class Careless(common.part("solutions", "token_budget", "TokenBudgetScheduler")):
+    class Careless(common.part("solutions", "ch10.token_budget", "TokenBudgetScheduler")):
         def __init__(self, max_tokens, max_sequences, blocks, *more):
             super().__init__(max_tokens, max_sequences, 2 * blocks, *more)
 

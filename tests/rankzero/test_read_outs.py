@@ -39,7 +39,7 @@ def needed(source: str) -> str:
     magic = source.startswith("%%")
     nodes = [] if magic else ast.parse(re.sub(r"^ *%.*$", "", source, flags=re.MULTILINE)).body
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
-    ours = [node for node in imports if (node.module or "").startswith(("rankzero", "solutions"))]
+    ours = [node for node in imports if (node.module or "").startswith(("rankzero", "solutions", "experiments"))]
     controls = [n for n in nodes if isinstance(n, ast.Assign | ast.AugAssign) and "Range(" in ast.unparse(n.value)]
     return "\n".join(map(ast.unparse, [*ours, *controls]))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from autograder import trusted
-from autograder.bank import ch09_radix
+from autograder.bank.ch09 import radix
 from solutions.ch09.radix_cache import RadixCache, RadixNode
 
 
@@ -382,10 +382,8 @@ def test_check_finds_what_is_spoilt(spoil):
 @pytest.mark.parametrize("key", range(5))
 def test_the_flat_model_answers_the_hidden_cases(key):
     """A second program for every rule but the accounts of bad input; a flat one has no tree to show or to check."""
-    cases = [
-        case for group, cases in ch09_radix.RADIX.hidden(Random(key)) for case in cases if group.name != "bad input"
-    ]
-    for case, outcome in zip(cases, trusted.run(ch09_radix.RADIX, RadixCache, cases), strict=True):
+    cases = [case for group, cases in radix.RADIX.hidden(Random(key)) for case in cases if group.name != "bad input"]
+    for case, outcome in zip(cases, trusted.run(radix.RADIX, RadixCache, cases), strict=True):
         flats = {"": Flat(*(case.args or (1,)))}
         for (path, arguments), value in zip(case.calls, outcome.value, strict=True):
             owner, _, name = path.rpartition(".")

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.bank.ch03_rings import slip_next_chunk
+from autograder.bank.ch03.rings import slip_next_chunk
 from experiments.ch03.ring_trace import traced_contributions
 from solutions.ch03.collectives import ring_all_reduce, ring_reduce_scatter
 from solutions.ch03.ring_walk import complete_chunk, float32_sum, ring_order, ring_walk

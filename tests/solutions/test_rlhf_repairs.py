@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from autograder.bank.wrong_rlhf_repairs import CORE_LOOP
+from autograder.bank.ch13.wrong_repairs import CORE_LOOP
 from autograder.probes.ch13 import Descent, learned
 from solutions.ch13.rlhf import masked_gae, policy_loss, response_log_probs, token_rewards
 from solutions.ch13.rlhf_repairs import debug_core_loop, debug_nan, debug_shift

@@ -78,7 +78,7 @@ def test_the_page_names_a_file_in_each_block():
     assert len(CELLS) == 1
     assert list(CODE) == [
         "solutions/ch01/scale.py",
-        "autograder/bank/ch01_flops.py",
+        "autograder/bank/ch01/flops.py",
         "tests/solutions/test_training_energy.py",
         "tests/luck/ch01.py",
     ]

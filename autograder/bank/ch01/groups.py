@@ -1,0 +1,136 @@
+"""Chapter 01: process groups, lines along one axis of the world, a build item.
+
+Wrong programs are edits, or complete in themselves.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch01.coordinates import NAMES
+from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_unchecked_groups(sizes, axis):
+    import math
+
+    world = math.prod(sizes.values())
+    names, stride = [*sizes], 1
+    for name in names[names.index(axis) + 1 :] if axis in names else []:
+        stride *= sizes[name]
+    length = stride * sizes.get(axis, 1)
+    return [list(range(r, r + length, stride)) for r in range(world) if length and r % length < stride]
+
+
+def _grouping(rng: Random, place: int = -1) -> Case:
+    """Three axes of sizes 2 to 8, and one of them: by default any."""
+    names = rng.sample(NAMES, 3)
+    sizes = dict(zip(names, rng.sample(range(2, 9), 3), strict=True))
+    return Case((sizes, names[place if place >= 0 else rng.randrange(3)]))
+
+
+def _other_worlds(rng: Random) -> list[Case]:
+    """One, two and four axes, and a large world."""
+    large = {"dp": rng.choice((16, 32)), "pp": rng.choice((4, 8)), "tp": 8}
+    four = dict(zip(rng.sample(NAMES, 4), rng.sample(range(2, 6), 4), strict=True))
+    return [
+        Case(({"dp": rng.randint(2, 16)}, "dp")),
+        Case(({"dp": rng.randint(2, 16), "tp": rng.randint(2, 16)}, "dp")),
+        Case((four, [*four][1])),
+        Case((large, "pp")),
+    ]
+
+
+def _single_axes(rng: Random) -> list[Case]:
+    size = rng.randint(2, 8)
+    return [Case(({"dp": size, "tp": 1}, "tp")), Case(({"pp": 1, "dp": size}, "pp")), Case(({"tp": 1}, "tp"))]
+
+
+def _groupless(rng: Random) -> list[Case]:
+    sizes = {"pp": rng.randint(2, 8), "tp": rng.randint(2, 8)}
+    return [
+        invalid(sizes, "dp"),
+        invalid(sizes, ""),
+        invalid({}, "tp"),
+        invalid(sizes | {"dp": 0}, "tp"),
+        invalid({"dp": -2}, "dp"),
+        *(invalid({"dp": size, **sizes}, "tp") for size in NO_COUNTS),
+    ]
+
+
+PROCESS_GROUPS = Build(
+    id="01-process-groups",
+    module="ranks",
+    function="process_groups",
+    grade="call",
+    section="1.8",
+    topic="process groups",
+    cases=(
+        *(
+            Case(({"pp": 4, "dp": 2, "tp": 2}, axis)) for axis in ("tp", "dp", "pp")
+        ),  # 16 GPUs in Megatron's documentation
+        Case(({"dp": 2}, "dp")),
+        Case(({"dp": 2, "tp": 1}, "tp")),
+        invalid({"dp": 2, "tp": 2}, "pp"),
+    ),
+    groups=(
+        Group(
+            "three axes",
+            _grouping,
+            7,
+            "Members of a group differ in one position only, on any of the axes.",
+            lambda rng: [_grouping(rng, place) for place in (0, 1, 2, 0, 1, 2)],
+        ),
+        Group(
+            "other worlds",
+            lambda rng: rng.choice(_other_worlds(rng)),
+            4,
+            "There may be one axis, two or four, and hundreds of ranks.",
+            _other_worlds,
+        ),
+        Group(
+            "axes of one",
+            lambda rng: rng.choice(_single_axes(rng)),
+            3,
+            "Along an axis of size 1, every rank is a group of its own.",
+            _single_axes,
+        ),
+        bad_input(
+            _groupless,
+            "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1 or no integer (True "
+            "is none).",
+        ),
+    ),
+    slips=(
+        Slip(
+            "The world was cut into neighbours: that is right along the last axis only.",
+            edit=("math.prod(sizes[name] for name in names[names.index(axis) + 1 :])", "1"),
+        ),
+        Slip(
+            "These ranks share the position on the axis; members of a group differ in it.",
+            edit=(
+                "[list(range(first, first + length, stride)) for first in firsts]",
+                (
+                    "[[rank for rank in range(math.prod(sizes.values())) if rank // stride % "
+                    "sizes[axis] == place] for place in range(sizes[axis])]"
+                ),
+            ),
+        ),
+        Slip(
+            "Groups of one rank were left out: every rank is in a group along every axis.",
+            edit=("for first in firsts]", "for first in firsts if length > stride]"),
+        ),
+        Slip(
+            "The stride is the product of the faster axes, those after it; here it is of those before.",
+            edit=("names[names.index(axis) + 1 :]", "names[: names.index(axis)]"),
+        ),
+        Slip(
+            "The groups are right and not sorted by their first members.",
+            edit=("return [list(", ("firsts.sort(key=lambda first: first % stride)\n    return [list(")),
+        ),
+        Slip(UNCHECKED, slip_unchecked_groups),
+    ),
+)
+
+ITEMS = (PROCESS_GROUPS,)

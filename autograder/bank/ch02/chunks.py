@@ -1,0 +1,207 @@
+"""Chapter 02: a tensor that goes down a chain of ranks in chunks: a build item.
+
+Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
+"""
+
+# The wrong programs carry no types: they are code as learners write it.
+# mypy: disable-error-code="union-attr"
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from autograder.bank.ch02 import rules
+from autograder.bank.ch03.rings import vector
+from autograder.bank.ch03.rules import every, only_messages
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Group, Slip, Tensor
+
+
+def slip_last_forwards(x, chunks):
+    import torch.distributed as dist
+
+    if x.dim() != 1 or chunks < 1:
+        raise ValueError("x must be 1-D and chunks >= 1")
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
+    parts = [part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]
+    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
+    for number, part in enumerate(parts):
+        if rank:
+            receives[number].wait()
+        if ranks > 1:
+            dist.send(part, (rank + 1) % ranks)
+    return whole
+
+
+def slip_one_after_the_other(x, chunks):
+    import torch.distributed as dist
+
+    if x.dim() != 1 or chunks < 1:
+        raise ValueError("x must be 1-D and chunks >= 1")
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
+    for part in whole.tensor_split(min(chunks, max(1, len(x)))):
+        if rank and len(part):
+            dist.recv(part, rank - 1)
+        if rank < ranks - 1 and len(part):
+            dist.send(part, rank + 1)
+    return whole
+
+
+def slip_rest_is_lost(x, chunks):
+    import torch.distributed as dist
+
+    if x.dim() != 1 or chunks < 1:
+        raise ValueError("x must be 1-D and chunks >= 1")
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_zeros(x.shape)
+    size = len(x) // chunks
+    parts = [whole[part * size : (part + 1) * size] for part in range(chunks) if size]
+    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
+    for number, part in enumerate(parts):
+        if rank:
+            receives[number].wait()
+        if rank < ranks - 1:
+            dist.send(part, rank + 1)
+    return whole
+
+
+def slip_one_buffer(x, chunks):
+    import torch.distributed as dist
+
+    if x.dim() != 1 or chunks < 1:
+        raise ValueError("x must be 1-D and chunks >= 1")
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
+    parts = [part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]
+    buffer = x.new_empty(x.shape)
+    leaving = []
+    for part in parts:
+        if rank:
+            dist.recv(buffer[: len(part)], rank - 1)
+            part.copy_(buffer[: len(part)])
+        if rank < ranks - 1:
+            leaving.append(dist.isend(buffer[: len(part)] if rank else part, rank + 1))
+    for sending in leaving:
+        sending.wait()
+    return whole
+
+
+def slip_empty_chunks(x, chunks):
+    import torch.distributed as dist
+
+    if x.dim() != 1 or chunks < 1:
+        raise ValueError("x must be 1-D and chunks >= 1")
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
+    parts = whole.tensor_split(chunks)
+    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
+    for number, part in enumerate(parts):
+        if rank:
+            receives[number].wait()
+        if rank < ranks - 1:
+            dist.send(part, rank + 1)
+    return whole
+
+
+def slip_any_x(x, chunks):
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
+    parts = [part for part in whole.tensor_split(max(1, min(chunks, x.numel()))) if part.numel()]
+    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
+    for number, part in enumerate(parts):
+        if rank:
+            receives[number].wait()
+        if rank < ranks - 1:
+            dist.send(part, rank + 1)
+    return whole
+
+
+def _relayed(rng: Random, ranks: int, elements: int, chunks: int, dtype: str = "float32") -> Case:
+    """Other numbers on every rank: only those of rank 0 count."""
+    return Case(args=tuple((vector(rng, elements, dtype), chunks) for _ in range(ranks)))
+
+
+def _rests(rng: Random) -> list[Case]:
+    """Chunks of unequal sizes."""
+    chunks = [rng.randint(2, 5) for _ in range(3)]
+    elements = [count * rng.randint(2, 6) + 1 for count in chunks]
+    kinds = ((4, "float32"), (3, "int64"), (3, "float64"))
+    return [
+        _relayed(rng, ranks, length, count, dtype)
+        for (ranks, dtype), length, count in zip(kinds, elements, chunks, strict=True)
+    ]
+
+
+def _rest(rng: Random) -> Case:
+    return rng.choice(_rests(rng))
+
+
+def _few_or_alone(rng: Random) -> list[Case]:
+    """More chunks than elements, no elements, one rank, two ranks."""
+    few = rng.randint(2, 5)
+    shapes = [(3, few, few + rng.randint(1, 5)), (4, 1, rng.randint(2, 9)), (3, 0, 3), (1, 7, 2)]
+    return [_relayed(rng, *shape) for shape in shapes]
+
+
+def _few(rng: Random) -> Case:
+    return rng.choice(_few_or_alone(rng))
+
+
+def _relay_errors(rng: Random) -> list[Case]:
+    """No chunks; a number of them that is none; a matrix."""
+    matrix = Tensor.of([rng.uniform(-1, 1) for _ in range(6)], shape=(2, 3))
+    broken: list[tuple[Tensor, Any]] = [*((vector(rng, 6), chunks) for chunks in (0, True)), (matrix, 2)]
+    return [Case(args=(args,) * 2, raises="ValueError") for args in broken]
+
+
+CHUNKED_RELAY = Build(
+    id="02-chunked-relay",
+    module="point_to_point",
+    function="chunked_relay",
+    grade="world",
+    probe="ch02.written_over",
+    section="2.7",
+    topic="pipelined relay",
+    bonus=True,
+    cases=(
+        Case(args=tuple((Tensor.of([v * (r == 0) for v in range(10)], "int64"), 4) for r in range(3))),
+        Case(args=tuple((Tensor.of([v / (r + 1) for v in range(12)]), 3) for r in range(4))),
+        Case(args=tuple((Tensor.of([2.5 - r]), 1) for r in range(2))),
+    ),
+    groups=(
+        Group("chunks and a rest", _rest, 3, "The chunks are those of `tensor_split`: nothing is left over.", _rests),
+        Group(
+            "few elements",
+            _few,
+            4,
+            "There may be one rank, few elements, or none; empty chunks are not sent.",
+            _few_or_alone,
+        ),
+        bad_input(
+            _relay_errors,
+            "Bad input must raise ValueError: a matrix, no chunks, a number of them that is no integer (True is none).",
+        ),
+    ),
+    slips=(
+        Slip(
+            "The last rank must not send: nobody receives, so it never gets out of its send.",
+            slip_last_forwards,
+        ),
+        Slip(
+            "A middle rank received, then sent, one after the other: post the receive of the next chunk first.",
+            slip_one_after_the_other,
+        ),
+        Slip("The elements that the chunks do not divide were lost: cut with `tensor_split`.", slip_rest_is_lost),
+        Slip("Two chunks share one buffer: the next arrives in it before the last has left.", slip_one_buffer),
+        Slip("Empty chunks were sent: with more chunks than elements, some have nothing.", slip_empty_chunks),
+        Slip("No argument is checked: no chunks, or a matrix, must raise ValueError.", slip_any_x),
+    ),
+    rule=every(only_messages, rules.chunk_ledger, rules.chunks_overlap),
+)
+
+ITEMS = (CHUNKED_RELAY,)

@@ -1,0 +1,226 @@
+"""Chapter 02: who waits for whom. The build item ``simulate``, and the programs that it plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from autograder.bank.ch02 import wrong_simulate as wrong
+from autograder.items import Build, Case, Group, Slip, lazily
+
+deadlock = lazily("solutions.ch02.deadlock")
+
+Program = list[tuple[str, int]]
+
+
+def ring(ranks: int, sends_first: Callable[[int], bool]) -> list[Program]:
+    """Every rank sends to the right and receives from the left; ``sends_first(rank)`` says in which order."""
+    calls = [[("send", (rank + 1) % ranks), ("recv", (rank - 1) % ranks)] for rank in range(ranks)]
+    return [pair if sends_first(rank) else pair[::-1] for rank, pair in enumerate(calls)]
+
+
+def chain(ranks: int, chunks: int) -> list[Program]:
+    """A relay of ``chunks`` messages down a chain, with blocking calls."""
+    middle = [[("recv", rank - 1), ("send", rank + 1)] * chunks for rank in range(1, ranks - 1)]
+    return [[("send", 1)] * chunks, *middle, [("recv", ranks - 2)] * chunks]
+
+
+def _messages(rng: Random) -> list[Program]:
+    """Messages between random ranks, whose two calls are in one order on all ranks; then some calls change places."""
+    ranks = rng.randint(4, 8)
+    programs: list[Program] = [[] for _ in range(ranks)]
+    for _ in range(rng.randint(ranks, 2 * ranks)):
+        sender, receiver = rng.sample(range(ranks), 2)
+        programs[sender].append(("send", receiver))
+        programs[receiver].append(("recv", sender))
+    for program in rng.sample(programs, rng.randint(1, 3)):
+        if len(program) > 1:
+            first = rng.randrange(len(program) - 1)
+            program[first : first + 2] = program[first : first + 2][::-1]
+    return programs
+
+
+def _drawn(rng: Random, deadlocks: bool) -> Case:
+    """Random programs that end as asked, after some rounds, and that end otherwise when sends are buffered."""
+    while True:
+        programs = _messages(rng)
+        rounds, blocked = deadlock.simulate(programs)
+        busy = sum(map(bool, programs))
+        ends = 0 < len(blocked) < busy if deadlocks else not blocked
+        if ends and rounds > 1 and deadlock.simulate(programs, eager=True) != (rounds, blocked):
+            return Case(args=(programs,))
+
+
+def _overtaken(rng: Random) -> Case:
+    """One rank receives from a late sender first, while an early one waits for its turn."""
+    ranks = rng.randint(4, 8)
+    early, late, helper, receiver = rng.sample(range(ranks), 4)
+    programs: list[Program] = [[] for _ in range(ranks)]
+    programs[helper] = [("send", late)]
+    programs[late] = [("recv", helper), ("send", receiver)]
+    programs[early] = [("send", receiver)]
+    programs[receiver] = [("recv", late), ("recv", early)]
+    return Case(args=(programs,))
+
+
+def _random(rng: Random) -> Case:
+    return _drawn(rng, rng.random() < 0.5)
+
+
+def _random_of_each(rng: Random) -> list[Case]:
+    return [*(_drawn(rng, ends) for ends in (True, False) * 3), _overtaken(rng), _overtaken(rng)]
+
+
+def _rings_and_chains(rng: Random) -> list[Case]:
+    n, one = rng.randint(3, 9), rng.randint(0, 2)
+    programs = [
+        ring(n, lambda rank: True),
+        ring(n, lambda rank: rank != one),
+        ring(2 * rng.randint(2, 5), lambda rank: rank % 2 == 0),
+        ring(2 * rng.randint(2, 4) + 1, lambda rank: rank % 2 == 0),
+        chain(rng.randint(3, 6), rng.randint(1, 5)),
+    ]
+    return [Case(args=(each,)) for each in programs]
+
+
+def _ring_or_chain(rng: Random) -> Case:
+    return rng.choice(_rings_and_chains(rng))
+
+
+def _eager_of_each(rng: Random) -> list[Case]:
+    """With buffers: random programs, a ring that all send into first, one that all receive from first."""
+    n = rng.randint(3, 8)
+    programs = [_messages(rng) for _ in range(3)]
+    programs += [ring(n, lambda rank: True), ring(n, lambda rank: False), chain(rng.randint(3, 6), rng.randint(2, 5))]
+    return [Case(args=(each,), kwargs={"eager": True}) for each in programs]
+
+
+def _eager(rng: Random) -> Case:
+    return rng.choice(_eager_of_each(rng))
+
+
+def _broken_calls(rng: Random) -> list[Case]:
+    ranks = rng.randint(2, 5)
+    rank = rng.randrange(ranks)
+    other = (rank + 1) % ranks
+    broken: list[tuple[str, Any]] = [
+        ("put", other),
+        ("SEND", other),
+        ("send", ranks),
+        ("recv", -1),
+        ("send", rank),
+        ("recv", rank),
+    ]
+    broken += [("send", float(other)), ("recv", True)]
+    programs = []
+    for call in broken:
+        program: list[Program] = [[] for _ in range(ranks)]
+        program[rank], program[other] = [("send", other), call], [("recv", rank)]
+        programs.append(program)
+    return [Case(args=(each,), raises="ValueError") for each in programs]
+
+
+def _broken_call(rng: Random) -> Case:
+    return rng.choice(_broken_calls(rng))
+
+
+_BOTH_SEND: list[Program] = [[("send", 1), ("recv", 1)], [("send", 0), ("recv", 0)]]
+_BOTH_RECEIVE: list[Program] = [[("recv", 1), ("send", 1)], [("recv", 0), ("send", 0)]]
+_ONE_LEFT: list[Program] = [[("send", 1)], [("recv", 0), ("recv", 2)], [("send", 0)]]
+
+SIMULATE = Build(
+    id="02-simulate",
+    module="deadlock",
+    function="simulate",
+    grade="call",
+    section="2.4",
+    topic="deadlock",
+    cases=(
+        Case(args=(_BOTH_SEND,)),
+        Case(args=(_BOTH_SEND,), kwargs={"eager": True}),
+        Case(args=([[("send", 1), ("recv", 1)], [("recv", 0), ("send", 0)]],)),
+        Case(args=(_BOTH_RECEIVE,)),
+        Case(args=(_BOTH_RECEIVE,), kwargs={"eager": True}),
+        Case(args=([[("send", 1)], [("recv", 2)], []],)),
+        Case(args=(_ONE_LEFT,)),
+        Case(args=(_ONE_LEFT,), kwargs={"eager": True}),
+        Case(args=(ring(4, lambda rank: rank % 2 == 0),)),
+        Case(args=(ring(5, lambda rank: rank % 2 == 0),)),
+        Case(args=(ring(8, lambda rank: rank != 0),)),
+        Case(args=([[("send", 2)], []],), raises="ValueError"),
+    ),
+    groups=(
+        Group(
+            "random programs",
+            _random,
+            8,
+            "In a round every pair of calls that meet is done; who has not finished at the end is blocked.",
+            _random_of_each,
+        ),
+        Group("rings and chains", _ring_or_chain, 5, "Count the rounds of rings and chains.", _rings_and_chains),
+        Group(
+            "buffered sends",
+            _eager,
+            6,
+            "With `eager` a send never waits, and a receive waits for a message of an earlier round.",
+            _eager_of_each,
+        ),
+        Group(
+            "bad input",
+            _broken_call,
+            8,
+            "Bad input must raise ValueError: an unknown verb, a peer outside the world or no integer (True is none), "
+            "oneself as peer.",
+            _broken_calls,
+        ),
+    ),
+    slips=(
+        Slip(
+            "A send went on without its receiver: unbuffered, the two go on together.",
+            edit=("if eager:", "if True:"),
+        ),
+        Slip("A message went to a receive that names another source.", wrong.slip_any_receive),
+        Slip(
+            "Every rank was reported: only those that have not finished are blocked.",
+            edit=(
+                "return rounds, heads",
+                (
+                    "return rounds, heads and {r: program[min(place[r], len(program) - 1)] for r, "
+                    "program in enumerate(calls) if program}"
+                ),
+            ),
+        ),
+        Slip(
+            "That ends when one rank waits: go on until nothing moves at all.",
+            edit=("if not moving:", "if not moving or len(moving) < len(heads):"),
+        ),
+        Slip(
+            "A rank made two calls in one round: see who can go on before anybody does.",
+            wrong.slip_two_calls_in_one_round,
+        ),
+        Slip(
+            "A buffered message arrived in the round in which it was sent.",
+            edit=(
+                (
+                    "        if eager:\n"
+                    '            moving = [r for r, (verb, peer) in heads.items() if verb == "send" or '
+                    "waiting[peer, r]]"
+                ),
+                (
+                    "        if eager:\n"
+                    "            moving = [\n"
+                    '                r for r, (verb, peer) in heads.items() if verb == "send" or '
+                    'waiting[peer, r] or heads.get(peer) == ("send", r)\n'
+                    "            ]"
+                ),
+            ),
+        ),
+        Slip(
+            "No call is checked: an unknown verb, or a peer that is not another rank, must raise ValueError.",
+            wrong.slip_any_call,
+        ),
+    ),
+)
+
+ITEMS = (SIMULATE,)

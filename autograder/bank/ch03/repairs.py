@@ -1,0 +1,189 @@
+"""Chapter 03: two programs on real ranks to debug. The labs hold their wrong versions as they are here."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank import least
+from autograder.bank.ch03 import rules
+from autograder.items import Case, Debug, Group, Slip, Tensor
+
+# --- debug_dtype
+
+
+def wrong_dtype(number):
+    import torch
+    import torch.distributed as dist
+
+    gathered = [torch.zeros(1) for _ in range(dist.get_world_size())]
+    dist.all_gather(gathered, torch.tensor([number]))
+    return [int(tensor) for tensor in gathered]
+
+
+def slip_cast_result(number):
+    import torch
+    import torch.distributed as dist
+
+    gathered = [torch.zeros(1) for _ in range(dist.get_world_size())]
+    dist.all_gather(gathered, torch.tensor([float(number)]))
+    return [int(tensor) for tensor in gathered]
+
+
+def slip_floats_back(number):
+    import torch
+    import torch.distributed as dist
+
+    gathered = [torch.zeros(1, dtype=torch.float64) for _ in range(dist.get_world_size())]
+    dist.all_gather(gathered, torch.tensor([number], dtype=torch.float64))
+    return [float(tensor) for tensor in gathered]
+
+
+def _numbers(*numbers: int) -> Case:
+    return Case(args=tuple((number,) for number in numbers))
+
+
+def _small(rng: Random) -> Case:
+    return _numbers(*(rng.randint(0, 1000) for _ in range(rng.randint(1, 4))))
+
+
+def _odd(rng: Random) -> Case:
+    """Odd numbers above 2**24 and above 2**53."""
+    return _numbers(2 ** rng.randint(25, 30) + 1, 7, 2 ** rng.randint(54, 62) + 1)
+
+
+DEBUG_DTYPE = Debug(
+    id="03-debug-dtype",
+    module="collectives",
+    function="debug_dtype",
+    grade="world",
+    section="3.3",
+    topic="buffers of the caller",
+    cases=(_numbers(0, 1, 2, 3), _numbers(16_777_217, 5)),
+    groups=(
+        Group("small numbers", _small, 3, "Small numbers must arrive on every rank, in rank order."),
+        Group("large numbers", _odd, 2, "Every bit of a 64-bit integer counts."),
+    ),
+    slips=(
+        Slip("The buffers are float32 and the numbers int64: make both of one type.", wrong_dtype),
+        Slip("The numbers were sent as float32, which holds 24 bits: gather integers.", slip_cast_result),
+        Slip("The numbers were sent and returned as floats: gather integers.", slip_floats_back),
+    ),
+    rule=least.from_each(4),
+    wrong=wrong_dtype,
+)
+
+
+# --- debug_grad
+
+
+def wrong_grad(parameters, gradients):
+    import torch
+    import torch.distributed as dist
+
+    summed = []
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        total = torch.zeros_like(parameter)
+        if gradient is not None:
+            total = gradient.clone()
+            dist.all_reduce(total)
+        summed.append(total)
+    return summed
+
+
+def slip_barrier_first(parameters, gradients):
+    import torch
+    import torch.distributed as dist
+
+    dist.barrier()
+    summed = []
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        total = torch.zeros_like(parameter)
+        if gradient is not None:
+            total = gradient.clone()
+            dist.all_reduce(total)
+        summed.append(total)
+    return summed
+
+
+def slip_layer_left_out(parameters, gradients):
+    import torch
+    import torch.distributed as dist
+
+    everywhere = torch.tensor([int(gradient is not None) for gradient in gradients])
+    dist.all_reduce(everywhere, dist.ReduceOp.MIN)
+    summed = []
+    for parameter, gradient, present in zip(parameters, gradients, everywhere.tolist(), strict=True):
+        total = gradient.clone() if present else torch.zeros_like(parameter)
+        if present:
+            dist.all_reduce(total)
+        summed.append(total)
+    return summed
+
+
+def _layers(rng: Random, *skipped: set[int]) -> Case:
+    """One set of skipped layers for each rank; a model of three layers of 2, 3 and 4 parameters."""
+    shapes = (2, 3, 4)
+
+    def tensor(count: int) -> Tensor:
+        return Tensor.of([rng.randint(-8, 8) / 4 + 4 for _ in range(count)])  # never 0
+
+    return Case(
+        args=tuple(
+            ([tensor(n) for n in shapes], [None if layer in skips else tensor(n) for layer, n in enumerate(shapes)])
+            for skips in skipped
+        )
+    )
+
+
+def _skips_last(rng: Random) -> Case:
+    return _layers(rng, *(set() if rank else {2} for rank in range(rng.randint(2, 4))))
+
+
+def _skips_or_not(rng: Random) -> list[Case]:
+    return [_layers(rng, set(), set()), _layers(rng, {1}, {1}), _layers(rng, {0, 1, 2}, set()), _layers(rng, {0})]
+
+
+def _skips(rng: Random) -> Case:
+    return rng.choice(_skips_or_not(rng))
+
+
+def _gradients_of_others(case: Case) -> list[int]:
+    """Bytes of the gradients of each parameter that another rank has."""
+    needs = []
+    for rank, (parameters, _) in enumerate(case.args):
+        others = [gradients for other, (_, gradients) in enumerate(case.args) if other != rank]
+        there = [any(gradients[place] is not None for gradients in others) for place in range(len(parameters))]
+        needs.append(sum(len(one.data) for one, is_there in zip(parameters, there, strict=True) if is_there))
+    return needs
+
+
+DEBUG_GRAD = Debug(
+    id="03-debug-grad",
+    module="collectives",
+    function="debug_grad",
+    grade="world",
+    section="3.11",
+    topic="the contract of a collective",
+    tolerance=1e-5,
+    cases=(_layers(Random("03-debug-grad"), {2}, set()), _layers(Random("03-debug-grad"), set(), set())),
+    groups=(
+        Group(
+            "one rank skips a layer",
+            _skips_last,
+            3,
+            "One rank has no gradient for the last layer: the others still call.",
+        ),
+        Group(
+            "all or none", _skips, 4, "All ranks may skip a layer, or none, or one rank may be alone.", _skips_or_not
+        ),
+    ),
+    slips=(
+        Slip("A barrier makes the ranks meet before the loop, not in it: contribute zeros.", slip_barrier_first),
+        Slip("A rank without a gradient still makes no call: contribute zeros.", wrong_grad),
+        Slip("A layer that one rank skipped was left out on all: its gradients count.", slip_layer_left_out),
+    ),
+    rule=rules.every(rules.no_barrier, least.heard(_gradients_of_others)),
+    wrong=wrong_grad,
+)
+
+ITEMS = (DEBUG_DTYPE, DEBUG_GRAD)

@@ -1,0 +1,127 @@
+"""Chapter 03: the softmax of a vector that is spread over ranks, a build item.
+
+Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank import least
+from autograder.bank.ch03 import rules
+from autograder.bank.ch03.statistics import parts
+from autograder.items import Build, Case, Group, Slip, Tensor
+
+
+def slip_local_maximum(x):
+    import torch.distributed as dist
+
+    weights = (x - x.max()).exp() if x.numel() else x.clone()
+    total = weights.sum()
+    dist.all_reduce(total)
+    return weights / total
+
+
+def slip_no_maximum(x):
+    import torch.distributed as dist
+
+    total = x.exp().sum()
+    dist.all_reduce(total)
+    return x.exp() / total
+
+
+def slip_local_softmax(x):
+    import torch
+    import torch.distributed as dist
+
+    return torch.softmax(x, 0) / dist.get_world_size()
+
+
+def slip_gathers_all(x):
+    import torch
+    import torch.distributed as dist
+
+    rank, longest = dist.get_rank(), torch.tensor(x.numel())
+    dist.all_reduce(longest, dist.ReduceOp.MAX)
+    padded = x.new_full((int(longest),), -torch.inf)
+    padded[: x.numel()] = x
+    rows = [torch.empty_like(padded) for _ in range(dist.get_world_size())]
+    dist.all_gather(rows, padded)
+    start = rank * int(longest)
+    return torch.softmax(torch.cat(rows), 0)[start : start + x.numel()].clone()
+
+
+def _logits(rng: Random, *lengths: int, scale: float = 5.0) -> Case:
+    return parts(*([rng.uniform(-scale, scale) for _ in range(length)] for length in lengths))
+
+
+def _softmax(rng: Random) -> Case:
+    return _logits(rng, *(rng.randint(8, 50) for _ in range(rng.randint(2, 4))))
+
+
+def _softmax_of_each(rng: Random) -> list[Case]:
+    """The first rank has the largest element by far, so that a maximum of its own misleads every other rank."""
+    lengths = [[rng.randint(8, 50) for _ in range(ranks)] for ranks in (4, 3, 2)]
+    cases = [_logits(rng, *each) for each in lengths]
+    wide = parts([rng.uniform(-5, 5) for _ in range(9)], [rng.uniform(-5, 5) for _ in range(5)], dtype="float64")
+    return [*(Case(args=((Tensor.of([9.0, *c.args[0][0].tolist()]),), *c.args[1:])) for c in cases), wide]
+
+
+def _softmax_large(rng: Random) -> list[Case]:
+    top = rng.uniform(1e3, 1e4)
+    return [
+        parts([top, top - 1], [top - 2, 0.0], [top - 1]),
+        parts([-top], [-top - 1, -top - 2], []),
+        parts([top, 1.0], [-top]),
+    ]
+
+
+def _softmax_one_large(rng: Random) -> Case:
+    return rng.choice(_softmax_large(rng))
+
+
+def _softmax_empty(rng: Random) -> list[Case]:
+    return [_logits(rng, 0, 9, 0), _logits(rng, 12), _logits(rng, 0, 0)]
+
+
+def _softmax_one_empty(rng: Random) -> Case:
+    return rng.choice(_softmax_empty(rng))
+
+
+DISTRIBUTED_SOFTMAX = Build(
+    id="03-distributed-softmax",
+    module="distributed_stats",
+    function="distributed_softmax",
+    grade="world",
+    section="3.10",
+    topic="exact statistics from parts",
+    tolerance=1e-5,
+    cases=(
+        parts([1.0, 2.0], [3.0], [0.0, -1.0]),
+        parts([1.0, 2.0], [3.0], [1000.0, 1001.0]),
+        parts([0.0, 1.0]),
+    ),
+    groups=(
+        Group("unequal parts", _softmax, 4, "All ranks share one maximum and one sum.", _softmax_of_each),
+        Group(
+            "large logits",
+            _softmax_one_large,
+            3,
+            "Logits may be so large that their exponentials overflow.",
+            _softmax_large,
+        ),
+        Group("empty ranks", _softmax_one_empty, 3, "There may be one rank, or ranks without logits.", _softmax_empty),
+    ),
+    slips=(
+        Slip("Each rank took its own maximum, so the parts have different scales.", slip_local_maximum),
+        Slip("No maximum was taken off: the exponentials overflow to infinity, or all become 0.", slip_no_maximum),
+        Slip("Each rank took the softmax of its own part and divided it by N.", slip_local_softmax),
+        Slip("All logits were gathered: two numbers per rank are enough.", slip_gathers_all),
+    ),
+    rule=rules.every(
+        rules.frugal(2, 16, "one number for the maximum and one for the sum are enough"),
+        least.by_everyone(lambda case: 4),
+    ),
+)
+
+ITEMS = (DISTRIBUTED_SOFTMAX,)

@@ -1,0 +1,42 @@
+"""Chapter 04, topology: every question and exercise, in the order of the page."""
+
+from __future__ import annotations
+
+from autograder.bank.ch04 import (
+    algorithms,
+    bandwidth,
+    costs,
+    fits,
+    layouts,
+    levels,
+    machines,
+    parsing,
+    tree_questions,
+    trees,
+    worlds,
+)
+from autograder.items import Item
+
+
+def _place(item: Item) -> tuple[int, ...]:
+    """The section's number, for sorting: 4.10 comes after 4.9."""
+    return tuple(int(number) for number in item.section.split("."))
+
+
+QUESTIONS: tuple[Item, ...] = (
+    *costs.COSTS,
+    *tree_questions.TREES,
+    *levels.LEVELS,
+    *machines.MACHINES,
+)
+EXERCISES: tuple[Item, ...] = (
+    *algorithms.ITEMS,
+    *trees.ITEMS,
+    *bandwidth.ITEMS,
+    *fits.ITEMS,
+    *parsing.ITEMS,
+    *layouts.ITEMS,
+    *worlds.ITEMS,
+)
+
+ITEMS: tuple[Item, ...] = tuple(sorted((*QUESTIONS, *EXERCISES), key=_place))

@@ -1,0 +1,263 @@
+"""Chapter 04: the build item that lays a ring over a machine."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+from autograder.bank.ch04.matrices import CODES
+from autograder.items import Build, Case, Group, Slip
+
+CUBE_ROWS = (  # the hybrid cube mesh of eight V100: for each GPU, its links to those after it
+    "NV1 NV1 NV2 NV2 SYS SYS SYS",
+    "NV2 NV1 SYS NV2 SYS SYS",
+    "NV2 SYS SYS NV1 SYS",
+    "SYS SYS SYS NV1",
+    "NV1 NV1 NV2",
+    "NV2 NV1",
+    "NV2",
+)
+
+
+def names(count: int) -> list[str]:
+    """``["GPU0", "GPU1", ...]``."""
+    return [f"GPU{n}" for n in range(count)]
+
+
+def cube_mesh() -> dict[str, dict[str, str]]:
+    """The links of the hybrid cube mesh."""
+    links: dict[str, dict[str, str]] = {name: {} for name in names(8)}
+    for a, row in enumerate(CUBE_ROWS):
+        for b, code in enumerate(row.split(), start=a + 1):
+            links[f"GPU{a}"][f"GPU{b}"] = links[f"GPU{b}"][f"GPU{a}"] = code
+    return links
+
+
+def slip_greedy(links, gpus):
+    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
+    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
+        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
+    ):
+        raise ValueError("gpus")
+
+    def speed(code):
+        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
+
+    left = sorted(gpus, key=lambda gpu: int(gpu[3:]))
+    ring = [left.pop(0)]
+    while left:
+        ring.append(left.pop(left.index(max(left, key=lambda gpu: speed(links[ring[-1]][gpu])))))
+    return ring
+
+
+def slip_open_ring(links, gpus):
+    from itertools import pairwise, permutations
+
+    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
+    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
+        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
+    ):
+        raise ValueError("gpus")
+
+    def speed(code):
+        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
+
+    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
+    rings = ([first, *others] for others in permutations(rest))
+    return max(rings, key=lambda ring: min((speed(links[a][b]) for a, b in pairwise(ring)), default=0))
+
+
+def slip_text_order(links, gpus):
+    from itertools import permutations
+
+    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
+    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
+        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
+    ):
+        raise ValueError("gpus")
+    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
+    if not rest:
+        return [first]
+
+    def speed(code):
+        return (5, code) if code.startswith("NV") else (order.index(code), "")
+
+    rings = ([first, *others] for others in permutations(rest))
+    return max(rings, key=lambda ring: min(speed(links[a][b]) for a, b in zip(ring, [*ring[1:], first], strict=True)))
+
+
+def slip_alphabet(links, gpus):
+    from itertools import permutations
+
+    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
+        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
+    ):
+        raise ValueError("gpus")
+    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
+    if not rest:
+        return [first]
+
+    def speed(code):
+        return ("NV", int(code[2:])) if code.startswith("NV") else (code, 0)
+
+    rings = ([first, *others] for others in permutations(rest))
+    return max(rings, key=lambda ring: min(speed(links[a][b]) for a, b in zip(ring, [*ring[1:], first], strict=True)))
+
+
+def slip_sum(links, gpus):
+    from itertools import permutations
+
+    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
+    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
+        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
+    ):
+        raise ValueError("gpus")
+    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
+    if not rest:
+        return [first]
+
+    def speed(code):
+        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
+
+    rings = ([first, *others] for others in permutations(rest))
+    return max(rings, key=lambda ring: sum(speed(links[a][b]) for a, b in zip(ring, [*ring[1:], first], strict=True)))
+
+
+def slip_ring_unchecked(links, gpus):
+    from itertools import permutations
+
+    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
+
+    def speed(code):
+        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
+
+    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
+    if not rest:
+        return [first]
+
+    def slowest(ring):
+        hops = zip(ring, [*ring[1:], first], strict=True)
+        return min(speed(links.get(a, {}).get(b, "SYS")) for a, b in hops)
+
+    return max(([first, *others] for others in permutations(rest)), key=slowest)
+
+
+def _links(rng: Random, gpus: list[str], codes: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """One of ``codes`` for each pair."""
+    links: dict[str, dict[str, str]] = {gpu: {} for gpu in gpus}
+    for a in gpus:
+        for b in gpus[gpus.index(a) + 1 :]:
+            links[a][b] = links[b][a] = rng.choice(codes)
+    return links
+
+
+def _case(rng: Random, links: dict[str, dict[str, str]]) -> Case:
+    """All GPUs of ``links``, in any order."""
+    return Case(args=(links, rng.sample(list(links), len(links))))
+
+
+def _mixed(rng: Random) -> Case:
+    return _case(rng, _links(rng, names(rng.randint(5, 6)), ("NV1", "NV2", "NV4", "NV12", "NV18", "PIX", "SYS")))
+
+
+def _slow_way_back(rng: Random) -> Case:
+    """A path of NV12 from the first GPU to a last one that is far from it; NV4 everywhere else."""
+    gpus = names(rng.randint(5, 6))
+    links, path = _links(rng, gpus, ("NV4",)), ["GPU0", *rng.sample(gpus[1:], len(gpus) - 1)]
+    for a, b in pairwise(path):
+        links[a][b] = links[b][a] = "NV12"
+    links[path[0]][path[-1]] = links[path[-1]][path[0]] = "SYS"
+    return _case(rng, links)
+
+
+def _two_digits(rng: Random) -> Case:
+    """A ring of NV12 through links of NV4 and NV8: compared as text it is the worst of all."""
+    gpus = names(rng.randint(5, 6))
+    links, ring = _links(rng, gpus, ("NV4", "NV8")), rng.sample(gpus, len(gpus))
+    for a, b in zip(ring, [*ring[1:], ring[0]], strict=True):
+        links[a][b] = links[b][a] = "NV12"
+    return _case(rng, links)
+
+
+def _without_nvlink(rng: Random) -> Case:
+    return _case(rng, _links(rng, names(rng.randint(4, 6)), CODES))
+
+
+def _subset(rng: Random) -> Case:
+    """Some of a machine's GPUs; numbers have one digit or two."""
+    machine = [f"GPU{n}" for n in (*rng.sample(range(2, 10), 4), *rng.sample(range(10, 16), 3))]
+    return Case(args=(_links(rng, machine, ("NV2", "NV4", "NV12", "PHB")), rng.sample(machine, 5)))
+
+
+def _few(rng: Random) -> Case:
+    gpus = ["GPU3", "GPU9", "GPU10", "GPU12"]
+    return Case(args=(_links(rng, gpus, ("NV2", "SYS")), rng.sample(gpus, rng.randint(1, 2))))
+
+
+def _bad_rings(rng: Random) -> list[Case]:
+    links = _links(rng, names(9), ("NV2", "NV4"))
+    alone = {a: {b: code for b, code in row.items() if b != "GPU1"} for a, row in links.items()}
+    broken: list[tuple] = [
+        (links, []),
+        (links, ["GPU0", "GPU1", "GPU0"]),
+        (alone, names(4)),
+        (links, ["GPU0", "GPU70"]),
+        (links, names(9)),
+        ({"GPU0": {"GPU1": "QPI"}, "GPU1": {"GPU0": "QPI"}}, names(2)),
+        (
+            {a: row | {"NIC0": "PIX"} for a, row in links.items()} | {"NIC0": dict.fromkeys(links, "PIX")},
+            ["GPU0", "NIC0"],
+        ),
+    ]
+    return [Case(args=args, raises="ValueError") for args in broken]
+
+
+def _bad_ring(rng: Random) -> Case:
+    return rng.choice(_bad_rings(rng))
+
+
+BEST_RING = Build(
+    id="04-best-ring",
+    module="topology",
+    function="best_ring",
+    grade="call",
+    section="4.8",
+    topic="rings over links",
+    bonus=True,
+    cases=(
+        Case(args=(cube_mesh(), names(8))),
+        *(Case(args=(cube_mesh(), [f"GPU{n}" for n in few])) for few in ((0, 1, 2, 3), (0, 1, 4, 5), (0, 3, 4, 7))),
+        Case(args=(cube_mesh(), ["GPU7", "GPU4", "GPU2", "GPU1"])),
+        Case(args=(cube_mesh(), ["GPU5", "GPU2"])),
+        Case(args=(cube_mesh(), []), raises="ValueError"),
+    ),
+    groups=(
+        Group("mixed links", _mixed, 6, "The slowest of all hops counts, the one back to the first GPU too."),
+        Group("a slow way back", _slow_way_back, 2, "The hop from the last GPU back to the first is part of the ring."),
+        Group("two digits", _two_digits, 3, "NV12 is more than NV4: compare numbers."),
+        Group("no NVLink", _without_nvlink, 2, "From far to near: SYS, NODE, PHB, PXB, PIX."),
+        Group("some GPUs", _subset, 3, "Order GPUs by their numbers: GPU2 comes before GPU10."),
+        Group("one or two GPUs", _few, 2, "One or two GPUs are in the order of their numbers."),
+        Group(
+            "bad input",
+            _bad_ring,
+            7,
+            "Bad input must raise ValueError: no GPU, one twice, more than 8, other names, a pair without a code, an "
+            "unknown code.",
+            _bad_rings,
+        ),
+    ),
+    slips=(
+        Slip("Going to the nearest neighbour each time ends on a slow hop: compare whole rings.", slip_greedy),
+        Slip("The hop from the last GPU back to the first was forgotten.", slip_open_ring),
+        Slip("NVLink codes were compared as text: then NV12 counts less than NV4.", slip_text_order),
+        Slip("Codes were compared by the alphabet: then SYS, the farthest, counts as best.", slip_alphabet),
+        Slip("The sum over the hops was maximised: a ring is as fast as its slowest hop.", slip_sum),
+        Slip(
+            "Impossible arguments were accepted: a GPU twice, more than 8, other names, a pair without a code.",
+            slip_ring_unchecked,
+        ),
+    ),
+)
+
+ITEMS = (BEST_RING,)

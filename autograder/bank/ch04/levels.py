@@ -1,0 +1,200 @@
+"""Chapter 04: the questions about many nodes, and about what scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.bank.ch04.costs import all_reduce_ms
+from autograder.items import Part, Question, Slip, lazily
+from rankzero.hardware import DGX_H100, NVLINK3, NVLINK4
+from rankzero.units import GB, TFLOP, billion
+
+algorithms = lazily("solutions.ch04.all_reduce_algorithms")
+bandwidths = lazily("solutions.ch04.bandwidth")
+
+PORT = DGX_H100.port.bandwidth
+
+
+def _levels(inside: float) -> Callable[[], float]:
+    """The hierarchical plan of 20 GB on 8 x 8 GPUs in milliseconds, with ``inside`` times its part inside the nodes."""
+    within = all_reduce_ms("ring", 20 * GB, 8, NVLINK4.bandwidth, 0.0, times=inside)
+    return lambda: within() + all_reduce_ms("ring", 20 * GB / 8, 8, PORT)()
+
+
+def _balanced(flops: int) -> float:
+    """Tokens whose compute, at so many FLOP per token and parameter, takes as long as the eight flat rings."""
+    seconds = algorithms.all_reduce_time("ring", 20 * GB, 64, DGX_H100.network_bandwidth)
+    return seconds * 495 * TFLOP / (flops * 10 * billion)
+
+
+LEVELS = (
+    Question(
+        id="04-64-gpus-naive",
+        kind="derive",
+        title="64 GPUs, as if on one NVLink",
+        section="4.6",
+        parts=(
+            Part(
+                "time",
+                "ms",
+                all_reduce_ms("ring", 20 * GB, 64, NVLINK3.bandwidth),
+                slips=(
+                    Slip(
+                        "That adds both directions of the link: a ring sends in one.",
+                        value=all_reduce_ms("ring", 20 * GB, 64, 2 * NVLINK3.bandwidth),
+                    ),
+                ),
+            ),
+        ),
+        derivation="Half of the advertised sum goes one way. Then $\\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$ with $N = 64$ "
+        "and $S = 20$ GB. (64 GPUs in nodes of eight do not share one NVLink: that is the next question.)",
+    ),
+    Question(
+        id="04-cross-node",
+        kind="derive",
+        title="Across nodes",
+        section="4.6",
+        parts=(
+            Part(
+                "time",
+                "ms",
+                all_reduce_ms("ring", 20 * GB / 8, 8, PORT),
+                slips=(
+                    Slip(
+                        "That sends everything over one link of 100 GB/s: each GPU sends an eighth over its own port.",
+                        value=all_reduce_ms("ring", 20 * GB, 8, 100 * GB),
+                    ),
+                    Slip(
+                        "That sends the whole tensor through one port: each GPU sends an eighth over its own.",
+                        value=all_reduce_ms("ring", 20 * GB, 8, PORT),
+                    ),
+                    Slip("That is one phase of two.", value=all_reduce_ms("ring", 20 * GB / 8, 8, PORT, times=0.5)),
+                ),
+            ),
+        ),
+        derivation="After the reduce-scatter inside, each GPU holds $S/g$ and all-reduces it with $n - 1$ "
+        "partners:\n\n$$\\frac{2(n-1)}{n}\\cdot\\frac{S/g}{B}, \\qquad n = 8,\\; g = 8,\\; S = 20\\text{ GB},\\; B = "
+        "50\\text{ GB/s}.$$",
+    ),
+    Question(
+        id="04-hierarchy-total",
+        kind="derive",
+        title="Both levels",
+        section="4.6",
+        parts=(
+            Part(
+                "total",
+                "ms",
+                _levels(inside=1.0),
+                slips=(
+                    Slip("The way back inside the node is missing.", value=_levels(inside=0.5)),
+                    Slip("That is the step across nodes alone.", value=_levels(inside=0.0)),
+                ),
+            ),
+            Part(
+                "of it across nodes",
+                "%",
+                lambda: 100 * _levels(inside=0.0)() / _levels(inside=1.0)(),
+                slips=(
+                    Slip(
+                        "That is the part inside the nodes.",
+                        value=lambda: 100 - 100 * _levels(inside=0.0)() / _levels(inside=1.0)(),
+                    ),
+                ),
+            ),
+        ),
+        derivation="Inside: a reduce-scatter and an all-gather of $S$ among $g$ GPUs, "
+        "$\\frac{2(g-1)}{g}\\cdot\\frac{S}{B_1}$. Across: $\\frac{2(n-1)}{n}\\cdot\\frac{S/g}{B_2}$. With $S = 20$ "
+        "GB, $n = g = 8$, and 450 and 50 GB/s.",
+    ),
+    Question(
+        id="04-one-port",
+        kind="derive",
+        title="Flat rings over one port and over eight",
+        section="4.6",
+        parts=(
+            Part(
+                "one port",
+                "ms",
+                all_reduce_ms("ring", 20 * GB, 64, PORT),
+                slips=(
+                    Slip(
+                        "That is the part across nodes of the plan with levels.",
+                        value=all_reduce_ms("ring", 20 * GB / 8, 8, PORT),
+                    ),
+                ),
+            ),
+            Part(
+                "eight ports",
+                "ms",
+                all_reduce_ms("ring", 20 * GB, 64, DGX_H100.network_bandwidth),
+                slips=(
+                    Slip(
+                        "That is the least that any plan needs: a ring of 64 moves a little more.",
+                        value=all_reduce_ms("ring", 20 * GB / 8, 8, PORT),
+                    ),
+                ),
+            ),
+        ),
+        derivation="A ring over all 64 GPUs enters and leaves each node once, and is as fast as that hop: "
+        "$\\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$ with $N = 64$, $S = 20$ GB and $B = 50$ GB/s. Eight rings, one for "
+        "each port, carry an eighth each at the same time.",
+    ),
+    Question(
+        id="04-compute-ratio",
+        kind="derive",
+        title="Communication against compute",
+        section="4.11",
+        parts=(
+            Part(
+                "ratio",
+                "",
+                lambda: bandwidths.communication_ratio(20 * GB, 8, 100 * GB, 120 * TFLOP, 495 * TFLOP),
+                tolerance=0.01,
+                slips=(
+                    Slip(
+                        "That is compute over communication.",
+                        value=lambda: (
+                            1 / bandwidths.communication_ratio(20 * GB, 8, 100 * GB, 120 * TFLOP, 495 * TFLOP)
+                        ),
+                    ),
+                ),
+            ),
+            Part(
+                "efficiency as a fraction",
+                "",
+                lambda: 1 / (1 + bandwidths.communication_ratio(20 * GB, 8, 100 * GB, 120 * TFLOP, 495 * TFLOP)),
+                slips=(
+                    Slip(
+                        "That is the share of communication.",
+                        value=lambda: (
+                            1 - 1 / (1 + bandwidths.communication_ratio(20 * GB, 8, 100 * GB, 120 * TFLOP, 495 * TFLOP))
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        derivation="Compute takes $\\frac{120\\cdot 10^{12}}{495\\cdot 10^{12}}$ s, the exposed all-reduce 350 ms. "
+        "The ratio is $r = T_\\text{comm}/T_\\text{comp}$, and the efficiency $\\frac{1}{1 + r}$.",
+    ),
+    Question(
+        id="04-tokens-to-balance",
+        kind="design",
+        title="Tokens that pay for the all-reduce",
+        section="4.11",
+        parts=(
+            Part(
+                "tokens per GPU and step",
+                "tokens",
+                lambda: _balanced(6),
+                slips=(
+                    Slip(
+                        "That is the forward pass alone: forward and backward cost 6 FLOP.", value=lambda: _balanced(2)
+                    ),
+                ),
+            ),
+        ),
+        derivation="A token costs $6P$ FLOP for $P$ parameters, forward and backward. Compute and communication are "
+        "equal when $6 P\\,t / R = T$, with $P = 10^{10}$, $R = 495\\cdot 10^{12}$ FLOP/s and $T = 98.4375$ ms.",
+    ),
+)

@@ -1,0 +1,254 @@
+"""Chapter 04: the questions about links, measured bandwidths, link matrices and protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.bank.ch04.layouts import cube_mesh, names
+from autograder.items import Choice, Part, Question, Slip, lazily
+from rankzero.hardware import NVLINK2, NVLINK3, PCIE3
+from rankzero.units import GB, MB, MiB, ms
+
+algorithms = lazily("solutions.ch04.all_reduce_algorithms")
+bandwidths = lazily("solutions.ch04.bandwidth")
+topology = lazily("solutions.ch04.topology")
+
+NV2 = 2 * NVLINK2.bandwidth / NVLINK2.links
+ORDER = names(8)
+
+
+def _bus(size: float, seconds: float, ranks: int) -> Callable[[], float]:
+    """Bus bandwidth of an all-reduce, GB/s."""
+    return lambda: bandwidths.bus_bandwidth("all_reduce", size, seconds, ranks) / GB
+
+
+def _hops(ring: list[str]) -> list[str]:
+    """The codes of a ring's hops in the cube mesh."""
+    return [cube_mesh()[a][b] for a, b in zip(ring, [*ring[1:], ring[0]], strict=True)]
+
+
+def _ring_ms(bandwidth: float) -> Callable[[], float]:
+    return lambda: algorithms.all_reduce_time("ring", 1 * GB, 8, bandwidth) / ms
+
+
+def _unlinked() -> int:
+    """Pairs of the cube mesh without NVLink."""
+    return sum(not code.startswith("NV") for row in cube_mesh().values() for code in row.values()) // 2
+
+
+MEASURED = (
+    Question(
+        id="04-hardware-rate",
+        kind="derive",
+        title="What NV12 stands for",
+        section="4.1",
+        parts=(
+            Part(
+                "per direction",
+                "GB/s",
+                lambda: NVLINK3.bandwidth / GB,
+                slips=(
+                    Slip("That is the sum of both directions.", value=2 * NVLINK3.bandwidth / GB),
+                    Slip("That is one of the twelve links.", value=NVLINK3.bandwidth / NVLINK3.links / GB),
+                    Slip("That takes 20 GB/s for a link: those of an A100 carry 25 each way.", value=12 * 20),
+                ),
+            ),
+        ),
+        derivation="Twelve links are bonded, and a link of an A100 carries 25 GB/s in each direction.",
+    ),
+    Question(
+        id="04-utilization",
+        kind="derive",
+        title="How much of the link is used",
+        section="4.7",
+        parts=(
+            Part(
+                "bus bandwidth",
+                "GB/s",
+                _bus(4 * GB, 30 * ms, 8),
+                slips=(Slip("That is the algorithm bandwidth, S/t.", value=4 / 0.03),),
+            ),
+            Part(
+                "share of the link as a fraction",
+                "",
+                lambda: _bus(4 * GB, 30 * ms, 8)() * GB / NVLINK3.bandwidth,
+                slips=(
+                    Slip(
+                        "That holds the algorithm bandwidth against the link.", value=4 * GB / 0.03 / NVLINK3.bandwidth
+                    ),
+                    Slip(
+                        "That holds it against both directions: 300 GB/s are of one.",
+                        value=lambda: _bus(4 * GB, 30 * ms, 8)() * GB / (2 * NVLINK3.bandwidth),
+                    ),
+                    Slip(
+                        "That halves a rate that is of one direction already, and would be impossible.",
+                        value=lambda: 2 * _bus(4 * GB, 30 * ms, 8)() * GB / NVLINK3.bandwidth,
+                    ),
+                ),
+            ),
+        ),
+        derivation="$\\frac{S}{t}\\cdot\\frac{2(N-1)}{N}$ with $S = 4$ GB, $t = 30$ ms and $N = 8$; then over the 12 "
+        "links of 25 GB/s in one direction.",
+    ),
+    Question(
+        id="04-busbw-table",
+        kind="derive",
+        title="Two bandwidths of one run",
+        section="4.7",
+        parts=(
+            Part(
+                "algorithm bandwidth",
+                "GB/s",
+                lambda: 64 * MB / (12.5 * ms) / GB,
+                slips=(
+                    Slip(
+                        "That is the bus bandwidth: the factor belongs to that alone.",
+                        value=_bus(64 * MB, 12.5 * ms, 4),
+                    ),
+                    Slip("That takes MiB for MB.", value=64 * MiB / (12.5 * ms) / GB),
+                ),
+            ),
+            Part(
+                "bus bandwidth",
+                "GB/s",
+                _bus(64 * MB, 12.5 * ms, 4),
+                slips=(
+                    Slip("That is the algorithm bandwidth: the factor is missing.", value=64 * MB / (12.5 * ms) / GB),
+                    Slip("That takes MiB for MB.", value=_bus(64 * MiB, 12.5 * ms, 4)),
+                ),
+            ),
+        ),
+        derivation="$S/t$ with $S = 64$ MB and $t = 12.5$ ms; then times $\\frac{2(N-1)}{N}$ with $N = 4$.",
+    ),
+    Choice(
+        id="04-busbw-above",
+        kind="trace",
+        title="More than the port can do",
+        section="4.7",
+        options=(
+            "a tree over the two nodes: each byte of S crosses the port once each way, and the factor counts it "
+            "almost twice",
+            "the clock: no bus bandwidth can be above the rate of the link",
+            "the port: it carries 50 GB/s each way, which makes 100 together",
+            "the size: S was counted once for each node",
+        ),
+        correct=0,
+        derivation="With two nodes, a tree sends the sum of one node over the port, and the total comes back: $S$ "
+        "each way, at the same time for different chunks. So $t \\ge S/B$. The bus bandwidth multiplies $S/t$ by "
+        "$\\frac{2(N-1)}{N}$, which is made for rings, with $N = 16$: it may reach nearly $2B$.",
+        slips={
+            1: "For a ring that holds; the factor assumes one, and a tree over two nodes moves less.",
+            2: "A bus bandwidth is compared with one direction, and a ring uses one direction too.",
+            3: "S is the tensor, counted once.",
+        },
+    ),
+)
+
+READ = (
+    Question(
+        id="04-cube-mesh",
+        kind="trace",
+        title="A matrix of eight GPUs",
+        section="4.8",
+        parts=(
+            Part(
+                "pairs without NVLink",
+                "pairs",
+                _unlinked,
+                tolerance=0,
+                slips=(
+                    Slip("Not all pairs have an NVLink: look for SYS.", value=0),
+                    Slip("Each pair stands in the matrix twice.", value=lambda: 2 * _unlinked()),
+                ),
+            ),
+            Part(
+                "SYS hops in the ring 0-1-2-...-7",
+                "hops",
+                lambda: _hops(ORDER).count("SYS"),
+                tolerance=0,
+                slips=(
+                    Slip("The ring also goes back from GPU7 to GPU0.", value=1),
+                    Slip("Not all pairs have an NVLink: look at 3 to 4, and at the way back.", value=0),
+                ),
+            ),
+        ),
+        derivation="Count the SYS entries above the diagonal. Then walk the ring: neighbours of one half have links, "
+        "the hops from one half to the other do not; the way back is one of them.",
+    ),
+    Question(
+        id="04-slowest-hop",
+        kind="derive",
+        title="A ring is as fast as its slowest hop",
+        section="4.8",
+        parts=(
+            Part(
+                "through SYS",
+                "ms",
+                _ring_ms(PCIE3.bandwidth),
+                slips=(
+                    Slip(
+                        "That takes the mean over the hops: every step waits for the slowest one.",
+                        value=lambda: _ring_ms((2 * PCIE3.bandwidth + 2 * NV2 / 2 + 4 * NV2) / 8)(),
+                    ),
+                ),
+            ),
+            Part(
+                "double links alone",
+                "ms",
+                _ring_ms(NV2),
+                slips=(Slip("That is one link of 25 GB/s: NV2 bonds two.", value=_ring_ms(NV2 / 2)),),
+            ),
+        ),
+        derivation="$\\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$ with $N = 8$, $S = 1$ GB, and for $B$ the slowest hop of "
+        "the ring: 15.75 GB/s through SYS, 50 GB/s over NV2.",
+    ),
+    Choice(
+        id="04-numa",
+        kind="trace",
+        title="Who drives the network card",
+        section="4.8",
+        options=(
+            "one whose GPU's row says PIX or PXB for NIC0",
+            "the one of GPU1, from cores 32-63",
+            "any: all reach NIC0",
+            "one whose GPU has the most NVLinks",
+        ),
+        correct=0,
+        derivation="SYS is the way through both processors, and cores 32-63 belong to the other one. PIX and PXB stay "
+        "below one host bridge: data goes from the GPU to the card without passing a processor.",
+        slips={
+            1: "SYS is the farthest of all codes: its data cross the link between the processors.",
+            2: "All reach it, at different rates: through SYS a card is far slower.",
+            3: "NVLinks join GPUs; the way to a card is PCIe.",
+        },
+    ),
+    Question(
+        id="04-ll",
+        kind="derive",
+        title="What low latency costs",
+        section="4.10",
+        parts=(
+            Part(
+                "LL, as a fraction",
+                "",
+                lambda: 4 / 8,
+                tolerance=0,
+                slips=(Slip("That is upside down: data over all bytes.", value=2),),
+            ),
+            Part(
+                "LL128, as a fraction",
+                "",
+                lambda: 120 / 128,
+                tolerance=0.001,
+                slips=(
+                    Slip("That is the share of the flags.", value=8 / 128),
+                    Slip("That divides by 1,000: a line has 128 bytes.", value=0.12),
+                ),
+            ),
+        ),
+        derivation="Data bytes over all bytes: LL sends a flag with each 4 bytes of data, LL128 one of 8 bytes in a "
+        "line of 128.",
+    ),
+)
+
+MACHINES = (*MEASURED, *READ)

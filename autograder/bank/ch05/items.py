@@ -1,0 +1,59 @@
+"""Chapter 5, data parallelism, ZeRO and precision: every question and exercise, in the order of the page."""
+
+from __future__ import annotations
+
+from autograder.bank.ch05 import (
+    accumulation,
+    batch_questions,
+    buckets,
+    formats,
+    noise,
+    overlap,
+    precision,
+    precision_questions,
+    ranks,
+    rates,
+    repairs,
+    replica_questions,
+    schedules,
+    slice_questions,
+    state_questions,
+    states,
+    worlds,
+    zero,
+)
+from autograder.items import Item
+
+
+def _place(item: Item) -> tuple[int, ...]:
+    """The section's number, for sorting: 5.10 comes after 5.9."""
+    return tuple(int(number) for number in item.section.split("."))
+
+
+QUESTIONS: tuple[Item, ...] = (
+    *replica_questions.REPLICAS,
+    *batch_questions.RATES,
+    *state_questions.STATES,
+    *slice_questions.SLICES,
+    *replica_questions.SHARDED,
+    *precision_questions.FORMATS,
+    *precision_questions.SCALES,
+    *batch_questions.STALENESS,
+)
+EXERCISES: tuple[Item, ...] = (
+    *buckets.ITEMS,
+    *overlap.ITEMS,
+    *accumulation.ITEMS,
+    *rates.ITEMS,
+    *schedules.ITEMS,
+    *noise.ITEMS,
+    *states.ITEMS,
+    *zero.ITEMS,
+    *ranks.ITEMS,
+    *formats.ITEMS,
+    *precision.ITEMS,
+    *worlds.ITEMS,
+    *repairs.ITEMS,
+)
+
+ITEMS: tuple[Item, ...] = tuple(sorted((*QUESTIONS, *EXERCISES), key=_place))

@@ -1,0 +1,324 @@
+"""Chapter 5: an optimizer whose states lie in slices, and a weight that does. Wrong programs are complete."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch05 import rules
+from autograder.bank.ch05 import wrong_sharded as wrong
+from autograder.items import Build, Case, Group, Slip, Tensor
+
+# --- ShardedAdamW
+
+
+MLP = ((7, 5), (7,), (3, 7), (3,))  # widths 5, 7, 3: 66 parameters
+
+
+def _steps(ranks: int, seed: int, steps: int = 3, shapes=MLP, **options) -> Case:
+    """The same weights on every rank; each draws gradients from a seed of its own."""
+    return Case(tuple((shapes, steps, seed + rank) for rank in range(ranks)), options)
+
+
+def _padded(rng: Random) -> Case:
+    """66 is no multiple of 4."""
+    return _steps(4, rng.randrange(10**6))
+
+
+def _trained(rng: Random) -> Case:
+    return _steps(rng.randint(2, 4), rng.randrange(10**6), rng.randint(3, 5), lr=rng.choice((0.01, 0.1)))
+
+
+def _trained_of_each(rng: Random) -> list[Case]:
+    return [_steps(ranks, rng.randrange(10**6), lr=0.01, eps=eps) for ranks, eps in ((2, 0.1), (3, 1e-8))]
+
+
+def _options(rng: Random) -> Case:
+    """An eps that shows whether gradients were added or averaged, and a decay that shows where it was applied."""
+    return _steps(2, rng.randrange(10**6), lr=0.05, betas=(0.8, 0.9), eps=rng.choice((0.05, 0.1)), weight_decay=0.5)
+
+
+def _half(rng: Random) -> Case:
+    """Updates below half of a bf16 step: without a master copy a weight does not move."""
+    return _steps(2, rng.randrange(10**6), 12, dtype="bfloat16", lr=5e-4)
+
+
+def _partly(rng: Random) -> Case:
+    return _steps(2, rng.randrange(10**6), missing=(1,), frozen=(2,), lr=0.01)
+
+
+def _single(rng: Random) -> Case:
+    return _steps(1, rng.randrange(10**6), lr=0.01)
+
+
+def _nothing(rng: Random) -> Case:
+    return Case(_steps(2, rng.randrange(10**6), shapes=((2, rng.randint(1, 9)),)).args, {"frozen": (0,)}, "ValueError")
+
+
+SHARDED = Build(
+    id="05-sharded-adam-w",
+    module="data_parallel",
+    function="ShardedAdamW",
+    grade="world",
+    probe="ch05.stepped",
+    section="5.7",
+    topic="ZeRO stage 1",
+    tolerance=1e-5,
+    cases=(
+        *(_steps(ranks, 1, 10) for ranks in (1, 2, 4)),
+        _steps(2, 2, shapes=((2, 2),), lr=0.1, eps=0.1),
+        _steps(2, 3, 20, ((3, 3),), dtype="bfloat16", lr=1e-3),
+        _nothing(Random("05-sharded-adam-w")),
+    ),
+    groups=(
+        Group("two or three ranks", _trained, 2, "Each rank moves its slice by the mean gradient.", _trained_of_each),
+        Group("padding", _padded, 1, "The number of ranks need not divide that of the parameters: pad with zeros."),
+        Group("options", _options, 1, "Mean, not sum; the decay acts on the weights, not on the gradient."),
+        Group("bf16 weights", _half, 1, "The states are fp32, the weights may be bf16: keep a master copy."),
+        Group("missing and frozen", _partly, 1, "A grad that is None counts as zeros; what needs no gradient is left."),
+        Group("one rank", _single, 1, "One rank holds everything."),
+        Group(
+            "bad input", _nothing, 1, "Without a parameter that needs a gradient there is nothing to do: ValueError."
+        ),
+    ),
+    slips=(
+        Slip("The optimizer states were gathered too: they never travel.", wrong.SlipGathersStates),
+        Slip("The slices were not padded: the ranks need not divide the number of parameters.", wrong.SlipNoPadding),
+        Slip("Gradients were added up and not divided by N.", wrong.SlipSums),
+        Slip("The bias correction started again in every step: it counts steps.", wrong.SlipCountsAgain),
+        Slip("The decay was added to the gradient: that is Adam with L2, not AdamW.", wrong.SlipDecayInGradient),
+        Slip(
+            "The slice was kept in the weights' type: small updates are lost without an fp32 master.",
+            wrong.SlipNoMaster,
+        ),
+        Slip("Without a parameter that needs a gradient, ValueError has to be raised.", wrong.SlipAcceptsNothing),
+    ),
+    rule=rules.one_exchange,
+)
+
+
+# --- gather_parameter
+
+
+def slip_no_way_back(shard, numel, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
+        raise ValueError("impossible")
+    parts = [torch.empty_like(shard) for _ in range(n)]
+    dist.all_gather(parts, shard.detach(), group=group)
+    return torch.cat(parts)[:numel]
+
+
+def slip_own_part(shard, numel, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n, r = dist.get_world_size(group), dist.get_rank(group)
+    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
+        raise ValueError("impossible")
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, own):
+            parts = [torch.empty_like(own) for _ in range(n)]
+            dist.all_gather(parts, own, group=group)
+            return torch.cat(parts)[:numel]
+
+        @staticmethod
+        def backward(ctx, gradient):
+            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - numel))
+            return padded.view(n, -1)[r].clone()
+
+    return Gather.apply(shard)
+
+
+def slip_sum(shard, numel, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
+        raise ValueError("impossible")
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, own):
+            parts = [torch.empty_like(own) for _ in range(n)]
+            dist.all_gather(parts, own, group=group)
+            return torch.cat(parts)[:numel]
+
+        @staticmethod
+        def backward(ctx, gradient):
+            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - numel))
+            mine = padded.new_empty(shard.numel())
+            dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, -1)], group=group)
+            return mine
+
+    return Gather.apply(shard)
+
+
+def slip_all_reduce(shard, numel, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n, r = dist.get_world_size(group), dist.get_rank(group)
+    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
+        raise ValueError("impossible")
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, own):
+            parts = [torch.empty_like(own) for _ in range(n)]
+            dist.all_gather(parts, own, group=group)
+            return torch.cat(parts)[:numel]
+
+        @staticmethod
+        def backward(ctx, gradient):
+            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - numel))
+            dist.all_reduce(padded, group=group)
+            return padded.view(n, -1)[r] / n
+
+    return Gather.apply(shard)
+
+
+def slip_no_cut(shard, numel, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
+        raise ValueError("impossible")
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, own):
+            parts = [torch.empty_like(own) for _ in range(n)]
+            dist.all_gather(parts, own, group=group)
+            return torch.cat(parts)
+
+        @staticmethod
+        def backward(ctx, gradient):
+            mine = gradient.new_empty(shard.numel())
+            dist.reduce_scatter(mine, [part.contiguous() for part in gradient.view(n, -1)], group=group)
+            return mine / n
+
+    return Gather.apply(shard)
+
+
+def slip_accepts_any_length(shard, numel, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+
+    class Gather(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, own):
+            parts = [torch.empty_like(own) for _ in range(n)]
+            dist.all_gather(parts, own, group=group)
+            return torch.cat(parts)[:numel]
+
+        @staticmethod
+        def backward(ctx, gradient):
+            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - gradient.numel()))
+            mine = padded.new_empty(shard.numel())
+            dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, -1)], group=group)
+            return mine / n
+
+    return Gather.apply(shard)
+
+
+def _whole(rng: Random, ranks: int, length: int, padding: int) -> Case:
+    """Slices of ``length``; ``padding`` elements at the end are no part of the parameter."""
+    numel = ranks * length - padding
+
+    def vector(size: int) -> Tensor:
+        return Tensor.of([rng.uniform(-2, 2) for _ in range(size)], "float64", (size,))
+
+    return Case(tuple((vector(length), numel, vector(numel)) for _ in range(ranks)))
+
+
+def _even(rng: Random) -> Case:
+    return _whole(rng, rng.randint(2, 4), rng.randint(1, 30), 0)
+
+
+def _even_of_each(rng: Random) -> list[Case]:
+    return [_whole(rng, ranks, length, 0) for ranks, length in ((2, 5), (3, 7), (4, 1))]
+
+
+def _odd(rng: Random) -> Case:
+    ranks = rng.randint(2, 4)
+    length = rng.randint(ranks, 30)
+    return _whole(rng, ranks, length, rng.randint(1, ranks - 1))
+
+
+def _odd_of_each(rng: Random) -> list[Case]:
+    return [_whole(rng, 4, 3, 3), _whole(rng, 2, 5, 1)]
+
+
+def _alone(rng: Random) -> Case:
+    return _whole(rng, 1, rng.randint(2, 9), rng.randint(0, 1))
+
+
+def _impossible(rng: Random) -> Case:
+    return rng.choice(_impossible_of_each(rng))
+
+
+def _impossible_of_each(rng: Random) -> list[Case]:
+    """An element more than there are; fewer than none; and slices that are columns."""
+    rows = _whole(rng, 2, 3, 0).args
+    column = [(Tensor.of([rng.uniform(-2, 2) for _ in range(3)], "float64", (3, 1)), 6, row[2]) for row in rows]
+    more, fewer = ([(shard, numel, upstream) for shard, _, upstream in rows] for numel in (7, -1))
+    return [Case(tuple(case), raises="ValueError") for case in (more, fewer, column)]
+
+
+def _page(upstream: tuple[list[float], list[float]]) -> Case:
+    shards = ([1.0, 2.0], [3.0, 0.0])
+    rows = zip(shards, upstream, strict=True)
+    return Case(tuple((Tensor.of(s, "float64"), 3, Tensor.of(g, "float64")) for s, g in rows))
+
+
+GATHER = Build(
+    id="05-gather-parameter",
+    module="data_parallel",
+    function="gather_parameter",
+    grade="world",
+    probe="ch05.gathered",
+    section="5.8",
+    topic="ZeRO stage 3",
+    cases=(
+        _page(([1.0, 1.0, 1.0], [3.0, 3.0, 3.0])),
+        _whole(Random("05-gather-parameter"), 3, 2, 1),
+        Case(((Tensor.of([1.0, 2.0], "float64"), 2, Tensor.of([1.0, -1.0], "float64")),)),
+        _impossible_of_each(Random("05-gather-parameter"))[0],
+    ),
+    groups=(
+        Group("slices", _even, 3, "Follow a slice to the whole, and the gradient of the whole back.", _even_of_each),
+        Group(
+            "padding", _odd, 2, "The last slices may end in padding: cut it off, and pad the gradient.", _odd_of_each
+        ),
+        Group("one rank", _alone, 1, "One rank has the whole parameter."),
+        Group(
+            "bad input",
+            _impossible,
+            3,
+            "A slice is 1-D, and from 0 to as many elements can be asked for as the slices hold: ValueError.",
+            _impossible_of_each,
+        ),
+    ),
+    slips=(
+        Slip("No gradient reaches the slice: an all-gather is no part of autograd's graph.", slip_no_way_back),
+        Slip("Each rank kept its part of its own gradient: the others' rows are missing.", slip_own_part),
+        Slip("The gradients were summed: the mean over the ranks is asked for.", slip_sum),
+        Slip("The whole gradient was all-reduced: each rank needs its slice alone.", slip_all_reduce),
+        Slip("The padding was not cut off.", slip_no_cut),
+        Slip(
+            "No argument is checked: a slice that is not 1-D, or numel outside its range, has to raise ValueError.",
+            slip_accepts_any_length,
+        ),
+    ),
+    rule=rules.one_way_each,
+    bonus=True,
+)

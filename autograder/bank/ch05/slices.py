@@ -1,0 +1,180 @@
+"""Chapter 5: a gradient that is reduced to slices, micro-step after micro-step. Wrong programs are complete."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from autograder.bank.ch05 import rules
+from autograder.items import Build, Case, Group, Slip, Tensor
+
+
+def slip_sum(gradient, kept=None, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    length = -(-gradient.numel() // n)
+    if kept is not None and kept.shape != (length,):
+        raise ValueError("kept")
+    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
+    mine = padded.new_empty(length)
+    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
+    return mine if kept is None else kept + mine
+
+
+def slip_own_part(gradient, kept=None, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n, r = dist.get_world_size(group), dist.get_rank(group)
+    length = -(-gradient.numel() // n)
+    if kept is not None and kept.shape != (length,):
+        raise ValueError("kept")
+    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
+    mine = padded.view(n, length)[r].clone()
+    return mine if kept is None else kept + mine
+
+
+def slip_forgets(gradient, kept=None, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    length = -(-gradient.numel() // n)
+    if kept is not None and kept.shape != (length,):
+        raise ValueError("kept")
+    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
+    mine = padded.new_empty(length)
+    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
+    return mine / n
+
+
+def slip_divides_again(gradient, kept=None, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    length = -(-gradient.numel() // n)
+    if kept is not None and kept.shape != (length,):
+        raise ValueError("kept")
+    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
+    mine = padded.new_empty(length)
+    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
+    return (mine if kept is None else kept + mine) / n
+
+
+def slip_all_reduce(gradient, kept=None, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n, r = dist.get_world_size(group), dist.get_rank(group)
+    length = -(-gradient.numel() // n)
+    if kept is not None and kept.shape != (length,):
+        raise ValueError("kept")
+    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel())).clone()
+    dist.all_reduce(padded, group=group)
+    mine = padded.view(n, length)[r] / n
+    return mine if kept is None else kept + mine
+
+
+def slip_no_padding(gradient, kept=None, group=None):
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    if kept is not None and kept.shape != (-(-gradient.numel() // n),):
+        raise ValueError("kept")
+    parts = gradient.flatten().view(n, -1)
+    mine = parts[0].clone()
+    dist.reduce_scatter(mine, [part.contiguous() for part in parts], group=group)
+    return mine / n if kept is None else kept + mine / n
+
+
+def slip_any_kept(gradient, kept=None, group=None):
+    import torch
+    import torch.distributed as dist
+
+    n = dist.get_world_size(group)
+    length = -(-gradient.numel() // n)
+    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
+    mine = padded.new_empty(length)
+    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
+    mine = mine / n
+    return mine if kept is None else (kept + mine if kept.shape == mine.shape else mine)
+
+
+def _gradients(rng: Random, ranks: int, shape: tuple[int, ...], kept: int | None = None, **more) -> Case:
+    """A gradient of this shape on every rank, and a slice of ``kept`` elements that is there already."""
+
+    def drawn(*size: int) -> Tensor:
+        return Tensor.of([rng.uniform(-2, 2) for _ in range(math.prod(size))], "float64", size)
+
+    return Case(tuple((drawn(*shape), *(() if kept is None else (drawn(kept),))) for _ in range(ranks)), **more)
+
+
+def _first(rng: Random) -> Case:
+    ranks = rng.randint(2, 4)
+    return _gradients(rng, ranks, (ranks * rng.randint(1, 6), rng.randint(1, 6)))
+
+
+def _first_of_each(rng: Random) -> list[Case]:
+    return [_gradients(rng, ranks, shape) for ranks, shape in ((2, (4, 3)), (3, (6,)))]
+
+
+def _later(rng: Random) -> Case:
+    ranks, length = rng.randint(2, 4), rng.randint(2, 20)
+    return _gradients(rng, ranks, (ranks * length,), length)
+
+
+def _odd(rng: Random) -> Case:
+    ranks, length = rng.randint(2, 4), rng.randint(2, 20)
+    return _gradients(rng, ranks, (ranks * length - rng.randint(1, ranks - 1),), length)
+
+
+def _alone(rng: Random) -> Case:
+    return _gradients(rng, 1, (rng.randint(2, 4), rng.randint(1, 3)))
+
+
+def _impossible(rng: Random) -> Case:
+    """A slice of three elements where there are two."""
+    return _gradients(rng, 2, (4,), 3, raises="ValueError")
+
+
+def _page(*, kept: bool) -> Case:
+    """Two ranks, three elements: slices of two, the last of which is padding."""
+    rows = (([1.0, 2.0, 3.0], [10.0, 20.0]), ([3.0, 4.0, 5.0], [30.0, 0.0]))
+    return Case(tuple((Tensor.of(g, "float64"), *((Tensor.of(k, "float64"),) if kept else ())) for g, k in rows))
+
+
+REDUCE = Build(
+    id="05-reduce-to-slice",
+    module="data_parallel",
+    function="reduce_to_slice",
+    grade="world",
+    section="5.7",
+    topic="ZeRO stage 2",
+    cases=(
+        _page(kept=False),
+        _page(kept=True),
+        _gradients(Random("05-reduce-to-slice"), 3, (2, 3)),
+        _impossible(Random("05-reduce-to-slice")),
+    ),
+    groups=(
+        Group("first micro-step", _first, 3, "Lay the gradient end to end; each rank keeps its slice.", _first_of_each),
+        Group("later micro-steps", _later, 1, "The slice of this micro-step is added to what is kept."),
+        Group("padding", _odd, 2, "The number of ranks need not divide that of the elements: pad with zeros."),
+        Group("one rank", _alone, 1, "One rank keeps everything, 1-D."),
+        Group("bad input", _impossible, 1, "A kept slice of another length: ValueError."),
+    ),
+    slips=(
+        Slip("The gradients were summed: the mean over the ranks is asked for.", slip_sum),
+        Slip("Each rank kept its part of its own gradient: the others' rows are missing.", slip_own_part),
+        Slip("What was kept of earlier micro-steps is gone: add to it.", slip_forgets),
+        Slip("What was kept was divided once more: it is a mean already.", slip_divides_again),
+        Slip("The whole gradient was all-reduced: each rank needs its slice alone.", slip_all_reduce),
+        Slip("The gradient was not padded: the ranks need not divide the number of elements.", slip_no_padding),
+        Slip("A kept slice of another length was accepted: it has to raise ValueError.", slip_any_kept),
+    ),
+    rule=rules.one_reduction,
+    bonus=True,
+)

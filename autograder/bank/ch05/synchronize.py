@@ -1,0 +1,169 @@
+"""Chapter 5: gradients of the mean over all rows, in buckets."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from autograder.bank.ch05 import rules
+from autograder.bank.ch05 import wrong_synchronize as wrong
+from autograder.items import Build, Case, Group, Slip, Tensor
+
+
+def _gradients(rng: Random, sizes: list[int]) -> list[Tensor]:
+    return [Tensor.of([rng.uniform(-2, 2) for _ in range(size)], "float64") for size in sizes]
+
+
+def _rows(rng: Random, counts: list[int], sizes: list[int], **options) -> Case:
+    """Gradients of these sizes for each rank, which has so many rows."""
+    return Case(tuple((_gradients(rng, sizes), count) for count in counts), options)
+
+
+def _counts(rng: Random, ranks: int) -> list[int]:
+    return rng.sample(range(1, 30), ranks)
+
+
+def _unequal(rng: Random) -> Case:
+    ranks = rng.randint(2, 4)
+    return _rows(rng, _counts(rng, ranks), [rng.randint(1, 40) for _ in range(3)])
+
+
+def _unequal_of_each(rng: Random) -> list[Case]:
+    """Three ranks, and four with a tensor that no small number divides and that a cap of a few kB would part."""
+    return [_rows(rng, _counts(rng, ranks), sizes) for ranks, sizes in ((3, [7, 2, 5]), (4, [13, 1009, 7]))]
+
+
+def _unused(rng: Random) -> Case:
+    return rng.choice(_unused_of_each(rng))
+
+
+def _unused_of_each(rng: Random) -> list[Case]:
+    """A gradient is missing on one rank, another one on every rank, where it keeps its place in a bucket."""
+    counts = _counts(rng, 2)
+    one = tuple((_gradients(rng, [4, 4, 4]), count, (1, 2) if rank else (2,)) for rank, count in enumerate(counts))
+    both = tuple((_gradients(rng, [3, 3]), count, (0,)) for count in counts)
+    return [Case(one, {"bucket_bytes": 1.0}), Case(both)]
+
+
+def _no_rows(rng: Random) -> Case:
+    """One rank has no rows, and a mean over none of them: its gradients are nan."""
+    counts = [0, *_counts(rng, 2)]
+    rng.shuffle(counts)
+    nan = [Tensor.of([math.nan] * 5, "float64"), Tensor.of([math.nan], "float64")]
+    return Case(tuple((_gradients(rng, [5, 1]) if count else nan, count) for count in counts))
+
+
+def _tied_and_frozen(rng: Random) -> Case:
+    """The first weight is named twice, the second is frozen."""
+    return _rows(rng, _counts(rng, 2), [6, 3, 4], order=(0, 1, 2, 0), frozen=(1,))
+
+
+#: Elements of float64 in the order of the parameters; with a cap of 80 bytes, every other way of filling them fails.
+UNEVEN = [2, 9, 4, 4, 4, 11, 1]
+
+
+def _buckets(rng: Random) -> Case:
+    return rng.choice(_buckets_of_each(rng))
+
+
+def _buckets_of_each(rng: Random) -> list[Case]:
+    """Uneven sizes under a cap; and bf16, with numbers that it holds exactly in any order of adding."""
+    whole = [[Tensor.of([float(rng.randint(-8, 8)) for _ in range(6)]) for _ in range(4)] for _ in range(2)]
+    half = Case(tuple(zip(whole, (1, 3), strict=True)), {"dtype": "bfloat16", "bucket_bytes": 24.0})
+    return [_rows(rng, _counts(rng, 3), UNEVEN, bucket_bytes=80.0), half]
+
+
+def _impossible(rng: Random) -> Case:
+    return rng.choice(_impossible_of_each(rng))
+
+
+def _impossible_of_each(rng: Random) -> list[Case]:
+    """Fewer rows than none, on every rank; and no cap. That no rank has a row is a public case."""
+    return [Case(_rows(rng, [-1, -2], [3]).args, raises="ValueError"), _no_cap(rng)]
+
+
+def _no_cap(rng: Random) -> Case:
+    return Case(_rows(rng, [1, 2], [3]).args, {"bucket_bytes": 0.0}, raises="ValueError")
+
+
+def _public(values: tuple[float | None, float | None], counts: tuple[int, int]) -> Case:
+    """One weight on two ranks."""
+    rows = zip(values, counts, strict=True)
+    return Case(tuple(([Tensor.of([v or 0.0], "float64")], n, () if v is not None else (0,)) for v, n in rows))
+
+
+def _filled(elements: tuple[int, ...], cap: float) -> Case:
+    """float32 gradients of so many elements, the same on two ranks."""
+    rank = ([Tensor.of([place + 1.0] * size) for place, size in enumerate(elements)], 2)
+    return Case((rank, rank), {"dtype": "float32", "bucket_bytes": cap})
+
+
+def _tied() -> Case:
+    """One weight, named twice."""
+    return Case(_public((2.0, 4.0), (7, 3)).args, {"order": (0, 0)})
+
+
+SYNCHRONIZE = Build(
+    id="05-synchronize-gradients",
+    module="data_parallel",
+    function="synchronize_gradients",
+    grade="world",
+    probe="ch05.synchronized",
+    section="5.2",
+    topic="gradients of the joined batch",
+    tolerance=1e-9,
+    cases=(
+        _public((2.0, 4.0), (7, 3)),
+        _public((2.0, 4.0), (1, 1)),
+        _public((2.0, None), (1, 1)),
+        _public((2.0, math.nan), (3, 0)),
+        _tied(),
+        _filled((25, 25, 25), 100.0),
+        _filled((25, 25, 25), 1e9),
+        _filled((1, 8, 3, 6), 32.0),
+        Case(_public((2.0, 4.0), (0, 0)).args, raises="ValueError"),
+    ),
+    groups=(
+        Group("unequal counts", _unequal, 2, "Ranks have unequal numbers of rows.", _unequal_of_each),
+        Group(
+            "unused weights",
+            _unused,
+            2,
+            "A gradient may be None: on some ranks it gets the result, on all of them it stays None.",
+            _unused_of_each,
+        ),
+        Group("no rows", _no_rows, 1, "A rank without rows takes part and adds nothing, whatever it holds."),
+        Group("tied and frozen", _tied_and_frozen, 1, "A parameter may be named twice, or need no gradient."),
+        Group("buckets", _buckets, 2, "A bucket is full when it holds the cap or more.", _buckets_of_each),
+        Group("bad input", _impossible, 2, "Bad input must raise ValueError.", _impossible_of_each),
+    ),
+    slips=(
+        Slip("Divided by the number of ranks: a rank with more rows weighs more.", wrong.slip_world_size),
+        Slip(
+            "A gradient that is None was left out on that rank, so the ranks' all-reduces do not fit.",
+            wrong.slip_skips_none,
+        ),
+        Slip("A weight that is named twice was weighted and reduced twice.", wrong.slip_tied_twice),
+        Slip(
+            "Buckets were filled from the first parameter: the backward pass ends with that one.",
+            wrong.slip_forward_order,
+        ),
+        Slip(
+            "A bucket was closed before it held the cap; it closes when it holds the cap or more.",
+            wrong.slip_below_the_cap,
+        ),
+        Slip("Every parameter had an all-reduce of its own: fill buckets.", wrong.slip_one_by_one),
+        Slip("A rank without rows left early, and the others wait for it.", wrong.slip_leaves_early),
+        Slip("Zero times nan is nan: a rank without rows adds nothing.", wrong.slip_nothing_times_nan),
+        Slip("A grad was replaced by a new tensor: fill the one that is there.", wrong.slip_replaces),
+        Slip(
+            "A gradient that is None on every rank has to stay None; yours becomes zeros, and AdamW decays the weight.",
+            wrong.slip_zeros_for_all,
+        ),
+        Slip(
+            "No argument is checked: one that is outside its range has to raise ValueError.",
+            wrong.slip_accepts_anything,
+        ),
+    ),
+    rule=rules.gradients_once,
+)

@@ -1,0 +1,210 @@
+"""Chapter 5: model states under ZeRO: bytes on one rank, and bytes on the wire."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.bank.ch05.wrong_zero import ZERO_MEMORY
+from autograder.bank.ch05.wrong_zero_traffic import ZERO_TRAFFIC
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Group, invalid
+
+
+def _parameters(rng: Random) -> float:
+    return float(f"{10 ** rng.uniform(3, 12.3):.4g}")
+
+
+def _several_ranks(rng: Random) -> int:
+    return rng.choice((2, 3, 4, 7, 8, 12, 64, 100, 1000, 1024, 16_384))
+
+
+# --- zero_memory
+
+
+def _states(rng: Random, stage: int | None = None) -> Case:
+    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)))
+
+
+def _bytes_given(rng: Random, stage: int | None = None) -> Case:
+    sizes = [rng.choice((0, 0.5, 1, 2, 4, 6, 8.0)) for _ in range(3)]
+    ranks, stage = _several_ranks(rng), rng.randrange(4) if stage is None else stage
+    if rng.random() < 0.5:
+        return Case((_parameters(rng), stage, ranks, *sizes))
+    names = ("optimizer_bytes", "weight_bytes", "gradient_bytes")
+    return Case((_parameters(rng), stage), {"ranks": ranks, **dict(zip(names, sizes, strict=True))})
+
+
+def _one_rank(rng: Random, stage: int | None = None) -> Case:
+    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, 1))
+
+
+def _few_parameters(rng: Random) -> Case:
+    return Case((rng.choice((0, 0.0, 1, 3, 5.0)), rng.randrange(4), rng.choice((3, 7, 1000))))
+
+
+def _bad_memory(rng: Random) -> list[Case]:
+    good = (_parameters(rng), 2, 8)
+    stages = [invalid(good[0], stage, 8) for stage in (-1, 4, 1.5, 1.0, True)]
+    ranks = [invalid(good[0], rng.randrange(4), ranks) for ranks in (0, -8, 2.5, 8.0, True)]
+    params = [invalid(params, 1, 8) for params in (-1, nan, inf)]
+    names = ("weight_bytes", "gradient_bytes", "optimizer_bytes")
+    sizes = [invalid(*good, **{name: size}) for name in names for size in (-1, -0.5, nan, inf)]
+    return [*stages, *ranks, *params, *sizes]
+
+
+MEMORY = Build(
+    id="05-zero-memory",
+    module="zero",
+    function="zero_memory",
+    grade="call",
+    cases=(
+        *(Case((7.5e9, stage, 64)) for stage in range(4)),  # the ZeRO paper's first figure: 120, 31.4, 16.6, 1.88 GB
+        *(Case((70e9, stage, 8)) for stage in (1, 2, 3)),
+        Case((1e12, 3, 1024)),  # the ZeRO paper's table 1: 15.6 GB
+        Case((1e9, 3, 7)),
+        *(Case((1e9, stage, 3, 2, 4, 12)) for stage in (2, 3)),
+        Case((6.7e9, 2, 5, 0.5, 2, 6)),
+        Case((8.03e9, 3, 1, 2, 4, 12)),
+        Case((0, 2, 8)),
+        invalid(7e9, 4, 8),
+        invalid(7e9, 1, 0),
+    ),
+    groups=(
+        Group(
+            "stages and ranks",
+            _states,
+            8,
+            "Stages add up, and what a stage slices is divided by the number of ranks.",
+            corners=lambda rng: [_states(rng, stage) for stage in (0, 1, 2, 3) * 2],
+        ),
+        Group(
+            "other byte sizes",
+            _bytes_given,
+            6,
+            "The three byte arguments may be given, by position or by name, and may be 0 or fractions.",
+            corners=lambda rng: [_bytes_given(rng, stage) for stage in (0, 1, 2, 3)],
+        ),
+        Group(
+            "one rank",
+            _one_rank,
+            4,
+            "With one rank, every stage holds everything.",
+            corners=lambda rng: [_one_rank(rng, stage) for stage in range(4)],
+        ),
+        Group(
+            "few parameters",
+            _few_parameters,
+            6,
+            "Nothing is rounded or padded, however few the parameters.",
+            corners=lambda rng: [Case((3, stage, 7)) for stage in range(4)] + [Case((0, rng.randrange(4), 8))],
+        ),
+        bad_input(_bad_memory, "Bad input must raise ValueError."),
+    ),
+    slips=ZERO_MEMORY,
+    section="5.7",
+    topic="memory of model states",
+)
+
+
+# --- zero_traffic
+
+
+def _sent(rng: Random, stage: int | None = None) -> Case:
+    """Two-byte weights and gradients, once through."""
+    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)))
+
+
+def _sent_bytes(rng: Random, stage: int | None = None) -> Case:
+    weight, gradient = rng.choice((1, 2, 0.5)), rng.choice((4, 8.0))
+    sizes = {"gradient_bytes": gradient, "weight_bytes": weight}
+    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)), sizes)
+
+
+def _sent_often(rng: Random, stage: int | None = None) -> Case:
+    steps = {"micro_steps": rng.randint(2, 64)}
+    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)), steps)
+
+
+def _kept_whole(rng: Random, stage: int = 3) -> Case:
+    steps = {"reshard": False, "micro_steps": rng.choice((1, 1, 4, 16))}
+    return Case((_parameters(rng), stage, _several_ranks(rng)), steps)
+
+
+def _nothing_sent(rng: Random) -> Case:
+    size, ranks = rng.choice(((_parameters(rng), 1), (0, _several_ranks(rng))))
+    return Case((size, rng.randrange(4), ranks), {"micro_steps": rng.choice((1, 8))})
+
+
+def _bad_traffic(rng: Random) -> list[Case]:
+    good = (_parameters(rng), rng.randrange(4))
+    return [
+        *(invalid(good[0], stage, 8) for stage in (-1, 4, True, 2.0)),
+        *(invalid(*good, ranks) for ranks in (0, -4, 2.5, 8.0)),
+        *(invalid(params, 1, 8) for params in (-1, nan, inf)),
+        *(invalid(*good, 8, weight_bytes=size) for size in (-2, inf)),
+        *(invalid(*good, 8, gradient_bytes=size) for size in (-2, nan)),
+        *(invalid(*good, 8, micro_steps=steps) for steps in (0, -1, 1.5, True)),
+    ]
+
+
+TRAFFIC = Build(
+    id="05-zero-traffic",
+    module="zero",
+    function="zero_traffic",
+    grade="call",
+    cases=(
+        *(Case((7e9, stage, 64)) for stage in range(4)),  # the ZeRO paper, section 7: stage 3 sends half as much more
+        Case((70e9, 3, 64)),
+        Case((70e9, 3, 64), {"reshard": False}),
+        *(Case((7e9, stage, 64), {"micro_steps": 4}) for stage in (1, 2, 3)),
+        Case((3.1875e9, 3, 128), {"gradient_bytes": 4, "reshard": False}),
+        Case((70e9, 1, 64), {"gradient_bytes": 4}),
+        Case((7e9, 2, 1)),
+        invalid(7e9, 4, 8),
+        invalid(7e9, 2, 8, micro_steps=0),
+    ),
+    groups=(
+        Group(
+            "stages",
+            _sent,
+            8,
+            "Write down each collective of a stage: which tensor does it move, and how often in a step?",
+            corners=lambda rng: [_sent(rng, stage) for stage in (0, 1, 2, 3) * 2],
+        ),
+        Group(
+            "other byte sizes",
+            _sent_bytes,
+            6,
+            "Weights and gradients may differ in size: which of them does each collective move?",
+            corners=lambda rng: [_sent_bytes(rng, stage) for stage in range(4)],
+        ),
+        Group(
+            "several micro-steps",
+            _sent_often,
+            8,
+            "A rank that keeps whole gradients reduces once; one that keeps a slice has to reduce in every micro-step.",
+            corners=lambda rng: [_sent_often(rng, stage) for stage in (0, 1, 2, 3) * 2],
+        ),
+        Group(
+            "weights kept for the backward pass",
+            _kept_whole,
+            6,
+            "Without resharding, stage 3 gathers the weights once in a micro-step; other stages do not change.",
+            corners=lambda rng: [_kept_whole(rng, stage) for stage in (0, 1, 2, 3)],
+        ),
+        Group("nothing to send", _nothing_sent, 4, "One rank, or no parameters: nothing is sent."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_traffic(rng)),
+            19,
+            "Bad input must raise ValueError.",
+            corners=_bad_traffic,
+        ),
+    ),
+    slips=ZERO_TRAFFIC,
+    section="5.7",
+    topic="traffic of ZeRO",
+)
+
+ITEMS = (MEMORY, TRAFFIC)

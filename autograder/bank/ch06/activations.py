@@ -1,0 +1,150 @@
+"""Chapter 6: what a layer stores: one closed form."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+from typing import Any
+
+from autograder.bank.ch06.wrong_activations import ACTIVATION_BYTES
+from autograder.items import Build, Case, Group, invalid
+
+GPT3 = (2048, 1, 12_288, 96)
+FLASH = {"attention": "flash", "gated": True, "dropout": False}
+
+
+def _shape(rng: Random) -> tuple[int, int, int, int]:
+    """Sequence, batch, hidden, heads."""
+    heads = rng.choice((1, 4, 8, 12, 32, 64, 96, 160))
+    return (
+        rng.choice((7, 128, 1000, 4096, 131_072)),
+        rng.choice((1, 2, 3, 8, 64)),
+        heads * rng.choice((64, 96, 128)),
+        heads,
+    )
+
+
+def _plain(rng: Random) -> Case:
+    return Case(_shape(rng), {"element_bytes": rng.choice((2, 4))} if rng.random() < 0.5 else {})
+
+
+def _split(rng: Random, parallel: bool | None = None, recompute: str | None = None) -> Case:
+    options: dict[str, Any] = {
+        "ranks": rng.choice((2, 3, 4, 8, 16)),
+        "sequence_parallel": rng.random() < 0.5 if parallel is None else parallel,
+        "recompute": recompute or rng.choice(("none", "selective", "full")),
+    }
+    return Case(_shape(rng), options)
+
+
+def _split_of_each(rng: Random) -> list[Case]:
+    """Each way in the large, and two of the least layer, of which a third is no whole number of bytes."""
+    ways = [_split(rng, parallel, how) for how in ("none", "selective", "full") for parallel in (False, True)]
+    return ways + [_least(rng, how) for how in ("none", "full")]
+
+
+def _least(rng: Random, recompute: str) -> Case:
+    """A token or two of one feature on three ranks."""
+    return Case((rng.choice((1, 2)), 1, 1, 1), {"ranks": 3, "sequence_parallel": True, "recompute": recompute})
+
+
+def _modern(rng: Random, attention: str | None = None, gated: bool | None = None) -> Case:
+    sequence, batch, hidden, heads = _shape(rng)
+    options: dict[str, Any] = {
+        "ffn": rng.choice((0, 176, hidden * 7 // 2)),
+        "kv_heads": rng.choice([k for k in (1, 2, 4, 8) if heads % k == 0]),
+        "attention": attention or rng.choice(("flash", "materialised")),
+        "gated": rng.random() < 0.5 if gated is None else gated,
+        "dropout": rng.random() < 0.3,
+        "mask_bytes": rng.choice((0, 1, 2, 0.125)),
+    }
+    options["ffn"] = options["ffn"] or (hidden if gated else 0)
+    return Case((sequence, batch, hidden, heads), options)
+
+
+def _modern_of_each(rng: Random) -> list[Case]:
+    """Flash and a gate in two cases each."""
+    return [_modern(rng, attention, gated) for attention in ("flash", "materialised") for gated in (True, False, True)]
+
+
+def _empty(rng: Random) -> Case:
+    sequence, batch, hidden, heads = _shape(rng)
+    return Case(rng.choice(((0, batch, hidden, heads), (sequence, 0, hidden, heads))), {"ranks": rng.choice((1, 8))})
+
+
+def _bad(rng: Random) -> Case:
+    return rng.choice(_bad_of_each(rng))
+
+
+def _bad_of_each(rng: Random) -> list[Case]:
+    shape = _shape(rng)
+    s, b, h, a = shape
+    names = [
+        invalid(*shape, recompute=rng.choice(("some", "flash", "", "FULL"))),
+        invalid(*shape, attention=rng.choice(("none", "selective", "materialized", ""))),
+    ]
+    shapes = [
+        invalid(s, b, 100, 3),
+        invalid(-1, b, h, a),
+        invalid(s, -1, h, a),
+        invalid(s, b, 0, a),
+        invalid(s, b, h, 0),
+        invalid(float(s), b, h, a),
+        invalid(s, 1.5, h, a),
+        invalid(s, b, float(h), a),
+        invalid(s, b, h, float(a)),
+    ]
+    splits = [invalid(*shape, ranks=ranks) for ranks in (0, -8, 2.5, True)]
+    heads = [invalid(s, b, 1024, 8, kv_heads=3), invalid(*shape, kv_heads=0)]
+    sizes = [invalid(*shape, element_bytes=-2), invalid(*shape, mask_bytes=nan), invalid(*shape, element_bytes=inf)]
+    inner = [invalid(*shape, ffn=-1), invalid(*shape, ffn=4.5), invalid(s, b, 64 * a, a, kv_heads=1.0)]
+    return [*names, *shapes, *splits, *heads, *sizes, *inner]
+
+
+ACTIVATIONS = Build(
+    id="06-activation-bytes",
+    module="activations",
+    function="activation_bytes",
+    grade="call",
+    section="6.8",
+    topic="memory of activations",
+    cases=(
+        Case(GPT3),
+        Case(GPT3, {"ranks": 8}),
+        Case(GPT3, {"ranks": 8, "sequence_parallel": True}),
+        # Korthikanti et al. (2022): together some five times less than tensor parallelism alone.
+        Case(GPT3, {"ranks": 8, "sequence_parallel": True, "recompute": "selective"}),
+        Case(GPT3, {"recompute": "full"}),
+        Case(GPT3, {"ranks": 8, "sequence_parallel": True, "recompute": "full"}),
+        Case((4096, 1, 4096, 32)),
+        Case((8192, 1, 4096, 32), {"ffn": 14_336, "kv_heads": 8, **FLASH}),  # Llama 3 8B
+        Case((8192, 1, 8192, 64, 28_672, 8), {"ranks": 8, "sequence_parallel": True, **FLASH}),
+        Case((1, 1, 8, 2)),
+        Case((0, 1, 8, 2)),
+        Case((32, 2, 64, 4), {"mask_bytes": 2}),
+        invalid(2048, 1, 12_288, 96, recompute="all"),
+        invalid(2048, 1, 12_288, 97),
+    ),
+    groups=(
+        Group("one rank", _plain, 5, "Count the tensors around the layers, those inside, and the attention matrix."),
+        Group(
+            "split and recomputed",
+            _split,
+            8,
+            "Without sequence parallelism only what is inside the split layers is divided.",
+            _split_of_each,
+        ),
+        Group(
+            "other layers",
+            _modern,
+            8,
+            "There may be fewer key-value heads, a gate, another inner width, no dropout, and no attention matrix.",
+            _modern_of_each,
+        ),
+        Group("no tokens", _empty, 2, "Without tokens there is nothing to store."),
+        Group("bad input", _bad, 23, "Bad input must raise ValueError.", _bad_of_each),
+    ),
+    slips=ACTIVATION_BYTES,
+)
+
+ITEMS = (ACTIVATIONS,)

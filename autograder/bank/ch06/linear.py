@@ -1,0 +1,190 @@
+"""Chapter 6: linear layers split by output and by input features, on real ranks.
+
+A wrong layer stands in a function that makes it, so that this module needs no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from autograder.bank.ch06 import rules
+from autograder.bank.ch06.wrong_columns import COLUMNS
+from autograder.bank.ch06.wrong_rows import ROWS
+from autograder.items import Build, Case, Group, Tensor
+
+
+def tensor(rng: Random, *shape: int) -> Tensor:
+    """Numbers from -2 to 2 in float64."""
+    count = 1
+    for size in shape:
+        count *= size
+    return Tensor.of([rng.uniform(-2, 2) for _ in range(count)], "float64", shape)
+
+
+def _column(
+    rng: Random, ranks: int, out: int, width: int, batch: tuple[int, ...] = (3,), biased: bool = True, gather=False
+) -> Case:
+    weight, bias, x = tensor(rng, out, width), tensor(rng, out) if biased else None, tensor(rng, *batch, width)
+    whole = tensor(rng, *batch, out)
+    each = [whole if gather else tensor(rng, *batch, max(1, out // ranks)) for _ in range(ranks)]
+    return Case(tuple((weight, bias, x, back) for back in each), {"gather_output": True} if gather else {})
+
+
+def _row(
+    rng: Random, ranks: int, out: int, width: int, batch: tuple[int, ...] = (3,), biased: bool = True, full=False
+) -> Case:
+    weight, bias, back = tensor(rng, out, width), tensor(rng, out) if biased else None, tensor(rng, *batch, out)
+    given = [tensor(rng, *batch, width if full else max(1, width // ranks)) for _ in range(ranks)]
+    return Case(tuple((weight, bias, x, back) for x in given))
+
+
+def _refused(case: Case) -> Case:
+    return Case(case.args, case.kwargs, raises="ValueError")
+
+
+def _any(make: Callable[..., Case]) -> Callable[[Random], Case]:
+    """An ordinary case: two to four ranks, which divide both sizes."""
+
+    def draw(rng: Random) -> Case:
+        ranks = rng.randint(2, 4)
+        return make(rng, ranks, ranks * rng.randint(2, 6), ranks * rng.randint(2, 6))
+
+    return draw
+
+
+def _several(make: Callable[..., Case]) -> Callable[[Random], list[Case]]:
+    return lambda rng: [make(rng, ranks, ranks * rng.randint(2, 5), 12) for ranks in (2, 3, 4)]
+
+
+def _batches(make: Callable[..., Case]) -> Callable[[Random], list[Case]]:
+    return lambda rng: [make(rng, 2, 8, 6, (), False), make(rng, 3, 9, 12, (2, 3)), make(rng, 1, 5, 7, (2,))]
+
+
+def _first(corners: Callable[[Random], list[Case]]) -> Callable[[Random], Case]:
+    return lambda rng: rng.choice(corners(rng))
+
+
+def _gathered(rng: Random) -> list[Case]:
+    return [_column(rng, 2, 6, 5, (3,), True, True), _column(rng, 3, 6, 4, (2, 2), False, True)]
+
+
+def _column_refused(rng: Random) -> list[Case]:
+    return [_refused(_column(rng, 3, 3 * rng.randint(1, 5) + 1, 4)), _refused(_column(rng, 4, 6, 4))]
+
+
+def _row_refused(rng: Random) -> list[Case]:
+    return [
+        _refused(_row(rng, 3, 4, 3 * rng.randint(1, 5) + 1)),
+        _refused(_row(rng, 2, 4, 8, full=True)),
+        _refused(_row(rng, 4, 4, 8, (), full=True)),
+    ]
+
+
+def _column_calls(case: Case) -> list[tuple[str, int]]:
+    weight, _, x, _ = case.args[0]
+    share = rules.bytes_of(x) // weight.shape[1] * weight.shape[0] // len(case.args)
+    gather = [("all_gather", share)] if case.kwargs.get("gather_output") else []
+    return [("all_reduce", rules.bytes_of(x)), *gather]
+
+
+W = Tensor.of(range(1, 9), "float64", (4, 2))
+V = Tensor.of(range(1, 9), "float64", (2, 4))
+
+
+def _vector(*values: float) -> Tensor:
+    return Tensor.of(values, "float64")
+
+
+COLUMN = Build(
+    id="06-column-parallel-linear",
+    module="tensor_parallel",
+    function="ColumnParallelLinear",
+    grade="world",
+    probe="ch06.layer",
+    section="6.3",
+    topic="split linear layers",
+    cases=(
+        Case(tuple((W, None, _vector(1, 1), back) for back in (_vector(1, 0), _vector(0, 1)))),
+        Case(tuple((W, None, _vector(1, 1), _vector(1, 0, 0, 1)) for _ in range(2)), {"gather_output": True}),
+        _column(Random("column"), 3, 6, 4),
+        Case(tuple((V, None, _vector(1, 1, 1, 1), _vector(1)) for _ in range(3)), raises="ValueError"),
+    ),
+    groups=(
+        Group(
+            "two to four ranks",
+            _any(_column),
+            3,
+            "Rank r keeps the r-th block of rows, and the gradient of x has a part on every rank.",
+            _several(_column),
+        ),
+        Group(
+            "batches",
+            _first(_batches(_column)),
+            3,
+            "There may be one rank, no bias, no batch or two dimensions of it.",
+            _batches(_column),
+        ),
+        Group("joined", _first(_gathered), 2, "With gather_output, gradients flow back into the own slice.", _gathered),
+        Group(
+            "sizes that do not divide",
+            _first(_column_refused),
+            2,
+            "Where the ranks do not divide out, raise ValueError.",
+            _column_refused,
+        ),
+    ),
+    slips=COLUMNS,
+    rule=rules.calls_at_most(
+        _column_calls,
+        "f sums the gradient of x in one all-reduce, and gather_output joins the slices in one all-gather",
+        least=lambda case: sum(size for _, size in _column_calls(case)),
+    ),
+)
+
+ROW = Build(
+    id="06-row-parallel-linear",
+    module="tensor_parallel",
+    function="RowParallelLinear",
+    grade="world",
+    probe="ch06.layer",
+    section="6.3",
+    topic="split linear layers",
+    cases=(
+        Case(tuple((V, _vector(100, 200), _vector(1, 1), _vector(1, 2)) for _ in range(2))),
+        Case(tuple((V, None, _vector(1, 1), _vector(1, 2)) for _ in range(2))),
+        _row(Random("row"), 3, 4, 6),
+        Case(tuple((V, None, _vector(1, 1, 1, 1), _vector(1, 2)) for _ in range(2)), raises="ValueError"),
+    ),
+    groups=(
+        Group(
+            "two to four ranks",
+            _any(_row),
+            4,
+            "Rank r keeps the r-th block of columns; the bias belongs to the sum.",
+            _several(_row),
+        ),
+        Group(
+            "batches",
+            _first(_batches(_row)),
+            3,
+            "There may be one rank, no bias, no batch or two dimensions of it.",
+            _batches(_row),
+        ),
+        Group(
+            "sizes that do not fit",
+            _first(_row_refused),
+            3,
+            "Where the ranks do not divide in, or x is not a slice, raise ValueError.",
+            _row_refused,
+        ),
+    ),
+    slips=ROWS,
+    rule=rules.calls_at_most(
+        lambda case: [("all_reduce", rules.bytes_of(case.args[0][3]))],
+        "g sums the output once, and nothing else",
+        least=lambda case: rules.bytes_of(case.args[0][3]),
+    ),
+)
+
+ITEMS = (COLUMN, ROW)

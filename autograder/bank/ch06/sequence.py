@@ -1,0 +1,159 @@
+"""Chapter 6: parts of a sequence joined and split again, on real ranks."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch06 import rules
+from autograder.bank.ch06.linear import tensor
+from autograder.bank.ch06.wrong_sequence import GATHERS, SCATTERS
+from autograder.items import Build, Case, Group, Tensor
+
+
+def _longer(shape: tuple[int, ...], dim: int, ranks: int) -> tuple[int, ...]:
+    return tuple(size * ranks if place == dim % len(shape) else size for place, size in enumerate(shape))
+
+
+def _gather(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
+    whole = _longer(shape, dim, ranks)
+    return Case(tuple((tensor(rng, *shape), dim, tensor(rng, *whole)) for _ in range(ranks)))
+
+
+def _scatter(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
+    whole = _longer(shape, dim, ranks)
+    return Case(tuple((tensor(rng, *whole), dim, tensor(rng, *shape)) for _ in range(ranks)))
+
+
+def _odd(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
+    return Case(tuple((tensor(rng, *shape), dim, tensor(rng, *shape)) for _ in range(ranks)), raises="ValueError")
+
+
+def _pairs(make, rng: Random) -> Case:
+    """Four ranks in two groups, each with a sequence of its own."""
+    shape = (4, rng.randint(1, 3))
+    return Case((*make(rng, 2, shape, 0).args, *make(rng, 2, shape, 0).args), {"pairs": True})
+
+
+def _each(make, rng: Random) -> list[Case]:
+    """Two to four ranks, along the second dimension, whose size all of them divide."""
+    return [make(rng, ranks, (12, rng.randint(1, 3), 2), 1) for ranks in (2, 3, 4)]
+
+
+def _dims(make, rng: Random) -> list[Case]:
+    return [make(rng, 2, (3,), 0), make(rng, 3, (2, 3), -1), make(rng, 2, (2, 2, 1), -2), make(rng, 1, (2, 3), 1)]
+
+
+def _gathers(rng: Random) -> list[Case]:
+    return _each(_gather, rng)
+
+
+def _gather_dims(rng: Random) -> list[Case]:
+    return _dims(_gather, rng)
+
+
+def _scatters(rng: Random) -> list[Case]:
+    return _each(_scatter, rng)
+
+
+def _scatter_dims(rng: Random) -> list[Case]:
+    return _dims(_scatter, rng)
+
+
+def _odds(rng: Random) -> list[Case]:
+    return [_odd(rng, 2, (2, 3), 1), _odd(rng, 3, (3, 4), -1)]
+
+
+def _calls(place: int, whole: int):
+    """One all-gather of a part and one reduce-scatter of the whole."""
+
+    def allowed(case: Case) -> list[tuple[str, int]]:
+        args = case.args[0]
+        return [("all_gather", rules.bytes_of(args[place])), ("reduce_scatter", rules.bytes_of(args[whole]))]
+
+    why = "one all-gather of a part and one reduce-scatter of the whole are enough"
+    return rules.calls_at_most(allowed, why, lambda case: sum(size for _, size in allowed(case)))
+
+
+def _vector(*values: float) -> Tensor:
+    return Tensor.of(values, "float64")
+
+
+GATHER = Build(
+    id="06-gather-sequence",
+    module="sharded_layers",
+    function="gather_sequence",
+    grade="world",
+    probe="ch06.differentiated",
+    section="6.7",
+    topic="sequence parallelism",
+    bonus=True,
+    cases=(
+        Case(((_vector(1), 0, _vector(1, 10)), (_vector(2), 0, _vector(100, 1000)))),
+        _gather(Random("gather"), 3, (2, 1), 1),
+        _gather(Random("gather 1"), 1, (2, 2), 0),
+    ),
+    groups=(
+        Group(
+            "two to four ranks",
+            lambda rng: rng.choice(_gathers(rng)),
+            3,
+            "What every rank makes of a part counts for its gradient.",
+            _gathers,
+        ),
+        Group(
+            "dimensions",
+            lambda rng: rng.choice(_gather_dims(rng)),
+            4,
+            "There may be one rank, and any dimension, counted from the front or the back.",
+            _gather_dims,
+        ),
+        Group("groups", lambda rng: _pairs(_gather, rng), 1, "Only the ranks of the group hold parts."),
+    ),
+    slips=GATHERS,
+    rule=_calls(0, 2),
+)
+
+SCATTER = Build(
+    id="06-scatter-sequence",
+    module="sharded_layers",
+    function="scatter_sequence",
+    grade="world",
+    probe="ch06.differentiated",
+    section="6.7",
+    topic="sequence parallelism",
+    bonus=True,
+    cases=(
+        Case(((_vector(1, 2), 0, _vector(5)), (_vector(10, 20), 0, _vector(7)))),
+        _scatter(Random("scatter"), 3, (2, 1), 1),
+        _scatter(Random("scatter 1"), 1, (2, 2), 0),
+        _odd(Random("odd"), 2, (1, 3), 1),
+    ),
+    groups=(
+        Group(
+            "two to four ranks",
+            lambda rng: rng.choice(_scatters(rng)),
+            3,
+            "Each rank keeps a part of the sum; its gradient goes to all of them.",
+            _scatters,
+        ),
+        Group(
+            "dimensions",
+            lambda rng: rng.choice(_scatter_dims(rng)),
+            4,
+            "There may be one rank, and any dimension, counted from the front or the back.",
+            _scatter_dims,
+        ),
+        Group(
+            "sizes that do not divide",
+            lambda rng: rng.choice(_odds(rng)),
+            2,
+            "Where the ranks do not divide the dimension, raise ValueError.",
+            _odds,
+        ),
+        Group("groups", lambda rng: _pairs(_scatter, rng), 1, "Only the ranks of the group hold parts."),
+    ),
+    slips=SCATTERS,
+    rule=_calls(2, 0),
+)
+
+ITEMS = (GATHER, SCATTER)

@@ -1,0 +1,127 @@
+"""Chapter 07: what crosses the boundaries of a pipeline."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def _sends(rng: Random, chunks: int = 1, rank: int | None = None) -> Case:
+    ranks = rng.randint(3, 16)
+    place = rng.randrange(ranks) if rank is None else rank % ranks
+    more = [chunks] if chunks > 1 else []
+    return Case((place, ranks, rng.randint(2, 64), float(rng.randint(1, 1000) * 1_000_000), *more))
+
+
+def _each_end(rng: Random) -> list[Case]:
+    return [_sends(rng, rank=rank) for rank in (0, 1, -1)]
+
+
+def _each_end_with_chunks(rng: Random) -> list[Case]:
+    return [_sends(rng, rng.randint(2, 8), rank) for rank in (0, 1, -1)]
+
+
+def _bad_sends(rng: Random) -> list[Case]:
+    ranks = rng.randint(2, 8)
+    return [
+        invalid(ranks, ranks, 4, 1e6),
+        invalid(-1, ranks, 4, 1e6),
+        invalid(0, 0, 4, 1e6),
+        invalid(0, ranks, 0, 1e6),
+        invalid(0, ranks, 4, -1.0),
+        invalid(0, ranks, 4, 1e6, 0),
+        invalid(0, ranks, 4, float("nan")),
+    ]
+
+
+BYTES = Build(
+    id="07-pipeline-bytes-sent",
+    module="pipeline",
+    function="pipeline_bytes_sent",
+    grade="call",
+    section="7.8",
+    topic="what crosses a boundary",
+    bonus=True,
+    cases=(
+        *(Case((rank, 4, 12, 0.5e9)) for rank in (0, 1, 3)),
+        *(Case((rank, 4, 12, 0.5e9, 4)) for rank in (0, 1, 3)),
+        Case((0, 1, 8, 1e6, 4)),
+        Case((1, 2, 1, 268_435_456.0)),  # one micro-batch of 8,192 tokens of Llama 3.1 405B, bf16
+        invalid(4, 4, 12, 0.5e9),
+    ),
+    groups=(
+        Group("one chunk per rank", _sends, 6, "The ends of the pipeline send one way, the others both.", _each_end),
+        Group(
+            "several chunks",
+            lambda rng: _sends(rng, rng.randint(2, 8)),
+            6,
+            "Every boundary between chunks is crossed both ways; only the very first and the very last are none.",
+            _each_end_with_chunks,
+        ),
+        Group(
+            "one rank",
+            lambda rng: Case((0, 1, rng.randint(1, 64), 1e6, rng.randint(1, 8))),
+            3,
+            "One rank sends nothing, however many chunks it holds.",
+            lambda rng: [Case((0, 1, 4, 1e6)), Case((0, 1, 4, 1e6, 3))],
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_sends(rng)),
+            7,
+            "A rank outside the pipeline, counts below 1, and negative or infinite bytes must raise ValueError.",
+            _bad_sends,
+        ),
+    ),
+    slips=(
+        Slip(
+            "The chunks were ignored: with v of them there are v times as many boundaries.",
+            edit=(
+                "messages * microbatches * activation_bytes",
+                "microbatches * activation_bytes * ((rank < ranks - 1) + (rank > 0))",
+            ),
+        ),
+        Slip(
+            "The gradients were forgotten: what goes forward comes back.",
+            edit=(
+                "messages * microbatches * activation_bytes",
+                "microbatches * activation_bytes * (virtual_stages - (rank == ranks - 1)) if ranks > 1 else 0.0",
+            ),
+        ),
+        Slip(
+            "That counts what is received as well: it is what others send.",
+            edit=(
+                "messages * microbatches * activation_bytes",
+                "2 * microbatches * activation_bytes * messages if ranks > 1 else 0.0",
+            ),
+        ),
+        Slip(
+            "That is one micro-batch: each of them crosses every boundary.",
+            edit=("messages * microbatches * activation_bytes", "activation_bytes * messages if ranks > 1 else 0.0"),
+        ),
+        Slip(
+            "The first stage sends no gradient back, and the last no activation on.",
+            edits=(
+                (("if ranks == 1:\n        return 0.0"), ""),
+                ("2 * virtual_stages - (rank == ranks - 1) - (rank == 0)", "2 * virtual_stages"),
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("ranks outside the pipeline, counts below 1, bytes that are negative or not finite"),
+            edit=(
+                (
+                    '_check_shape(ranks, microbatches, virtual_stages, "ranks")\n'
+                    "    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in "
+                    "range(ranks):\n"
+                    '        raise ValueError(f"rank must be from 0 to {ranks - 1}, got {rank!r}")\n'
+                    '    _check_time("activation_bytes", activation_bytes)'
+                ),
+                "",
+            ),
+        ),
+    ),
+)
+
+ITEMS = (BYTES,)

@@ -1,0 +1,259 @@
+"""Chapter 07: how many assignments an expert takes, and which."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+
+# --- expert_capacity
+
+
+def _capacity(rng: Random) -> Case:
+    """An uneven share, so that it has to be rounded, and more than one choice."""
+    experts = rng.choice((12, 24, 48, 60))
+    tokens = experts * rng.randint(2, 8) + rng.choice((1, 5, 7))
+    return Case((tokens, experts, rng.choice((2, 4, 5, 7)), rng.choice((0.25, 0.5, 1.25, 1.5, 2.0, 4.0))))
+
+
+def _written(rng: Random) -> list[Case]:
+    """Exact shares, by the factor as it is written; in binary they come out a little above."""
+    cases: list[Case] = []
+    while len(cases) < 4:
+        tokens, experts, factor = 10 * rng.randint(1, 60), rng.randint(1, 8), rng.choice((1.1, 1.15, 1.3, 2.2))
+        top_k = rng.randint(1, experts)
+        if tokens * top_k * round(100 * factor) % (100 * experts) == 0:
+            product = factor * tokens * top_k / experts
+            if product > round(product):
+                cases.append(Case((tokens, experts, top_k, factor)))
+    return cases
+
+
+def _small_capacities(rng: Random) -> list[Case]:
+    experts = rng.randint(4, 64)
+    return [
+        Case((0, experts, 2, 1.25)),
+        Case((1, experts, 1)),
+        Case((rng.randint(1, 512), 1, 1)),
+        Case((3, experts, 2)),
+    ]
+
+
+def _bad_capacities(rng: Random) -> list[Case]:
+    good = [rng.randint(8, 512), rng.randint(4, 64), 2, 1.25]
+    wrong = (
+        (0, -1),
+        (0, 2.5),
+        (1, 0),
+        (1, good[1] + 0.5),
+        (2, 0),
+        (2, good[1] + 1),
+        (3, 0),
+        (3, -1.0),
+        (3, float("nan")),
+        (3, float("inf")),
+    )
+    return [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
+
+
+CAPACITY = Build(
+    id="07-expert-capacity",
+    module="experts",
+    function="expert_capacity",
+    grade="call",
+    section="7.11",
+    topic="capacity of experts",
+    cases=(
+        Case((4096, 64, 2, 1.25)),
+        Case((4096, 8, 1, 1.25)),  # the Switch Transformer's factor
+        Case((100, 8, 2, 1.0)),
+        Case((100, 16, 1)),
+        Case((50, 1, 1, 1.1)),
+        Case((0, 8, 2)),
+        invalid(100, 8, 9),
+        invalid(100, 8, 2, 0),
+    ),
+    groups=(
+        Group("uneven shares", _capacity, 8, "An even share of all T k assignments, times the factor, rounded up."),
+        Group(
+            "the factor as it is written",
+            lambda rng: rng.choice(_written(rng)),
+            4,
+            "A share that is whole stays whole: count with the decimal factor, not with the binary number next to it.",
+            _written,
+        ),
+        Group(
+            "small numbers",
+            lambda rng: rng.choice(_small_capacities(rng)),
+            4,
+            "No tokens need no room, one token needs one place, one expert takes all.",
+            _small_capacities,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_capacities(rng)),
+            10,
+            "Bad input must raise ValueError: more choices than experts, a factor that is not positive and finite.",
+            _bad_capacities,
+        ),
+    ),
+    slips=(
+        Slip(
+            "Each token makes k choices: T k assignments have to find room.",
+            edit=("tokens * top_k / experts", "tokens / experts"),
+        ),
+        Slip("Rounded down, an even router already drops tokens.", edit=("math.ceil", "int")),
+        Slip(
+            "The k choices of a token need more room, not less.",
+            edit=("tokens * top_k / experts", "tokens / (experts * top_k)"),
+        ),
+        Slip(
+            "The share was rounded before the factor: round once, at the end, and up.",
+            edit=(
+                "math.ceil(Fraction(str(capacity_factor)) * tokens * top_k / experts)",
+                "int(Fraction(str(capacity_factor)) * math.ceil(Fraction(tokens * top_k, experts)))",
+            ),
+        ),
+        Slip(
+            "The binary factor is a little above the written one: a whole share became one more.",
+            edit=("Fraction(str(capacity_factor))", "capacity_factor"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "more choices than experts, counts too small or not whole, factors that are not positive and finite"
+            ),
+            edit=(
+                (
+                    '    _check_count("tokens", tokens, 0)\n'
+                    '    _check_count("experts", experts, 1)\n'
+                    '    _check_count("top_k", top_k, 1)\n'
+                    "    _check_choice(top_k, experts)\n"
+                    "    if not 0 < capacity_factor < math.inf:\n"
+                    '        raise ValueError(f"capacity_factor must be a finite number > 0, got '
+                    '{capacity_factor!r}")\n'
+                ),
+                "    if not math.isfinite(capacity_factor) or not experts:\n        return 0\n",
+            ),
+        ),
+    ),
+)
+
+# --- keep_within_capacity
+
+
+def _choices(rng: Random, tokens: int, experts: int, top_k: int) -> list[list[int]]:
+    """Skewed choices: low numbers are popular."""
+    rows = []
+    for _ in range(tokens):
+        order = sorted(range(experts), key=lambda expert: expert / experts + 1.5 * rng.random())
+        rows.append(order[:top_k])
+    return rows
+
+
+def _crowded(rng: Random) -> Case:
+    experts, tokens = rng.randint(4, 12), rng.randint(24, 48)
+    top_k = rng.randint(2, min(4, experts - 1))
+    return Case((_choices(rng, tokens, experts, top_k), experts, max(2, tokens * top_k // experts - rng.randint(0, 2))))
+
+
+def _one_choice(rng: Random) -> Case:
+    experts, tokens = rng.randint(2, 8), rng.randint(16, 40)
+    return Case((_choices(rng, tokens, experts, 1), experts, max(1, tokens // experts - 1)))
+
+
+def _few_choices(rng: Random) -> list[Case]:
+    experts = rng.randint(3, 8)
+    rows = _choices(rng, rng.randint(4, 9), experts, 2)
+    return [Case((rows, experts, 0)), Case((rows, experts, 99)), Case(([], experts, 2)), Case((rows, experts, 1))]
+
+
+def _bad_choices(rng: Random) -> list[Case]:
+    experts = rng.randint(3, 8)
+    rows = _choices(rng, 5, experts, 2)
+    return [
+        invalid([*rows, [0, experts]], experts, 2),
+        invalid([*rows, [-1, 0]], experts, 2),
+        invalid(rows, experts, -1),
+        invalid([[0]], 0, 1),
+        invalid([], 0, 1),
+    ]
+
+
+KEEP = Build(
+    id="07-keep-within-capacity",
+    module="experts",
+    function="keep_within_capacity",
+    grade="call",
+    section="7.11",
+    topic="capacity of experts",
+    cases=(
+        Case(([[0, 1], [0, 2], [0, 1], [1, 0]], 3, 2)),
+        Case(([[0, 1], [1, 0], [1, 2]], 3, 1)),
+        Case(([[0], [0], [0]], 2, 2)),
+        Case(([[0, 1], [1, 0]], 2, 0)),
+        Case(([], 4, 2)),
+        invalid([[0, 3]], 3, 2),
+    ),
+    groups=(
+        Group("crowded experts", _crowded, 6, "All first choices come before any second; tokens come in their order."),
+        Group("one choice", _one_choice, 3, "With one choice per token an expert takes the first tokens that want it."),
+        Group(
+            "ends",
+            lambda rng: rng.choice(_few_choices(rng)),
+            4,
+            "Without room nothing is kept, with plenty everything; there may be no tokens.",
+            _few_choices,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_choices(rng)),
+            5,
+            "A choice that is no expert, and a capacity below 0, must raise ValueError.",
+            _bad_choices,
+        ),
+    ),
+    slips=(
+        Slip(
+            "Tokens were served one by one: a late token's first choice lost to an early token's second.",
+            edit=(
+                "    for place in range(top_k):\n        for token, chosen in enumerate(choices):",
+                "    for token, chosen in enumerate(choices):\n        for place in range(top_k):",
+            ),
+        ),
+        Slip(
+            "A token that loses one choice still has its others.",
+            edit=("room[expert] > 0", "room[expert] > 0 and all(kept[token][:place])"),
+        ),
+        Slip(
+            "Each choice began with empty experts: the room is for all choices together.",
+            edit=("for place in range(top_k):", ("for place in range(top_k):\n        room = [capacity] * experts")),
+        ),
+        Slip(
+            "The last tokens were served first.",
+            edit=(
+                "        for token, chosen in enumerate(choices):\n            expert",
+                "        for token, chosen in reversed([*enumerate(choices)]):\n            expert",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("choices of experts that are not there, no experts at all, a capacity below 0"),
+            edits=(
+                (('    _check_count("experts", experts, 1)\n    _check_count("capacity", capacity, 0)\n'), ""),
+                (
+                    (
+                        "    for token, chosen in enumerate(choices):\n"
+                        "        if len(chosen) != top_k or any(expert not in range(experts) for expert in "
+                        "chosen):\n"
+                        '            raise ValueError(f"choices[{token}] must hold {top_k} experts from 0 '
+                        'to {experts - 1}, got {chosen!r}")\n'
+                        "    room = [capacity] * experts"
+                    ),
+                    "    room = [capacity] * (abs(experts) + 99)",
+                ),
+            ),
+        ),
+    ),
+)
+
+ITEMS = (CAPACITY, KEEP)

@@ -1,0 +1,126 @@
+"""Chapter 07: the bytes of expert parallelism."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def slip_any_exchange(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
+    from math import comb
+
+    if ranks < 1:
+        return 0.0
+    k = top_k
+    if once_per_rank and experts and 1 <= top_k <= experts:
+        k = ranks * (1 - comb(experts - experts // ranks, top_k) / comb(experts, top_k))
+    return tokens * k * hidden * bytes_per_element * (ranks - 1) / ranks
+
+
+def _sizes(rng: Random) -> tuple[int, ...]:
+    return rng.randint(1, 8192), 64 * rng.randint(1, 128), rng.randint(2, 8), rng.choice((2, 3, 4, 8, 16, 64))
+
+
+def _sent(rng: Random) -> Case:
+    return Case((*_sizes(rng), *rng.choice(((), (1,), (4,)))))
+
+
+def _once(rng: Random) -> Case:
+    tokens, hidden, top_k, ranks = _sizes(rng)
+    experts = ranks * rng.choice([n for n in (2, 4, 8, 16, 32) if ranks * n > top_k])
+    return Case((tokens, hidden, top_k, ranks), {"once_per_rank": True, "experts": experts})
+
+
+def _ends(rng: Random) -> list[Case]:
+    tokens, hidden, top_k, _ = _sizes(rng)
+    alone = Case((tokens, hidden, top_k, 1, 2, True, 8 * top_k))
+    every = Case((tokens, hidden, top_k, top_k, 2, True, top_k))  # an expert on each rank, all of them chosen
+    return [Case((tokens, hidden, top_k, 1)), Case((0, hidden, top_k, 8)), alone, every]
+
+
+def _bad(rng: Random) -> list[Case]:
+    tokens, hidden, top_k, _ = _sizes(rng)
+    return [
+        invalid(-1, hidden, top_k, 8),
+        invalid(tokens, 0, top_k, 8),
+        invalid(tokens, hidden, 0, 8),
+        invalid(tokens, hidden, top_k, 0),
+        invalid(tokens, hidden, top_k, 8, -2),
+        invalid(tokens, hidden, top_k, 8, once_per_rank=True),
+        invalid(tokens, hidden, top_k, 8, once_per_rank=True, experts=8 * rng.randint(1, 8) + 3),
+        invalid(tokens, hidden, 9, 8, once_per_rank=True, experts=8),
+        invalid(tokens, hidden, top_k, 8, once_per_rank=True, experts=64.0),
+    ]
+
+
+BYTES = Build(
+    id="07-all-to-all-bytes",
+    module="experts",
+    function="all_to_all_bytes",
+    grade="call",
+    section="7.12",
+    topic="expert parallelism",
+    bonus=True,
+    cases=(
+        Case((512, 4096, 2, 8)),
+        Case((4096, 4096, 2, 8)),
+        Case((4096, 7168, 8, 32, 2)),
+        Case((4096, 7168, 8, 32, 2, True, 256)),
+        Case((4096, 7168, 8, 8, 2, True, 256)),  # DeepSeek-V3's experts on 8 nodes
+        Case((4096, 4096, 2, 1)),
+        invalid(4096, 4096, 2, 8, 2, True),
+        invalid(4096, 4096, 2, 8, 2, True, 60),
+    ),
+    groups=(
+        Group("k copies", _sent, 6, "Of R ranks, R - 1 are others; a token goes to k experts."),
+        Group("once per rank", _once, 5, "Count the ranks that have at least one of k different experts."),
+        Group(
+            "ends",
+            lambda rng: rng.choice(_ends(rng)),
+            4,
+            "One rank sends nothing, no tokens are no bytes, and k experts may be all there are.",
+            _ends,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad(rng)),
+            9,
+            "Bad input must raise ValueError: experts that are missing or do not divide, counts below their least.",
+            _bad,
+        ),
+    ),
+    slips=(
+        Slip(
+            "What counts is on how many ranks tokens can be, not how many experts there are.",
+            edit=("bytes_per_element * (ranks - 1) / ranks", "bytes_per_element / (experts or 8 * ranks)"),
+        ),
+        Slip("A token goes to k experts, not one.", edit=("tokens * copies", "tokens")),
+        Slip(
+            "An R-th of the tokens stays on its rank: nobody sends to himself.",
+            edit=("hidden * bytes_per_element * (ranks - 1) / ranks", "hidden * bytes_per_element"),
+        ),
+        Slip(
+            "That is two exchanges, there and back: asked is one.",
+            edit=("return tokens * copies", "return 2 * tokens * copies"),
+        ),
+        Slip(
+            "Sent once to each rank, a token travels less often than k times.",
+            edit=("tokens * copies", "tokens * top_k"),
+        ),
+        Slip(
+            "The k experts of a token are different: draw them without putting back.",
+            edit=("tokens * copies", "tokens * (ranks * (1 - (1 - 1 / ranks) ** top_k) if once_per_rank else top_k)"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "experts that are missing, too few or not a multiple of the ranks, counts that are too small, "
+                "negative bytes"
+            ),
+            slip_any_exchange,
+        ),
+    ),
+)
+
+ITEMS = (BYTES,)

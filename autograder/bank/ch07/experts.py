@@ -1,0 +1,117 @@
+"""Chapter 07: how many parameters a mixture of experts has."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def _mixture(rng: Random, **more: object) -> Case:
+    experts = rng.choice((8, 16, 64, 128))
+    sizes = (128 * rng.randint(2, 64), 128 * rng.randint(2, 128), experts, rng.randint(2, min(8, experts - 1)))
+    return Case((*sizes, rng.randint(1, 64), rng.randint(10**6, 10**10)), more)
+
+
+def _with_shared(rng: Random) -> Case:
+    return _mixture(rng, shared_experts=rng.randint(1, 3))
+
+
+def _ungated(rng: Random) -> Case:
+    return _mixture(rng, gated=False, shared_experts=rng.randint(0, 2))
+
+
+def _odd_mixtures(rng: Random) -> list[Case]:
+    hidden, ffn = rng.randint(8, 64), rng.randint(8, 64)
+    return [Case((hidden, ffn, 4, 4, 2, 100)), Case((hidden, ffn, 8, 2, 0, 500)), Case((hidden, ffn, 8, 2, 3, 0))]
+
+
+def _bad_mixtures(rng: Random) -> list[Case]:
+    good = [rng.randint(8, 64), rng.randint(8, 64), 8, 2, 4, 1000]
+    wrong = ((0, 0), (1, -1), (2, 0), (3, 0), (3, 9), (4, -1), (5, -1))
+    bad = [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
+    return [*bad, invalid(*good, shared_experts=-1)]
+
+
+PARAMETERS = Build(
+    id="07-moe-parameters",
+    module="experts",
+    function="moe_parameters",
+    grade="call",
+    section="7.10",
+    topic="mixtures of experts",
+    bonus=True,
+    cases=(
+        Case((4096, 14336, 8, 2, 32, 1_605_636_096)),  # Mixtral 8x7B
+        Case((7168, 2048, 256, 8, 58, 14_563_317_248, 1)),  # DeepSeek-V3
+        Case((8, 16, 4, 4, 1, 100)),
+        Case((8, 16, 4, 2, 1, 100), {"gated": False}),
+        invalid(8, 16, 4, 5, 1, 100),
+    ),
+    groups=(
+        Group("routed experts", _mixture, 5, "All experts count in the total, k of them in what a token uses."),
+        Group("shared experts", _with_shared, 4, "Every token visits the shared experts: they count in both numbers."),
+        Group("without a gate", _ungated, 3, "An expert without a gate has two matrices."),
+        Group(
+            "ends",
+            lambda rng: rng.choice(_odd_mixtures(rng)),
+            3,
+            "All experts may be active, there may be no mixture layer, and nothing else but experts.",
+            _odd_mixtures,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_mixtures(rng)),
+            8,
+            "Bad input must raise ValueError: more active experts than there are, negative counts, sizes of 0.",
+            _bad_mixtures,
+        ),
+    ),
+    slips=(
+        Slip(
+            "Only the experts are there several times: attention and embeddings count once.",
+            edits=(
+                ("experts + shared_experts", "1 + shared_experts"),
+                ("total, total - moe_layers * (experts - top_k) * expert", "(experts * total, top_k * total)"),
+            ),
+        ),
+        Slip(
+            "A token visits k experts, not one.",
+            edit=(
+                "total - moe_layers * (experts - top_k) * expert",
+                "shared_parameters + moe_layers * (1 + shared_experts) * expert",
+            ),
+        ),
+        Slip("A gated expert has three matrices.", edit=("3 if gated else 2", "2")),
+        Slip(
+            "Every token visits the shared experts: they are active as well.",
+            edit=("total - moe_layers * (experts - top_k) * expert", "shared_parameters + moe_layers * top_k * expert"),
+        ),
+        Slip(
+            "What all tokens use is missing: it counts in both numbers.",
+            edit=(
+                "total, total - moe_layers * (experts - top_k) * expert",
+                "(moe_layers * (experts + shared_experts) * expert, moe_layers * (top_k + shared_experts) * expert)",
+            ),
+        ),
+        Slip(
+            UNCHECKED.format("more active experts than there are, sizes below 1, negative counts"),
+            edit=(
+                (
+                    'for name, value in (("hidden", hidden), ("expert_ffn", expert_ffn), ("experts", '
+                    'experts), ("top_k", top_k)):\n'
+                    "        _check_count(name, value, 1)\n"
+                    '    counts = (("moe_layers", moe_layers), ("shared_parameters", '
+                    'shared_parameters), ("shared_experts", shared_experts))\n'
+                    "    for name, value in counts:\n"
+                    "        _check_count(name, value, 0)\n"
+                    "    _check_choice(top_k, experts)"
+                ),
+                "",
+            ),
+        ),
+    ),
+)
+
+ITEMS = (PARAMETERS,)

@@ -1,0 +1,368 @@
+"""Chapter 07: what a layout holds, and which layout is best."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from autograder.bank.ch07 import wrong_memory
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid, lazily
+from rankzero.layouts import Job, Layout
+from rankzero.models import (
+    GPT2_XL,
+    LLAMA2_13B,
+    LLAMA3_8B,
+    LLAMA3_70B,
+    LLAMA3_405B,
+    LLAMA32_1B,
+    MIXTRAL_8X7B,
+    Model,
+)
+from rankzero.units import GB
+
+layout = lazily("solutions.ch07.layout")
+
+DENSE = (LLAMA32_1B, LLAMA3_8B, LLAMA2_13B, LLAMA3_70B, GPT2_XL)
+
+# --- layout_memory
+
+
+def _drawn(rng: Random, models: tuple[Model, ...], fits: Callable[[Layout], bool]) -> Case:
+    """A layout of a random job that ``fits``, with several micro-batches."""
+    while True:
+        gpus = rng.choice((8, 16, 32, 64))
+        batch, sequence, micro_batch = gpus * rng.choice((8, 16)), rng.choice((2048, 4096, 8192)), rng.choice((1, 2, 4))
+        job = Job(rng.choice(models), gpus, batch, sequence, micro_batch)
+        found = [one for one in layout.candidates(job) if fits(one)]
+        if found:
+            return Case((rng.choice(found), job))
+
+
+def _split(rng: Random, models: tuple[Model, ...] = DENSE, pp: int = 0, cp: int = 0) -> Case:
+    def fits(one: Layout) -> bool:
+        wanted = one.pp == (pp or one.pp) and one.cp == (cp or one.cp)
+        return wanted and one.tp > 1 and one.pp > 1 and one.virtual_stages == 1 and not one.recompute
+
+    return _drawn(rng, models, fits)
+
+
+def _splits(rng: Random) -> list[Case]:
+    """Layers that the stages do not divide, a sequence that is cut, and fewer micro-batches than stages."""
+    few = Job(rng.choice(DENSE), 64, 4 * rng.randint(2, 7), 4096)
+    return [_split(rng, (LLAMA2_13B,), pp=16), _split(rng, cp=2), Case((Layout(2, 1, 8, 4), few))]
+
+
+def _replicated(rng: Random, zero: int | None = None, models: tuple[Model, ...] = DENSE) -> Case:
+    wanted = rng.choice((1, 2, 3)) if zero is None else zero
+    return _drawn(rng, models, lambda one: one.pp == 1 and one.dp > 1 and one.zero == wanted and not one.recompute)
+
+
+def _replicas(rng: Random) -> list[Case]:
+    """Every stage of ZeRO; a head that is tied to the embedding, and blocks without a gate."""
+    kinds = ((1, (LLAMA32_1B,)), (2, (GPT2_XL,)), (3, (LLAMA3_8B, LLAMA2_13B)))
+    return [_replicated(rng, zero, models) for zero, models in kinds]
+
+
+def _with_chunks(rng: Random) -> Case:
+    return _drawn(rng, DENSE, lambda one: one.virtual_stages > 1 and not one.recompute)
+
+
+def _recomputed(rng: Random) -> Case:
+    return _drawn(rng, DENSE, lambda one: one.recompute)
+
+
+#: Two experts of a layer are visited by every token.
+SHARING = replace(MIXTRAL_8X7B, name="Mixtral with shared experts", shared_experts=2)
+
+
+def _with_experts(rng: Random, model: Model = MIXTRAL_8X7B) -> Case:
+    return _drawn(rng, (model,), lambda one: one.ep > 1 and one.dp > one.ep)
+
+
+def _mixtures(rng: Random) -> list[Case]:
+    return [_with_experts(rng, model) for model in (MIXTRAL_8X7B, SHARING, replace(SHARING, gated=False))]
+
+
+def _bad_layouts(rng: Random) -> list[Case]:
+    job = Job(MIXTRAL_8X7B, 32, rng.choice((64, 128)), 4096)
+    return [
+        invalid(Layout(2, 1, 4, 2), job),
+        invalid(Layout(4, 1, 4, 4), job),
+        invalid(Layout(2, 1, 4, 4, ep=8), job),
+        invalid(Layout(1, 1, 1, 32, zero=4), job),
+        invalid(Layout(1, 1, 1, 32, zero=0), job),
+        invalid(Layout(2, 1, 4, 4, ep=0), job),
+        invalid(Layout(2, 1, 4, 4, virtual_stages=0), job),
+        invalid(Layout(-2, 1, 4, -4), job),
+        invalid(Layout(1, 1, 1, 32), Job(LLAMA3_8B, 32, 48, 4096)),
+        invalid(Layout(1, 1, 2, 16), Job(LLAMA3_8B, 32, 24, 4096)),
+    ]
+
+
+BIG = Job(LLAMA3_405B, 16_384, 2048, 8192)
+MIDDLE = Job(LLAMA3_70B, 64, 1024, 4096)
+
+MEMORY = Build(
+    id="07-layout-memory",
+    module="layout",
+    function="layout_memory",
+    grade="call",
+    section="7.14",
+    topic="memory of a layout",
+    bonus=True,
+    cases=(
+        Case((Layout(8, 1, 16, 128, 1, 2), BIG)),  # the Llama 3 report, table 4
+        Case((Layout(8, 1, 4, 2), MIDDLE)),
+        Case((Layout(1, 1, 1, 64, 1, 3, 1, True), MIDDLE)),
+        Case((Layout(8, 1, 4, 2, virtual_stages=2), MIDDLE)),
+        Case((Layout(1, 1, 1, 16, 8, 3), Job(MIXTRAL_8X7B, 16, 1024, 4096))),
+        Case((Layout(1, 1, 1, 1), Job(LLAMA3_8B, 1, 8, 2048))),
+        invalid(Layout(8, 1, 4, 4), MIDDLE),
+        invalid(Layout(1, 1, 1, 64, 3), MIDDLE),
+    ),
+    groups=(
+        Group(
+            "split models", _split, 5, "TP and PP divide the parameters; a stage holds several micro-batches.", _splits
+        ),
+        Group(
+            "replicas",
+            _replicated,
+            3,
+            "What ZeRO divides is divided among all dp cp ranks of a shard.",
+            _replicas,
+        ),
+        Group("chunks", _with_chunks, 3, "Chunks on a rank hold more micro-batches than whole stages."),
+        Group("recomputation", _recomputed, 3, "Recomputation keeps the inputs of the layers, and one layer in full."),
+        Group(
+            "experts",
+            _with_experts,
+            3,
+            "Experts are divided among EP ranks; copies of one expert are fewer.",
+            _mixtures,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_layouts(rng)),
+            10,
+            "Sizes below 1, another number of GPUs, and a batch or an EP that does not divide must raise ValueError.",
+            _bad_layouts,
+        ),
+    ),
+    slips=(
+        Slip(
+            "TP and PP divide the states as well: a GPU holds its shard of its stage.",
+            edit=(
+                "shared, experts = parameters_on_gpu(layout, job.model)",
+                "shared, experts = (layout.tp * layout.pp * part for part in parameters_on_gpu(layout, job.model))",
+            ),
+        ),
+        Slip("Optimizer states take 12 bytes: the fp32 master copy was lost.", edit=("12 / ranks", "8 / ranks")),
+        Slip(
+            "A micro-batch is in flight, not the global batch.",
+            edit=("job.sequence * job.micro_batch *", "job.sequence * job.global_batch *"),
+        ),
+        Slip(
+            "A stage of a pipeline holds several micro-batches at once.",
+            edit=(
+                "stage_size(layout, job.model) * min(microbatches, layout.pp + more)",
+                "stage_size(layout, job.model)",
+            ),
+        ),
+        Slip(
+            "An expert has dp cp / ep copies: EP has divided the experts already, ZeRO divides its copies alone.",
+            edit=("_state_bytes(layout.zero, ranks // layout.ep)", "_state_bytes(layout.zero, ranks)"),
+        ),
+        Slip(
+            "While one layer is computed again, its activations are there in full.",
+            edit=("2 / 34 + whole if", "2 / 34 if"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "layouts with another number of GPUs or a negative size, an EP or a batch that does not divide, a ZeRO "
+                "that is none of 1, 2 and 3"
+            ),
+            wrong_memory.slip_any_layout,
+        ),
+    ),
+)
+
+# --- choose_layout
+
+
+def _job(rng: Random) -> Job:
+    model = rng.choice((*DENSE, LLAMA3_70B, MIXTRAL_8X7B))
+    gpus = rng.choice((4, 8, 16))
+    memory = rng.choice((24, 40, 80, 80, 141)) * GB
+    network, reserve = rng.choice((12.5, 25.0, 50.0)) * GB, rng.choice((0.05, 0.1, 0.2))
+    batch = gpus * rng.choice((2, 4, 8))
+    job = Job(model, gpus, batch, rng.choice((2048, 4096, 8192)), gpu_memory=memory, network_bandwidth=network)
+    return replace(job, reserve=reserve)
+
+
+@functools.lru_cache(maxsize=1024)
+def _priced(job: Job) -> tuple[Layout | None, dict[Layout, tuple[float, float, float]]]:
+    """The best layout, None where it is unclear or none fits; states, all memory and time of every layout."""
+    rows = {}
+    for one in layout.candidates(job):
+        states, activations = layout.layout_memory(one, job)
+        rows[one] = (states, states + activations, layout.step_time(one, job))
+    times = [time for _, memory, time in rows.values() if memory <= job.gpu_memory * (1 - job.reserve)]
+    near = [time for time in times if 1e-9 < time / min(times) - 1 < 1e-6]
+    return (layout.choose_layout(job) if times and not near else None), rows
+
+
+def _telling(rng: Random, which: int) -> Case:
+    """A job on which one of the mistakes leads elsewhere, and the fastest layout of all does not fit."""
+    while True:
+        job = _job(rng)
+        best, rows = _priced(job)
+        if best is None:
+            continue
+        room, time = job.gpu_memory * (1 - job.reserve), rows[best][2]
+        tests = (
+            min(row[2] for row in rows.values() if row[0] <= room) < 0.999 * time,
+            min(row[2] for row in rows.values() if row[1] <= job.gpu_memory) < 0.999 * time,
+            [one for one, row in rows.items() if row[1] <= room and row[2] <= time * (1 + 1e-9)][-1] != best,
+        )
+        if tests[which] and min(row[2] for row in rows.values()) < 0.999 * time:
+            return Case((job,))
+
+
+#: Jobs of which a faster network makes another layout best: one that splits less, one with more chunks.
+TURNING = (Job(LLAMA3_70B, 16, 128, 8192, reserve=0.05), Job(LLAMA2_13B, 16, 32, 2048, gpu_memory=141 * GB))
+
+
+def _near_tie(rng: Random, job: Job, apart: float) -> Case:
+    """Two layouts are best, and the one that wins a tie is slower by the share ``apart``."""
+    job = replace(job, efficiency=rng.uniform(0.4, 0.7))
+
+    def on(bandwidth: float) -> Job:
+        return replace(job, network_bandwidth=bandwidth)
+
+    slow, fast = 5 * GB, 100 * GB
+    first = layout.choose_layout(on(slow))
+    while fast - slow > 1e-6 * slow:
+        middle = (slow + fast) / 2
+        slow, fast = (middle, fast) if layout.choose_layout(on(middle)) == first else (slow, middle)
+    winner, other = sorted((first, layout.choose_layout(on(fast))), key=_in_a_tie)
+    near, far = (0.9 * slow, 1.1 * slow) if winner == first else (1.1 * slow, 0.9 * slow)
+    for _ in range(60):
+        middle = (near + far) / 2
+        behind = layout.step_time(winner, on(middle)) / layout.step_time(other, on(middle)) - 1
+        near, far = (middle, far) if behind < apart else (near, middle)
+    return Case((on(near),))
+
+
+def _in_a_tie(one: Layout) -> tuple[int, int, int]:
+    return one.tp * one.cp * one.pp * one.ep, one.zero, one.virtual_stages
+
+
+def _near_ties(rng: Random) -> list[Case]:
+    return [_near_tie(rng, job, apart) for job in TURNING for apart in (5e-10, 2e-9)]
+
+
+def _with_limit(rng: Random) -> Case:
+    while True:
+        job = _job(rng)
+        limit = job.gpu_memory * rng.choice((0.5, 0.75, 2.0))
+        best, other = _priced(job)[0], _priced(replace(job, gpu_memory=limit))[0]
+        if best and other and best != other:
+            return Case((job, limit))
+
+
+def _too_large(rng: Random) -> Case:
+    gpus = rng.choice((8, 16))
+    return Case((Job(LLAMA3_405B, gpus, gpus * rng.choice((1, 4)), 4096),))
+
+
+CHOOSE = Build(
+    id="07-choose-layout",
+    module="layout",
+    function="choose_layout",
+    grade="call",
+    section="7.14",
+    topic="choosing a layout",
+    probe="ch07_layouts.chosen",
+    cases=(
+        Case((MIDDLE,)),
+        Case((MIDDLE, 141 * GB)),
+        Case((Job(MIXTRAL_8X7B, 64, 1024, 4096),)),
+        Case((BIG,)),  # the Llama 3 report trains on TP 8, PP 16, DP 128
+        Case((Job(LLAMA3_8B, 8, 512, 8192),)),
+        Case((Job(LLAMA3_70B, 8, 1024, 4096),)),
+    ),
+    groups=(
+        Group(
+            "jobs",
+            lambda rng: _telling(rng, rng.randrange(3)),
+            6,
+            "Of the layouts whose states and activations fit, the one with the least time; then the order of ties.",
+            lambda rng: [_telling(rng, which) for which in (0, 1, 2, 0, 1, 2)],
+        ),
+        Group(
+            "near ties",
+            lambda rng: rng.choice(_near_ties(rng)),
+            4,
+            "Times are equal when they agree within a relative 1e-9, and only then does the order of ties decide.",
+            _near_ties,
+        ),
+        Group("another limit", _with_limit, 2, "The limit takes the place of the GPU's memory; the reserve stays."),
+        Group("too large", _too_large, 1, "Where no layout fits, the answer is None."),
+    ),
+    slips=(
+        Slip(
+            "It fits by its states alone: activations need room, too.",
+            edit=("sum(layout_memory(layout, job)) <= room", "layout_memory(layout, job)[0] <= room"),
+        ),
+        Slip(
+            "That is the layout that splits least, not the fastest one.",
+            edit=(
+                "min(tied, key=_simplicity)",
+                "min(fitting, key=lambda layout: (_simplicity(layout)[0], times[layout]))",
+            ),
+        ),
+        Slip(
+            "That is the first that fits: go on, and keep the fastest.",
+            edit=("min(tied, key=_simplicity)", "fitting[0] if fitting else None"),
+        ),
+        Slip(
+            "The fastest of all was chosen, and memory was looked at afterwards.",
+            edits=(
+                (
+                    "[layout for layout in candidates(job) if sum(layout_memory(layout, job)) <= room]",
+                    "candidates(job)",
+                ),
+                (
+                    "return min(tied, key=_simplicity)",
+                    (
+                        "best = min(tied, key=_simplicity)\n"
+                        "    return best if sum(layout_memory(best, job)) <= room else None"
+                    ),
+                ),
+            ),
+        ),
+        Slip(
+            "The reserve was ignored: a tenth of the memory stays free.",
+            edit=(
+                "(job.gpu_memory if limit is None else limit) * (1 - job.reserve)",
+                "job.gpu_memory if limit is None else limit",
+            ),
+        ),
+        Slip(
+            "Of equally fast layouts the last was taken: the order of ties decides.",
+            edit=(
+                "min(tied, key=_simplicity)",
+                "[layout for layout in fitting if times[layout] <= min(times.values()) * (1 + 1e-9)][-1]",
+            ),
+        ),
+        Slip(
+            "The limit was not used: it stands in place of the GPU's memory.",
+            edit=("(job.gpu_memory if limit is None else limit)", "job.gpu_memory"),
+        ),
+    ),
+)
+
+ITEMS = (MEMORY, CHOOSE)

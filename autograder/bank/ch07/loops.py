@@ -1,0 +1,391 @@
+"""Chapter 07: two training loops to mend: a pipeline that hangs, and replicas that reduce too often.
+
+Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
+"""
+
+# The wrong programs carry no types: they are code as learners write it.
+# mypy: disable-error-code="union-attr,arg-type"
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from autograder.bank import least
+from autograder.bank.ch03.rules import every
+from autograder.bank.ch07 import rules
+from autograder.bank.ch07.draws import linear, numbers
+from autograder.items import Case, Debug, Group, Slip
+
+# --- debug_blocking
+
+
+def wrong_blocking(stage, inputs, targets, microbatches, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    ahead = min(microbatches, ranks - 1 - rank)  # forward passes before the first backward pass
+    order = [("F", m) for m in range(ahead)]
+    for m in range(microbatches):
+        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+    held = {}
+    total = 0.0
+    for kind, m in order:
+        if kind == "F":
+            x = inputs[m] if rank == 0 else torch.empty(shape)
+            if rank > 0:
+                dist.recv(x, rank - 1)
+                x.requires_grad_()
+            y = stage(x)
+            if rank < ranks - 1:
+                dist.send(y.detach(), rank + 1)
+            else:
+                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
+                total += y.item()
+            held[m] = x, y
+        else:
+            (x, y), gradient = held.pop(m), torch.ones(())
+            if rank < ranks - 1:
+                gradient = torch.empty(shape)
+                dist.recv(gradient, rank + 1)
+            y.backward(gradient)
+            if rank > 0:
+                dist.send(x.grad, rank - 1)
+    return total if rank == ranks - 1 else None
+
+
+def slip_barrier(stage, inputs, targets, microbatches, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    ahead = min(microbatches, ranks - 1 - rank)
+    order = [("F", m) for m in range(ahead)]
+    for m in range(microbatches):
+        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+    held = {}
+    total = 0.0
+    for kind, m in order:
+        dist.barrier()
+        if kind == "F":
+            x = inputs[m] if rank == 0 else torch.empty(shape)
+            if rank > 0:
+                dist.recv(x, rank - 1)
+                x.requires_grad_()
+            y = stage(x)
+            if rank < ranks - 1:
+                dist.send(y.detach(), rank + 1)
+            else:
+                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
+                total += y.item()
+            held[m] = x, y
+        else:
+            (x, y), gradient = held.pop(m), torch.ones(())
+            if rank < ranks - 1:
+                gradient = torch.empty(shape)
+                dist.recv(gradient, rank + 1)
+            y.backward(gradient)
+            if rank > 0:
+                dist.send(x.grad, rank - 1)
+    return total if rank == ranks - 1 else None
+
+
+def slip_first_rank_swapped(stage, inputs, targets, microbatches, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    ahead = min(microbatches, ranks - 1 - rank) if rank else 0
+    order = [("F", m) for m in range(ahead)]
+    for m in range(microbatches):
+        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+    held = {}
+    total = 0.0
+    for kind, m in order:
+        if kind == "F":
+            x = inputs[m] if rank == 0 else torch.empty(shape)
+            if rank > 0:
+                dist.recv(x, rank - 1)
+                x.requires_grad_()
+            y = stage(x)
+            if rank < ranks - 1:
+                dist.send(y.detach(), rank + 1)
+            else:
+                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
+                total += y.item()
+            held[m] = x, y
+        else:
+            (x, y), gradient = held.pop(m), torch.ones(())
+            if rank < ranks - 1:
+                gradient = torch.empty(shape)
+                dist.recv(gradient, rank + 1)
+            y.backward(gradient)
+            if rank > 0:
+                dist.send(x.grad, rank - 1)
+    return total if rank == ranks - 1 else None
+
+
+def slip_all_forward_first(stage, inputs, targets, microbatches, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    order = [(kind, m) for kind in "FB" for m in range(microbatches)]
+    held = {}
+    total = 0.0
+    for kind, m in order:
+        if kind == "F":
+            x = inputs[m] if rank == 0 else torch.empty(shape)
+            if rank > 0:
+                dist.recv(x, rank - 1)
+                x.requires_grad_()
+            y = stage(x)
+            if rank < ranks - 1:
+                dist.send(y.detach(), rank + 1)
+            else:
+                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
+                total += y.item()
+            held[m] = x, y
+        else:
+            (x, y), gradient = held.pop(m), torch.ones(())
+            if rank < ranks - 1:
+                gradient = torch.empty(shape)
+                dist.recv(gradient, rank + 1)
+            y.backward(gradient)
+            if rank > 0:
+                dist.send(x.grad, rank - 1)
+    return total if rank == ranks - 1 else None
+
+
+def _loop(rng: Random, ranks: int, microbatches: int) -> Case:
+    width, batch = rng.randint(3, 8), rng.randint(1, 3)
+    inputs, targets = ([numbers(rng, batch, width, dtype="float32") for _ in range(microbatches)] for _ in range(2))
+    args: list[tuple[Any, ...]] = [
+        (
+            linear(rng, width, dtype="float32"),
+            inputs if rank == 0 else None,
+            targets if rank == ranks - 1 else None,
+            microbatches,
+            (batch, width),
+        )
+        for rank in range(ranks)
+    ]
+    return Case(tuple(args))
+
+
+def _looped(rng: Random) -> Case:
+    return _loop(rng, rng.randint(2, 4), rng.randint(2, 6))
+
+
+def _looped_of_each(rng: Random) -> list[Case]:
+    return [_loop(rng, 2, rng.randint(2, 6)), _loop(rng, 4, rng.randint(5, 6)), _loop(rng, 3, rng.randint(4, 6))]
+
+
+def _small_loop(rng: Random) -> Case:
+    return _loop(rng, rng.randint(1, 3), 1)
+
+
+_LOOPS = Random("07-debug-blocking")
+
+DEBUG_BLOCKING = Debug(
+    id="07-debug-blocking",
+    module="pipeline_run",
+    function="debug_blocking",
+    grade="world",
+    section="7.7",
+    topic="pipelines on real ranks",
+    tolerance=1e-5,
+    cases=(_loop(_LOOPS, 2, 2), _loop(_LOOPS, 3, 4), _loop(_LOOPS, 2, 1)),
+    groups=(
+        Group(
+            "two micro-batches or more",
+            _looped,
+            4,
+            "Two neighbours must never both wait for their message to be taken.",
+            _looped_of_each,
+        ),
+        Group("one micro-batch", _small_loop, 2, "One micro-batch, and one rank, must still give the right gradients."),
+    ),
+    slips=(
+        Slip(
+            "Every send still waits until it is taken: neighbours that send to each other wait for ever.",
+            wrong_blocking,
+        ),
+        Slip("A barrier makes ranks meet, and they still meet in two sends: no message is taken.", slip_barrier),
+        Slip(
+            "Rank 0 alone takes its gradient first: the others still send to each other, or wait for a micro-batch.",
+            slip_first_rank_swapped,
+        ),
+        Slip(
+            "It no longer hangs, but forward passes come too early: the passes must keep the order of 1F1B.",
+            slip_all_forward_first,
+        ),
+    ),
+    rule=rules.pipelined_messages,
+    wrong=wrong_blocking,
+)
+
+
+# --- debug_sync
+
+
+def wrong_sync(stage, inputs, targets, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank = dist.get_rank()
+    groups = [dist.new_group([0, 2]), dist.new_group([1, 3])]  # the same stage of both replicas
+    first = rank % 2 == 0
+    total = 0.0
+    for x, target in zip(inputs, targets, strict=True):
+        passed = torch.empty(shape)  # the activation on its way to stage 1, its gradient on the way back
+        if first:
+            y = stage(x)
+            dist.send(y.detach(), rank + 1)
+            dist.recv(passed, rank + 1)
+            y.backward(passed)
+        else:
+            dist.recv(passed, rank - 1)
+            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
+            loss.backward()
+            dist.send(passed.grad, rank - 1)
+            total += loss.item()
+        for parameter in stage.parameters():
+            dist.all_reduce(parameter.grad, group=groups[rank % 2])
+            parameter.grad.div_(2)
+    return None if first else total
+
+
+def slip_all_but_the_last(stage, inputs, targets, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank = dist.get_rank()
+    groups = [dist.new_group([0, 2]), dist.new_group([1, 3])]
+    first = rank % 2 == 0
+    total = 0.0
+    for number, (x, target) in enumerate(zip(inputs, targets, strict=True)):
+        passed = torch.empty(shape)
+        if first:
+            y = stage(x)
+            dist.send(y.detach(), rank + 1)
+            dist.recv(passed, rank + 1)
+            y.backward(passed)
+        else:
+            dist.recv(passed, rank - 1)
+            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
+            loss.backward()
+            dist.send(passed.grad, rank - 1)
+            total += loss.item()
+        if number < len(inputs) - 1:
+            for parameter in stage.parameters():
+                dist.all_reduce(parameter.grad, group=groups[rank % 2])
+                parameter.grad.div_(2)
+    return None if first else total
+
+
+def slip_sum(stage, inputs, targets, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank = dist.get_rank()
+    groups = [dist.new_group([0, 2]), dist.new_group([1, 3])]
+    first = rank % 2 == 0
+    total = 0.0
+    for x, target in zip(inputs, targets, strict=True):
+        passed = torch.empty(shape)
+        if first:
+            y = stage(x)
+            dist.send(y.detach(), rank + 1)
+            dist.recv(passed, rank + 1)
+            y.backward(passed)
+        else:
+            dist.recv(passed, rank - 1)
+            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
+            loss.backward()
+            dist.send(passed.grad, rank - 1)
+            total += loss.item()
+    for parameter in stage.parameters():
+        dist.all_reduce(parameter.grad, group=groups[rank % 2])
+    return None if first else total
+
+
+def slip_whole_world(stage, inputs, targets, shape):
+    import torch
+    import torch.distributed as dist
+
+    rank = dist.get_rank()
+    first = rank % 2 == 0
+    total = 0.0
+    for x, target in zip(inputs, targets, strict=True):
+        passed = torch.empty(shape)
+        if first:
+            y = stage(x)
+            dist.send(y.detach(), rank + 1)
+            dist.recv(passed, rank + 1)
+            y.backward(passed)
+        else:
+            dist.recv(passed, rank - 1)
+            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
+            loss.backward()
+            dist.send(passed.grad, rank - 1)
+            total += loss.item()
+    for parameter in stage.parameters():
+        dist.all_reduce(parameter.grad)
+        parameter.grad.div_(4)
+    return None if first else total
+
+
+def _replicas(rng: Random, microbatches: int) -> Case:
+    """Two replicas of a model of two stages, each with micro-batches of its own."""
+    width, batch = rng.randint(2, 6), rng.randint(1, 3)
+    stages = [linear(rng, width, dtype="float32") for _ in range(2)]
+    data = [
+        [[numbers(rng, batch, width, dtype="float32") for _ in range(microbatches)] for _ in range(2)] for _ in range(2)
+    ]
+    return Case(tuple((stages[rank % 2], *data[rank // 2], (batch, width)) for rank in range(4)))
+
+
+def _replicated(rng: Random) -> Case:
+    return _replicas(rng, rng.randint(2, 5))
+
+
+def _once(rng: Random) -> Case:
+    return _replicas(rng, 1)
+
+
+_REPLICAS = Random("07-debug-sync")
+
+DEBUG_SYNC = Debug(
+    id="07-debug-sync",
+    module="pipeline_run",
+    function="debug_sync",
+    grade="world",
+    section="7.13",
+    topic="meshes of ranks",
+    tolerance=1e-5,
+    cases=(_replicas(_REPLICAS, 3), _replicas(_REPLICAS, 2)),
+    groups=(
+        Group(
+            "several micro-batches",
+            _replicated,
+            4,
+            "A replica's gradients are complete after its last micro-batch: reduce them then, once.",
+        ),
+        Group("one micro-batch", _once, 1, "With one micro-batch the gradients are reduced once, too."),
+    ),
+    slips=(
+        Slip("The gradients still travel after every micro-batch: m times the bytes for the same sum.", wrong_sync),
+        Slip(
+            "They are reduced after every micro-batch but the last, whose gradients the other replica never sees.",
+            slip_all_but_the_last,
+        ),
+        Slip("The sum over the replicas was kept: a gradient is their mean.", slip_sum),
+        Slip("All ranks were reduced together: a group holds the same stage of each replica.", slip_whole_world),
+    ),
+    rule=every(rules.reduced_once, least.heard(rules.sync_needs)),
+    wrong=wrong_sync,
+)
+
+ITEMS = (DEBUG_BLOCKING, DEBUG_SYNC)

@@ -1,0 +1,160 @@
+"""Chapter 07: in which order the ranks of a pipeline work."""
+
+from __future__ import annotations
+
+from random import Random
+
+from autograder.bank.ch07 import wrong_schedules as wrong
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid
+
+
+def _order(rng: Random, name: str, few: bool = False) -> Case:
+    ranks = rng.randint(3, 8)
+    if name == "interleaved":
+        ranks = rng.randint(2, 5)
+        return Case((name, ranks, ranks * rng.randint(1, 4), rng.randint(2, 4)))
+    return Case((name, ranks, rng.randint(2, ranks - 1) if few else rng.randint(ranks + 1, 24)))
+
+
+NAMES = ("gpipe", "1f1b", "zb-h1", "interleaved")
+
+
+def _some_order(rng: Random) -> Case:
+    return _order(rng, rng.choice(NAMES))
+
+
+def _one_of_each(rng: Random) -> list[Case]:
+    return [_order(rng, name) for name in (*NAMES, *NAMES, "interleaved")]
+
+
+def _few(rng: Random) -> list[Case]:
+    return [_order(rng, name, few=True) for name in ("gpipe", "1f1b", "zb-h1")]
+
+
+def _alone(rng: Random) -> list[Case]:
+    cases = [Case((name, 1, rng.randint(1, 6))) for name in ("gpipe", "1f1b", "zb-h1")]
+    return [*cases, Case(("interleaved", 1, rng.randint(1, 4), rng.randint(2, 3)))]
+
+
+def _bad_order(rng: Random) -> list[Case]:
+    ranks = rng.randint(2, 6)
+    return [
+        invalid("pipedream", ranks, 8),
+        invalid("1F1B", ranks, 8),
+        invalid("1f1b", 0, 8),
+        invalid("gpipe", ranks, 0),
+        invalid("zb-h1", ranks, 8, 2),
+        invalid("1f1b", ranks, 8, virtual_stages=rng.randint(2, 4)),
+        invalid("interleaved", ranks, ranks * 2, 1),
+        invalid("interleaved", ranks, ranks * 2 + 1, 2),
+        invalid("gpipe", ranks, 2.5),
+        invalid("gpipe", True, 4),
+        invalid("interleaved", ranks, ranks * 2, 2.5),
+        invalid("1f1b", ranks, 8, virtual_stages=True),
+        invalid("gpipe", ranks, 8, virtual_stages=0),
+    ]
+
+
+SCHEDULE = Build(
+    id="07-pipeline-schedule",
+    module="pipeline",
+    function="pipeline_schedule",
+    grade="call",
+    section="7.4",
+    topic="pipeline schedules",
+    probe="ch07_schedules.timed",
+    cases=(
+        Case(("gpipe", 1, 2)),
+        Case(("gpipe", 4, 8)),
+        Case(("1f1b", 4, 6)),
+        Case(("1f1b", 4, 8)),
+        Case(("1f1b", 4, 2)),
+        Case(("interleaved", 2, 4, 2)),
+        Case(("interleaved", 4, 8, 2)),
+        Case(("zb-h1", 3, 4)),
+        Case(("zb-h1", 4, 8)),  # Qi et al., ZB-H1: idle (p - 1)(F + I - W)
+        invalid("interleaved", 4, 6, 2),
+        invalid("1f1b", 4, 8, 2),
+        invalid("pipedream", 4, 8),
+    ),
+    groups=(
+        Group(
+            "all four",
+            _some_order,
+            9,
+            "The order of every rank must be legal, as fast as the schedule's own, and hold as few micro-batches.",
+            _one_of_each,
+        ),
+        Group(
+            "fewer micro-batches than ranks",
+            lambda rng: rng.choice(_few(rng)),
+            3,
+            "With fewer micro-batches than ranks the warm-up takes all of them.",
+            _few,
+        ),
+        Group("one rank", lambda rng: rng.choice(_alone(rng)), 4, "One rank runs a schedule, too.", _alone),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_order(rng)),
+            13,
+            "Bad input must raise ValueError: unknown names, chunks where none belong, m that p does not divide.",
+            _bad_order,
+        ),
+    ),
+    slips=(
+        Slip(
+            "The warm-up is one forward too long: every rank holds one micro-batch more.",
+            edits=(
+                ("else min(microbatches, ranks - 1 - rank)", "else min(microbatches, ranks - rank)"),
+                (
+                    "    warm_up = min(microbatches, ranks - 1 - rank)\n",
+                    "    warm_up = min(microbatches, ranks - rank)\n",
+                ),
+                ("(chunks - 1) * ranks))", "(chunks - 1) * ranks + 1))"),
+            ),
+        ),
+        Slip(
+            "Every rank warms up like rank 0, so that all hold p micro-batches: rank r needs p - 1 - r.",
+            edits=(
+                ("else min(microbatches, ranks - 1 - rank)", "else min(microbatches, ranks - 1)"),
+                ("    warm_up = min(microbatches, ranks - 1 - rank)\n", "    warm_up = min(microbatches, ranks - 1)\n"),
+                ("2 * (ranks - 1 - rank)", "2 * (ranks - 1)"),
+            ),
+        ),
+        Slip(
+            "The last backwards are missing: after the forwards run out, those still wait.",
+            edits=(
+                (
+                    "orders.append(_in_turn(forwards, backwards, warm_up))",
+                    (
+                        'orders.append(forwards + backwards if name == "gpipe" else _in_turn(forwards, '
+                        "backwards, warm_up))"
+                    ),
+                ),
+                ("return order + list(second[len(first) - warm_up :])", "return order"),
+                (
+                    "_in_turn(inputs[microbatches - warm_up :], weights[done:], 0)",
+                    "weights[done : microbatches - warm_up]",
+                ),
+            ),
+        ),
+        Slip(
+            "The backwards of the chunks are in forward order: the gradient comes from the last chunk.",
+            edit=("(chunks - 1 - chunk) * ranks", "chunk * ranks"),
+        ),
+        Slip(
+            "Neighbouring chunks on one rank make a longer pipeline: rank r holds r, r + p, r + 2p, ...",
+            wrong.slip_neighbouring_chunks,
+        ),
+        Slip(
+            UNCHECKED.format(
+                "unknown names, numbers below 1, numbers that are not whole, booleans, another number of chunks than "
+                "the schedule has, m that p does not divide"
+            ),
+            wrong.slip_any_shape,
+        ),
+    ),
+)
+
+ITEMS = (SCHEDULE,)

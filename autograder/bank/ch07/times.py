@@ -1,0 +1,237 @@
+"""Chapter 07: when every operation of a schedule starts and ends."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+from autograder.bank.ch07 import wrong_times as wrong
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.items import Build, Case, Group, Slip, invalid, lazily
+
+pipeline = lazily("solutions.ch07.pipeline")
+
+Orders = list[list[str]]
+
+
+def gpipe(ranks: int, microbatches: int) -> Orders:
+    """All forwards, then all backwards."""
+    return [[f"{rank}{kind}{i}" for kind in "FB" for i in range(microbatches)] for rank in range(ranks)]
+
+
+def one_by_one(ranks: int, microbatches: int) -> Orders:
+    """1F1B: a backward as soon as it can be."""
+    orders = []
+    for rank in range(ranks):
+        order = [f"{rank}F{i}" for i in range(microbatches)]
+        for i in range(microbatches):
+            order.insert(min(2 * i + ranks - rank, i + microbatches), f"{rank}B{i}")
+        orders.append(order)
+    return orders
+
+
+#: Two chunks on each of two ranks; and three stages whose backwards are halves (Qi et al., ZB-H1).
+CHUNKS = [
+    ["0F0", "0F1", "2F0", "2F1", "0F2", "2B0", "0F3", "2B1", "2F2", "0B0", "2F3", "0B1", "2B2", "2B3", "0B2", "0B3"],
+    ["1F0", "1F1", "3F0", "3B0", "3F1", "3B1", "1F2", "1B0", "1F3", "1B1", "3F2", "3B2", "3F3", "3B3", "1B2", "1B3"],
+]
+HALVES = [
+    ["0F0", "0F1", "0F2", "0I0", "0W0", "0F3", "0I1", "0W1", "0I2", "0W2", "0I3", "0W3"],
+    ["1F0", "1F1", "1I0", "1F2", "1I1", "1W0", "1F3", "1I2", "1W1", "1I3", "1W2", "1W3"],
+    ["2F0", "2I0", "2F1", "2I1", "2F2", "2I2", "2W0", "2F3", "2I3", "2W1", "2W2", "2W3"],
+]
+WHOLE = {"F": 1.0, "B": 2.0}
+SLOW = WHOLE | {"3F": 1.23, "3B": 2.46}
+CROSSED = [["0F0", "0B0", "0F1", "0B1"], ["1F1", "1B1", "1F0", "1B0"]]
+
+
+def _seconds(rng: Random, stages: int) -> dict[str, float]:
+    """Durations by kind, and some by stage."""
+    durations = {kind: rng.randint(4, 32) / 8 for kind in "FBIW"}
+    for _ in range(rng.randint(1, 3)):
+        durations[f"{rng.randrange(stages)}{rng.choice('FBIW')}"] = rng.randint(4, 64) / 8
+    return durations
+
+
+def _played(rng: Random, name: str, hop: float = 0.0) -> Case:
+    ranks, chunks = rng.randint(3, 5), 2 if name == "interleaved" else 1
+    count = ranks * 2 if name == "interleaved" else rng.randint(ranks, ranks + 5)
+    orders = pipeline.pipeline_schedule(name, ranks, count, chunks)
+    durations = _seconds(rng, ranks * chunks)
+    return Case((orders, durations, hop) if hop else (orders, durations))
+
+
+NAMES = ("1f1b", "gpipe", "zb-h1", "interleaved")
+
+
+def _free(rng: Random) -> Case:
+    return _played(rng, rng.choice(NAMES))
+
+
+def _free_of_each(rng: Random) -> list[Case]:
+    return [*(_played(rng, name) for name in NAMES), _renumbered(rng)]
+
+
+def _renumbered(rng: Random) -> Case:
+    """1F1B whose micro-batches run in another order than that of their numbers, on all ranks alike."""
+    ranks, count = rng.randint(3, 5), rng.randint(5, 9)
+    numbers = rng.sample(range(count), count)
+    while numbers == sorted(numbers):
+        rng.shuffle(numbers)
+    rows = [[re.split("([FB])", op) for op in order] for order in one_by_one(ranks, count)]
+    orders = [[f"{stage}{kind}{numbers[int(number)]}" for stage, kind, number in row] for row in rows]
+    return Case((orders, _seconds(rng, ranks)))
+
+
+def _hop(rng: Random) -> Case:
+    return _played(rng, rng.choice(NAMES), rng.randint(1, 16) / 16)
+
+
+def _hop_of_each(rng: Random) -> list[Case]:
+    return [_played(rng, name, rng.randint(1, 16) / 16) for name in NAMES]
+
+
+def _forwards(rng: Random) -> Case:
+    ranks, count = rng.randint(2, 5), rng.randint(2, 6)
+    orders = [[f"{rank}F{i}" for i in range(count)] for rank in range(ranks)]
+    return Case((orders, {"F": rng.randint(1, 16) / 8, "1F": rng.randint(1, 32) / 8}, 0.25))
+
+
+def _stuck(rng: Random) -> list[Case]:
+    """Orders in which some ranks wait for ever."""
+    ranks, count = rng.randint(3, 5), rng.randint(3, 6)
+    cases = []
+    for early in range(2):  # the last stage's backward before its forward
+        orders = one_by_one(ranks, count)
+        last = orders[-1]
+        at = last.index(f"{ranks - 1}F{early}")
+        last[at : at + 2] = [last[at + 1], last[at]]
+        cases.append(invalid(orders, WHOLE))
+    backwards = gpipe(ranks, count)
+    middle = rng.randrange(1, ranks - 1)
+    backwards[middle] = [f"{middle}{kind}{i}" for i in range(count) for kind in "FB"]
+    backwards[middle + 1] = gpipe(ranks, count)[middle + 1]
+    cases.append(invalid(backwards, WHOLE))
+    early_weight = [order[:] for order in HALVES]
+    early_weight[0].remove("0W0")
+    early_weight[0].insert(1, "0W0")
+    cases.append(invalid(early_weight, {"F": 1, "I": 1, "W": 1}))
+    return cases
+
+
+def _bad(rng: Random) -> list[Case]:
+    orders = one_by_one(3, 4)
+    twice = [[*order] for order in orders]
+    twice[1].append("1F1" if rng.random() < 0.5 else "1B2")
+    moved = [[*order] for order in orders]
+    moved[2].append(moved[1].pop())
+    skipped = [[op.replace("1", "3", 1) if op[0] == "1" else op for op in order] for order in orders]
+    missing = [[*order] for order in orders]
+    missing[1].remove(rng.choice(["1B3", "1F3"]))
+    unknown = [[*order] for order in orders]
+    unknown[2].append("2X0")
+    half = [[*order] for order in HALVES]
+    half[2].remove("2W3")
+    return [
+        invalid(twice, WHOLE),
+        invalid(moved, WHOLE),
+        invalid(skipped, WHOLE),
+        invalid(missing, WHOLE),
+        invalid(unknown, WHOLE),
+        invalid(half, {"F": 1, "I": 1, "W": 1}),
+        invalid(orders, {"F": 1.0, "B": -2.0}),
+        invalid(orders, {"F": 1.0}),
+        invalid(orders, WHOLE, -0.1),
+        invalid(orders, WHOLE, float("inf")),
+        invalid(orders, {"F": float("nan"), "B": 2.0}),
+    ]
+
+
+SIMULATE = Build(
+    id="07-simulate-schedule",
+    module="pipeline",
+    function="simulate_schedule",
+    grade="call",
+    section="7.2",
+    topic="pipeline schedules",
+    cases=(
+        Case((one_by_one(2, 2), WHOLE)),
+        Case((gpipe(4, 8), WHOLE)),
+        Case((one_by_one(4, 8), WHOLE)),
+        Case((gpipe(4, 8), WHOLE, 0.5)),
+        Case((one_by_one(4, 8), WHOLE, 0.5)),
+        Case((one_by_one(4, 8), SLOW)),
+        Case((one_by_one(3, 1), {"F": 0.04, "B": 0.08}, 0.005)),
+        Case((CHUNKS, {"F": 0.5, "B": 1.0}, 0.1)),
+        Case((HALVES, {"F": 1, "I": 1, "W": 1})),
+        Case(([["0F0", "0F1"], ["1F0", "1F1"]], {"F": 1.0})),
+        invalid(CROSSED, WHOLE),
+        invalid([["0B0", "0F0"]], WHOLE),
+        invalid([["0F0", "0F0", "0B0"]], WHOLE),
+        invalid([["0F0"], ["1F0", "1B0"]], WHOLE),
+    ),
+    groups=(
+        Group(
+            "free transfers",
+            _free,
+            7,
+            "An operation starts when its rank is free and what it waits for has ended.",
+            _free_of_each,
+        ),
+        Group(
+            "transfers that take time",
+            _hop,
+            6,
+            "What comes from another rank arrives a transfer time later; what is on the same rank is there at once.",
+            _hop_of_each,
+        ),
+        Group("forwards alone", _forwards, 2, "A schedule may have no backwards at all."),
+        Group(
+            "deadlocks",
+            lambda rng: rng.choice(_stuck(rng)),
+            4,
+            "Ranks that wait for one another, or for themselves, are in a deadlock: ValueError.",
+            _stuck,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad(rng)),
+            11,
+            "Operations that are missing, unknown or there twice, stages on two ranks, and impossible times must raise "
+            "ValueError.",
+            _bad,
+        ),
+    ),
+    slips=(
+        Slip(
+            "A message to the same rank is none: the transfer time was added there, too.",
+            edit=("transfer_time if homes[source[0]] != homes[stage] else 0.0", "transfer_time"),
+        ),
+        Slip(
+            "A backward waited for the stage before it: the gradient comes from the stage after it.",
+            edit=('(stage + 1, "B")', '(stage - 1, "B")'),
+        ),
+        Slip(
+            "The last stage went backward before its own forward.",
+            edit=('[(stage, "F"), (stage + 1, "B")]', '[(stage, "F"), (stage + 1, "B")] if stage + 1 in homes else []'),
+        ),
+        Slip(
+            "Operations started while their rank was busy: a rank does one thing at a time.",
+            edit=("start = clock[rank]", "start = 0.0"),
+        ),
+        Slip("A rank took whatever was ready: it keeps to the order of its list.", wrong.slip_any_order),
+        Slip(
+            "The transfer time was left out.",
+            edit=("transfer_time if homes[source[0]] != homes[stage] else 0.0", "0.0"),
+        ),
+        Slip(
+            UNCHECKED.format(
+                "operations that are missing, unknown or there twice, stages on two ranks, and times that are missing, "
+                "negative or not finite"
+            ),
+            wrong.slip_any_list,
+        ),
+    ),
+)
+
+ITEMS = (SIMULATE,)

@@ -1,0 +1,232 @@
+"""Chapter 08: what a user feels, and how many replicas that takes."""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+from random import Random
+
+from autograder.bank.ch08.words import UNCHECKED
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Group, Slip, invalid
+
+# --- request_metrics
+
+
+def _times(rng: Random, least: int = 2, most: int = 50) -> tuple[float, list[float]]:
+    arrival = round(rng.uniform(0.5, 100), 3)
+    gaps = [rng.uniform(0.01, 2)] + [rng.choice((0.0, rng.uniform(0.01, 0.5))) for _ in range(rng.randint(least, most))]
+    return arrival, [arrival + passed for passed in accumulate(gaps[:-1])]
+
+
+def _one_token(rng: Random) -> Case:
+    arrival = round(rng.uniform(0.5, 100), 3)
+    return Case((arrival, [arrival + rng.uniform(0, 3)]))
+
+
+def _bad_times(rng: Random) -> list[Case]:
+    arrival, times = _times(rng, 4)
+    back = [*times, times[-1] - 0.3 * (times[-1] - arrival)]
+    return [
+        invalid(arrival, []),
+        invalid(times[0] + 0.25, times),
+        invalid(arrival, back),
+        invalid(arrival, [times[0] + 1, *times]),
+        invalid(math.nan, times),
+        invalid(arrival, [*times, math.inf]),
+    ]
+
+
+METRICS = Build(
+    id="08-request-metrics",
+    module="serving",
+    function="request_metrics",
+    grade="call",
+    section="8.5",
+    topic="latencies of a request",
+    cases=(
+        Case((10.0, [10.25, 10.30, 10.36, 10.41, 10.75])),
+        Case((0, [0.4])),
+        Case((1.0, [1.5, 1.5, 2.0])),
+        invalid(0, []),
+        invalid(1.0, [0.9, 1.1]),
+    ),
+    groups=(
+        Group(
+            "requests", lambda rng: Case(_times(rng)), 6, "TTFT from the arrival; TPOT over the gaps, not the tokens."
+        ),
+        Group("one token", _one_token, 3, "One token has no gap: `tpot` is None, `itls` is empty."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_times(rng)),
+            6,
+            "Bad input must raise ValueError: no token, times that go backwards or are not finite, a token before the "
+            "request.",
+            _bad_times,
+        ),
+    ),
+    slips=(
+        Slip(
+            "TPOT leaves the first token out: it is the mean gap, not end-to-end over tokens.",
+            edit=("(last - first) / len(itls)", "(last - arrival) / len(token_times)"),
+        ),
+        Slip(
+            "TPOT is the mean of n - 1 gaps: n tokens have no more between them.",
+            edit=("(last - first) / len(itls)", "(last - first) / len(token_times)"),
+        ),
+        Slip(
+            "TTFT and end-to-end time count from the arrival of the request.",
+            edits=(("ttft=first - arrival", "ttft=first"), ("e2e=last - arrival", "e2e=last")),
+        ),
+        Slip(
+            "The wait for the first token is TTFT, not an inter-token latency.",
+            edit=(
+                "    tpot =",
+                (
+                    "    tpot = (last - first) / len(itls) if itls else None\n"
+                    "    itls = (first - arrival, *itls)\n"
+                    "    return RequestMetrics(ttft=first - arrival, tpot=tpot, e2e=last - arrival, "
+                    "itls=itls)\n"
+                    "    tpot ="
+                ),
+            ),
+        ),
+        Slip("With one token there is no gap to average: None, not 0.", edit=("if itls else None", "if itls else 0.0")),
+        Slip(
+            "End-to-end starts at the arrival: the user waited for the first token too.",
+            edit=("e2e=last - arrival", "e2e=last - first"),
+        ),
+        Slip(
+            UNCHECKED.format("no tokens, times that go backwards or are not finite, tokens before the request"),
+            edit=(
+                (
+                    "    if not token_times:\n"
+                    '        raise ValueError(f"token_times must hold at least one time, got '
+                    '{token_times!r}")\n'
+                    "    if not math.isfinite(arrival):\n"
+                    '        raise ValueError(f"arrival must be finite, got {arrival!r}")\n'
+                    "    if not all(map(math.isfinite, token_times)):\n"
+                    '        raise ValueError(f"token_times must be finite, got {token_times!r}")\n'
+                    "    if any(later < earlier for earlier, later in pairwise([arrival, "
+                    "*token_times])):\n"
+                    '        raise ValueError(f"token_times must ascend from arrival = {arrival!r}, '
+                    'got {token_times!r}")\n'
+                ),
+                "",
+            ),
+        ),
+    ),
+)
+
+# --- replicas_needed
+
+
+def _fleet(rng: Random) -> Case:
+    """Somewhere in the middle between two whole numbers of replicas, and no less than two."""
+    slots, tokens = rng.choice((8, 16, 64, 256)), rng.randint(2, 30)
+    itl = rng.uniform(0.005, 0.05)
+    inside = rng.uniform(0.6, 2) * itl + (tokens - 1) * itl
+    return Case(
+        ((rng.randint(2, 40) + rng.uniform(0.1, 0.9)) * slots / inside, inside - (tokens - 1) * itl, itl, tokens, slots)
+    )
+
+
+def _whole(rng: Random, excess: float = 0.0) -> Case:
+    """In flight is a multiple of the slots, but for a relative ``excess``; seconds are sixteenths."""
+    slots, tokens, replicas = rng.choice((4, 8, 64)), rng.choice((5, 9, 17)), rng.randint(2, 9)
+    itl = 1 / 16
+    ttft = rng.choice((1, 2)) - (tokens - 1) * itl if tokens < 17 else 1.0
+    return Case((replicas * slots / (ttft + (tokens - 1) * itl) * (1 + excess), ttft, itl, tokens, slots))
+
+
+def _nearly_whole(rng: Random) -> list[Case]:
+    """Further above a whole number than every order of rounding, and on either side of the limit."""
+    return [_whole(rng, excess) for excess in (1e-10, rng.uniform(1e-12, 5e-10), rng.uniform(2e-9, 1e-8))]
+
+
+def _small(rng: Random) -> list[Case]:
+    return [
+        Case((0, rng.uniform(0, 1), 0.03, 100, 64)),
+        Case((0.0, 0.0, 0.0, 1, 1)),
+        Case((rng.uniform(0.001, 0.1), 0.2, 0.02, 20, 64)),
+        Case((rng.randint(20, 90), 1.0, 0.05, 1, 8)),
+    ]
+
+
+def _bad_fleet(rng: Random) -> list[Case]:
+    good = [rng.uniform(1, 99), 0.2, 0.02, 100, 64]
+    bad = [(0, -1.0), (1, -0.2), (2, -0.02), (3, 0), (4, 0), (3, -5), (4, -8)]
+    bad += [(0, math.inf), (2, math.nan), (3, 2.5), (4, True)]
+    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+
+
+REPLICAS = Build(
+    id="08-replicas-needed",
+    module="serving",
+    function="replicas_needed",
+    grade="call",
+    section="8.6",
+    topic="Little's law",
+    cases=(
+        Case((500, 0.01417, 0.0209, 50, 64)),
+        Case((20, 0.5, 0.03, 300, 64)),
+        Case((10, 1, 0.05, 1, 8)),
+        Case((0, 0.5, 0.03, 300, 64)),
+        Case((8, 0.1, 0.1, 10, 8)),
+        invalid(10, 0.5, 0.03, 0, 64),
+    ),
+    groups=(
+        Group("fleets", _fleet, 6, "Rate times time inside are in flight; each replica holds `slots` of them."),
+        Group(
+            "whole numbers",
+            _whole,
+            7,
+            "What exceeds a whole number by less than 1e-9 of itself counts as that number; by more, round up.",
+            _nearly_whole,
+        ),
+        Group("few requests", lambda rng: rng.choice(_small(rng)), 4, "No requests, no replica; few need one.", _small),
+        bad_input(_bad_fleet, "Bad input must raise ValueError."),
+    ),
+    slips=(
+        Slip(
+            "That is one request per replica: a replica runs `slots` of them at once.",
+            edit=("in_flight / slots", "in_flight"),
+        ),
+        Slip("Prefill gives the first token: n - 1 steps remain.", edit=("output_tokens - 1", "output_tokens")),
+        Slip("Rounding down leaves requests without a slot.", edits=(("math.ceil", "int"), ("1 - 1e-9", "1 + 1e-9"))),
+        Slip(
+            "The time to the first token is spent inside, too.",
+            edit=("in_flight / slots", "rate * (output_tokens - 1) * itl / slots"),
+        ),
+        Slip(
+            "A plain `ceil` adds a replica for rounding errors: an excess of less than 1e-9 is none.",
+            edits=(
+                (
+                    "_check_not_negative(rate=rate, ttft=ttft, itl=itl)",
+                    "from math import ceil\n    _check_not_negative(rate=rate, ttft=ttft, itl=itl)",
+                ),
+                ("math.ceil(in_flight / slots * (1 - 1e-9))", "ceil(in_flight / slots)"),
+            ),
+        ),
+        Slip(
+            "Without requests no replica is needed.",
+            edit=("math.ceil(in_flight / slots * (1 - 1e-9))", "max(1, math.ceil(in_flight / slots * (1 - 1e-9)))"),
+        ),
+        Slip(
+            UNCHECKED.format("negative rates and times, no tokens, no slots"),
+            edits=(
+                (
+                    (
+                        "_check_not_negative(rate=rate, ttft=ttft, itl=itl)\n"
+                        '    _check_count("output_tokens", output_tokens)\n'
+                        '    _check_count("slots", slots)'
+                    ),
+                    "from math import ceil",
+                ),
+                ("in_flight / slots", "in_flight / (slots or 1)"),
+            ),
+        ),
+    ),
+)
+
+ITEMS: tuple[Build, ...] = (METRICS, REPLICAS)

@@ -1,0 +1,178 @@
+"""Chapter 08: the next token's distribution, and a batch of unequal prompts."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from autograder.bank.ch08.wrong_batches import BATCHES, SAMPLING
+from autograder.items import Build, Case, Group, Tensor, invalid
+
+LOGITS = Tensor.of([2.0, 1.0, 0.0, -1.0], "float64")
+
+
+def _logits(rng: Random, *rows: int, dtype: str = "float64") -> Tensor:
+    """Logits that all differ by a hundredth at least, in each of ``rows``; a vector without rows."""
+    width = rng.randint(8, 24)
+    drawn = [value / 100 for _ in range(math.prod(rows)) for value in rng.sample(range(-200, 201), width)]
+    return Tensor.of(drawn, dtype, (*rows, width))
+
+
+def _top_p(rng: Random) -> Case:
+    return Case((_logits(rng), rng.choice((0.5, 0.7, 1.5, 2.0)), 0, rng.uniform(0.3, 0.9)))
+
+
+def _all_three(rng: Random) -> Case:
+    return Case((_logits(rng), rng.choice((0.6, 1.6, 2.5)), rng.randint(3, 7), rng.uniform(0.4, 0.9)))
+
+
+def _simple(rng: Random) -> list[Case]:
+    return [
+        Case((_logits(rng),)),
+        Case((_logits(rng), rng.choice((0.5, 2.0)))),
+        Case((_logits(rng), 1.0, rng.randint(1, 4))),
+        Case((_logits(rng), 1.0, 50)),
+        Case((_logits(rng),), {"top_p": rng.uniform(0.2, 0.8)}),
+        Case((_logits(rng, dtype="float32"), rng.choice((0.5, 2.0)), rng.randint(2, 5))),
+        Case((_logits(rng, dtype="float32"), 0)),
+    ]
+
+
+def _greedy(rng: Random) -> list[Case]:
+    ties = [float(rng.randint(0, 3)) for _ in range(9)] + [3.0, 3.0]
+    return [
+        Case((_logits(rng), 0)),
+        Case((Tensor.of(ties, "float64"), 0.0, rng.randint(0, 3), 0.5)),
+        Case((_logits(rng, rng.randint(2, 5)), 0)),
+    ]
+
+
+def _rows(rng: Random) -> Case:
+    return Case((_logits(rng, rng.randint(2, 5)), rng.choice((0.7, 1.4)), rng.randint(3, 9), rng.uniform(0.5, 0.95)))
+
+
+def _bad_options(rng: Random) -> list[Case]:
+    bad = ((-rng.uniform(0.1, 2), 0, 1.0), (1.0, -1, 1.0), (1.0, 0, 0.0), (1.0, 0, -0.5), (1.0, 0, 1 + rng.random()))
+    unusual = ((math.inf, 0, 1.0), (math.nan, 0, 1.0), (1.0, 2.5, 1.0), (1.0, True, 1.0), (1.0, 0, math.nan))
+    return [invalid(_logits(rng), *options) for options in (*bad, *unusual)]
+
+
+PROBABILITIES = Build(
+    id="08-next-token-probabilities",
+    module="tiny_serving",
+    function="next_token_probabilities",
+    grade="tensor",
+    section="8.8",
+    topic="sampling",
+    tolerance=1e-6,
+    cases=(
+        Case((LOGITS,)),
+        Case((LOGITS, 0.5)),
+        Case((LOGITS,), {"top_k": 2}),
+        Case((LOGITS,), {"top_p": 0.7}),
+        Case((LOGITS,), {"top_p": 0.6}),
+        Case((LOGITS, 2, 3, 0.8)),
+        Case((LOGITS, 0)),
+        invalid(LOGITS, -1.0),
+        invalid(LOGITS, 1.0, 0, 1.5),
+    ),
+    groups=(
+        Group("temperature and top-p", _top_p, 5, "Temperature changes which tokens top-p keeps."),
+        Group("all three", _all_three, 4, "Temperature first, then top-k, then top-p of what is left."),
+        Group(
+            "one at a time",
+            lambda rng: rng.choice(_simple(rng)),
+            7,
+            "Each option alone; a large k keeps all. The result has the type of the logits.",
+            _simple,
+        ),
+        Group(
+            "temperature 0",
+            lambda rng: rng.choice(_greedy(rng)),
+            3,
+            "All goes to the largest logit of each row, the first of equal.",
+            _greedy,
+        ),
+        Group(
+            "several rows",
+            _rows,
+            3,
+            "The last dimension is the vocabulary, and every row is a distribution of its own.",
+            lambda rng: [Case((_logits(rng, 2, 2), 1.5, rng.randint(3, 7)))],
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_options(rng)),
+            10,
+            "Bad options must raise ValueError: each outside its range, a temperature that is not finite, a top_k that "
+            "is not an integer.",
+            _bad_options,
+        ),
+    ),
+    slips=SAMPLING,
+)
+
+#: Tokens of the small model of the driver.
+VOCAB = 11
+
+
+def _prompts(rng: Random, least: int = 2, most: int = 6) -> list[list[int]]:
+    """Prompts of different lengths."""
+    lengths = rng.sample(range(1, 13), rng.randint(least, most))
+    return [[rng.randrange(VOCAB) for _ in range(length)] for length in lengths]
+
+
+def _unequal(rng: Random) -> Case:
+    return Case((rng.randrange(10**6), _prompts(rng), rng.randint(6, 12)))
+
+
+def _ending(rng: Random) -> Case:
+    return Case((rng.randrange(10**6), _prompts(rng, 4), rng.randint(8, 14), rng.randrange(VOCAB)))
+
+
+def _special(rng: Random) -> list[Case]:
+    seed, prompt = rng.randrange(10**6), [rng.randrange(VOCAB) for _ in range(rng.randint(2, 9))]
+    equal = [[rng.randrange(VOCAB) for _ in range(5)] for _ in range(3)]
+    return [Case((seed, [prompt], 7)), Case((seed, [], 3)), Case((seed, [[3], prompt], 1)), Case((seed, equal, 5))]
+
+
+def _bad_batch(rng: Random) -> list[Case]:
+    prompts = _prompts(rng)
+    return [
+        invalid(0, [*prompts, []], 3),
+        invalid(0, [[]], 1),
+        *(invalid(0, prompts, limit) for limit in (0, -1, 2.5, True)),
+    ]
+
+
+BATCH = Build(
+    id="08-generate-batch",
+    module="tiny_serving",
+    function="generate_batch",
+    grade="tensor",
+    probe="ch08_batches.batched",
+    section="8.10",
+    topic="padded batches",
+    cases=(
+        Case((8, [[1, 2, 3, 4, 5], [6], [7, 8]], 6)),
+        Case((8, [[1, 2, 3, 4, 5], [6], [7, 8]], 12, 0)),
+        Case((8, [[4, 4, 4]], 4)),
+        Case((8, [], 4)),
+        invalid(8, [[1], []], 4),
+    ),
+    groups=(
+        Group("unequal prompts", _unequal, 5, "Each row must be what its prompt gives alone."),
+        Group("rows that end early", _ending, 6, "A row ends before its end token; the others go on."),
+        Group("special batches", lambda rng: rng.choice(_special(rng)), 4, "One row, none, one new token.", _special),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_batch(rng)),
+            6,
+            "An empty prompt is a ValueError, and so is a number of new tokens that is not an integer of at least 1.",
+            _bad_batch,
+        ),
+    ),
+    slips=BATCHES,
+)
+
+ITEMS: tuple[Build, ...] = (PROBABILITIES, BATCH)

@@ -1,0 +1,146 @@
+"""Chapter 10: placeholders for tokens that are still to come."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from autograder.bank.ch10.wrong_future_maps import FUTURE_MAP
+from autograder.items import Build, Case, Group, invalid
+
+Call = tuple[str, tuple[Any, ...] | None]
+
+
+class _Ring:
+    """Which placeholders the next reservation gives: what a driver needs in order to store and resolve."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.cursor = most, 0
+
+    def next(self, count: int) -> list[int]:
+        reserved = [-(self.cursor + place + 1) for place in range(count)]
+        self.cursor = (self.cursor + count) % (3 * self.most)
+        return reserved
+
+
+def _steps(rng: Random, most: int, steps: int, kept: float = 1.0) -> tuple[Call, ...]:
+    """Steps of an engine: reserve, then resolve the inputs of the step before, then store what it sampled.
+
+    With ``kept`` below 1 some steps never store, and their placeholders are asked for all the same.
+    """
+    ring, before = _Ring(most), list[int]()
+    calls: list[Call] = []
+    for _ in range(steps):
+        count = rng.randint(1, most)
+        own = ring.next(count)
+        calls.append(("reserve", (count,)))
+        asked = [*before, *(rng.randint(0, 300) for _ in range(rng.randint(0, 2)))]
+        calls.append(("resolve", (rng.sample(asked, len(asked)),)))
+        if rng.random() < kept:
+            calls.append(("store", (own, [rng.randint(0, 300) for _ in own])))
+        before = own
+    return tuple(calls)
+
+
+def _engine(rng: Random) -> Case:
+    most = rng.randint(2, 16)
+    return Case((most,), calls=_steps(rng, most, rng.randint(3, 18)))
+
+
+def _full(rng: Random) -> Case:
+    """Reservations that end one or more slots before the limit, so that the next one goes beyond it."""
+    most = rng.randint(3, 12)
+    calls: list[Call] = [("reserve", (most,)), ("reserve", (most,)), ("reserve", (rng.randint(1, most - 1),))]
+    calls += [("reserve", (rng.randint(most // 2 + 1, most),)) for _ in range(6)]
+    return Case((most,), calls=tuple(calls))
+
+
+def _again(rng: Random) -> Case:
+    """Round after round; in the last one a slot is asked for before it is filled."""
+    most = rng.randint(1, 4)
+    ring, calls = _Ring(most), []
+    for _ in range(rng.randint(4, 9)):
+        own = ring.next(most)
+        calls += [("reserve", (most,)), ("store", (own, [rng.randint(0, 300) for _ in own])), ("resolve", (own,))]
+    own = ring.next(most)
+    calls += [("reserve", (most,)), ("resolve", ([3, *own],)), ("resolve", ([7],))]
+    return Case((most,), calls=tuple(calls))
+
+
+def _unsaved(rng: Random) -> Case:
+    most = rng.randint(1, 5)
+    return Case((most,), calls=_steps(rng, most, rng.randint(4, 16), 0.6))
+
+
+def _two_maps(rng: Random) -> Case:
+    tokens = [rng.randint(1, 300) for _ in range(2)]
+    calls = (
+        ("reserve", (2,)),
+        ("other.reserve", (2,)),
+        ("store", ([-1, -2], tokens)),
+        ("other.resolve", ([-1],)),
+        ("resolve", ([-2, -1],)),
+        ("other.reserve", (1,)),
+    )
+    return Case((rng.randint(2, 5),), calls=calls)
+
+
+def _bad(rng: Random) -> Case:
+    most = rng.randint(2, 6)
+    calls = (
+        *(("reserve", (value,)) for value in (0, most + 1, -1, 1.5)),
+        ("reserve", (2,)),
+        ("store", ([-1], [4, 5])),
+        ("store", ([-1, -most - 9], [4, 5])),
+        ("resolve", ([-1],)),
+        ("store", ([-1, -2], [rng.randint(0, 9), 5])),
+        ("resolve", ([-2, -1],)),
+    )
+    return Case((most,), calls=calls)
+
+
+FUTURE = Build(
+    id="10-future-map",
+    module="future_map",
+    function="FutureMap",
+    grade="calls",
+    section="10.6",
+    topic="placeholders",
+    cases=(
+        Case(
+            (2,),
+            calls=(
+                *(("reserve", (count,)) for count in (2, 2, 1, 2, 2)),
+                ("store", ([-1, -2], [7, 9])),
+                ("resolve", ([5, -1, -2, 3],)),
+            ),
+        ),  # three times max_running slots, as in SGLang v0.4
+        Case((1,), calls=(("reserve", (1,)), ("resolve", ([-1],)), ("store", ([-1], [0])), ("resolve", ([-1, 0],)))),
+        Case(
+            (1,),
+            calls=(
+                *((("reserve", (1,)), ("store", ([-place], [place])))[half] for place in (1, 2, 3) for half in (0, 1)),
+                ("reserve", (1,)),
+                ("resolve", ([-1],)),
+            ),
+        ),
+        Case((3,), calls=(("reserve", (4,)), ("reserve", (3,)), ("store", ([-4], [1])), ("store", ([-1], [1, 2])))),
+        invalid(0),
+    ),
+    groups=(
+        Group("steps of an engine", _engine, 6, "Follow the cursor: where does the next reservation begin?"),
+        Group(
+            "the end of the ring",
+            _full,
+            4,
+            "A reservation is never torn: it goes on beyond the limit, the next begins at the front.",
+        ),
+        Group("later rounds", _again, 5, "A slot that is reserved again holds nothing until something is stored."),
+        Group("steps that store nothing", _unsaved, 5, "Asking for an empty slot raises RuntimeError."),
+        Group("two maps", _two_maps, 2, "Two maps are independent."),
+        Group("bad input", _bad, 3, "Bad input must raise ValueError, and store nothing."),
+    ),
+    slips=FUTURE_MAP,
+)
+
+ITEMS = (FUTURE,)

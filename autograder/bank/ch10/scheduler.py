@@ -1,0 +1,230 @@
+"""Chapter 10: the scheduler with a budget of tokens."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from autograder.bank.ch10.wrong_token_budgets import TOKEN_BUDGET
+from autograder.items import Build, Case, Group, invalid
+
+Call = tuple[str, tuple[Any, ...] | None]
+
+#: What a step shows, and what is there at the end.
+STEP: tuple[Call, ...] = (("schedule", ()), ("preempted", None), ("update", ()))
+END: tuple[Call, ...] = (("waiting", None), ("running", None), ("preemptions", None), ("free_blocks", None))
+
+
+def _steps(count: int) -> tuple[Call, ...]:
+    return STEP * count + END
+
+
+def _adds(*requests: tuple[str, int, int]) -> tuple[Call, ...]:
+    return tuple(("add", request) for request in requests)
+
+
+def _names(count: int) -> list[str]:
+    return list("abcdefgh"[:count])
+
+
+def _served(rng: Random, settings: tuple[Any, ...], requests: list[tuple[str, int, int]], later: int = 0) -> Case:
+    """All requests at once, or the last ``later`` of them a few steps on; then steps until most have ended."""
+    first = requests[: len(requests) - later]
+    calls = _adds(*first)
+    for request in requests[len(first) :]:
+        calls += STEP * rng.randint(1, 5) + _adds(request)
+    return Case(settings, calls=calls + _steps(rng.randint(8, 18)))
+
+
+def _ample(rng: Random) -> Case:
+    """Streams that decode, then a long prompt; memory for everything."""
+    budget = rng.randint(6, 24)
+    requests = [(name, rng.randint(1, 6), rng.randint(10, 20)) for name in _names(rng.randint(1, 4))]
+    requests.append(("L", rng.randint(3, 6) * budget + rng.randint(1, 5), rng.randint(1, 6)))
+    return _served(rng, (budget, 8, 1000, 4), requests, 1)
+
+
+def _capped(rng: Random) -> Case:
+    chunk = rng.randint(3, 9)
+    budget = chunk * rng.randint(2, 3) + rng.randint(1, chunk - 1)
+    requests = [(name, rng.randint(2, 5) * chunk + 1, rng.randint(1, 6)) for name in _names(rng.randint(3, 6))]
+    return _served(rng, (budget, rng.randint(2, 6), 1000, 4, True, chunk), requests)
+
+
+def _whole(rng: Random) -> Case:
+    """Without chunks: a head that does not fit, and short prompts behind it that would."""
+    budget = rng.randint(12, 30)
+    requests = []
+    for place, name in enumerate(_names(rng.randint(3, 7))):
+        new = rng.randint(1, 5)
+        most = budget - new + 1
+        requests.append((name, rng.randint(most // 2 + 1, most) if place % 3 < 2 else rng.randint(1, 3), new))
+    return _served(rng, (budget, 8, 1000, 4, False), requests)
+
+
+def _tight(rng: Random, least: int = 2) -> Case:
+    """Prompts that fill the pool to its last block: the first decode that needs one more preempts."""
+    size, count = rng.randint(1, 8), rng.randint(least, 4)
+    prompts = [size * rng.randint(1, 5) for _ in range(count)]
+    room = sum(prompts) // size + rng.randint(0, 1)
+    new = [rng.randint(1, 4) + size for _ in prompts]
+    room = max([room, *(-(-(prompt + own - 1) // size) for prompt, own in zip(prompts, new, strict=True))])
+    requests = [(name, prompts[i], new[i]) for i, name in enumerate(_names(count))]
+    settings = (rng.randint(sum(prompts), sum(prompts) + 20), 8, room, size)
+    calls = _adds(*requests) + STEP * 2 + _adds(("z", 1, rng.randint(1, 3)))
+    return Case(settings, calls=calls + _steps(rng.randint(16, 26)))
+
+
+def _tight_chunks(rng: Random) -> Case:
+    """A pool that runs full in the middle of a long prompt."""
+    size = rng.randint(2, 6)
+    long, short = size * rng.randint(6, 9), size * rng.randint(2, 3)
+    settings = (rng.randint(4, 2 * size + 4), 8, (long + short) // size + 1, size)
+    requests = [("a", short, 3 * size), ("L", long, rng.randint(2, size + 1)), ("b", rng.randint(1, size), 3)]
+    return Case(settings, calls=_adds(*requests) + _steps(rng.randint(16, 24)))
+
+
+def _exact(rng: Random) -> Case:
+    """Requests that fill the whole pool, alone: the last token needs no block."""
+    size, blocks = rng.randint(1, 6), rng.randint(4, 12)
+    requests = []
+    for name in _names(2):
+        new = rng.randint(1, 5)
+        requests.append((name, size * blocks - new + 1, new))
+    return Case((rng.randint(8, 64), 4, blocks, size), calls=_adds(*requests) + _steps(16))
+
+
+def _seats(rng: Random) -> Case:
+    seats = rng.randint(1, 3)
+    requests = [(name, rng.randint(1, 12), rng.randint(1, 6)) for name in _names(rng.randint(4, 8))]
+    return _served(rng, (rng.randint(8, 24), seats, 200, rng.randint(1, 8)), requests, 1)
+
+
+def _anything(rng: Random) -> Case:
+    """Any settings; requests that can never be served are among them and are refused."""
+    chunked = rng.random() < 0.7
+    chunk = rng.choice((0, 0, rng.randint(1, 12))) if chunked else 0
+    settings = (rng.randint(1, 64), rng.randint(1, 8), rng.randint(4, 40), rng.randint(1, 8), chunked, chunk)
+    requests = [(name, rng.randint(1, 40), rng.randint(1, 12)) for name in _names(rng.randint(2, 8))]
+    return _served(rng, settings, requests, rng.randint(0, 2))
+
+
+def _ended(rng: Random) -> Case:
+    """Requests that end early: in the queue, between steps, in the middle of one."""
+    requests = [(name, rng.randint(2, 9), rng.randint(4, 12)) for name in _names(5)]
+    calls = _adds(*requests) + STEP * rng.randint(1, 3) + (("finish", ("a",)), ("free_blocks", None))
+    calls += (("schedule", ()), ("finish", ("b",)), ("update", ()), ("finish", ("e",)), ("finish", ("nobody",)))
+    calls += _adds(("a", rng.randint(1, 5), 2)) + _steps(rng.randint(3, 12))
+    return Case((rng.randint(10, 30), rng.randint(2, 4), 30, rng.randint(2, 4)), calls=calls)
+
+
+def _last_token(rng: Random) -> Case:
+    """A request that ends early in the very step that would have finished it; its name comes again at once."""
+    prompt, new = rng.randint(2, 9), rng.randint(1, 4)
+    calls = _adds(("a", prompt, new), ("b", prompt, new)) + STEP * (new - 1)
+    calls += (("schedule", ()), ("finish", ("a",)), *_adds(("a", rng.randint(1, 5), 1)), ("update", ()))
+    return Case((rng.randint(20, 30), rng.randint(2, 4), 30, rng.randint(2, 4)), calls=calls + _steps(2))
+
+
+def _out_of_turn(rng: Random) -> Case:
+    request = ("a", rng.randint(1, 9), rng.randint(3, 6))
+    calls = (("update", ()), *_adds(request), ("schedule", ()), ("schedule", ()), ("update", ()), ("update", ()), *STEP)
+    return Case((rng.randint(9, 20), 2, 20, 4), calls=calls + _steps(3))
+
+
+def _refused(rng: Random) -> Case:
+    """Requests that must be refused at once, and one that fits to the last token."""
+    blocks, size = rng.randint(2, 6), rng.randint(2, 6)
+    room, budget = blocks * size, rng.randint(3, 9)
+    bad = (("b", room, 2), ("a", 1, 1), ("c", 0, 4), ("d", 4, 0), ("e", room + 1, 1))
+    if rng.random() < 0.5:
+        return Case((budget, 4, blocks, size), calls=_adds(("a", room, 1), *bad) + _steps(4))
+    return Case(
+        (budget, 4, 90, size, False), calls=_adds(("a", budget, 1), ("b", budget, 2), ("c", budget + 1, 1)) + _steps(2)
+    )
+
+
+def _bad_settings(rng: Random) -> list[Case]:
+    good = [rng.randint(4, 60), rng.randint(1, 8), rng.randint(4, 40), rng.randint(1, 8)]
+    bad = []
+    for place in range(4):
+        value = rng.choice((0, -1, 2.5, True))
+        bad.append(invalid(*(value if at == place else own for at, own in enumerate(good))))
+    return [*bad, invalid(*good, True, -1), invalid(*good, False, rng.randint(1, 9))]
+
+
+SCHEDULER = Build(
+    id="10-token-budget-scheduler",
+    module="token_budget",
+    function="TokenBudgetScheduler",
+    grade="calls",
+    section="10.8",
+    topic="scheduling",
+    cases=(
+        Case((1024, 16, 10_000, 16, True, 400), calls=_adds(*((name, 800, 16) for name in "123")) + STEP * 3),
+        Case((1024, 3, 10_000, 16), calls=_adds(*zip("1234", (800, 800, 10, 10), (16,) * 4, strict=True)) + STEP),
+        Case(
+            (1024, 3, 10_000, 16, False), calls=_adds(*zip("1234", (800, 800, 10, 10), (16,) * 4, strict=True)) + STEP
+        ),
+        # These three are in vLLM's tests/v1/core/test_scheduler.py, and so is the next one's rule.
+        Case((160, 16, 10, 16), calls=_adds(("a", 80, 4), ("b", 80, 4)) + _steps(7)),
+        Case((8, 16, 6, 4), calls=_adds(("x", 10, 3), ("y", 3, 4)) + _steps(5)),
+        Case((512, 16, 10_000, 16), calls=_adds(("d", 10, 100)) + STEP * 2 + _adds(("L", 4000, 5)) + STEP * 9),
+        Case(
+            (8, 2, 8, 4), calls=_adds(("a", 3, 5), ("b", 3, 5)) + (("schedule", ()), ("finish", ("a",)), ("update", ()))
+        ),
+        Case((8, 2, 4, 4), calls=(("update", ()), ("schedule", ()), ("schedule", ()), *_adds(("a", 16, 2)))),
+        invalid(8, 2, 4, 4, False, 2),
+    ),
+    groups=(
+        Group(
+            "a long prompt beside streams",
+            _ample,
+            3,
+            "Running requests first, one token each; a prompt gets what is left.",
+        ),
+        Group("chunks of a given size", _capped, 3, "`max_chunk` bounds what one request gets in one step."),
+        Group(
+            "whole prompts", _whole, 3, "Without chunks a prompt runs whole or waits, and all behind it wait with it."
+        ),
+        Group(
+            "a pool that runs full",
+            _tight,
+            4,
+            "Who leaves, where does it go, and what must it compute when it comes back?",
+        ),
+        Group(
+            "chunks in a small pool",
+            _tight_chunks,
+            3,
+            "A chunk takes blocks for its own tokens; in a step that preempts nobody is admitted.",
+        ),
+        Group("the last block", _exact, 2, "A request that fills the pool runs: its last token needs no KV."),
+        Group("few seats", _seats, 2, "At most `max_sequences` requests run."),
+        Group("everything mixed", _anything, 4, "All rules at once, and requests that can never be served."),
+        Group(
+            "requests that end early",
+            _ended,
+            3,
+            "`finish` frees the blocks at once, whether the request waits or runs, and takes it out of the step.",
+            lambda rng: [_last_token(rng)],
+        ),
+        Group("out of turn", _out_of_turn, 2, "`schedule` and `update` take turns."),
+        Group(
+            "requests that are refused",
+            _refused,
+            2,
+            "`add` refuses what can never be served, counts below 1, and a name that waits or runs.",
+        ),
+        Group(
+            "bad settings",
+            lambda rng: rng.choice(_bad_settings(rng)),
+            6,
+            "Bad settings must raise ValueError.",
+            _bad_settings,
+        ),
+    ),
+    slips=TOKEN_BUDGET,
+)
+
+ITEMS = (SCHEDULER,)

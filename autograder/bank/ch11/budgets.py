@@ -1,0 +1,456 @@
+"""Chapter 11, valid at the limit: distances, the state of a constrained text, and the loop that respects a budget."""
+
+# The wrong programs carry no types: they are code as learners write it.
+# mypy: disable-error-code="var-annotated"
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from autograder.bank.ch11.tokens import trie
+from autograder.items import Build, Case, Debug, Group, Part, Question, Slip, invalid, lazily
+
+constrained = lazily("solutions.ch11.constrained")
+
+# --- 11-distance
+
+#: The question's two texts and its vocabulary; token 0 is EOS.
+TEXTS = (b'{"a":true}', b'{"a":false}')
+TOKENS = ("", "{", '"', "a", '":', "}", "t", "true", "f", "al", "se", '{"', "rue", "e", "alse", '{"a')
+
+
+def _state() -> Any:
+    dfa = trie(TEXTS)
+    index = constrained.token_index(dfa, [token.encode() for token in TOKENS], 0)
+    return constrained.ConstraintState(index, dfa.start, dfa.accepting, 0)
+
+
+DISTANCE = Question(
+    id="11-distance",
+    kind="derive",
+    title="How far the end is",
+    section="11.8",
+    parts=(
+        Part(
+            "fewest tokens",
+            "tokens",
+            lambda: _state().distance(),
+            tolerance=0,
+            slips=(
+                Slip("Those are the bytes of the shorter text.", value=lambda: min(map(len, TEXTS))),
+                Slip("EOS is not counted: the text is whole before it.", value=lambda: _state().distance() + 1),
+            ),
+        ),
+        Part(
+            "allowed at the start with 5 left",
+            "tokens",
+            lambda: len(_state().allowed(5)),
+            tolerance=0,
+            slips=(
+                Slip("That is the mask without a budget.", value=lambda: len(_state().allowed())),
+                Slip("That is the mask with 4 left.", value=lambda: len(_state().allowed(4))),
+            ),
+        ),
+    ),
+    derivation='The longest tokens first: `{"a`, `":`, then the word, then `}`. After a first token, the rest must fit '
+    'into what is left: count the fewest tokens after `{`, after `{"` and after `{"a`, and compare each with one less '
+    "than the budget.",
+)
+
+# --- ConstraintState
+
+Index = dict[int, dict[int, int]]
+Call = tuple[str, tuple[Any, ...] | None]
+
+_LOOK: tuple[Call, ...] = (("allowed", ()), ("distance", ()), ("forced", ()), ("finished", None))
+
+
+def _index(rng: Random, states: int = 7, tokens: int = 9, loops: bool = True) -> tuple[Index, int, list[int], int]:
+    """A random index that reaches acceptance from everywhere: index, start, accepting states, EOS."""
+    eos, end = rng.randrange(tokens), states - 1
+    index: Index = {state: {} for state in range(states)}
+    names = [token for token in range(tokens) if token != eos]
+    for state in range(end):
+        nexts = [min(end, state + rng.randint(1, 2))]
+        nexts += [rng.randrange(0 if loops else state + 1, states) for _ in range(rng.choice((0, 0, 1, 2, 4)))]
+        drawn = rng.sample(names, len(nexts))
+        index[state] = dict(zip(drawn, nexts, strict=True))
+    accepting = [end, *({rng.randrange(1, end)} if rng.random() < 0.6 else set())]
+    return index, 0, accepting, eos
+
+
+def _walked(rng: Random, index: Index, start: int, accepting: list[int], eos: int, steps: int) -> Iterator[int]:
+    """Tokens that may come, one after the other, at most ``steps``."""
+    state = start
+    for _ in range(steps):
+        tokens = [*index[state], *([eos] * (state in accepting))]
+        token = rng.choice(tokens)
+        yield token
+        if token == eos:
+            return
+        state = index[state][token]
+
+
+def _written(rng: Random) -> Case:
+    """A text, looked at after every token, and taken back here and there."""
+    made = _index(rng)
+    calls: list[Call] = [*_LOOK]
+    taken = 0
+    for token in _walked(rng, *made, rng.randint(2, 6)):
+        calls += [("advance", (token,)), *_LOOK]
+        taken += 1
+    calls += [("rollback", (rng.randint(1, taken),)), *_LOOK]
+    return Case(made, calls=tuple(calls))
+
+
+def _with_end(rng: Random) -> Case:
+    """A whole text with its EOS, calls after it, and the way back."""
+    while True:
+        made = _index(rng)
+        tokens = list(_walked(rng, *made, 12))
+        if tokens[-1] == made[3]:
+            break
+    calls: list[Call] = [("advance", (token,)) for token in tokens]
+    calls += [("rollback", (0,)), *_LOOK]
+    calls += [("advance", (tokens[0],)), ("advance", (made[3],)), ("rollback", (1,)), *_LOOK]
+    calls += [("advance", (made[3],)), ("rollback", (len(tokens) + 1,)), ("rollback", (len(tokens),)), *_LOOK]
+    return Case(made, calls=tuple(calls))
+
+
+def _budget(rng: Random) -> Case:
+    """Masks with every budget, at the start and further on."""
+    made = _index(rng, states=9)
+    budgets: list[Call] = [("allowed", (left,)) for left in range(9)]
+    calls = [*budgets, ("allowed", ())]
+    for token in _walked(rng, *made, 2):
+        calls += [("advance", (token,)), *budgets, ("distance", ())]
+    return Case(made, calls=tuple(calls))
+
+
+def _chain(rng: Random) -> Case:
+    """Tokens that must follow, an accepting state on the way, and one where two may follow."""
+    size = rng.randint(5, 9)
+    index: Index = {state: {rng.randint(1, 9): state + 1} for state in range(size)} | {size: {}}
+    stop = rng.randint(2, size - 2)
+    if rng.random() < 0.5:
+        accepting = [size, stop]
+    else:
+        accepting = [size]
+        index[stop] |= {10: size}
+    first = next(iter(index[0]))
+    second = next(iter(index[1]))
+    calls: tuple[Call, ...] = (("forced", ()), ("distance", ()), ("forced", ()), ("advance", (first,)), ("forced", ()))
+    return Case(
+        (index, 0, accepting, 0), calls=(*calls, ("advance", (second,)), *_LOOK, ("rollback", (2,)), ("forced", ()))
+    )
+
+
+def _circle(rng: Random) -> Case:
+    """A circle from which nothing is forced out: the look-ahead must end."""
+    size = rng.randint(2, 4)
+    index: Index = {state: {rng.randint(1, 9): (state + 1) % size} for state in range(size)}
+    return Case((index, 0, [], 0), calls=(("forced", ()), ("allowed", ()), ("allowed", (5,))))
+
+
+def _refused(rng: Random) -> Case:
+    """Tokens that are not allowed, counts that are too large."""
+    made = _index(rng)
+    index, start, accepting, eos = made
+    strange = next(token for token in range(99) if token not in index[start] and token != eos)
+    token = next(iter(index[start]))
+    calls: list[Call] = [("advance", (strange,)), ("rollback", (1,)), ("rollback", (-1,)), ("allowed", (-1,)), *_LOOK]
+    calls += [("rollback", (0.0,)), ("rollback", (False,)), ("allowed", (2.0,)), ("allowed", (True,))]
+    calls += [("advance", (token,)), ("rollback", (2,)), ("rollback", (1,)), *_LOOK]
+    if start not in accepting:
+        calls.append(("advance", (eos,)))
+    return Case(made, calls=tuple(calls))
+
+
+def _no_start(rng: Random) -> Case:
+    index, _, accepting, eos = _index(rng)
+    return invalid(index, 99, accepting, eos)
+
+
+#: The index of `true|false` over the page's vocabulary, and over one that spells `true` alone.
+_BOTH: Index = {
+    0: {1: 1, 5: 2, 6: 4, 8: 5, 9: 7, 11: 9},
+    1: {2: 2, 7: 4},
+    2: {3: 3},
+    3: {4: 4},
+    4: {},
+    5: {12: 8},
+    7: {10: 9},
+    8: {4: 9},
+    9: {},
+}
+_ALONE: Index = {0: {1: 1}, 1: {2: 4}, 4: {}}
+
+CONSTRAINT_STATE = Build(
+    id="11-constraint-state",
+    module="constrained",
+    function="ConstraintState",
+    grade="calls",
+    section="11.8",
+    topic="budgets of tokens",
+    cases=(
+        Case((_BOTH, 0, [4, 9], 0), calls=(("allowed", ()), ("distance", ()), ("advance", (1,)), *_LOOK)),
+        Case(
+            (_BOTH, 0, [4, 9], 0),
+            calls=(("advance", (1,)), ("advance", (2,)), ("forced", ()), ("rollback", (1,)), ("allowed", ())),
+        ),
+        Case((_ALONE, 0, [4], 0), calls=(("forced", ()), ("allowed", ()), ("distance", ()))),
+        Case(
+            (_BOTH, 0, [4, 9], 0),
+            calls=tuple(("allowed", (left,)) for left in (0, 1, 2, 3, 4)),
+        ),
+        Case(({0: {3: 1, 2: 0}, 1: {}}, 0, [0, 1], 1), calls=(("allowed", ()), ("allowed", (1,)), ("allowed", (0,)))),
+        Case(
+            (_ALONE, 0, [4], 0),
+            calls=(("advance", (1,)), ("advance", (2,)), *_LOOK, ("advance", (0,)), *_LOOK, ("advance", (0,))),
+        ),
+        Case(
+            (_ALONE, 0, [4], 0),
+            calls=(
+                ("advance", (2,)),
+                ("advance", (0,)),
+                ("advance", (1,)),
+                ("advance", (2,)),
+                ("advance", (0,)),
+                ("rollback", (1,)),
+                *_LOOK,
+                ("rollback", (3,)),
+            ),
+        ),
+        Case(({0: {1: 1}, 1: {1: 1}}, 0, [1], 7), calls=(("forced", ()), ("advance", (1,)), *_LOOK)),
+    ),
+    groups=(
+        Group("texts", _written, 6, "Follow a short text by hand: what may come, how far the end is, what must come."),
+        Group(
+            "ends",
+            _with_end,
+            4,
+            "EOS may come where the state accepts; it counts as a token that is taken back. A rollback of 0 changes "
+            "nothing.",
+        ),
+        Group("budgets", _budget, 4, "After the token, the rest must fit into what is left."),
+        Group("what must follow", _chain, 4, "`forced` ends where the text may end, or where there are two ways."),
+        Group("circles", _circle, 2, "A circle has no end: at most 1,000 tokens are given."),
+        Group("refused", _refused, 4, "What is not allowed raises ValueError and changes nothing."),
+        Group("bad input", _no_start, 2, "A start that is no state must raise ValueError."),
+    ),
+    slips=(
+        Slip(
+            "EOS is allowed where the text is not complete.",
+            edits=(
+                (
+                    "sorted([*tokens, self._eos] if state in self._accepting else tokens)",
+                    "sorted([*tokens, self._eos])",
+                ),
+                ("ends = token == self._eos and state in self._accepting", "ends = token == self._eos"),
+            ),
+        ),
+        Slip(
+            "EOS is never allowed: the text cannot end.",
+            edits=(
+                ("sorted([*tokens, self._eos] if state in self._accepting else tokens)", "sorted(tokens)"),
+                ("ends = token == self._eos and state in self._accepting", "ends = False"),
+            ),
+        ),
+        Slip("The token itself takes one of those that remain.", edit=("<= remaining - 1", "<= remaining")),
+        Slip(
+            "After a rollback over EOS the text is still called finished.",
+            edit=(("            self.finished = False\n\n"), "\n"),
+        ),
+        Slip(
+            "`forced` runs through a state where the text may end: there are two ways there.",
+            edit=(
+                "not self.finished and state not in self._accepting and len(tokens)",
+                "not self.finished and len(tokens)",
+            ),
+        ),
+        Slip(
+            "`forced` looks ahead: the state must stay where it is.",
+            edit=(
+                "            tokens.append(token)\n        return tokens",
+                (
+                    "            tokens.append(token)\n"
+                    "        for token in tokens:\n"
+                    "            self.advance(token)\n"
+                    "        return tokens"
+                ),
+            ),
+        ),
+        Slip(
+            "`forced` gives one token: go on as long as there is a single way.",
+            edit=("len(tokens) < _FARTHEST", "not tokens"),
+        ),
+        Slip(
+            "The distance does not count EOS.",
+            edit=(
+                "return 0 if self.finished else self._distances[self._states[-1]]",
+                "return 0 if self.finished else self._distances[self._states[-1]] + 1",
+            ),
+        ),
+        Slip(
+            "A token that is not allowed was taken: raise ValueError.",
+            edits=(
+                (
+                    (
+                        "        if not ends and token not in self._index[state]:\n"
+                        '            raise ValueError(f"token must be allowed here, got {token!r}")\n'
+                    ),
+                    "",
+                ),
+                (
+                    "state if ends else self._index[state][token]",
+                    "state if ends else self._index[state].get(token, state)",
+                ),
+                ("ends = token == self._eos and state in self._accepting", "ends = token == self._eos"),
+            ),
+        ),
+        Slip(
+            "After EOS nothing may follow: raise RuntimeError.",
+            edits=(
+                (("        if self.finished:\n            return []\n"), ""),
+                (('        if self.finished:\n            raise RuntimeError("the text has ended")\n'), ""),
+            ),
+        ),
+        Slip(
+            "EOS is a token of the history, too: rollback counts it.",
+            edit=(
+                "        self._states.append(state if ends else self._index[state][token])\n",
+                "        if not ends:\n            self._states.append(self._index[state][token])\n",
+            ),
+        ),
+        Slip(
+            "The tokens are asked for in ascending order.",
+            edit=(
+                "sorted([*tokens, self._eos] if state in self._accepting else tokens)",
+                "[*tokens, self._eos] if state in self._accepting else tokens",
+            ),
+        ),
+        Slip(
+            "The budget asks for what can still end, not for the shortest way alone.",
+            edit=("self._distances[state] <= remaining - 1", "self._distances[state] < self.distance()"),
+        ),
+    ),
+)
+
+# --- debug_limit
+
+
+def wrong_limit(state, choose, max_tokens):
+    tokens = []
+    while len(tokens) < max_tokens and not state.finished:
+        token = choose(state.allowed())
+        state.advance(token)
+        tokens.append(token)
+    return tokens[:-1] if state.finished else tokens
+
+
+def _loop(rng: Random) -> tuple[Index, int, list[int], int]:
+    """A text of any length, with a way out that takes several tokens."""
+    size = rng.randint(3, 6)
+    index: Index = {0: {1: 0, 2: 0, 3: 1}, size: {}}
+    for state in range(1, size):
+        index[state] = {rng.randint(4, 8): state + 1, 9: state}
+    return index, 0, [size], rng.choice((0, 10))
+
+
+def _limited(rng: Random) -> Case:
+    made = _loop(rng)
+    return Case((*made, len(made[0]) - 1 + rng.randint(0, 9), [rng.randrange(10**6) for _ in range(6)]))
+
+
+def _just_enough(rng: Random) -> Case:
+    made = _loop(rng)
+    return Case((*made, len(made[0]) - 1, [rng.randrange(10**6) for _ in range(4)]))
+
+
+def _too_few(rng: Random) -> list[Case]:
+    made = _loop(rng)
+    return [invalid(*made, limit, [1]) for limit in (len(made[0]) - 2, len(made[0]) + 0.5, True)]
+
+
+DEBUG_LIMIT = Debug(
+    id="11-debug-limit",
+    module="constrained",
+    function="debug_limit",
+    grade="call",
+    probe="ch11_constraints.limited",
+    section="11.8",
+    topic="budgets of tokens",
+    cases=(
+        Case(({0: {1: 0, 2: 1}, 1: {3: 2}, 2: {}}, 0, [2], 0, 4, [1, 2, 3, 4])),
+        Case(({0: {1: 0, 2: 1}, 1: {3: 2}, 2: {}}, 0, [2], 0, 2, [1, 2])),
+        Case((_BOTH, 0, [4, 9], 0, 3, [5, 6, 7])),
+        invalid(_ALONE, 0, [4], 0, 1, [1]),
+    ),
+    groups=(
+        Group("limits", _limited, 6, "Every text fits its automaton, and none is longer than the limit."),
+        Group("just enough", _just_enough, 3, "With as many tokens as the shortest text needs, that text comes out."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_too_few(rng)),
+            3,
+            "A limit that no text fits, or that is not an integer, must raise ValueError.",
+            _too_few,
+        ),
+    ),
+    slips=(
+        Slip("The text is cut off at the limit: ask for the mask with what remains.", wrong_limit),
+        Slip(
+            "The text goes beyond the limit: the mask must know what remains.",
+            edit=("max_tokens - len(tokens)", "state.distance() if len(tokens) >= max_tokens else None"),
+        ),
+        Slip(
+            "EOS does not count against the limit.",
+            edits=(
+                ("type(max_tokens) is not int or max_tokens < state.distance()", "max_tokens < state.distance() + 1"),
+                ("max_tokens - len(tokens)", "max(max_tokens - 1 - len(tokens), 0)"),
+            ),
+        ),
+        Slip("EOS is no part of the text.", edit=("tokens[:-1]", "tokens")),
+        Slip(
+            "The budget shrinks with every token.",
+            edits=(
+                ("not state.finished", "not state.finished and len(tokens) < max_tokens"),
+                ("max_tokens - len(tokens)", "max_tokens"),
+                ("tokens[:-1]", "tokens[:-1] if state.finished else tokens"),
+            ),
+        ),
+        Slip(
+            "At the limit the loop ends before EOS, and a token of the text is dropped.",
+            edit=("not state.finished", "not state.finished and len(tokens) < max_tokens"),
+        ),
+        Slip(
+            "A limit that no text fits gives half a text: raise ValueError.",
+            edits=(
+                (
+                    (
+                        "    if type(max_tokens) is not int or max_tokens < state.distance():\n"
+                        '        raise ValueError(f"max_tokens must be an integer >= {state.distance()}, '
+                        'got {max_tokens!r}")\n'
+                    ),
+                    "",
+                ),
+                (
+                    "        token = choose(state.allowed(max_tokens - len(tokens)))",
+                    (
+                        "        allowed = state.allowed(max_tokens - len(tokens)) if max_tokens >= "
+                        "len(tokens) else []\n"
+                        "        if not allowed:\n"
+                        "            return tokens\n"
+                        "        token = choose(allowed)"
+                    ),
+                ),
+            ),
+        ),
+    ),
+    wrong=wrong_limit,
+)
+
+#: In the order of the page.
+BUDGETS = (DISTANCE, CONSTRAINT_STATE, DEBUG_LIMIT)

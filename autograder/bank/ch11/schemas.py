@@ -1,0 +1,507 @@
+"""Chapter 11: schemas and forms as regular expressions, judged by the texts that they match."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from autograder.bank.ch11 import wrong_schemas as wrong
+from autograder.items import Build, Case, Group, Slip
+
+Schema = dict[str, Any]
+
+# --- schema_to_regex
+
+LETTERS = "ABCXYZabcxyz0189 "
+KEYS = ("name", "age", "a", "b2", "active", "city", "x.y", "n(1)", "p+q", "ключ", "größe", 'say "hi"', "a\\b")
+PLAIN_KEYS = ("name", "age", "a", "b2", "active", "city")
+NO_SCHEMAS: tuple[Any, ...] = (True, False, None, [], "integer")
+VALUES: tuple[Any, ...] = ("red", "dark blue", "a.b", "2+2", "(x)", "it's", "é", None, True, False, 0, -7, 12, 1.5)
+
+
+def _string(rng: Random) -> Schema:
+    most = rng.randint(2, 8)
+    low = {"minLength": rng.randint(1, most)} if rng.random() < 0.4 else {}
+    return {"type": "string", "maxLength": most} | low
+
+
+def _simple(rng: Random) -> Schema:
+    kind = rng.choice(("string", "integer", "integer", "boolean", "null"))
+    return _string(rng) if kind == "string" else {"type": kind}
+
+
+def _enum(rng: Random) -> Schema:
+    return {"enum": [rng.choice(VALUES[:7]), *rng.sample(VALUES[7:], rng.randint(1, 3))]}
+
+
+def _array(rng: Random, item: Schema, most: int | None = None) -> Schema:
+    most = rng.randint(2, 4) if most is None else most
+    low = {"minItems": rng.randint(1, most)} if most and rng.random() < 0.5 else {}
+    return {"type": "array", "items": item, "maxItems": most} | low
+
+
+def _object(values: Sequence[Schema], keys: Sequence[str]) -> Schema:
+    return {"type": "object", "properties": dict(zip(keys, values, strict=True))}
+
+
+def _value(schema: Schema, rng: Random) -> Any:
+    """A value of the schema."""
+    if "enum" in schema:
+        return rng.choice(schema["enum"])
+    kind = schema["type"]
+    if kind == "object":
+        return {key: _value(inner, rng) for key, inner in schema.get("properties", {}).items()}
+    if kind == "array":
+        count = rng.randint(schema.get("minItems", 0), schema["maxItems"])
+        return [_value(schema["items"], rng) for _ in range(count)]
+    if kind == "string":
+        length = rng.randint(schema.get("minLength", 0), schema["maxLength"])
+        return "".join(rng.choice(LETTERS) for _ in range(length))
+    return {"integer": rng.choice((0, -1, 7, rng.randint(-(10**9) + 1, 10**9 - 1))), "boolean": rng.random() < 0.5}.get(
+        kind
+    )
+
+
+def compact(value: Any, **more: Any) -> str:
+    """The text of a value."""
+    settings: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")} | more
+    return json.dumps(value, **settings)
+
+
+def _broken(text: str, rng: Random) -> str:
+    """The text with one byte more, less or another."""
+    place = rng.randrange(len(text))
+    mark = rng.choice('0-,:{}[]"aZ 9.')
+    return rng.choice(
+        (text[:place] + text[place + 1 :], text[:place] + mark + text[place:], text[:place] + mark + text[place + 1 :])
+    )
+
+
+def _texts(schema: Schema, rng: Random) -> list[str]:
+    """Texts of the schema, and texts that are close to it."""
+    values = [_value(schema, rng) for _ in range(4)]
+    right = [compact(value) for value in values]
+    near = [_broken(text, rng) for text in right for _ in range(2)]
+    other = [compact(values[0], separators=(", ", ": ")), compact(values[0], ensure_ascii=True), repr(values[0])]
+    return list(dict.fromkeys([*right, *near, *other]))
+
+
+def _case(schema: Schema, rng: Random, *more: str) -> Case:
+    texts = [*_texts(schema, rng), *more]
+    rng.shuffle(texts)
+    return Case((schema, texts))
+
+
+def _flat(rng: Random) -> Case:
+    number, word = {"type": "integer"}, _string(rng) | {"minLength": 1}
+    rest = [_simple(rng) for _ in range(rng.randint(0, 2))]
+    schema = _object([number, word, *rest], rng.sample(PLAIN_KEYS, 2 + len(rest)))
+    value = _value(schema, rng)
+    (first, second), tail = list(value)[:2], dict(list(value.items())[2:])
+    value[first] = -rng.randint(1, 99)
+    text = compact(value)
+    swapped = compact({second: value[second], first: value[first]} | tail)
+    zeros = text.replace(f":{value[first]}", f":0{-value[first]}", 1)
+    longer = compact(value | {first: 10**9})
+    empty = compact(value | {second: ""})
+    missing = compact({first: value[first]} | tail)
+    return _case(schema, rng, text, swapped, zeros, longer, empty, missing)
+
+
+def _list(rng: Random) -> Case:
+    item = rng.choice(({"type": "integer"}, {"type": "boolean"}, _string(rng)))
+    schema = _array(rng, item)
+    few = [_value(item, rng) for _ in range(schema["maxItems"] + 1)]
+    texts = ["[]", compact(few), compact(few[:1]), compact(few[:-1]), compact(few[:-1])[:-1] + ",]"]
+    return _case(schema, rng, *texts, "[" + compact(few[0]) + compact(few[0]) + "]", "[,]")
+
+
+def _bounded(rng: Random) -> list[Case]:
+    """Bounds of 0, and minima."""
+    empty = _array(rng, {"type": "integer"}, 0)
+    cases = [
+        Case((empty, ["[]", "[1]", "[0]", "[1,2]", "[,]", ""])),
+        Case(({"type": "string", "maxLength": 0}, ['""', '"a"', ""])),
+    ]
+    many = {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 3}
+    texts = ["[" + ",".join(["true"] * count) + "]" for count in range(5)]
+    nested = _object([empty], ["list"])
+    one = Case(({"type": "array", "items": {"type": "boolean"}, "maxItems": 1}, texts))
+    return [*cases, Case((many, texts)), one, Case((nested, ['{"list":[]}', '{"list":[1]}', '{"list":[12]}', "{}"]))]
+
+
+def _strange(rng: Random) -> Case:
+    """Keys and values that need escapes."""
+    odd = rng.sample(KEYS[6:9], 1) + rng.sample(KEYS[9:11], 1) + rng.sample(KEYS[11:], 1)
+    schema = _object([_enum(rng), _simple(rng), {"type": "boolean"}], odd)
+    value = _value(schema, rng)
+    loose = compact(value).replace(".", "x").replace("+", "").replace("(1)", "1")
+    return _case(schema, rng, loose, compact(value).replace('"', "'"))
+
+
+def _values(rng: Random, typed: bool = False) -> Case:
+    """Values of several kinds; also beside a type, which they need not have."""
+    schema = _enum(rng) | ({"type": "string"} if typed else {})
+    texts = [text for value in schema["enum"] for text in (compact(value), repr(value), str(value))]
+    return Case((schema, list(dict.fromkeys([*texts, "nul", "[]", "redd", '"axb"', '"22"', '"x"']))))
+
+
+def _annotated(rng: Random) -> list[Case]:
+    """What says nothing about the texts; and properties that are called like it."""
+    note: Schema = {rng.choice(("title", "description", "$comment")): "Form", "deprecated": rng.random() < 0.5}
+    inner = {"type": "integer", "default": 3, "examples": [1, 2], "title": "Age"}
+    enum = {"enum": ["red", 7], "description": "colours", "readOnly": True, "default": "red"}
+    flags = {"type": "array", "items": {"type": "boolean", "title": "Flag"}, "maxItems": 2, "writeOnly": False}
+    keys = rng.sample(PLAIN_KEYS, 3)
+    return [
+        _case(_object([inner, enum, flags], keys) | note, rng),
+        _case(_object([inner, enum], ["title", "default"]) | note, rng),
+    ]
+
+
+def _deep(inner: Schema, arrays: int, objects: int) -> Schema:
+    """A schema in arrays, all of it in objects."""
+    for _ in range(arrays):
+        inner = {"type": "array", "items": inner, "maxItems": 1}
+    for _ in range(objects):
+        inner = _object([inner], ["a"])
+    return inner
+
+
+def _levels(rng: Random) -> list[Case]:
+    """As deep as it may be: 8 levels, the innermost schema included."""
+    arrays = rng.randint(2, 4)
+    return [_case(_deep({"type": "boolean"}, arrays, 7 - arrays), rng)]
+
+
+def _nested(rng: Random) -> Case:
+    inner = _object([_simple(rng), {"type": "integer"}], rng.sample(PLAIN_KEYS, 2))
+    schema = _object([_array(rng, inner, 2), inner], rng.sample(PLAIN_KEYS, 2))
+    return _case(schema | {"required": list(schema["properties"])[::-1], "additionalProperties": False}, rng)
+
+
+def _bad(rng: Random) -> list[Case]:
+    number, word = {"type": "integer"}, {"type": "string", "maxLength": 4}
+    schemas: tuple[Schema, ...] = (
+        {"type": rng.choice(("number", "date", "int", None))},
+        {"type": "string", "maxLength": rng.randint(4, 9), "pattern": "a+"},
+        {"type": "string", "minLength": rng.randint(0, 4)},
+        {"type": "string", "minLength": 5, "maxLength": rng.randint(0, 4)},
+        {"type": "array", "items": number},
+        {"type": "array", "maxItems": rng.randint(1, 4)},
+        {"type": "array", "items": number, "maxItems": 3, "uniqueItems": True},
+        {"type": "array", "items": number, "maxItems": -1},
+        {"type": "array", "items": number, "minItems": -1, "maxItems": 3},
+        {"type": "string", "maxLength": rng.randint(4, 9) + 0.5},
+        {"enum": ["red"], "pattern": "r.*"},
+        number | {rng.choice(("minimum", "maximum", "multipleOf")): 3},
+        _object([number, word], ["a", "b"]) | {"required": [rng.choice("ab")]},
+        _object([number], ["a"]) | {"additionalProperties": True},
+        {"enum": []},
+        {},
+        _object([number | {"format": "int32"}], ["a"]),
+        {"enum": rng.choice(("red", None, {"red": 1}))},
+        _object([rng.choice(NO_SCHEMAS)], ["a"]),
+        {"type": "object", "properties": rng.choice((["a"], None, "a"))},
+        _object([number], ["a"]) | {"required": "a"},
+        {"type": "array", "items": rng.choice(([number], None, True)), "maxItems": 2},
+        {"type": "array", "items": number, "maxItems": rng.randint(1, 4) * 1.0},
+        {"type": ["string", "null"], "maxLength": 4},
+        _deep(number, 8, 0),
+        _deep(word, 1, 7),
+    )
+    return [Case((schema, ["1"]), raises="ValueError") for schema in schemas]
+
+
+_FORM = _object(
+    [{"type": "string", "maxLength": 8}, {"type": "integer"}, {"type": "boolean"}], ["name", "age", "active"]
+)
+_THREE = {"type": "array", "items": {"type": "integer"}, "maxItems": 3}
+
+SCHEMA_TO_REGEX = Build(
+    id="11-schema-to-regex",
+    module="constrained",
+    function="schema_to_regex",
+    grade="call",
+    probe="ch11_constraints.matched",
+    section="11.7",
+    topic="schemas as patterns",
+    cases=(
+        Case((_FORM, ['{"name":"Alice","age":30,"active":true}', '{"name":"","age":-1,"active":false}'])),
+        Case((_FORM, ['{"name":"Alice","age":030,"active":true}', '{"age":30,"name":"Alice","active":true}'])),
+        Case((_FORM, ['{"name": "Alice","age":30,"active":true}', '{"name":"Alice","age":30}'])),
+        Case((_THREE, ["[]", "[1]", "[1,2,3]", "[1,2,3,4]", "[1,]", "[,1]", "[1 2]"])),
+        Case((_THREE | {"minItems": 2}, ["[]", "[1]", "[1,2]", "[1,2,3]"])),
+        Case((_THREE | {"maxItems": 0}, ["[]", "[1]"])),
+        Case(
+            ({"enum": ["red", "a.b", None, True, 2]}, ['"red"', "red", '"a.b"', '"axb"', "null", "None", "true", "2"])
+        ),
+        Case((_object([{"type": "null"}], ["größe"]), ['{"größe":null}', '{"gr\\u00f6\\u00dfe":null}'])),
+        Case((_THREE | {"uniqueItems": True}, ["[]"]), raises="ValueError"),
+        Case(({"type": "string"}, ['""']), raises="ValueError"),
+    ),
+    groups=(
+        Group("objects", _flat, 5, "Properties in the order of the schema, no blanks, integers without leading zeros."),
+        Group("lists", _list, 4, "Commas are between two items, and nowhere else; count them."),
+        Group(
+            "bounds", lambda rng: rng.choice(_bounded(rng)), 5, "A list or a string may be bound to be empty.", _bounded
+        ),
+        Group("keys and values", _strange, 4, "A key may hold any character: write it as JSON, then escape it."),
+        Group("enum", _values, 4, "Values of an enum are written as JSON.", lambda rng: [_values(rng, typed=True)]),
+        Group("nested", _nested, 3, "A schema in a schema is a pattern in a pattern.", _levels),
+        Group(
+            "annotations",
+            lambda rng: rng.choice(_annotated(rng)),
+            2,
+            "Titles, descriptions and the like say nothing about the texts; a property may have such a name.",
+            _annotated,
+        ),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad(rng)),
+            26,
+            "What is not in the list of the docstring must raise ValueError.",
+            _bad,
+        ),
+    ),
+    slips=(
+        Slip(
+            "030 is no JSON: a number other than 0 begins with 1 to 9.",
+            edit=('_INTEGER = "-?(0|[1-9][0-9]{0,8})"', '_INTEGER = "-?[0-9]{1,9}"'),
+        ),
+        Slip("Integers may be negative.", edit=('"-?(0|', '"(0|')),
+        Slip(
+            "The comma belongs between two items: [1,] and [1 2] are no JSON.",
+            edit=(
+                (
+                    '    further = f"{item}(,{item}){{{max(least - 1, 0)},{most - 1}}}"\n'
+                    '    return rf"\\[{further}\\]" if least else rf"\\[({further})?\\]"'
+                ),
+                '    return rf"\\[({item},?){{{least},{most}}}\\]"',
+            ),
+        ),
+        Slip(
+            "Keys and values are in the pattern unescaped: a dot then matches anything.",
+            edit=(
+                're.escape(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))',
+                'json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))',
+            ),
+        ),
+        Slip(
+            "An enum holds JSON texts, not those of Python: null, true and double quotes.",
+            edit=("'|'.join(map(_written, values))", "'|'.join(re.escape(repr(value)) for value in values)"),
+        ),
+        Slip(
+            "Letters outside ASCII are written as they are, not as \\u escapes.",
+            edit=("json.dumps(value, ensure_ascii=False, allow_nan", "json.dumps(value, allow_nan"),
+        ),
+        Slip(
+            "A list with maxItems 0 still takes one item.",
+            edits=((('    if most == 0:\n        return r"\\[\\]"\n'), ""), ("{most - 1}", "{max(most - 1, 0)}")),
+        ),
+        Slip("The minimum is ignored.", edit=("    return least, most", "    return 0, most")),
+        Slip(
+            "Blanks are allowed where compact JSON has none.",
+            edits=(
+                ("{_written(key)}:{_pattern(value, levels)}", "{_written(key)}: ?{_pattern(value, levels)}"),
+                ("{','.join(members)}", "{', ?'.join(members)}"),
+            ),
+        ),
+        Slip(
+            "Properties may come in any order and more than once; the schema's order is asked for.",
+            edit=(
+                "    return rf\"\\{{{','.join(members)}\\}}\"",
+                (
+                    '    one = "|".join(members)\n'
+                    '    return rf"\\{{(({one})(,({one})){{{len(properties) - 1}}})?\\}}" if properties '
+                    'else r"\\{\\}"'
+                ),
+            ),
+        ),
+        Slip(
+            "`title`, `default` and the other annotations are refused: ignore them.",
+            edit=(
+                (
+                    '_ANNOTATIONS = {"title", "description", "default", "examples", "deprecated", '
+                    '"readOnly", "writeOnly", "$comment"}'
+                ),
+                "_ANNOTATIONS = set[str]()",
+            ),
+        ),
+        Slip("Schemas outside the list were accepted: unknown keywords, missing bounds.", wrong.slip_anything_goes),
+    ),
+)
+
+# --- grammars
+
+
+DIGITS = "0123456789"
+LOWER = "abcxyz"
+
+
+def _some(rng: Random, letters: str, low: int, high: int) -> str:
+    return "".join(rng.choice(letters) for _ in range(rng.randint(low, high)))
+
+
+def _name(rng: Random) -> str:
+    return rng.choice("abXY_") + _some(rng, "abZ_01", 0, 5)
+
+
+def _phone(rng: Random) -> str:
+    return "-".join(_some(rng, DIGITS, size, size) for size in (3, 3, 4))
+
+
+def _signature(rng: Random, arguments: int | None = None) -> str:
+    count = rng.randint(0, 3) if arguments is None else arguments
+    return f"def {_name(rng)}({', '.join(_name(rng) for _ in range(count))}):"
+
+
+def _mail(rng: Random, labels: int | None = None) -> str:
+    count = rng.randint(1, 3) if labels is None else labels
+    host = ".".join(_some(rng, LOWER + "01-", 1, 5) for _ in range(count))
+    return f"{_some(rng, LOWER + '09._-', 1, 8)}@{host}.{_some(rng, LOWER, 2, 4)}"
+
+
+MAKERS: dict[str, Callable[[Random], str]] = {"phone": _phone, "signature": _signature, "email": _mail}
+
+
+def _near(text: str, rng: Random) -> str:
+    """A text that may be just outside the form."""
+    place = rng.randrange(len(text))
+    mark = rng.choice("-.@(), :_a0٣é")
+    cut = (
+        text[:place] + text[place + 1 :],
+        text[:place] + mark + text[place:],
+        text[:place] + mark + text[place + 1 :],
+    )
+    return rng.choice((*cut, text + rng.choice(("\n", " ")), text.upper(), text + text))
+
+
+def _tried(name: str, rng: Random, *more: str) -> Case:
+    right = [MAKERS[name](rng) for _ in range(25)]
+    texts = [*right, *(_near(text, rng) for text in right), *more]
+    rng.shuffle(texts)
+    return Case((name, texts))
+
+
+def _phones(rng: Random) -> Case:
+    number = _phone(rng)
+    return _tried(
+        "phone",
+        rng,
+        number.replace("-", ".", 1),
+        number.replace("-", "x"),
+        "٣" + number[1:],
+        "-" * 12,
+        number[:-1] + "-",
+    )
+
+
+def _signatures(rng: Random) -> Case:
+    head = f"def {_name(rng)}"
+    few = [_signature(rng, count) for count in range(5)]
+    odd = (
+        f"{head}a, b:",
+        f"{head}(a,b):",
+        f"{head}(a, ):",
+        f"{head}(, a):",
+        f"{head}(1):",
+        f"{head}(*a):",
+        f"{head}:",
+        "def é():",
+    )
+    return _tried("signature", rng, *few, *odd, f"{head}(٣):", f"{head}(a b):", f"{head}(ab, ab, ):", f"{head} ():")
+
+
+def _mails(rng: Random) -> Case:
+    text = _mail(rng, 1)
+    odd = (
+        text.replace(".", "x"),
+        f"{text}@{text}",
+        "a@b",
+        "a@b.c",
+        "@b.com",
+        "a@.com",
+        "a@b.com.",
+        "a b@c.de",
+        "a@bcde",
+        "a@b_.de",
+        f"a@b.{_some(rng, DIGITS, 2, 3)}",
+        f"a@b.c{rng.choice(DIGITS)}",
+        "a@b.c-d",
+        "a@b.c_d",
+    )
+    return _tried("email", rng, *odd, _mail(rng, 3), _mail(rng, 2), "٣@b.com", "a@b..com")
+
+
+GRAMMARS = Build(
+    id="11-grammars",
+    module="constrained",
+    function="grammars",
+    grade="call",
+    probe="ch11_constraints.named",
+    section="11.7",
+    topic="schemas as patterns",
+    cases=(
+        Case(("phone", ["555-010-4477", "555.010.4477", "5550104477", "555-010-44777", "٣55-010-4477"])),
+        Case(("signature", ["def f():", "def _go2(a, b):", "def f(a, b, c):", "def f(a, b, c, d):", "def fa, b:"])),
+        Case(("signature", ["def f(a,b):", "def f(a, ):", "def 2f():", "def f()", "def f(*a):", "def  f():"])),
+        Case(("email", ["a.b@mail.example.org", "a@b.co", "a@b", "a@b.c", "@b.co", "a@bxco", "a@@b.co", "A@b.co"])),
+    ),
+    groups=(
+        Group("phone numbers", _phones, 4, "Digits are 0 to 9, and the marks between them are not just any."),
+        Group("signatures", _signatures, 4, "Brackets and a colon are there; arguments are none, one, two or three."),
+        Group("e-mail addresses", _mails, 4, "A dot is a dot; the domain has two labels or more."),
+    ),
+    slips=(
+        Slip(
+            "`.*` matches nearly everything: say which characters may be there.",
+            edits=(
+                ('"[0-9]{3}-[0-9]{3}-[0-9]{4}"', '"[0-9-]{12}"'),
+                ('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', 'rf"def {name}\\(.*\\):"'),
+                ('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r".*@.*\\..*"'),
+            ),
+        ),
+        Slip(
+            "A dot or a bracket without a backslash is not that character.",
+            edits=(
+                ('"[0-9]{3}-[0-9]{3}-[0-9]{4}"', '"[0-9]{3}.[0-9]{3}.[0-9]{4}"'),
+                ('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', 'rf"def {name}(({name}(, {name}){{0,2}})?):"'),
+                ("[a-z0-9-]+\\.", "[a-z0-9-]+."),
+            ),
+        ),
+        Slip(
+            "Four arguments pass: one, and then up to two more, are three.",
+            edit=(
+                'rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"',
+                '(rf"def {name}\\(({name}(, {name}){{0,3}})?\\):")',
+            ),
+        ),
+        Slip(
+            "A function may have no argument.",
+            edit=('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', '(rf"def {name}\\({name}(, {name}){{0,2}}\\):")'),
+        ),
+        Slip(
+            "Commas are between two names, and nowhere else.",
+            edit=('rf"def {name}\\(({name}(, {name}){{0,2}})?\\):"', "f'def {name}\\\\((({name})?(, )?){{0,3}}\\\\):'"),
+        ),
+        Slip(
+            "In Python's patterns \\d and \\w match digits and letters of every script.",
+            edits=(
+                ('"[A-Za-z_][A-Za-z0-9_]*"', 'r"[^\\W\\d]\\w*"'),
+                ('"[0-9]{3}-[0-9]{3}-[0-9]{4}"', 'r"\\d{3}-\\d{3}-\\d{4}"'),
+                ('r"[a-z0-9._-]+@([a-z0-9-]+', 'r"[a-z\\d._-]+@([a-z\\d-]+'),
+            ),
+        ),
+        Slip(
+            "A domain may have more than two labels.",
+            edit=('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r"[a-z0-9._-]+@[a-z0-9-]+\\.[a-z]{2,}"'),
+        ),
+        Slip(
+            "The last label of a domain is made of letters: no digits, no `-`.",
+            edit=('r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z]{2,}"', 'r"[a-z0-9._-]+@([a-z0-9-]+\\.)+[a-z0-9-]{2,}"'),
+        ),
+    ),
+)

@@ -1,0 +1,296 @@
+"""Chapter 14, the tail: the simulated run of rollout and trainer, and the pool whose size was forgotten."""
+
+from __future__ import annotations
+
+from math import inf
+from random import Random
+
+from autograder.bank.ch14 import wrong_async_runs as wrong
+from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
+from autograder.items import Build, Case, Debug, Group, Slip, invalid
+
+# --- simulate_async
+
+
+def _responses(rng: Random, least: int = 6, most: int = 30) -> list[int]:
+    return [rng.choice((rng.randint(1, 4), rng.randint(1, 40))) for _ in range(rng.randint(least, most))]
+
+
+def _times(rng: Random) -> tuple[float, float, float]:
+    """Seconds of a token, of a step, of a transfer: exact in binary."""
+    return rng.choice((0.25, 0.5, 1.0)), rng.randint(1, 24) / 4, rng.randint(1, 8) / 8
+
+
+def _job(rng: Random) -> Case:
+    return Case((_responses(rng), rng.randint(2, 8), rng.randint(2, 5), *_times(rng), rng.randint(1, 4)))
+
+
+def _synchronous(rng: Random) -> Case:
+    batch = rng.randint(2, 5)
+    return Case((_responses(rng), batch + rng.randint(-1, 2), batch, *_times(rng), 0))
+
+
+def _meeting(rng: Random) -> Case:
+    """Whole seconds everywhere: responses and steps end at the same instants."""
+    lengths = [rng.choice((1, 1, 1, 2)) for _ in range(rng.randint(4, 9))]
+    batch = rng.randint(2, 4)
+    return Case(([1] * 3 * batch + lengths, batch, batch, 1.0, 1.0, 0.0, rng.randint(2, 3)))
+
+
+def _no_duration(rng: Random) -> Case:
+    """Steps that take no time: the version rises before anything starts."""
+    batch = rng.randint(2, 4)
+    slots, ahead = rng.randint(1, batch), rng.randint(1, 3)  # so that a response may start at that instant
+    return Case((_responses(rng, 4 * batch, 6 * batch), slots, batch, 0.5, 0.0, 0.0, ahead))
+
+
+def _straggler(rng: Random) -> Case:
+    lengths = [rng.randint(20, 60), *[1] * rng.randint(12, 20)]
+    return Case((lengths, rng.randint(2, 3), 2, 0.5, 0.5, 0.25, rng.randint(1, 3)))
+
+
+def _small(rng: Random) -> list[Case]:
+    few = [rng.randint(1, 9) for _ in range(3)]
+    return [
+        Case(([], 2, 2, 1.0, 1.0, 0.5, 1)),
+        Case((few, 4, 5, 1.0, 1.0, 0.5, 1)),
+        Case((few, 1, 1, 1.0, 1.0, 0.5, 2)),
+    ]
+
+
+def _bad(rng: Random) -> list[Case]:
+    lengths = _responses(rng, 3, 5)
+    names = ("lengths", "slots", "batch", "token_time", "train_time", "sync_time", "max_staleness")
+    good = dict(zip(names, (lengths, 2, 2, 1.0, 1.0, 0.5, 1), strict=True))
+    wrong: dict[str, tuple[object, ...]] = {
+        "lengths": tuple([*lengths, bad] for bad in (0, *NO_COUNTS)),
+        "slots": (0, *NO_COUNTS),
+        "batch": (0, *NO_COUNTS),
+        "token_time": (0.0, -1.0, inf),
+        "train_time": (-1.0, inf),
+        "sync_time": (-0.5, inf),
+        "max_staleness": (-1, *NO_COUNTS),
+    }
+    return each(good, wrong)
+
+
+SIMULATE_ASYNC = Build(
+    id="14-simulate-async",
+    module="rlhf_schedule",
+    function="simulate_async",
+    grade="call",
+    section="14.8",
+    topic="asynchronous rollout",
+    cases=(
+        Case(([1] * 8, 2, 2, 1, 1, 0, 0)),
+        Case(([1] * 8, 2, 2, 1, 1, 0, 1)),
+        Case(([4, 1, 1, 1, 4, 1, 1, 1], 4, 4, 1, 2, 0.5, 0)),
+        Case(([4, 1, 1, 1, 4, 1, 1, 1], 4, 4, 1, 2, 0.5, 1)),
+        Case(([9] + [1] * 11, 2, 2, 1, 1, 0, 1)),
+        Case(([3, 1, 2], 2, 2, 1, 1, 0.5, 1)),
+        Case(([1, 1, 40], 3, 2, 1, 1, 0.5, 1)),
+        invalid([1, 0], 2, 2, 1, 1, 0, 1),
+    ),
+    groups=(
+        Group("jobs", _job, 6, "Follow the first responses by hand: who starts, who finishes, what the trainer takes."),
+        Group("bound 0", _synchronous, 3, "With bound 0 nothing starts before the batch before is trained."),
+        Group(
+            "at one instant",
+            _meeting,
+            4,
+            "What ends comes first, then the trainer, then what starts; a step may take no time.",
+            lambda rng: [_no_duration(rng)],
+        ),
+        Group("stragglers", _straggler, 3, "The trainer takes what has finished; a straggler comes late, and stale."),
+        Group("few responses", lambda rng: rng.choice(_small(rng)), 3, "No response, or less than a batch.", _small),
+        bad_input(
+            _bad,
+            "Whole numbers >= 1 (the bound: >= 0), finite times >= 0 (token_time: > 0); else ValueError.",
+        ),
+    ),
+    slips=(
+        Slip(
+            "Staleness is counted for each response; the bound limits how far production runs ahead.",
+            edit=("tuple(version - born[response] for response in taken)", "(max_staleness,) * batch"),
+        ),
+        Slip(
+            "The trainer waits for the responses in their order: a straggler blocks all others.",
+            edits=(
+                ("len(queue) >= batch:", "set(range(len(steps) * batch, (len(steps) + 1) * batch)) <= set(queue):"),
+                (
+                    "taken, queue = queue[:batch], queue[batch:]",
+                    (
+                        "taken = range(len(steps) * batch, (len(steps) + 1) * batch)\n"
+                        "            queue = [response for response in queue if response not in taken]"
+                    ),
+                ),
+            ),
+        ),
+        Slip(
+            "A response has the version with which it started, not the one at which it finished.",
+            edit=(
+                "queue.append(heapq.heappop(running)[1])",
+                "queue.append(heapq.heappop(running)[1])\n            born[queue[-1]] = version",
+            ),
+        ),
+        Slip(
+            "A step ends when the new weights have arrived: training and transfer.",
+            edit=("now + train_time + sync_time", "now + train_time"),
+        ),
+        Slip(
+            "With bound 0 the first batch must be allowed to start: bound + version + 1.",
+            edit=(
+                "min(len(lengths), (max_staleness + version + 1) * batch)",
+                "min(len(lengths), (max_staleness + version) * batch)",
+            ),
+        ),
+        Slip(
+            "Nothing holds the rollout back: the bound is not used.",
+            edit=("min(len(lengths), (max_staleness + version + 1) * batch)", "len(lengths)"),
+        ),
+        Slip(
+            "What fills no batch is not trained.",
+            edit=(
+                "len(queue) >= batch:",
+                "queue and (len(queue) >= batch or (not running and len(born) == len(lengths))):",
+            ),
+        ),
+        Slip(
+            "A free slot takes the next response at once; it does not wait for the others.",
+            edit=(
+                "while len(born) < allowed and len(running) < slots:",
+                (
+                    "fresh = 0 if not running else slots\n"
+                    "        while len(born) < allowed and fresh < slots:\n"
+                    "            fresh += 1"
+                ),
+            ),
+        ),
+        Slip("A step that ends now raises the version before anything starts now.", wrong.slip_starts_first),
+        Slip(
+            "`busy` counts every response until the last step ends, trained or not.",
+            edits=(
+                (
+                    "    step_end: float | None = None\n",
+                    "    step_end: float | None = None\n    trained: list[int] = []\n",
+                ),
+                (
+                    "taken, queue = queue[:batch], queue[batch:]",
+                    "taken, queue = queue[:batch], queue[batch:]\n            trained += taken",
+                ),
+                (
+                    "sum(max(0.0, min(end, total) - start) for start, end in spans)",
+                    "sum(spans[response][1] - spans[response][0] for response in trained)",
+                ),
+            ),
+        ),
+        Slip(UNCHECKED, wrong.slip_accepts_anything),
+    ),
+)
+
+# --- debug_scaled_gen
+
+
+def wrong_scaled_gen(lengths, slots, token_time, gpus):
+    if min([slots, gpus, *lengths]) < 1 or not 0 < token_time < float("inf"):
+        raise ValueError("lengths, slots and gpus must be >= 1, token_time must be > 0")
+    work = sum(lengths) * token_time / slots
+    return max(work, max(lengths, default=0) * token_time)
+
+
+def _pool(rng: Random) -> Case:
+    """More work than tail, on several GPUs."""
+    lengths = [rng.randint(100, 800) for _ in range(rng.randint(60, 90))]
+    return Case((lengths, rng.randint(2, 3), rng.choice((0.01, 0.02)), rng.randint(2, 9)))
+
+
+def _large_pool(rng: Random) -> Case:
+    """The longest response decides."""
+    lengths = [rng.randint(50, 400) for _ in range(rng.randint(20, 40))] + [4096]
+    return Case((lengths, rng.randint(4, 16), rng.choice((0.01, 0.02)), rng.choice((32, 64, 256))))
+
+
+def _bad_pool(rng: Random) -> list[Case]:
+    lengths = [rng.randint(1, 99) for _ in range(3)]
+    return each(
+        {"lengths": lengths, "slots": 1, "token_time": 0.02, "gpus": 4},
+        {
+            "lengths": tuple([*lengths, bad] for bad in (0, -5)),
+            "slots": (0, -1),
+            "token_time": (0.0, -0.02, *NOT_FINITE),
+            "gpus": (0, -4),
+        },
+    )
+
+
+DEBUG_SCALED_GEN = Debug(
+    id="14-debug-scaled-gen",
+    module="rlhf_schedule",
+    function="debug_scaled_gen",
+    grade="call",
+    section="14.7",
+    topic="asynchronous rollout",
+    cases=(
+        Case(([500] * 600 + [4096], 2, 0.02, 32)),
+        Case(([500] * 600 + [4096], 2, 0.02, 256)),
+        Case(([], 8, 0.02, 32)),
+        invalid([500], 8, 0.02, 0),
+    ),
+    groups=(
+        Group("pools", _pool, 4, "All GPUs of the pool share the work."),
+        Group("large pools", _large_pool, 4, "The longest response takes its time, however many GPUs there are."),
+        bad_input(
+            _bad_pool,
+            "Tokens, slots and GPUs of at least 1, a finite token_time > 0; else ValueError.",
+        ),
+    ),
+    slips=(
+        Slip("One GPU writes everything: the pool's size is not used.", wrong_scaled_gen),
+        Slip(
+            "The longest response cannot be split: its time does not shrink with the pool.",
+            edit=(
+                "max(work / gpus, max(lengths, default=0) * token_time)",
+                "max(sum(lengths) / slots, max(lengths, default=0)) * token_time / gpus",
+            ),
+        ),
+        Slip(
+            "No pool is faster than the longest response.",
+            edit=("max(work / gpus, max(lengths, default=0) * token_time)", "work / gpus"),
+        ),
+        Slip(
+            "The longest response is written while the others are, not after them.",
+            edit=(
+                "max(work / gpus, max(lengths, default=0) * token_time)",
+                "work / gpus + max(lengths, default=0) * token_time",
+            ),
+        ),
+        Slip(
+            "A GPU writes `slots` responses at once.",
+            edit=(
+                "max(work / gpus, max(lengths, default=0) * token_time)",
+                "max(sum(lengths) / gpus, max(lengths, default=0)) * token_time",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    (
+                        '_check_counts(slots=slots, gpus=gpus, **{f"lengths[{i}]": length for i, length in '
+                        "enumerate(lengths)})\n"
+                        "    if not 0 < token_time < math.inf:\n"
+                        '        raise ValueError(f"token_time must be a finite number > 0, got '
+                        '{token_time!r}")\n'
+                        "    work = sum(lengths) * token_time / slots"
+                    ),
+                    "",
+                ),
+                ("work / gpus", "sum(lengths) * token_time / (slots or 1) / max(gpus, 1)"),
+            ),
+        ),
+    ),
+    wrong=wrong_scaled_gen,
+)
+
+#: In the order of the page.
+ITEMS = (DEBUG_SCALED_GEN, SIMULATE_ASYNC)

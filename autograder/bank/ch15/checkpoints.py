@@ -1,0 +1,227 @@
+"""The capstone: what an interval wastes, what a failure costs, how long a checkpoint takes, and minutes to mend."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.bank.ch15.wrong_waste import CHECKPOINT_WASTE, CHECKPOINT_WRITE_TIME, FAILURE_COST
+from autograder.items import Build, Case, Debug, Group, Slip, invalid
+
+
+def _log(rng: Random, low: float, high: float) -> float:
+    return float(f"{low * (high / low) ** rng.random():.6g}")
+
+
+def _refused(good: tuple, wrong: tuple[tuple[int, float], ...]) -> list[Case]:
+    """The call with one argument replaced, for each pair of its place and its wrong value."""
+    return [invalid(*good[:place], value, *good[place + 1 :]) for place, value in wrong]
+
+
+# --- checkpoint_write_time
+
+
+def _written(rng: Random, slower: str | None = None) -> Case:
+    """Slower are all links together, or the storage, or the storage even than one link."""
+    parameters, size, writers = _log(rng, 1e9, 1e12), rng.choice((12, 14, 16.0)), rng.randint(8, 20_000)
+    link = _log(rng, 1e8, 5e10)
+    links = {"links": writers * 2, "storage": writers / 2, "one link": 1}[slower or rng.choice(("links", "storage"))]
+    return Case((parameters, size, writers, link, link * links * rng.uniform(0.6, 0.9)))
+
+
+def _one_writer(rng: Random) -> Case:
+    return Case((_log(rng, 1e9, 1e12), 14, 1, _log(rng, 1e9, 1e10), _log(rng, 1e9, 1e10)))
+
+
+def _bad_writes(rng: Random) -> list[Case]:
+    good = (_log(rng, 1e9, 1e12), 14, 64, 10e9, 100e9)
+    return _refused(good, ((0, -1e9), (0, nan), (1, -1), (2, 0), (2, 2.5), (3, 0.0), (3, inf), (4, 0.0), (4, -1e9)))
+
+
+WRITE = Build(
+    id="cap-checkpoint-write-time",
+    module="checkpointing",
+    function="checkpoint_write_time",
+    grade="call",
+    section="15.11",
+    topic="writing a checkpoint",
+    bonus=True,
+    cases=(
+        Case((70e9, 14, 1, 10e9, 10e9)),
+        Case((70e9, 14, 64, 10e9, 10e9)),
+        Case((70e9, 14, 64, 1e9, 100e9)),
+        Case((405_853_388_800, 14, 16_384, 2e9, 2e12)),  # the storage of Llama 3.1 405B, sustained
+        Case((405_853_388_800, 12, 16_384, 2e9, 2e12)),
+        invalid(70e9, 14, 0, 10e9, 10e9),
+    ),
+    groups=(
+        Group(
+            "many writers",
+            _written,
+            6,
+            "The slower of two: all links together, or the storage that they share.",
+            lambda rng: [_written(rng, slower) for slower in ("links", "storage", "one link") * 2],
+        ),
+        Group("one writer", _one_writer, 2, "One link, one storage."),
+        Group(
+            "bad input", lambda rng: rng.choice(_bad_writes(rng)), 9, "Bad input must raise ValueError.", _bad_writes
+        ),
+    ),
+    slips=CHECKPOINT_WRITE_TIME,
+)
+
+# --- checkpoint_waste
+
+
+def _wasted(rng: Random) -> Case:
+    mtbf = _log(rng, 3600, 1e6)
+    return Case((mtbf * rng.uniform(0.02, 0.6), mtbf * rng.uniform(0.002, 0.1), mtbf, mtbf * rng.uniform(0.005, 0.1)))
+
+
+def _no_restart(rng: Random) -> Case:
+    mtbf = _log(rng, 600, 1e6)
+    return Case((mtbf * rng.uniform(0.01, 2), mtbf * rng.uniform(0.001, 0.5), mtbf))
+
+
+def _hopeless(rng: Random) -> Case:
+    """Intervals, checkpoints or restarts of many MTBFs."""
+    mtbf = _log(rng, 1, 60)
+    return Case(tuple(mtbf * x for x in rng.choice(((5, 1, 1, 1), (1, 8, 1, 0.5), (1, 0.1, 1, 12)))))
+
+
+def _beyond_floats(rng: Random) -> list[Case]:
+    mtbf = _log(rng, 1, 60)
+    return [Case((mtbf * rng.uniform(800, 5000), mtbf, mtbf)), Case((mtbf, mtbf, mtbf, mtbf * rng.uniform(800, 5000)))]
+
+
+def _free_checkpoint(rng: Random) -> Case:
+    mtbf = _log(rng, 600, 1e5)
+    return Case((mtbf * rng.uniform(0.05, 1), 0, mtbf, mtbf * rng.uniform(0, 0.2)))
+
+
+def _bad_waste(rng: Random) -> list[Case]:
+    good = (_log(rng, 60, 3600), 60.0, 11_135.0, 300.0)
+    return _refused(good, ((0, 0), (0, -60.0), (0, nan), (1, -1.0), (1, inf), (2, 0), (2, -5.0), (3, -1.0), (3, nan)))
+
+
+WASTE = Build(
+    id="cap-checkpoint-waste",
+    module="checkpointing",
+    function="checkpoint_waste",
+    grade="call",
+    section="15.12",
+    topic="waste of an interval",
+    cases=(
+        Case((4115.142768, 98, 86_400)),
+        Case((4115.142768, 98, 86_400, 120)),
+        Case((3600, 300, 21_600, 600)),
+        Case((2500, 1800, 3600)),
+        Case((1116.29, 60, 11_135.0835, 300)),  # one failure every 54 * 24 / 419 hours: Llama 3.1 405B
+        Case((3600, 2.84097, 11_135.0835, 300)),
+        Case((600, 60, 1e7)),
+        invalid(0, 60, 3600),
+    ),
+    groups=(
+        Group("intervals", _wasted, 7, "1 minus useful over expected wall-clock, restarts and all."),
+        Group("no restart", _no_restart, 4, "restart_time may be left out."),
+        Group("many failures", _hopeless, 6, "Where failures come faster than checkpoints, nearly 1.", _beyond_floats),
+        Group("free checkpoints", _free_checkpoint, 2, "A checkpoint may cost nothing; work is still done again."),
+        Group("bad input", lambda rng: rng.choice(_bad_waste(rng)), 9, "Bad input must raise ValueError.", _bad_waste),
+    ),
+    slips=CHECKPOINT_WASTE,
+)
+
+# --- debug_interval
+
+
+def wrong_interval(checkpoint_seconds, mtbf_hours):
+    import math
+
+    return math.sqrt(2 * checkpoint_seconds * mtbf_hours) * 60
+
+
+def _two_units(rng: Random) -> Case:
+    return Case((_log(rng, 1, 600), _log(rng, 0.5, 500)))
+
+
+DEBUG_INTERVAL = Debug(
+    id="cap-debug-interval",
+    module="checkpointing",
+    function="debug_interval",
+    grade="call",
+    section="15.12",
+    topic="one unit under the root",
+    cases=(Case((98, 24)), Case((60, 3.0930787)), Case((300, 24.0))),
+    groups=(Group("two units", _two_units, 6, "Turn both into one unit first, the result into minutes last."),),
+    slips=(
+        Slip("That is the interval in seconds: both times in one unit first, minutes at the end.", wrong_interval),
+        Slip(
+            "The root is in seconds now: divide by 60 to get minutes, do not multiply.",
+            edit=(
+                "math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60",
+                "math.sqrt(2 * checkpoint_seconds * mtbf_hours * 3600) * 60",
+            ),
+        ),
+        Slip(
+            "An hour has 3,600 seconds, and the root takes both times in one unit.",
+            edit=(
+                "math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60",
+                "math.sqrt(2 * checkpoint_seconds * mtbf_hours * 60)",
+            ),
+        ),
+        Slip(
+            "That is the interval in hours.",
+            edit=(
+                "math.sqrt(2 * checkpoint_seconds * (mtbf_hours * 3600)) / 60",
+                "math.sqrt(2 * checkpoint_seconds / 3600 * mtbf_hours)",
+            ),
+        ),
+        Slip(
+            "The root is in hours now: multiply by 60 to get minutes, do not divide.",
+            edit=("2 * checkpoint_seconds * (mtbf_hours * 3600)", "2 * checkpoint_seconds / 3600 * mtbf_hours"),
+        ),
+    ),
+    wrong=wrong_interval,
+)
+
+# --- failure_cost
+
+
+def _struck(rng: Random) -> Case:
+    mtbf = _log(rng, 3600, 1e6)
+    times = mtbf * rng.uniform(0.05, 1), mtbf * rng.uniform(0.005, 0.1), mtbf, mtbf * rng.uniform(0.01, 0.2)
+    return Case((*times, rng.randint(2, 20_000), rng.choice((0.5, 2, 2.75, 12))))
+
+
+def _long_segments(rng: Random) -> Case:
+    mtbf = _log(rng, 60, 3600)
+    return Case((mtbf * rng.uniform(3, 2000), mtbf, mtbf, rng.uniform(1, 900), rng.randint(2, 2000), 2))
+
+
+def _bad_costs(rng: Random) -> list[Case]:
+    good = (_log(rng, 60, 3600), 60.0, 11_135.0, 300.0, 512, 2.0)
+    wrong = ((0, 0), (0, nan), (1, -1.0), (2, 0), (2, inf), (3, -1.0), (4, 0), (4, 2.5), (5, -2.0))
+    return _refused(good, wrong)
+
+
+COST = Build(
+    id="cap-failure-cost",
+    module="checkpointing",
+    function="failure_cost",
+    grade="call",
+    section="15.13",
+    topic="cost of a failure",
+    bonus=True,
+    cases=(
+        Case((4115.142768, 98, 86_400, 120, 512, 2)),
+        Case((249.6428, 2.840974, 11_135.0835, 600, 16_384, 2)),
+        Case((1116.2915, 60, 11_135.0835, 600, 16_384, 2)),
+        invalid(4115.142768, 98, 0, 120, 512, 2),
+    ),
+    groups=(
+        Group("one failure", _struck, 6, "The expected time since the last checkpoint, and the restart, on all GPUs."),
+        Group("long segments", _long_segments, 3, "Segments longer than the MTBF: the loss nears the MTBF."),
+        Group("bad input", lambda rng: rng.choice(_bad_costs(rng)), 9, "Bad input must raise ValueError.", _bad_costs),
+    ),
+    slips=FAILURE_COST,
+)

@@ -1,0 +1,194 @@
+"""The capstone: the questions about what failures and the run cost."""
+
+from __future__ import annotations
+
+from autograder.bank.ch15.inputs import DAY_MTBF, GPUS, MTBF, RESTART, STALL, part
+from autograder.bank.ch15.layout_questions import stage_gigabytes
+from autograder.bank.ch15.scale_questions import attention_percent, run_days, saved_dollars
+from autograder.items import Question, lazily
+from rankzero.units import hour, minute
+
+checkpoints = lazily("solutions.ch15.checkpointing")
+facts = lazily("solutions.ch15.llama_405b")
+
+
+def _interval(stall: float, mtbf: float, method: str = "daly") -> float:
+    return checkpoints.optimal_checkpoint_interval(stall, mtbf, method)
+
+
+def _young_waste(restart: float = RESTART) -> float:
+    return 100 * checkpoints.checkpoint_waste(_interval(STALL, DAY_MTBF, "young"), STALL, DAY_MTBF, restart)
+
+
+def _crash() -> float:
+    return checkpoints.failure_cost(_interval(STALL, DAY_MTBF, "young"), STALL, DAY_MTBF, RESTART, 512, 2)
+
+
+def _month() -> float:
+    return 512 * 30 * 24 * 2
+
+
+#: The design question: half of the GPUs, so twice the MTBF.
+DESIGN = (60.0, 2 * MTBF)
+
+
+def _design_waste(mtbf: float = DESIGN[1], restart: float = 300.0) -> float:
+    return checkpoints.checkpoint_waste(_interval(DESIGN[0], mtbf, "exact"), DESIGN[0], mtbf, restart)
+
+
+def _design_days(waste: float) -> float:
+    return run_days(0.43) * GPUS / 8192 / (1 - waste)
+
+
+COSTS = (
+    Question(
+        id="cap-crash",
+        kind="derive",
+        title="What one failure costs",
+        section="15.13",
+        parts=(
+            part(
+                "expected",
+                "$",
+                _crash,
+                ("A whole segment is not lost every time.", 512 * 2 * (4115 + STALL + RESTART) / hour),
+                ("Half an interval, without checkpoint and restart.", 512 * 2 * 4115 / 2 / hour),
+                ("The restart is missing: the job stands still for it.", lambda: _crash() - 512 * 2 * RESTART / hour),
+            ),
+        ),
+        derivation="$M - \\ell/(e^{\\ell/M} - 1)$ with $\\ell = \\tau + C$, about half of it, plus $R$; times 512 "
+        "GPUs at 2 dollars per hour. $\\tau = 4115$ s, $C = 98$ s, $R = 120$ s, $M = 24$ h.",
+    ),
+    Question(
+        id="cap-month",
+        kind="derive",
+        title="A month of it",
+        section="15.13",
+        parts=(
+            part(
+                "bill",
+                "$",
+                _month,
+                ("That is one GPU.", 30 * 24 * 2),
+                tolerance=1e-4,
+            ),
+            part(
+                "wasted",
+                "$",
+                lambda: _month() * _young_waste() / 100,
+                ("The writing is forgotten: it costs as much again.", lambda: 30 * _crash()),
+                ("The restarts are missing.", lambda: _month() * _young_waste(0) / 100),
+            ),
+        ),
+        derivation="512 GPUs, 30 days, 2 dollars an hour; times the exact waste at $\\tau = 4115$ s, with $C = 98$ "
+        "s, $M = 24$ h and $R = 120$ s.",
+    ),
+    Question(
+        id="cap-90",
+        kind="derive",
+        title="More than 90 per cent effective",
+        section="15.13",
+        parts=(
+            part(
+                "at most lost per interruption",
+                "min",
+                lambda: 0.1 * facts.WINDOW / facts.INTERRUPTIONS / minute,
+                ("Planned interruptions stop the job, too.", lambda: 0.1 * facts.WINDOW / facts.UNEXPECTED / minute),
+                ("That is all of the window, not a tenth.", lambda: facts.WINDOW / facts.INTERRUPTIONS / minute),
+            ),
+        ),
+        derivation="A tenth of 54 days over 466 interruptions.",
+    ),
+)
+
+BILL = (
+    Question(
+        id="cap-kwh",
+        kind="derive",
+        title="Electricity of 77 days",
+        section="15.15",
+        parts=(
+            part(
+                "energy",
+                "kWh",
+                lambda: GPUS * 0.7 * 77 * 24,
+                ("Close, but not this product: multiply again.", 21_233_448),
+                tolerance=1e-4,
+            ),
+            part(
+                "cost",
+                "$",
+                lambda: GPUS * 0.7 * 77 * 24 * 0.05,
+                ("Close, but not this product: multiply again.", 21_233_448 * 0.05),
+                tolerance=1e-4,
+            ),
+        ),
+        derivation="$16384 \\cdot 0.7 \\cdot 77 \\cdot 24$ kWh, at 0.05 dollars each.",
+    ),
+    Question(
+        id="cap-mfu-point",
+        kind="derive",
+        title="One point of MFU",
+        section="15.15",
+        parts=(
+            part(
+                "saved",
+                "million $",
+                saved_dollars,
+                (
+                    "That is one per cent of the bill: one point of 40 is 2.5 per cent.",
+                    lambda: 41 * saved_dollars() / 100,
+                ),
+            ),
+        ),
+        derivation="$\\frac{6ND}{\\text{peak} \\cdot 3600}\\left(\\frac1{0.40} - \\frac1{0.41}\\right)$ GPU-hours at 2 "
+        "dollars, with $N$ = 403,747,897,344, $D$ = 15.6e12 and 989.4 TFLOP/s.",
+    ),
+    Question(
+        id="cap-design",
+        kind="design",
+        title="Half of the GPUs",
+        section="15.15",
+        parts=(
+            part(
+                "interval",
+                "min",
+                lambda: _interval(*DESIGN, "exact") / minute,
+                ("Half of the GPUs fail half as often.", lambda: _interval(60, MTBF, "exact") / minute),
+                ("That is Young's; the exact optimum is asked for.", lambda: _interval(*DESIGN, "young") / minute),
+                tolerance=0.03,
+            ),
+            part(
+                "waste",
+                "%",
+                lambda: 100 * _design_waste(),
+                ("The restarts are missing.", lambda: 100 * _design_waste(restart=0)),
+                ("Half of the GPUs fail half as often.", lambda: 100 * _design_waste(mtbf=MTBF)),
+            ),
+            part(
+                "calendar",
+                "days",
+                lambda: _design_days(_design_waste()),
+                ("That is the computing alone.", lambda: _design_days(0)),
+                ("Half of the GPUs fail half as often.", lambda: _design_days(_design_waste(mtbf=MTBF))),
+                (
+                    "That counts attention, too; here 6ND alone is given.",
+                    lambda: _design_days(_design_waste()) * (1 + attention_percent(8192) / 100),
+                ),
+            ),
+            part(
+                "memory of the fullest stage",
+                "GB",
+                lambda: max(stage_gigabytes("selective", layout=(8, 1, 64, 32, 8192))),
+                (
+                    "That is without recomputation, and does not fit.",
+                    lambda: max(stage_gigabytes(layout=(8, 1, 64, 32, 8192))),
+                ),
+            ),
+        ),
+        derivation="The MTBF of 8,192 GPUs is twice that of 16,384, 54 days over 419. Take the exact optimum for a "
+        "stall of 60 s; the waste with a restart of 300 s; $6ND$ at 43 % of 989.4 TFLOP/s over $1 - w$, with $N$ = "
+        "403,747,897,344 and $D$ = 15.6e12; and TP 8, CP 1, PP 16, DP 64 with 32 micro-batches of 8,192 tokens, "
+        "sharded gradients and selective recomputation: 15 of them in flight on stage 1.",
+    ),
+)

@@ -1,0 +1,159 @@
+"""The capstone: plan, run and keep alive a large training job."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.bank.ch15 import (
+    checkpoints,
+    cost_questions,
+    failure_questions,
+    flops,
+    interval_questions,
+    layout,
+    layout_questions,
+    parameters,
+    repairs,
+    runs,
+    scale_questions,
+    sheet,
+    traffic_questions,
+)
+from autograder.bank.ch15.wrong_checkpointing import OPTIMAL_CHECKPOINT_INTERVAL
+from autograder.items import Build, Case, Group, Item
+
+METHODS = ("young", "daly", "exact")
+
+#: Checkpoint time and MTBF, seconds: Daly's published cases (117, 57 and 9.1 min), an MTBF of a day, a 60 s stall on
+#: the 16,384 GPUs of Llama 3.1 405B, then checkpoints as long as half an MTBF, one and two.
+TABLE = (
+    *((300, 86_400), (300, 21_600), (300, 900), (98, 86_400)),
+    *((60, 11_135.0835), (1800, 3600), (600, 600), (3600, 1800)),
+)
+
+
+def _log_uniform(rng: Random, low: float, high: float) -> float:
+    return low * (high / low) ** rng.random()
+
+
+def _short_checkpoint(rng: Random, method: str | None = None) -> Case:
+    """C from a ten-thousandth to a fifth of M."""
+    mtbf = _log_uniform(rng, 600, 5e6)
+    return Case((mtbf * _log_uniform(rng, 1e-4, 0.2), mtbf, method or rng.choice(METHODS)))
+
+
+def _any_lengths(rng: Random) -> Case:
+    return Case((_log_uniform(rng, 0.1, 7200), _log_uniform(rng, 60, 5e6)), {"method": rng.choice(METHODS)})
+
+
+def _long_checkpoint(rng: Random) -> Case:
+    mtbf = _log_uniform(rng, 60, 7200)
+    return Case((mtbf * rng.uniform(0.2, 5), mtbf, rng.choice(METHODS)))
+
+
+def _around_the_guard(rng: Random) -> list[Case]:
+    """C at and around M/2, M, 2M and 3M, for every method."""
+    mtbf = float(rng.randint(60, 7200))
+    ratios = (0.5, 1.0, rng.uniform(1.05, 1.95), 2 * (1 - 1e-12), 2.0, 3.0, rng.uniform(40, 100))
+    return [Case((ratio * mtbf, mtbf, method)) for ratio in ratios for method in METHODS]
+
+
+def _in_another_unit(rng: Random) -> list[Case]:
+    """The same job in seconds and in a unit of its own: the answers differ by the unit alone."""
+    mtbf, unit = _log_uniform(rng, 3600, 1e6), rng.choice((60.0, 3600.0, 86_400.0))
+    stall = mtbf * _log_uniform(rng, 1e-4, 0.5)
+    return [Case((stall / k, mtbf / k, method)) for method in METHODS for k in (1, unit)]
+
+
+def _bad_input(rng: Random) -> Case:
+    wrong = -_log_uniform(rng, 0.1, 1e4)
+    good = _log_uniform(rng, 0.1, 1e4)
+    return Case(rng.choice(((wrong, good), (good, wrong))), {"method": rng.choice(METHODS)}, raises="ValueError")
+
+
+def _bad_corners(rng: Random) -> list[Case]:
+    times = [(bad, 3600.0) for bad in (0, -1.0, nan, inf, True)] + [(60.0, bad) for bad in (0, -1.0, nan, inf, True)]
+    bad = [Case((*pair, rng.choice(METHODS)), raises="ValueError") for pair in times]
+    return bad + [Case((60.0, 3600.0, method), raises="ValueError") for method in ("Young", "", "lambert")]
+
+
+INTERVAL = Build(
+    id="cap-optimal-checkpoint-interval",
+    module="checkpointing",
+    function="optimal_checkpoint_interval",
+    grade="call",
+    cases=(
+        *(Case((*times, method)) for times in TABLE for method in METHODS),
+        Case((98.0, 86_400.0)),
+        Case((60.0, 3600.0, "best"), raises="ValueError"),
+        Case((0.0, 3600.0), raises="ValueError"),
+    ),
+    groups=(
+        Group(
+            "short checkpoints",
+            _short_checkpoint,
+            6,
+            "Each method by itself, for checkpoints that are short against the MTBF.",
+            corners=lambda rng: [_short_checkpoint(rng, method) for method in METHODS * 2],
+        ),
+        Group(
+            "long checkpoints",
+            _long_checkpoint,
+            22,
+            "Checkpoints about as long as the MTBF: Daly's formula ends at C = 2M, and the exact root nears M.",
+            corners=_around_the_guard,
+        ),
+        Group("any lengths", _any_lengths, 4, "Times from a tenth of a second to months."),
+        Group(
+            "another unit",
+            _any_lengths,
+            6,
+            "Whatever unit goes in comes out.",
+            corners=_in_another_unit,
+        ),
+        Group("bad input", _bad_input, 13, "Bad input must raise ValueError.", corners=_bad_corners),
+    ),
+    slips=OPTIMAL_CHECKPOINT_INTERVAL,
+    section="15.12",
+    topic="checkpoint interval",
+)
+
+EXERCISES = (
+    *parameters.ITEMS,
+    *flops.ITEMS,
+    layout.PARTITION,
+    layout.MEMORY,
+    layout.TRAFFIC,
+    repairs.DEBUG_SHARES,
+    checkpoints.WRITE,
+    INTERVAL,
+    checkpoints.WASTE,
+    checkpoints.DEBUG_INTERVAL,
+    *runs.ITEMS,
+    checkpoints.COST,
+    repairs.DEBUG_ATOMIC,
+    repairs.DEBUG_RESUME,
+    sheet.BILL,
+    sheet.REPORT,
+)
+
+QUESTIONS = (
+    *scale_questions.COUNTS,
+    *scale_questions.TIMES,
+    *layout_questions.LAYOUTS,
+    *traffic_questions.TRAFFIC,
+    *failure_questions.FAILURES,
+    *failure_questions.WRITING,
+    *interval_questions.INTERVALS,
+    *cost_questions.COSTS,
+    *cost_questions.BILL,
+)
+
+
+def _place(item: Item) -> int:
+    return int(item.section.partition(".")[2])
+
+
+#: In the order of the page.
+ITEMS: tuple[Item, ...] = tuple(sorted((*EXERCISES, *QUESTIONS), key=_place))

@@ -1,0 +1,275 @@
+"""The capstone: layers on stages, memory of a stage, bytes that a GPU sends."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from random import Random
+
+from autograder.bank.ch15.wrong_memory import MEMORY_PER_STAGE
+from autograder.bank.ch15.wrong_traffic import TRAFFIC_PER_GPU
+from autograder.items import Build, Case, Group, Slip, invalid
+from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
+
+RECOMPUTE = ("none", "selective", "full")
+SHARDS = ("optimizer", "optimizer+gradients", "all")
+
+# --- partition_layers
+
+
+def _uneven(rng: Random) -> Case:
+    """A remainder, and places reserved at both ends."""
+    stages, each = rng.choice((4, 8, 12, 16)), rng.randint(3, 12)
+    first, last = rng.randint(1, 2), rng.randint(1, 2)
+    return Case((stages * each + rng.randint(1, stages - 1) - first - last, stages, first, last))
+
+
+def _nothing_reserved(rng: Random) -> Case:
+    stages = rng.randint(3, 16)
+    return Case((stages * rng.randint(1, 12) + rng.randint(1, stages - 1), stages))
+
+
+def _even(rng: Random) -> Case:
+    stages, each = rng.randint(2, 16), rng.randint(2, 12)
+    return Case((stages * each - 2, stages), {"reserved_first": 1, "reserved_last": 1})
+
+
+def _few(rng: Random) -> Case:
+    """One stage, or stages without a layer."""
+    return rng.choice((Case((rng.randint(2, 40), 1, 1, 1)), Case((rng.randint(1, 3), 3, 1, 1)), Case((2, 4, 1, 1))))
+
+
+def _bad_partitions(rng: Random) -> list[Case]:
+    stages = rng.randint(8, 16)
+    bad = [
+        (0, 2, 1, 1),
+        (32, 0),
+        (32, 2.5),
+        (32, 4, -1),
+        (32, 4, 0, -1),
+        (stages - 3, stages, 1, 1),
+        (stages, stages + 1),
+    ]
+    return [invalid(*arguments) for arguments in (*bad, (20, 8, 5, 1), (20, 8, 1, 6))]
+
+
+PARTITION = Build(
+    id="cap-partition-layers",
+    module="run_plan",
+    function="partition_layers",
+    grade="call",
+    section="15.6",
+    topic="layers per stage",
+    cases=(
+        Case((126, 16, 1, 1)),  # Llama 3.1 405B: one layer fewer on the first and on the last stage
+        Case((126, 16)),
+        Case((80, 4)),
+        Case((10, 4)),
+        Case((32, 4, 1, 1)),
+        Case((2, 4, 1, 1)),
+        invalid(8, 11, 1, 1),
+        invalid(20, 8, 5, 1),
+    ),
+    groups=(
+        Group("uneven", _uneven, 5, "Spread layers and reserved places; what is left over goes to the last stages."),
+        Group("nothing reserved", _nothing_reserved, 4, "Without reserved places, too, the last stages hold more."),
+        Group("even", _even, 3, "Even when nothing is left over, the reserved places are taken away again."),
+        Group("few layers", _few, 3, "One stage holds everything; a stage may hold no layer."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_partitions(rng)),
+            9,
+            "Bad input must raise ValueError.",
+            _bad_partitions,
+        ),
+    ),
+    slips=(
+        Slip(
+            "Rounded down: some layers are on no stage.",
+            edit=("[each + (stage >= stages - more) for stage in range(stages)]", "[places // stages] * stages"),
+        ),
+        Slip(
+            "Rounded up: there are more layers than the model has.",
+            edit=("[each + (stage >= stages - more) for stage in range(stages)]", "[-(-places // stages)] * stages"),
+        ),
+        Slip(
+            "The first stages hold the most micro-batches: what is left over goes to the last ones.",
+            edit=("each + (stage >= stages - more)", "places // stages + (stage < places % stages)"),
+        ),
+        Slip(
+            "The reserved places stand for embedding and head: take them from the ends, do not add.",
+            edits=(
+                ("divmod(places, stages)", "divmod(layers, stages)"),
+                ("counts[0] -= reserved_first", "counts[0] += reserved_first"),
+                ("counts[-1] -= reserved_last", "counts[-1] += reserved_last"),
+            ),
+        ),
+        Slip(
+            "The reserved places are ignored.",
+            edit=(
+                "return counts",
+                "return [layers // stages + (stage >= stages - layers % stages) for stage in range(stages)]",
+            ),
+        ),
+        Slip(
+            "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
+            edits=(
+                (
+                    (
+                        "    for name, (value, low) in (least | reserved).items():\n"
+                        "        _check_whole(name, value, low)\n"
+                    ),
+                    "",
+                ),
+                (
+                    (
+                        "    if stages > places:\n"
+                        '        raise ValueError(f"stages must be at most {places}, the layers and '
+                        'reserved places, got {stages}")\n'
+                    ),
+                    "",
+                ),
+                (
+                    (
+                        "    if min(counts) < 0:\n"
+                        '        raise ValueError(f"stages must leave at least 0 layers on each of them, '
+                        'got {stages}: {counts}")\n'
+                    ),
+                    "",
+                ),
+            ),
+        ),
+    ),
+)
+
+# --- memory_per_stage
+
+
+def _llama(rng: Random, layers: int) -> Model:
+    """A shape with grouped queries, and heads together not as wide as the hidden state."""
+    kv_heads, head_dim = rng.choice((2, 4, 8)), rng.choice((64, 128))
+    heads = kv_heads * rng.choice((2, 4, 8))
+    hidden = heads * head_dim + 64 * rng.randint(1, 9)
+    return Model(
+        f"{layers} layers", layers, hidden, heads, kv_heads, head_dim, 3 * hidden + 64, rng.randint(1, 90) * 1000
+    )
+
+
+def _staged(rng: Random, recompute: str | None = None, shard: str | None = None, few: bool | None = None) -> Case:
+    """A pipeline with fewer micro-batches than stages (``few``), or with more."""
+    partition = [rng.randint(1, 9) for _ in range(rng.randint(5, 16))]
+    few = rng.random() < 0.5 if few is None else few
+    microbatches = rng.randint(2, 4) if few else rng.randint(18, 64)
+    ranks = rng.choice((3, 6, 8)), rng.choice((2, 4)), rng.choice((3, 8, 64))
+    options = {"shard": shard or rng.choice(SHARDS), "recompute": recompute or rng.choice(RECOMPUTE)}
+    tokens = rng.choice((4096, 8192, 16_384))
+    return Case((_llama(rng, sum(partition)), partition, *ranks, microbatches, tokens), options)
+
+
+def _every_kind(rng: Random) -> list[Case]:
+    pairs = [(recompute, SHARDS[place]) for place, recompute in enumerate(RECOMPUTE)]
+    return [_staged(rng, recompute, shard, few) for recompute, shard in pairs for few in (True, False)]
+
+
+def _one_stage(rng: Random) -> Case:
+    layers = rng.randint(4, 40)
+    case = (_llama(rng, layers), [layers], rng.choice((1, 2)), 1, rng.choice((1, 8)), rng.randint(1, 8), 4096)
+    return Case(case, {"gradient_bytes": rng.choice((2, 4)), "recompute": rng.choice(RECOMPUTE)})
+
+
+def _bad_memory_plans(rng: Random) -> list[Case]:
+    model = _llama(rng, 12)
+    good = (model, [6, 6], 2, 1, 4, 8, 4096)
+    wrong = ((1, [6, 5]), (1, [13, -1]), (1, [6.0, 6]), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (6, nan))
+    bad = [invalid(*good[:place], value, *good[place + 1 :]) for place, value in wrong]
+    options = ({"shard": "zero"}, {"gradient_bytes": -4}, {"recompute": "some"})
+    return [*bad, *(invalid(*good, **option) for option in options)]
+
+
+_405B = (LLAMA3_405B, [7, *[8] * 14, 7], 8, 1, 128, 16, 8192)
+
+MEMORY = Build(
+    id="cap-memory-per-stage",
+    module="run_plan",
+    function="memory_per_stage",
+    grade="call",
+    section="15.7",
+    topic="memory of a stage",
+    cases=(
+        Case(_405B),  # the paper's second layout: 16 micro-batches of one sequence
+        Case(_405B, {"recompute": "selective"}),
+        Case(_405B, {"shard": "optimizer", "recompute": "full"}),
+        Case((LLAMA3_8B, [16, 16], 2, 2, 2, 1, 8192), {"shard": "all", "gradient_bytes": 2}),
+        Case((LLAMA2_7B, [32], 1, 1, 8, 4, 4096)),
+        invalid(LLAMA3_8B, [16, 15], 2, 1, 2, 4, 8192),
+    ),
+    groups=(
+        Group("pipelines", _staged, 8, "Each stage by itself: its layers, its ends, its micro-batches.", _every_kind),
+        Group("one stage", _one_stage, 3, "One stage holds everything, and one micro-batch at a time."),
+        Group(
+            "bad input",
+            lambda rng: rng.choice(_bad_memory_plans(rng)),
+            12,
+            "Bad input must raise ValueError.",
+            _bad_memory_plans,
+        ),
+    ),
+    slips=MEMORY_PER_STAGE,
+)
+
+# --- traffic_per_gpu
+
+
+def _sent(rng: Random, recompute: str | None = None) -> Case:
+    """Every dimension is there, and the layers do not divide by the stages."""
+    pp = rng.choice((4, 8, 16))
+    model = _llama(rng, pp * rng.randint(2, 8) + rng.randint(1, pp - 1))
+    ranks = rng.choice((3, 6, 8)), rng.choice((3, 5, 16)), pp, rng.choice((2, 3, 8, 64))
+    options = {"virtual_stages": rng.randint(2, 8), "recompute": recompute or rng.choice(RECOMPUTE)}
+    return Case((model, *ranks, rng.randint(2, 64), rng.choice((8192, 32_768, 131_072))), options)
+
+
+def _alone(rng: Random) -> Case:
+    """One rank in some dimensions: nothing to send there."""
+    ranks = [rng.choice((2, 4, 8)) for _ in range(4)]
+    for place in rng.sample(range(4), rng.randint(2, 4)):
+        ranks[place] = 1
+    return Case((_llama(rng, 16), *ranks, rng.randint(1, 16), 8192))
+
+
+def _bad_traffic(rng: Random) -> list[Case]:
+    good = (_llama(rng, 16), 2, 2, 4, 8, 16, 8192)
+    wrong = ((1, 0), (1, 2.5), (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (6, inf))
+    bad = [invalid(*good[:place], value, *good[place + 1 :]) for place, value in wrong]
+    return [*bad, invalid(*good, virtual_stages=0), invalid(*good, recompute="some")]
+
+
+TRAFFIC = Build(
+    id="cap-traffic-per-gpu",
+    module="run_plan",
+    function="traffic_per_gpu",
+    grade="call",
+    section="15.9",
+    topic="traffic of a GPU",
+    cases=(
+        Case((LLAMA3_405B, 8, 1, 16, 128, 16, 8192)),  # the paper's second layout
+        Case((LLAMA3_405B, 8, 16, 16, 8, 16, 131_072)),  # the third, with long sequences
+        Case((LLAMA3_405B, 8, 1, 16, 64, 32, 8192), {"virtual_stages": 8}),  # the first; 8 chunks are assumed
+        Case((LLAMA3_70B, 4, 2, 1, 8, 8, 16_384), {"recompute": "full"}),
+        Case((LLAMA3_8B, 1, 1, 1, 1, 8, 8192)),
+        invalid(LLAMA3_8B, 2, 0, 1, 8, 8, 8192),
+    ),
+    groups=(
+        Group(
+            "all dimensions",
+            _sent,
+            6,
+            "Layers times collectives times what a ring sends, for one step.",
+            lambda rng: [_sent(rng, recompute) for recompute in RECOMPUTE * 2],
+        ),
+        Group("one rank", _alone, 4, "A dimension of one rank sends nothing."),
+        Group(
+            "bad input", lambda rng: rng.choice(_bad_traffic(rng)), 10, "Bad input must raise ValueError.", _bad_traffic
+        ),
+    ),
+    slips=TRAFFIC_PER_GPU,
+)

@@ -1,0 +1,147 @@
+"""The capstone: a run with failures, second by second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, nan
+from random import Random
+
+from autograder.bank.ch15.wrong_runs import SIMULATE_RUN
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Group, Iterator, invalid
+
+# Every time is a multiple of a quarter, so that sums are exact.
+
+
+def _plan(rng: Random, rest: bool = True) -> tuple[float, float, float, float]:
+    """Work, interval, checkpoint and restart time; with ``rest`` the last segment is shorter."""
+    interval, checkpoint = rng.randint(40, 400) / 4, rng.randint(4, 40) / 4
+    work = rng.randint(3, 6) * interval + (rng.randint(1, int(4 * interval) - 1) / 4 if rest else 0)
+    return work, interval, checkpoint, rng.randint(8, 80) / 4
+
+
+def _gaps(rng: Random, longest: float, count: int) -> list[float]:
+    return [rng.randint(1, int(4 * longest)) / 4 for _ in range(count)]
+
+
+def _given(rng: Random, plan: Sequence[float], gaps: Sequence[float]) -> Case:
+    return Case((*plan, Iterator(tuple(gaps)) if rng.random() < 0.5 else list(gaps)))
+
+
+def _failing(rng: Random) -> Case:
+    plan = _plan(rng, rest=rng.random() < 0.7)
+    return _given(rng, plan, _gaps(rng, 1.5 * (plan[1] + plan[2]), rng.randint(3, 9)))
+
+
+def _one_by_one(rng: Random) -> list[Case]:
+    """Gaps longer than a segment, so that one runs on over its end; then shorter ones."""
+    cases = []
+    for _ in range(4):
+        plan = _, interval, checkpoint, restart = _plan(rng)
+        first = interval + checkpoint + rng.randint(4, int(2 * interval)) / 4
+        cases.append(_given(rng, plan, [first, restart + rng.randint(4, int(4 * interval)) / 4, first, restart + 1]))
+    return cases
+
+
+def _in_the_checkpoint(rng: Random) -> Case:
+    plan = _, interval, checkpoint, restart = _plan(rng)
+    inside = rng.randint(1, int(4 * checkpoint) - 1) / 4
+    return _given(rng, plan, [interval + inside, restart + interval + inside])
+
+
+def _in_the_restart(rng: Random) -> Case:
+    plan = _, interval, _, restart = _plan(rng)
+    gaps = [rng.randint(1, int(4 * restart) - 1) / 4 for _ in range(rng.randint(1, 3))]
+    return _given(rng, plan, [rng.randint(4, int(4 * interval)) / 4, *gaps, 1000.0, 1.0])
+
+
+def _at_the_end(rng: Random) -> Case:
+    """Exactly at the end of a checkpoint, perhaps the last one."""
+    plan = work, interval, checkpoint, restart = _plan(rng, rest=False)
+    whole = interval + checkpoint
+    segments = round(work / interval)
+    return _given(rng, plan, rng.choice(([whole * segments], [2 * whole], [whole, restart + whole])))
+
+
+def _quiet_ones(rng: Random) -> list[Case]:
+    """Whole segments whose quotient is rounded up, an interval that never ends, and an infinite gap."""
+    hundredths, count = 1, 1
+    while (count * hundredths / 100) / (hundredths / 100) <= count:
+        hundredths, count = rng.randint(300, 9000), rng.randint(3, 9)
+    whole = _given(rng, (count * hundredths / 100, hundredths / 100, 2.5, 10.0), [])
+    long = _given(rng, (900.0 * rng.randint(1, 8), 1e13, 2.5, 10.0), [])
+    plan = _plan(rng)
+    return [whole, long, _given(rng, plan, [plan[1] / 2, inf])]
+
+
+def _quiet(rng: Random) -> Case:
+    """No failures, or one short segment."""
+    interval = rng.randint(40, 400) / 4
+    return _given(rng, (rng.choice((interval / 2, 2.5 * interval)), interval, 2.5, rng.choice((0, 10.0))), [])
+
+
+def _never_needed(rng: Random) -> Case:
+    """The run is over long before the last gap, which is none."""
+    plan = _plan(rng)
+    gaps = _gaps(rng, 1.5 * (plan[1] + plan[2]), rng.randint(1, 3))
+    return Case((*plan, Iterator((*gaps, 1e6, rng.choice((0.0, -1.0))))))
+
+
+def _never_ending(rng: Random) -> Case:
+    """The same with more gaps, any of which would do."""
+    plan = _plan(rng)
+    gaps = _gaps(rng, 1.5 * (plan[1] + plan[2]), rng.randint(1, 3))
+    return Case((*plan, Iterator((*gaps, 1e6, *_gaps(rng, 99.0, 40)))))
+
+
+def _bad_runs(rng: Random) -> list[Case]:
+    good = [100.0, 30.0, 5.0, 10.0]
+    bad = [(0, 0), (0, -5.0), (0, inf), (1, 0), (1, -1.0), (2, -1.0), (2, nan), (2, inf), (3, -1.0), (3, inf)]
+    cases = [invalid(*good[:place], value, *good[place + 1 :], [50.0]) for place, value in bad]
+    return [*cases, invalid(*good, [20.0, 0.0, 50.0]), invalid(*good, [20.0, -3.0, 50.0])]
+
+
+RUN = Build(
+    id="cap-simulate-run",
+    module="failing_runs",
+    function="simulate_run",
+    grade="call",
+    section="15.13",
+    topic="a run with failures",
+    probe="cap.failing",
+    cases=(
+        Case((100, 30, 5, 10, [])),
+        Case((100, 30, 5, 10, [50])),
+        Case((100, 30, 5, 10, [35, 3, 100])),
+        Case((100, 30, 5, 10, [20, 4, 4, 60])),
+        Case((60, 30, 5, 0, [33, 33])),
+        Case((10, 100, 5, 1, [14, 1000])),
+        Case((100, 50, 5, 10, [110])),
+        Case((100, 30, 5, 10, Iterator((50.0, 1000.0, -1.0)))),  # the run is over before the last gap is needed
+        invalid(100, 0, 5, 10, [50]),
+    ),
+    groups=(
+        Group("failures", _failing, 8, "Follow the clock from failure to failure; four parts sum to it.", _one_by_one),
+        Group("in a checkpoint", _in_the_checkpoint, 3, "A segment is safe when its checkpoint is finished."),
+        Group("in a restart", _in_the_restart, 4, "A failure in a restart begins the restart anew."),
+        Group("at an end", _at_the_end, 4, "A failure at the very end of a checkpoint loses nothing, and restarts."),
+        Group(
+            "gaps to spare",
+            _never_needed,
+            4,
+            "Take a gap when it is needed and none before: they may never end.",
+            lambda rng: [_never_needed(rng), _never_needed(rng), _never_ending(rng), _never_ending(rng)],
+        ),
+        Group(
+            "no failure",
+            _quiet,
+            6,
+            "Segments and checkpoints alone. There are ceil(work / interval - 1e-9) segments, at least one.",
+            _quiet_ones,
+        ),
+        bad_input(_bad_runs, "Bad input must raise ValueError."),
+    ),
+    slips=SIMULATE_RUN,
+)
+
+ITEMS = (RUN,)
