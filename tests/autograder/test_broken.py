@@ -19,6 +19,7 @@ import pytest
 from autograder.__main__ import main
 
 ITEM = "05-zero-memory"
+USES_IT = "from solutions.ch05.zero import zero_memory\n"
 RIGHT = (Path(__file__).parents[2] / "solutions/ch05/zero.py").read_text(encoding="utf-8")
 HEAD = "def zero_memory(params, stage, ranks, weight_bytes=2.0, gradient_bytes=2.0, optimizer_bytes=12.0):\n"
 GRADED, REFUSED, USAGE = 0, 1, 2
@@ -107,7 +108,7 @@ FILES = {
     "a number for a function": ("a.py", "zero_memory = 16.0\n", GRADED, NONE, "raised TypeError"),
     "missing import": ("a.py", body("return math.ceil(params)"), GRADED, NONE, "raised NameError at line 2"),
     "module that nobody has": ("a.py", "import no_such_thing\n" + RIGHT, GRADED, FULL, "ModuleNotFoundError at line 1"),
-    "the reference": ("a.py", "from solutions.ch05.zero import zero\n", GRADED, NONE, "reference cannot be imported"),
+    "the reference": ("a.py", USES_IT, GRADED, NONE, "reference cannot be imported"),
     "the grader": ("a.py", "from autograder.bank import find\n" + RIGHT, GRADED, FULL, "autograder cannot be imported"),
     "error at import": ("a.py", "x = 1 / 0\n" + RIGHT, GRADED, NONE, "ZeroDivisionError at line 1"),
     "exit at import": ("a.py", "import sys\nsys.exit()\n" + RIGHT, GRADED, NONE, "SystemExit at line 2"),

@@ -56,22 +56,26 @@ class TestBundle:
         root = course(
             tmp_path,
             **{
-                "solutions.__init__": "",
-                "experiments.ch09.explorers": "import math\nfrom . import ring\nfrom rankzero.units import GB",
-                "solutions.ring": "from rankzero import units",
+                "experiments.__init__": "",
+                "experiments.ch09.__init__": "",
+                "experiments.ch09.explorers": "import math\nfrom . import shapes\nfrom solutions import ring",
+                "experiments.ch09.shapes": "from ..ch08 import older",
+                "experiments.ch08.older": "",
+                "solutions.ring": "from rankzero.units import GB",
                 "solutions.other": "import torch",
                 "rankzero.__init__": "",
                 "rankzero.units": "GB = 1e9",
             },
         )
         assert bundle.explorers(root) == ["experiments.ch09.explorers"]
-        names = {"rankzero", "rankzero.units", "solutions", "experiments.ch09.explorers", "solutions.ring"}
+        names = {"rankzero", "rankzero.units", "solutions.ring", "experiments", "experiments.ch09"}
+        names |= {"experiments.ch09.explorers", "experiments.ch09.shapes", "experiments.ch08.older"}
         assert set(bundle.collect(bundle.explorers(root), root)) == names
 
     def test_refuses_what_a_browser_lacks(self, tmp_path):
         """Kills an explorer that works in a notebook and breaks in the page."""
         root = course(
-            tmp_path, **{"experiments.ch09.explorers": "from . import ring", "solutions.ring": "import numpy"}
+            tmp_path, **{"experiments.ch09.explorers": "from solutions import ring", "solutions.ring": "import numpy"}
         )
         with pytest.raises(ValueError, match=r"solutions\.ring runs in the browser and imports numpy"):
             bundle.collect(bundle.explorers(root), root)

@@ -118,7 +118,7 @@ def run(source: str) -> dict:
 
 @pytest.fixture
 def made() -> dict:
-    return run(stubs.lab("topic", MODULE, ALL))
+    return run(stubs.lab("ch01/topic.py", MODULE, ALL))
 
 
 def test_exercises_keep_signature_and_docstring(made):
@@ -158,7 +158,7 @@ def test_what_only_the_answer_needs_goes(made):
 
 
 def test_comments_above_a_constant_stay():
-    assert "#: The largest.\nMOST = 3\n" in stubs.lab("topic", MODULE, ALL)
+    assert "#: The largest.\nMOST = 3\n" in stubs.lab("ch01/topic.py", MODULE, ALL)
 
 
 def test_imports_are_those_that_are_used():
@@ -169,8 +169,8 @@ def test_imports_are_those_that_are_used():
 
 
 def test_the_first_line_says_where_it_comes_from():
-    first, second = stubs.lab("topic", MODULE, ALL).splitlines()[:2]
-    assert first.startswith("# Generated from solutions/topic.py")
+    first, second = stubs.lab("ch01/topic.py", MODULE, ALL).splitlines()[:2]
+    assert first.startswith("# Generated from solutions/ch01/topic.py")
     assert second == '"""A topic.'
 
 
@@ -221,7 +221,7 @@ def test_nothing_is_stale():
 
 
 def test_check_names_what_is_stale(monkeypatch, capsys):
-    monkeypatch.setattr(stubs, "stale", lambda: {ROOT / "labs" / "zero.py": "new text"})
+    monkeypatch.setattr(stubs, "stale", lambda: {ROOT / "labs" / "ch05" / "zero.py": "new text"})
     assert stubs.main(["--check"]) == 1
     assert "labs/ch05/zero.py" in capsys.readouterr().err
 
