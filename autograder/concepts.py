@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.judge import Answered, Mark
-from autograder.sections import CHAPTERS, SECTIONS
+from autograder.sections import SECTIONS
+from rankzero.chapters import CHAPTERS
 
 #: States of a concept, in the order of a learner's page.
 STATES = ("right", "partly", "not yet", "not written", "not judged")
@@ -44,7 +45,8 @@ def reading(section: str, book: str = "") -> Reading:
     Without it, the address is that of the chapter's notebook in the repository, where that is known.
     """
     title = SECTIONS.get(section, "")
-    page, _ = CHAPTERS.get(section.split(".")[0], ("", ""))
+    number = section.partition(".")[0]
+    page = next((chapter.page for chapter in CHAPTERS if str(chapter.number) == number), "")
     if not page:
         return Reading(section, title, "")
     built, notebooks = (book, "") if book else _addresses(CONFIG)

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from autograder import edits
 from autograder.edits import Edit
+from rankzero import chapters
 from rankzero.events import Event
 
 #: Array type codes and item sizes of the tensor types that a case may hold.
@@ -287,12 +288,12 @@ class Build:
     @property
     def home(self) -> str:
         """Its module below ``solutions`` and ``labs``: ``"ch05.zero"``."""
-        return f"{package(self.id)}.{self.module}"
+        return f"{chapters.of_item(self.id).package}.{self.module}"
 
     @property
     def file(self) -> str:
         """Its file below ``solutions`` and ``labs``: ``"ch05/zero.py"``."""
-        return f"{package(self.id)}/{self.module}.py"
+        return f"{chapters.of_item(self.id).package}/{self.module}.py"
 
     def solution(self) -> Any:
         """The reference, from ``solutions``."""
@@ -328,12 +329,6 @@ class Build:
             cases += [group.draw(rng) for _ in range(group.count - len(cases))]
             drawn.append((group, cases))
         return drawn
-
-
-def package(identifier: str) -> str:
-    """The package of an item's chapter, in every room: ``"ch05"`` for ``"05-..."``, ``"ch15"`` for ``"cap-..."``."""
-    number = identifier.partition("-")[0]
-    return f"ch{'15' if number == 'cap' else number}"
 
 
 def _reference(module: str, function: str) -> Any:

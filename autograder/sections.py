@@ -1,23 +1,4 @@
-"""Chapters and sections of the book by number. Generated from the notebooks by tools/sections.py."""
-
-#: A chapter's page and title.
-CHAPTERS = {
-    "1": ("01-first-program", "Your first distributed program"),
-    "2": ("02-point-to-point", "Point-to-point communication"),
-    "3": ("03-collectives", "Collective operations"),
-    "4": ("04-topology", "Topology"),
-    "5": ("05-data-parallel", "Data parallelism, ZeRO and precision"),
-    "6": ("06-tensor-parallel", "Tensor parallelism"),
-    "7": ("07-pipeline-expert", "Pipelines, experts, layouts"),
-    "8": ("08-server", "Anatomy of an inference server"),
-    "9": ("09-kv-cache", "The KV cache"),
-    "10": ("10-scheduling", "Scheduling and CUDA graphs"),
-    "11": ("11-decoding", "Speculative and constrained decoding"),
-    "12": ("12-rl", "Reinforcement learning for language models"),
-    "13": ("13-rlhf", "The RLHF computation"),
-    "14": ("14-rlhf-systems", "RLHF system architecture"),
-    "15": ("15-capstone", "Capstone: plan, run and keep alive a 405B training job"),
-}
+"""Sections of the book by number. Generated from the notebooks by tools/sections.py."""
 
 #: A section's title.
 SECTIONS = {

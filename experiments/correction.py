@@ -10,7 +10,7 @@ class Correction:
     """One claim, and what holds instead.
 
     Attributes:
-        chapter: ``"03"``, or ``"capstone"``.
+        chapter: the beginning of its items' ids: ``"03"``, ``"cap"``.
         claim: what is printed.
         right: what holds.
         because: why, or with which numbers.

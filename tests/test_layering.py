@@ -29,13 +29,14 @@ ARROWS = {
         "autograder.bank",
         "autograder.items",
         "solutions",
+        "rankzero.chapters",
         "rankzero.units",
         "rankzero.hardware",
         "rankzero.models",
         "rankzero.layouts",
         "rankzero.events",
     ),
-    "autograder": ("autograder", "rankzero.world", "rankzero.units", "rankzero.events"),
+    "autograder": ("autograder", "rankzero.chapters", "rankzero.world", "rankzero.units", "rankzero.events"),
 }
 
 #: Modules of solutions that touch tensors say so at their top; every other one runs in a browser.

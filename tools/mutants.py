@@ -30,7 +30,7 @@ from typing import Any
 
 from autograder import bank, compare, judge, trusted
 from autograder.exam import Exam
-from autograder.items import Build, Case, package
+from autograder.items import Build, Case
 from autograder.outcome import Outcome
 
 PLAIN = ("call", "calls")
@@ -178,7 +178,7 @@ def short(node: ast.AST) -> str:
 def program(item: Build, code: types.CodeType) -> Any:
     """The function of the item out of a changed module."""
     module = types.ModuleType(f"solutions.{item.home}")
-    module.__package__ = f"solutions.{package(item.id)}"
+    module.__package__ = module.__name__.rpartition(".")[0]
     exec(code, module.__dict__)
     return getattr(module, item.function)
 

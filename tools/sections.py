@@ -1,7 +1,8 @@
-"""Generate the titles of the book's sections for reports: ``python -m tools.sections [--check]``.
+"""Generate what names chapters and sections: ``python -m tools.sections [--check]``.
 
-A report names the section to read, and must do so where there is no book beside the grader. The headings of the
-notebooks are the one source; ``autograder/sections.py`` is written from them.
+The chapters stand in :mod:`rankzero.chapters`; the headings of the notebooks are the one source of sections. From them
+come ``autograder/sections.py`` (a report names the section to read, also where there is no book beside the grader),
+``_toc.yml``, and the table of the opening page.
 """
 
 from __future__ import annotations
@@ -12,58 +13,86 @@ import re
 import sys
 from pathlib import Path
 
+from rankzero.chapters import CHAPTERS, PARTS
 from tools.common import BOOK, ROOT, fail, say
 
-TARGET = ROOT / "autograder" / "sections.py"
-TEMPLATE = '''"""Chapters and sections of the book by number. Generated from the notebooks by tools/sections.py."""
-
-#: A chapter's page and title.
-CHAPTERS = {{
-{chapters}}}
+SECTIONS = '''"""Sections of the book by number. Generated from the notebooks by tools/sections.py."""
 
 #: A section's title.
 SECTIONS = {{
 {sections}}}
 '''
-_CHAPTER = re.compile(r"^# (\d+)\. (.+)$", re.MULTILINE)
+TOC = """# Generated from rankzero/chapters.py by tools/sections.py.
+format: jb-book
+root: book/intro
+parts:
+{parts}  - caption: "For instructors"
+    chapters:
+      - file: book/instructors
+"""
+HEADER = "| part | what you will be able to do | chapters |\n| --- | --- | --- |\n"
 _SECTION = re.compile(r"^## (\d+\.\d+) (.+)$", re.MULTILINE)
+_TABLE = re.compile(re.escape(HEADER) + r"(?:\|.*\n)*")
 
 
-def headings(book: Path = BOOK) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
-    """Chapters (number to page and title) and sections (number to title), in the order of the book."""
-    chapters: dict[str, tuple[str, str]] = {}
+def headings(book: Path = BOOK) -> dict[str, str]:
+    """The titles of the sections by number, in the order of the book."""
     sections: dict[str, str] = {}
-    for path in sorted(book.glob("*.ipynb")):
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for chapter in CHAPTERS:
+        cells = json.loads((book / f"{chapter.page}.ipynb").read_text(encoding="utf-8"))["cells"]
         text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-        chapters |= {number: (path.stem, title.strip()) for number, title in _CHAPTER.findall(text)}
         sections |= {number: title.strip() for number, title in _SECTION.findall(text)}
-    return chapters, sections
+    return sections
 
 
 def module(book: Path = BOOK) -> str:
     """The source of ``autograder/sections.py``."""
-    chapters, sections = headings(book)
+    titles = [f'    "{number}": {json.dumps(title, ensure_ascii=False)},\n' for number, title in headings(book).items()]
+    return SECTIONS.format(sections="".join(titles))
 
-    def text(thing: str) -> str:
-        return json.dumps(thing, ensure_ascii=False)
 
-    pages = [f"    {text(number)}: ({text(page)}, {text(title)}),\n" for number, (page, title) in chapters.items()]
-    titles = [f"    {text(number)}: {text(title)},\n" for number, title in sections.items()]
-    return TEMPLATE.format(chapters="".join(pages), sections="".join(titles))
+def contents() -> str:
+    """The text of ``_toc.yml``."""
+    parts = ""
+    for part in PARTS:
+        pages = "".join(f"      - file: book/{chapter.page}\n" for chapter in CHAPTERS if chapter.part == part)
+        parts += f'  - caption: "{part}"\n    chapters:\n{pages}'
+    return TOC.format(parts=parts)
+
+
+def opening(text: str) -> str:
+    """The opening page with its table of chapters written anew."""
+    rows = ""
+    for part, use in PARTS.items():
+        chapters = [chapter for chapter in CHAPTERS if chapter.part == part]
+        rows += f"| {part} | {use} | {', '.join(f'[{c.number}. {c.title}]({c.page}.ipynb)' for c in chapters)} |\n"
+    return _TABLE.sub(lambda _: HEADER + rows, text)
+
+
+def wanted(root: Path = ROOT) -> dict[Path, str]:
+    """Every generated file and what it should be."""
+    intro = root / "book" / "intro.md"
+    return {
+        root / "autograder" / "sections.py": module(root / "book"),
+        root / "_toc.yml": contents(),
+        intro: opening(intro.read_text(encoding="utf-8")),
+    }
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the table, or with ``--check`` only say (status 1) that it is stale."""
+    """Write the files, or with ``--check`` only say (status 1) which are stale."""
     parser = argparse.ArgumentParser(prog="python -m tools.sections", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when the table is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when a file is stale")
     arguments = parser.parse_args(argv)
-    stale = not TARGET.exists() or TARGET.read_text(encoding="utf-8") != module()
+    files = wanted(ROOT).items()
+    stale = {path: text for path, text in files if not path.exists() or path.read_text(encoding="utf-8") != text}
+    names = ", ".join(path.relative_to(ROOT).as_posix() for path in stale)
     if stale and arguments.check:
-        return fail("stale (python -m tools.sections): autograder/sections.py")
+        return fail(f"stale (python -m tools.sections): {names}")
+    for path, text in stale.items():
+        path.write_text(text, encoding="utf-8")
     if stale:
-        TARGET.write_text(module(), encoding="utf-8")
-        say(f"written: {TARGET.relative_to(ROOT)}")
+        say(f"written: {names}")
     return 0
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 
-from autograder.items import Build, Item, Milestone, package
+from autograder.items import Build, Item, Milestone
+from rankzero import chapters
 
-#: The chapters' packages in the order of the book; the last is the capstone's.
-CHAPTERS = tuple(f"ch{number:02}" for number in range(1, 16))
+#: The chapters' packages, in the order of the book.
+CHAPTERS = tuple(chapter.package for chapter in chapters.CHAPTERS)
 
 
 def of_chapter(chapter: str) -> tuple[Item, ...]:
@@ -36,14 +37,22 @@ def find(identifier: str) -> Item:
     Raises:
         KeyError: there is none; the message lists ids that look alike.
     """
-    chapter = package(identifier)
-    for item in of_chapter(chapter) if chapter in CHAPTERS else ():
+    for item in _neighbours(identifier):
         if item.id == identifier:
             return item
     import difflib
 
     near = difflib.get_close_matches(identifier, [item.id for item in items()], n=3)
     raise KeyError(f"no item {identifier!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+
+
+def _neighbours(identifier: str) -> tuple[Item, ...]:
+    """The items of the chapter that an id belongs to, where its bank is there; else none."""
+    try:
+        chapter = chapters.of_item(identifier).package
+    except KeyError:
+        return ()
+    return of_chapter(chapter) if chapter in CHAPTERS else ()
 
 
 def find_function(name: str) -> Build:

@@ -71,7 +71,7 @@ def _shape() -> tuple[Correction, ...]:
     heads, groups = _layer(_full_heads()), _layer(LLAMA3_405B.parameters)
     return (
         Correction(
-            "capstone",
+            "cap",
             'The "actual configuration" is micro-batch 1, accumulation 4, 512 sequences, 4M tokens.',
             f"{_ROW.batch_per_dp} sequences on each of {_ROW.dp} replicas: {_ROW.batch_per_dp * _ROW.dp:,} sequences, "
             f"{_ROW.tokens_per_step / 1e6:.2f}M tokens.",
@@ -80,7 +80,7 @@ def _shape() -> tuple[Correction, ...]:
             f"{PAPER}, table 4 and section 3.4.1",
         ),
         Correction(
-            "capstone",
+            "cap",
             "Attention has 4 h^2 parameters, a layer 3.69 billion, a GPU 7.38 GB of weights.",
             f"With grouped queries it has 2 h^2 + 2 h K: a layer has {groups / billion:.4f} billion, and a GPU of an "
             f"inner stage holds {_weights() / GB:.2f} GB.",
@@ -89,7 +89,7 @@ def _shape() -> tuple[Correction, ...]:
             f"{PAPER}, table 3",
         ),
         Correction(
-            "capstone",
+            "cap",
             "With sequences of 131,072 there are 4 data-parallel ranks.",
             f"There are {STAGES[2].dp}.",
             f"{STAGES[2].tp} x {STAGES[2].cp} x {STAGES[2].pp} x {STAGES[2].dp} = {STAGES[2].ranks:,} GPUs; with "
@@ -97,7 +97,7 @@ def _shape() -> tuple[Correction, ...]:
             f"{PAPER}, table 4",
         ),
         Correction(
-            "capstone",
+            "cap",
             "The dimensions are ordered TP, PP, CP, DP; pipeline stages talk over NVLink; the network is InfiniBand.",
             f"TP, CP, PP, DP from the inside out; stages lie on different nodes; the network is Ethernet (RoCE), "
             f"{NETWORK / Gbit:.0f} Gb/s per GPU.",
@@ -106,7 +106,7 @@ def _shape() -> tuple[Correction, ...]:
             f"{PAPER}, sections 3.3.1 and 3.3.2",
         ),
         Correction(
-            "capstone",
+            "cap",
             "400 TFLOP/s per GPU are an MFU of 41 %.",
             f"They are {_ROW.flops_per_gpu / H100_SXM.peak_bf16:.1%}.",
             f"{_ROW.flops_per_gpu / TFLOP:.0f} of {H100_SXM.peak_bf16 / TFLOP:g} dense. The printed rates are rounded "
@@ -128,7 +128,7 @@ def _budget() -> tuple[Correction, ...]:
     gpt3 = 2048 / (6 * GPT3_175B.hidden)
     return (
         Correction(
-            "capstone",
+            "cap",
             "The run took 54 days, at an MFU of 48 %.",
             f"{WINDOW / day:.0f} days are the window in which failures were counted. The GPU-hours make {days:.1f} "
             f"days of {_ROW.gpus:,} GPUs, at {six / (GPU_HOURS * hour * H100_SXM.peak_bf16):.1%} from end to end.",
@@ -137,7 +137,7 @@ def _budget() -> tuple[Correction, ...]:
             f"{CARD}; {PAPER}, section 3.3.4",
         ),
         Correction(
-            "capstone",
+            "cap",
             "The best number of tokens is 0.29 C^0.53, which gives 16.55 trillion.",
             f"As printed it gives {law / trillion:.1f} trillion at C = {BUDGET_FLOP:.2g}.",
             f"The exponent is rounded. {math.log(16.55e12 / 0.29) / math.log(BUDGET_FLOP):.4f} reproduces the text; "
@@ -145,7 +145,7 @@ def _budget() -> tuple[Correction, ...]:
             f"{PAPER}, section 3.2.1",
         ),
         Correction(
-            "capstone",
+            "cap",
             "Twenty tokens per parameter is a law.",
             f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, without the cost of "
             "inference.",
@@ -154,7 +154,7 @@ def _budget() -> tuple[Correction, ...]:
             _HOFFMANN,
         ),
         Correction(
-            "capstone",
+            "cap",
             "Large models lie on the line of twenty tokens per parameter.",
             f"Plot the tokens that they saw: GPT-3 has {GPT3.tokens_per_parameter:.2f}, Llama 3.1 405B "
             f"{TOKENS / model.parameters:.1f}.",
@@ -162,7 +162,7 @@ def _budget() -> tuple[Correction, ...]:
             GPT3.source,
         ),
         Correction(
-            "capstone",
+            "cap",
             "Attention can be left out for long sequences.",
             f"For short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer "
             f"with four-fold feed-forward and full heads at {STAGES[0].sequence:,}, and {long:.0%} at "
@@ -173,7 +173,7 @@ def _budget() -> tuple[Correction, ...]:
             _KAPLAN,
         ),
         Correction(
-            "capstone",
+            "cap",
             "The FLOP per token contain s^2.",
             "Per token attention costs 4 s d forward; s^2 belongs to a sequence.",
             f"For GPT-3 that is {gpt3:.1%} of its layer's 24 h^2; with s^2 it would be "
@@ -181,7 +181,7 @@ def _budget() -> tuple[Correction, ...]:
             _KAPLAN,
         ),
         Correction(
-            "capstone",
+            "cap",
             "An MFU of 40 to 50 % is good and 60 % excellent.",
             f"It depends on machine and scale: {STAGES[2].mfu:.0%} to {STAGES[0].mfu:.0%} is what was published for "
             f"{STAGES[0].gpus:,} to {_ROW.gpus:,} H100.",
@@ -189,7 +189,7 @@ def _budget() -> tuple[Correction, ...]:
             f"{PAPER}, table 4; {_PALM}",
         ),
         Correction(
-            "capstone",
+            "cap",
             "Llama 3.1 405B took four times the compute of GPT-4.",
             f"Uncertain: GPT-4's compute is not published. By an outside estimate of 2.1e25 FLOP it is "
             f"{BUDGET_FLOP / 2.1e25:.1f} times.",
@@ -205,7 +205,7 @@ def _layout() -> tuple[Correction, ...]:
     sent = traffic_per_gpu(LLAMA3_405B, _ROW.tp, _ROW.cp, _ROW.pp, _ROW.dp, micro, _ROW.sequence)["dp"]
     return (
         Correction(
-            "capstone",
+            "cap",
             "The bubble is 375 %, or 187.5 % with two chunks, and the paper reports 18 to 20 %.",
             f"With {micro} micro-batches the overhead is {(stages - 1) / micro:.2%} over the number of chunks: "
             f"{(stages - 1) / (8 * micro):.1%} with 8.",
@@ -214,7 +214,7 @@ def _layout() -> tuple[Correction, ...]:
             f"{PAPER}, section 3.3.2",
         ),
         Correction(
-            "capstone",
+            "cap",
             "The data-parallel all-reduce of a step moves 14.65, 7.27 or 14.63 GB.",
             f"A GPU sends {sent / GB:.2f} GB, in {sent / NETWORK:.3f} s over its port.",
             f"Gradients are reduce-scattered in fp32 and weights all-gathered in bf16: {_ROW.dp - 1}/{_ROW.dp} of 6 "
@@ -236,14 +236,14 @@ def _failures() -> tuple[Correction, ...]:
     shared = checkpoint_write_time(70e9, 14, 64, 10 * GB, 10 * GB)
     return (
         Correction(
-            "capstone",
+            "cap",
             "Faulty GPUs caused 30.1 % of the interruptions, GPUs in all 58.7 %.",
             f"{CAUSES[0].count / UNEXPECTED:.1%} and {gpu / UNEXPECTED:.1%}.",
             f"{CAUSES[0].count} and {gpu} of {UNEXPECTED}. The first is a misprint in the table, the second its sum.",
             f"{PAPER}, table 5",
         ),
         Correction(
-            "capstone",
+            "cap",
             "N writers write at N times 10 GB/s.",
             f"The storage is shared: 980 GB at 10 GB/s in all take {shared:.0f} s, however many write.",
             f"64 writers with a storage each would take {shared / 64:.1f} s. Llama 3.1 405B's storage sustained "
@@ -251,14 +251,14 @@ def _failures() -> tuple[Correction, ...]:
             f"{PAPER}, section 3.3.1",
         ),
         Correction(
-            "capstone",
+            "cap",
             "A checkpoint must hold the bf16 weights.",
             "They are a cast of the fp32 master copy: master and two moments, 12 bytes a parameter, suffice.",
             f"For 70 billion parameters {70e9 * 12 / GB:.0f} GB instead of {70e9 * 14 / GB:.0f} GB.",
             _ZERO,
         ),
         Correction(
-            "capstone",
+            "cap",
             "An MTBF of 24 hours is realistic for a large cluster.",
             f"{_ROW.gpus:,} GPUs had one unexpected interruption every {_MTBF / hour:.2f} h.",
             f"{UNEXPECTED} in {WINDOW / day:.0f} days: a GPU fails once in {_MTBF * _ROW.gpus / (365.25 * day):.1f} "
@@ -266,7 +266,7 @@ def _failures() -> tuple[Correction, ...]:
             f"{PAPER}, section 3.3.4",
         ),
         Correction(
-            "capstone",
+            "cap",
             "At the best interval checkpoints cost 2.4 %.",
             f"That is the writing. As much again is lost to rework, and restarts come on top: {waste:.2%} of the "
             "wall-clock.",
@@ -275,7 +275,7 @@ def _failures() -> tuple[Correction, ...]:
             _DALY,
         ),
         Correction(
-            "capstone",
+            "cap",
             "The best interval is sqrt(2 C M).",
             "While C is much smaller than M.",
             f"With C = 30 min and M = 1 h it gives {rare:.0f} min, the MTBF itself; the exact optimum is {often:.1f} "
@@ -283,7 +283,7 @@ def _failures() -> tuple[Correction, ...]:
             f"Young (1974), doi:10.1145/361147.361115; {_DALY}",
         ),
         Correction(
-            "capstone",
+            "cap",
             "At $618 a crash and a crash a day, a month wastes 30 times that.",
             f"It wastes ${waste * bill:,.0f} of ${bill:,.0f}: the writing costs as much again.",
             f"A failure costs ${failure_cost(best, stall, mtbf, restart, 512, 2):,.0f} (512 GPUs at 2 dollars an "
@@ -291,7 +291,7 @@ def _failures() -> tuple[Correction, ...]:
             _DALY,
         ),
         Correction(
-            "capstone",
+            "cap",
             "16,384 GPUs of 700 W take 21,233,448 kWh in 77 days.",
             f"{run_bill(_ROW.gpus, 77 * day, 2, 0.7, 1, 0.05)['kwh']:,.0f} kWh, "
             f"${run_bill(_ROW.gpus, 77 * day, 2, 0.7, 1, 0.05)['electricity_dollars']:,.0f} at 5 cents.",

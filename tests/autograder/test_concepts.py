@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 import toy_bank as toys
 
 from autograder import bank, concepts
 from autograder.concepts import Concept, anchor, reading
 from autograder.judge import Answered, Mark
-from autograder.sections import CHAPTERS, SECTIONS
+from autograder.sections import SECTIONS
+from rankzero.chapters import CHAPTERS
 from tools import sections as generator
+from tools.common import ROOT
 
 
 def mark(item, state: str, public=(), hidden=(), slip="") -> Mark:
@@ -21,24 +26,41 @@ def mark(item, state: str, public=(), hidden=(), slip="") -> Mark:
 
 def test_titles_are_those_of_the_notebooks():
     """Kills: a title that was changed in the book and not in what reports say."""
-    assert generator.TARGET.read_text(encoding="utf-8") == generator.module(), "run python -m tools.sections"
+    for path, text in generator.wanted().items():
+        assert path.read_text(encoding="utf-8") == text, "run python -m tools.sections"
+
+
+def test_a_chapter_is_called_as_its_page():
+    for chapter in CHAPTERS:
+        page = json.loads((ROOT / "book" / f"{chapter.page}.ipynb").read_text(encoding="utf-8"))
+        assert "".join(page["cells"][0]["source"]).startswith(f"# {chapter.number}. {chapter.title}\n")
+
+
+def test_every_page_with_a_number_is_a_chapter():
+    assert [path.stem for path in sorted((ROOT / "book").glob("*.ipynb"))] == [chapter.page for chapter in CHAPTERS]
 
 
 def test_the_generator_says_what_is_stale(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(generator, "TARGET", tmp_path / "sections.py")
-    assert generator.main(["--check"]) == 1
-    assert "stale" in capsys.readouterr().err
+    shutil.copytree(ROOT / "book", tmp_path / "book", ignore=shutil.ignore_patterns("_static"))
+    (tmp_path / "autograder").mkdir()
+    intro = tmp_path / "book" / "intro.md"
+    before = intro.read_text(encoding="utf-8")
+    intro.write_text(before.replace("[4. Topology](04-topology.ipynb)", "[4. Nets](nets.ipynb)"), encoding="utf-8")
     monkeypatch.setattr(generator, "ROOT", tmp_path)
+    assert generator.main(["--check"]) == 1
+    assert "autograder/sections.py, _toc.yml, book/intro.md" in capsys.readouterr().err
     assert generator.main([]) == 0
     assert generator.main(["--check"]) == 0
+    assert intro.read_text(encoding="utf-8") == before
+    assert (tmp_path / "_toc.yml").read_text() == (ROOT / "_toc.yml").read_text()
     made: dict = {}
-    exec(generator.TARGET.read_text(encoding="utf-8"), made)
-    assert (made["SECTIONS"], made["CHAPTERS"]) == (SECTIONS, CHAPTERS)
+    exec((tmp_path / "autograder" / "sections.py").read_text(encoding="utf-8"), made)
+    assert made["SECTIONS"] == SECTIONS
 
 
 def test_every_item_stands_in_a_section_of_the_book():
     assert [item.id for item in bank.items() if item.section not in SECTIONS] == []
-    assert {section.split(".")[0] for section in SECTIONS} == set(CHAPTERS)
+    assert {section.split(".")[0] for section in SECTIONS} == {str(chapter.number) for chapter in CHAPTERS}
 
 
 def test_headings_are_named_as_the_built_pages_name_them():

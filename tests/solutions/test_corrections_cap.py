@@ -58,7 +58,7 @@ def test_the_corrections_of_the_page_in_its_order():
     claims = [correction.claim for correction in CORRECTIONS]
     assert len(claims) == len(SHOWN)
     assert all(key in claim for claim, (key, _) in zip(claims, SHOWN, strict=True))
-    assert {correction.chapter for correction in CORRECTIONS} == {"capstone"}
+    assert {correction.chapter for correction in CORRECTIONS} == {"cap"}
 
 
 @pytest.mark.parametrize("place", range(len(SHOWN)))
