@@ -3,7 +3,8 @@
 ``labs/chNN/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are written from
 ``solutions/chNN/*.py``, where every signature and docstring stands once. An exercise keeps both and raises
 NotImplementedError; a debug exercise gets the wrong program of the bank. Other public definitions stay whole, and
-private ones where something that stays needs them. Writing overwrites what was filled in.
+private ones where something that stays needs them. Writing overwrites what was filled in. ``labs/README.md`` gets its
+list of exercises.
 """
 
 from __future__ import annotations
@@ -21,9 +22,15 @@ import nbformat
 
 from autograder import bank
 from autograder.items import Build, Debug
+from rankzero import chapters
+from rankzero.chapters import CHAPTERS
 from tools.common import ROOT, fail, say
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
+
+#: Where the list of exercises begins in ``labs/README.md``, and the head of a chapter's table.
+LIST = "## What there is to write\n"
+TABLE = "| section | exercise | file |\n| --- | --- | --- |\n"
 
 #: Groups of imports, in their order.
 FUTURE, STANDARD, OTHERS, RUNTIME, HERE = range(5)
@@ -217,6 +224,22 @@ def _neighbours(file: str, source: str) -> set[str]:
     return own | {f"{n.module.replace('.', '/')}.py" for n in relative if n.level == 2 and n.module}
 
 
+def readme(text: str) -> str:
+    """``labs/README.md`` with its list of exercises written anew, chapter by chapter."""
+    milestones = [milestone.item for milestone in bank.milestones()]
+    lists = ""
+    for chapter in CHAPTERS:
+        items = [item for item in (*bank.builds(), *milestones) if chapters.of_item(item.id) == chapter]
+        lists += f"\n### {chapter.number}. {chapter.title}\n\n{TABLE}"
+        lists += "".join(f"| {item.section} | {_task(item)} | `{item.file}` |\n" for item in items)
+    return text.partition(LIST)[0] + LIST + lists
+
+
+def _task(item: Build) -> str:
+    does = "mend" if isinstance(item, Debug) else "write"
+    return f"{does} `{item.function}`{' (optional)' if item.bonus else ''}"
+
+
 def notebook(text: str, root: Path = ROOT) -> str:
     """The notebook ``text`` (JSON) with its exercise cells written."""
     page = nbformat.reads(text, as_version=4)
@@ -232,6 +255,7 @@ def notebook(text: str, root: Path = ROOT) -> str:
 def stale(root: Path = ROOT) -> Mapping[Path, str | None]:
     """The files that differ from what they should be, with what they should be (None: gone)."""
     wanted: dict[Path, str | None] = dict(labs(root))
+    wanted[root / "labs" / "README.md"] = readme((root / "labs" / "README.md").read_text(encoding="utf-8"))
     for path in sorted((root / "book").glob("*.ipynb")):
         wanted[path] = notebook(path.read_text(encoding="utf-8"), root)
     for path in (root / "labs").rglob("*.py"):

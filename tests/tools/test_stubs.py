@@ -216,6 +216,15 @@ def test_only_exercise_cells_of_a_notebook_change(monkeypatch):
     assert stubs.notebook(stubs.notebook(text)) == stubs.notebook(text)
 
 
+def test_the_list_of_exercises_names_them_all_and_keeps_the_text_above():
+    text = stubs.readme(f"# Labs\n\n{stubs.LIST}old\n")
+    assert text.startswith(f"# Labs\n\n{stubs.LIST}\n### 1. ")
+    assert stubs.readme(text) == text
+    assert [item.id for item in bank.builds() if f"`{item.function}`" not in text] == []
+    assert "old" not in text
+    assert "| 5.7 | write `zero_memory` | `ch05/zero.py` |\n" in text
+
+
 def test_nothing_is_stale():
     assert stubs.stale() == {}, "run make stubs"
 
