@@ -13,6 +13,7 @@ import pytest
 
 from autograder import bank, closure, sandbox
 from autograder.__main__ import main
+from autograder.items import Build, Choice, Order, Question
 from tests.autograder.a_class import written_key
 
 ROOT = Path(__file__).parents[2]
@@ -214,6 +215,28 @@ def test_list_names_every_item(capsys):
     assert {"build", "debug", "derive"} <= {row["kind"] for row in rows}
     assert main(["list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(rows)
+
+
+def test_slips_shows_the_sentence_beside_the_edit(capsys):
+    assert main(["slips", "03-ring-all-reduce-time"]) == 0
+    shown = capsys.readouterr().out
+    item = bank.find("03-ring-all-reduce-time")
+    assert [slip.sentence for slip in item.slips if slip.sentence not in shown] == []
+    changes = [line.strip() for slip in item.slips for _, new in slip.changes for line in new.splitlines()]
+    assert changes
+    assert [line for line in changes if line not in shown] == []
+
+
+@pytest.mark.parametrize("kind", [Build, Question, Choice, Order])
+def test_slips_shows_items_of_every_kind(kind, capsys):
+    item = next(item for item in bank.items() if isinstance(item, kind))
+    assert main(["slips", item.id]) == 0
+    assert bool(capsys.readouterr().out) == (kind is not Order)
+
+
+def test_slips_of_an_item_that_is_not_there(capsys):
+    assert main(["slips", "05-zero-memori"]) == 2
+    assert "did you mean 05-zero-memory" in capsys.readouterr().err
 
 
 def test_probe_says_what_this_host_isolates(capsys):
