@@ -88,6 +88,19 @@ def test_arrows(room):
         assert {other for other in ours if not allowed(other, arrows) and other not in ways} == set(), name
 
 
+def chapter_of(name: str) -> int:
+    """The number of the chapter in a module's name; 0 where there is none."""
+    found = re.search(r"\.ch(\d\d)(\.|$)", name)
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("room", ["solutions", "labs", "experiments", "autograder.bank", "demos"])
+def test_a_chapter_uses_itself_and_earlier_ones(room):
+    for name, file in modules(room):
+        if chapter := chapter_of(name):
+            assert [other for other in imports(name, file) if chapter_of(other) > chapter] == [], name
+
+
 @pytest.mark.parametrize("room", ["solutions", "labs", "experiments"])
 def test_relative_imports(room):
     """Modules of one room import each other relatively, so that the generated labs import labs."""

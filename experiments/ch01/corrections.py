@@ -8,7 +8,6 @@ from rankzero.units import GB, PFLOP, TFLOP, billion, day, format_bytes, hour, m
 from solutions.ch01.scale import minimum_ranks, training_flops_per_token, training_time
 from solutions.ch01.scaling import amdahl_speedup, scaling_efficiency
 from solutions.ch01.sharding import shard_indices
-from solutions.ch05.zero import zero_memory
 
 from ..correction import Correction
 from .launching import VARIABLES
@@ -74,9 +73,9 @@ def _memory() -> tuple[Correction, ...]:
     """What has to be stored."""
     size, ranks = GPT3.parameters, 8
     parts = {"bf16 weight": 2, "bf16 gradient": 2, "fp32 copy of the weight": 4, "fp32 moments": 8}
-    whole, without = (zero_memory(size, 0, 1, 2, 2, states) for states in (12, 8))
+    whole, without = (size * (2 + 2 + states) for states in (12, 8))
     devices = [minimum_ranks(size, A100_SXM.memory, total / size) for total in (whole, without)]
-    copied, sharded = (zero_memory(70 * billion, stage, ranks) for stage in (0, 3))
+    copied, sharded = (70 * billion * 16 / share for share in (1, ranks))
     return (
         Correction(
             "01",

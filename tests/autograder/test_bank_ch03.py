@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder import compare, trusted
+from autograder.bank import rules
 from autograder.bank.ch03 import items as bank
-from autograder.bank.ch03 import rules
 from autograder.items import Build, Case, Choice, Tensor
 from rankzero import world
 from rankzero.events import Event

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least
-from autograder.bank.ch03 import rules
+from autograder.bank import least, rules
 from autograder.items import Build, Case, Debug, Group, Slip
 
 

@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch02 import rules
-from autograder.bank.ch03.rings import vector
-from autograder.bank.ch03.rules import every, only_messages
 from autograder.bank.refusals import bad_input
+from autograder.bank.rules import every, only_messages
+from autograder.bank.vectors import vector
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 

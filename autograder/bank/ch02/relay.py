@@ -11,7 +11,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch02 import rules
-from autograder.bank.ch03.rules import every, only_messages
+from autograder.bank.rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip
 
 

@@ -9,8 +9,8 @@ from random import Random
 
 from autograder.bank import least
 from autograder.bank.ch02 import rules
-from autograder.bank.ch03.rings import alike
-from autograder.bank.ch03.rules import every, no_barrier, only_messages
+from autograder.bank.rules import every, no_barrier, only_messages
+from autograder.bank.vectors import alike
 from autograder.items import Case, Debug, Group, Slip, Tensor
 
 # --- debug_swap

@@ -13,7 +13,7 @@ from random import Random
 
 from autograder.bank import least
 from autograder.bank.ch02 import rules
-from autograder.bank.ch03.rules import every, only_messages
+from autograder.bank.rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 

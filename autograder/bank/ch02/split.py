@@ -15,7 +15,7 @@ from typing import Any
 
 from autograder.bank import least
 from autograder.bank.ch02 import rules
-from autograder.bank.ch03.rules import every
+from autograder.bank.rules import every
 from autograder.items import Build, Case, Group, Slip, Stage, Tensor
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least
-from autograder.bank.ch03 import rules
-from autograder.bank.ch03.rings import alike, few_elements, few_elements_of_each, long_tensors, uneven, vector
+from autograder.bank import least, rules
+from autograder.bank.ch03.rings import few_elements, few_elements_of_each, long_tensors, uneven
 from autograder.bank.refusals import bad_input
+from autograder.bank.vectors import alike, vector
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 # --- ring_all_reduce

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least
-from autograder.bank.ch03 import rules
+from autograder.bank import least, rules
 from autograder.items import Case, Debug, Group, Slip, Tensor
 
 # --- debug_dtype

@@ -10,21 +10,9 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank import least
-from autograder.bank.ch03 import rules
+from autograder.bank import least, rules
+from autograder.bank.vectors import alike, vector
 from autograder.items import Build, Case, Group, Slip, Tensor
-
-
-def vector(rng: Random, count: int, dtype: str = "float32") -> Tensor:
-    """``count`` random numbers: integers from -1000 to 1000, floats from -1 to 1."""
-    if dtype == "int64":
-        return Tensor.of([rng.randint(-1000, 1000) for _ in range(count)], dtype)
-    return Tensor.of([rng.uniform(-1, 1) for _ in range(count)], dtype)
-
-
-def alike(rng: Random, ranks: int, count: int, dtype: str = "float32") -> Case:
-    """One tensor of ``count`` elements on every rank."""
-    return Case(args=tuple((vector(rng, count, dtype),) for _ in range(ranks)))
 
 
 def uneven(rng: Random, ranks: int) -> int:

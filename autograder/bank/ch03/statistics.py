@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from autograder.bank import least
-from autograder.bank.ch03 import rules
-from autograder.bank.ch03.rings import vector
+from autograder.bank import least, rules
+from autograder.bank.vectors import vector
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 

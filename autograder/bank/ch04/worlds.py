@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from autograder.bank import least
-from autograder.bank.ch03 import rules
+from autograder.bank import least, rules
 from autograder.bank.ch04 import rules as ch04_rules
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from random import Random
 
 from autograder.bank import least
-from autograder.bank.ch03.rules import every
 from autograder.bank.ch07 import rules
 from autograder.bank.ch07.draws import numbers
+from autograder.bank.rules import every
 from autograder.items import Build, Case, Group, Slip, Stage, Tensor
 
 # --- expert_parallel_forward

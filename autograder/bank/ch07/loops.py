@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 from autograder.bank import least
-from autograder.bank.ch03.rules import every
 from autograder.bank.ch07 import rules
 from autograder.bank.ch07.draws import linear, numbers
+from autograder.bank.rules import every
 from autograder.items import Case, Debug, Group, Slip
 
 # --- debug_blocking

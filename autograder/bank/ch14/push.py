@@ -11,9 +11,9 @@ from random import Random
 from typing import Any
 
 from autograder.bank import least
-from autograder.bank.ch03.rules import every
 from autograder.bank.ch14 import wrong_pushes as wrong
 from autograder.bank.refusals import UNCHECKED, bad_input
+from autograder.bank.rules import every
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
 from rankzero.events import Event
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from autograder.bank.ch03.rules import every, only_messages
 from autograder.bank.ch14 import wrong_reshards as wrong
 from autograder.bank.refusals import UNCHECKED, bad_input
+from autograder.bank.rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip, Tensor, invalid
 from rankzero.events import Event
 

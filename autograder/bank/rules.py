@@ -1,4 +1,4 @@
-"""Chapter 03: what a run must keep to besides its values: which operations, how many messages, how many bytes.
+"""What a run of a world must keep to besides its values: which operations, how many messages, how many bytes.
 
 A rule sees the case, each rank's value and the events of all ranks; it returns a sentence or None.
 """
