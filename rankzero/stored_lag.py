@@ -1,4 +1,4 @@
-"""Runs that take minutes, stored: ``python -m demos.async_rlhf --store`` writes this file.
+"""Runs that take minutes, stored: ``python -m demos async_rlhf --store`` writes this file.
 
 A row is (lag in versions, correction, seed, mean verdict of the judge and mean share of effective samples over the last
 ten of 60 steps).

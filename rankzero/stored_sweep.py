@@ -1,4 +1,4 @@
-"""Runs that take minutes, stored: ``python -m demos.reward_hacking --store`` writes this file.
+"""Runs that take minutes, stored: ``python -m demos reward_hacking --store`` writes this file.
 
 A row is (beta, seed, iteration, score of the reward model in deviations of the reference, judge, nats from the
 reference per response, the best-scored response).

@@ -244,7 +244,7 @@ def sweep(
 
 def stored_text(priced: Runs, grouped: Runs) -> str:
     """Sweeps of PPO and of GRPO as the source of :mod:`rankzero.stored_sweep`."""
-    return f'''"""Runs that take minutes, stored: ``python -m demos.reward_hacking --store`` writes this file.
+    return f'''"""Runs that take minutes, stored: ``python -m demos reward_hacking --store`` writes this file.
 
 A row is (beta, seed, iteration, score of the reward model in deviations of the reference, judge, nats from the
 reference per response, the best-scored response).

@@ -184,7 +184,7 @@ def stored_text(rows: Iterable[Row]) -> str:
     lines = "".join(
         f'    ({lag}, "{how}", {seed}, {judge:.3f}, {share:.3f}),\n' for lag, how, seed, judge, share in rows
     )
-    return f'''"""Runs that take minutes, stored: ``python -m demos.async_rlhf --store`` writes this file.
+    return f'''"""Runs that take minutes, stored: ``python -m demos async_rlhf --store`` writes this file.
 
 A row is (lag in versions, correction, seed, mean verdict of the judge and mean share of effective samples over the last
 ten of {STEPS} steps).

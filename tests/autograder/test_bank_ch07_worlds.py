@@ -185,7 +185,9 @@ def test_idle_time_is_never_called_by_half_a_name():
         *ROOT.glob("solutions/ch07/*.py"),
         *ROOT.glob("autograder/bank/ch07/*.py"),
     ]
-    files += [ROOT / "demos" / f"{name}.py" for name in ("pipeline_chart", "pipeline_train", "bubble_sweep", "advisor")]
+    files += [
+        ROOT / "demos/ch07" / f"{name}.py" for name in ("pipeline_chart", "pipeline_train", "bubble_sweep", "advisor")
+    ]
     texts |= {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}
     found = {name: ALONE.findall(_words(text)) and ALONE.search(_words(text)) for name, text in texts.items()}
     assert {

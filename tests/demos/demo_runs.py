@@ -6,10 +6,12 @@ import csv
 import importlib
 from pathlib import Path
 
+import demos
+
 
 def run(name: str, *arguments: str) -> int:
     """The exit status of a demo."""
-    return importlib.import_module(f"demos.{name}").main(list(arguments))
+    return importlib.import_module(demos.names()[name]).main(list(arguments))
 
 
 def table(tmp_path: Path, name: str, *arguments: str, status: int = 0) -> list[dict[str, str]]:

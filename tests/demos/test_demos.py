@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 from demo_runs import run
 
+import demos
 from demos import common
+from demos.__main__ import main as everything
+from rankzero.chapters import CHAPTERS
 from rankzero.world import WorldError
 from tools.common import ROOT
 
-NAMES = sorted(path.stem for path in (ROOT / "demos").glob("*.py") if path.stem not in ("__init__", "common"))
+NAMES = sorted(demos.names())
 WITH_PICTURE = (
     "collective_sheet",
     "ring",
@@ -194,6 +197,28 @@ NEEDS = {
 }
 
 
+def test_the_list_names_every_demo_below_its_chapter(capsys):
+    assert everything([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(listed) == NAMES
+    assert [line for line in lines if not line.startswith("  ")] == [f"{c.number}. {c.title}" for c in CHAPTERS]
+    place = lines.index("5. Data parallelism, ZeRO and precision")
+    assert any(line.startswith("  zero ") for line in lines[place : lines.index("6. Tensor parallelism")])
+
+
+def test_a_demo_is_run_by_its_name(capsys):
+    assert everything(["ring", "--quick"]) == 0
+    assert "check: every rank holds the sum" in capsys.readouterr().out
+
+
+def test_a_name_that_is_no_demo_s_ends_in_one_line(capsys):
+    assert everything(["rign"]) == 2
+    assert (
+        capsys.readouterr().err == "demos: there is no demo 'rign'; did you mean ring? (python -m demos lists them)\n"
+    )
+
+
 def test_all_demos_are_there():
     assert set(NAMES) == {
         *NEEDS,
@@ -361,12 +386,13 @@ def test_help_begins_with_what_the_demo_is_and_how_to_start_it(name, capsys):
     with pytest.raises(SystemExit) as end:
         run(name, "--help")
     assert end.value.code == 0
-    assert f"python -m demos.{name}" in capsys.readouterr().out
+    assert f"python -m demos {name}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_demo_is_short(name):
-    assert len((ROOT / "demos" / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= 80
+    file = (ROOT / demos.names()[name].replace(".", "/")).with_suffix(".py")
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= 80
 
 
 @pytest.mark.parametrize("arguments", [["--ranks", "1"], ["--ranks", "3", "--elements", "2"], ["--elements", "0"]])
@@ -389,7 +415,7 @@ def test_the_sheet_takes_every_reduction_and_root(reduction):
 
 @pytest.mark.parametrize("skew", ["1", "3"])
 def test_routing_keeps_every_token(skew):
-    from demos.all_to_all import routing_table
+    from demos.ch03.all_to_all import routing_table
 
     table = routing_table(4, 101, float(skew))
     assert [sum(row) for row in table] == [101] * 4
@@ -414,7 +440,7 @@ def test_a_reader_who_has_seen_enough_ends_it_without_a_word():
     """``| head -0``: nobody reads, and the demo ends with status 0 and an empty standard error."""
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "demos.zero_table", "--quick"]
+    command = [sys.executable, "-m", "demos", "zero_table", "--quick"]
     with open(write, "w") as closed:
         done = subprocess.run(command, cwd=ROOT, stdout=closed, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")

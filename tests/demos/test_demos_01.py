@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import check_setup, launch_environment, plan, shard_map
+from demos.ch01 import check_setup, launch_environment, plan, shard_map
 from experiments.ch01.launching import VARIABLES
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import deadlock, mismatch, pipelined_relay
+from demos.ch02 import deadlock, mismatch, pipelined_relay
 from experiments.ch02 import mismatches, ping_pong
 
 
@@ -41,7 +41,7 @@ def test_a_deadlock_that_does_not_happen_is_a_failure(monkeypatch, capsys):
 def test_a_simulator_that_is_wrong_is_found_out(monkeypatch, capsys):
     """Kills a demo that shows the simulator twice."""
     for name in ("deadlock", "ring_blocking"):
-        monkeypatch.setattr(f"demos.{name}.part", lambda *_: lambda programs: (1, {0: ("recv", 1)}))
+        monkeypatch.setattr(f"demos.ch02.{name}.part", lambda *_: lambda programs: (1, {0: ("recv", 1)}))
         assert run(name, "--quick", "--ranks", "2") == 1
         assert "NO" in capsys.readouterr().out
 
@@ -140,6 +140,6 @@ def own_loss(stage, inputs, targets, shape):
 
 
 def test_a_step_with_wrong_gradients_is_found_out(monkeypatch, capsys):
-    monkeypatch.setattr("demos.naive_model_parallel.part", lambda *_: own_loss)
+    monkeypatch.setattr("demos.ch02.naive_model_parallel.part", lambda *_: own_loss)
     assert run("naive_model_parallel", "--quick", "--ranks", "2", "--layers", "2") == 1
     assert "NO" in capsys.readouterr().out

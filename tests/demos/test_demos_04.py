@@ -7,7 +7,7 @@ import math
 import pytest
 from demo_runs import run, table
 
-from demos import cost_curves, fit_link, topology, trees
+from demos.ch04 import cost_curves, fit_link, topology, trees
 from rankzero.topologies import SAMPLES
 from solutions.ch04.all_reduce_algorithms import double_binary_tree
 

@@ -7,9 +7,10 @@ import importlib
 import pytest
 from demo_runs import run, table
 
+import demos
 from demos import common
-from demos.ddp import cut
-from demos.parameter_server import staleness_of
+from demos.ch05.ddp import cut
+from demos.ch05.parameter_server import staleness_of
 from experiments.ch05.data_parallel_runs import plain_mean
 
 
@@ -21,7 +22,7 @@ def swapped(monkeypatch):
         def chosen(code: str, module: str, name: str):
             return wrong if name == part else common.part(code, module, name)
 
-        monkeypatch.setattr(importlib.import_module(f"demos.{demo}"), "part", chosen)
+        monkeypatch.setattr(importlib.import_module(demos.names()[demo]), "part", chosen)
 
     return swap
 
@@ -152,7 +153,7 @@ def test_a_scaler_that_never_grows_is_status_1(swapped):
 
 
 def test_a_target_out_of_reach_is_status_1(monkeypatch, capsys):
-    from demos import batch_scaling
+    from demos.ch05 import batch_scaling
     from experiments.ch05.batch_scaling_runs import ToTarget
 
     monkeypatch.setattr(batch_scaling, "steps_to_target", lambda sizes, *_: [ToTarget(n, 0.1, None) for n in sizes])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import activation_memory, common, tp_cost, tp_linear
+from demos import common
+from demos.ch06 import activation_memory, tp_cost, tp_linear
 from rankzero.hardware import H100_SXM
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, continuous_batching, littles_law, serving_cost
+from demos import common
+from demos.ch08 import continuous_batching, littles_law, serving_cost
 
 
 def wrong(name: str, change):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, kv_calculator, kv_equivalence, kv_quantization
+from demos import common
+from demos.ch09 import kv_calculator, kv_equivalence, kv_quantization
 
 
 def test_the_calculator_has_the_rows_of_the_chapter(tmp_path):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, paged_memory, prefix_sharing, radix_live
+from demos import common
+from demos.ch09 import paged_memory, prefix_sharing, radix_live
 from tests.wrong_programs import wrong
 
 FREES_SHARED = wrong("09-block-manager", "A block that another table still holds")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, graph_sizes, overlap, preemption, token_budget
+from demos import common
+from demos.ch10 import graph_sizes, overlap, preemption, token_budget
 
 
 def wrong(module, monkeypatch, name, program):

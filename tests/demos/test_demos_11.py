@@ -7,7 +7,8 @@ import json
 import pytest
 from demo_runs import run, table
 
-from demos import combined, common, speculative, speculative_model
+from demos import common
+from demos.ch11 import combined, speculative, speculative_model
 from experiments.ch11.wrong_samplers import WRONG, replaced_from_target
 from solutions.ch11.speculative import speculative_speedup
 

@@ -7,7 +7,8 @@ import json
 import pytest
 from demo_runs import run, table
 
-from demos import common, constrained
+from demos import common
+from demos.ch11 import constrained
 
 
 def test_a_form_fits_at_every_limit(tmp_path, capsys):

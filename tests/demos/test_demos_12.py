@@ -8,7 +8,8 @@ import pytest
 import torch
 from demo_runs import run, table
 
-from demos import common, ppo_cartpole, reinforce
+from demos import common
+from demos.ch12 import ppo_cartpole, reinforce
 from solutions.ch12.policy import ppo_update, reinforce_loss
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, gae, random_walk
+from demos import common
+from demos.ch12 import gae, random_walk
 from solutions.ch12.rl import gae as right_gae
 from tests.wrong_programs import wrong as wrong_program
 

@@ -7,7 +7,8 @@ import sys
 import pytest
 from demo_runs import run, table
 
-from demos import common, reward_hacking, rlhf
+from demos import common
+from demos.ch13 import reward_hacking, rlhf
 from experiments.ch13.rlhf_runs import Point
 from rankzero import stored_sweep
 from solutions.ch13 import rlhf as right

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, kl_estimators, rlhf_memory, token_rewards
+from demos import common
+from demos.ch13 import kl_estimators, rlhf_memory, token_rewards
 from solutions.ch13.kl import estimator_moments
 from solutions.ch13.rlhf_memory import rlhf_bytes
 

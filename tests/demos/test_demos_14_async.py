@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, torn_reads
+from demos import common
+from demos.ch14 import torn_reads
 from solutions.ch14.weight_slots import WeightSlots
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common, memory_timeline, placement, rlhf_timeline
+from demos import common
+from demos.ch14 import memory_timeline, placement, rlhf_timeline
 from solutions.ch14.rlhf_schedule import best_placement
 from solutions.ch14.rlhf_schedule import memory_timeline as right_timeline
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 from demo_runs import run, table
 
-from demos import common, reshard
+from demos import common
+from demos.ch14 import reshard
 from solutions.ch14.weight_push import execute_reshard
 
 

@@ -9,7 +9,7 @@ from demo_runs import run, table
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demos import failures, survive
+from demos.ch15 import failures, survive
 from solutions.ch15 import checkpointing, failing_runs, run_sheet
 from solutions.ch15.failing_runs import simulate_run
 

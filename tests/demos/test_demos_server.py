@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from demo_runs import run, table
 
-from demos import server
+from demos.ch08 import server
 from experiments.ch08.serving_runs import client
 from experiments.ch11.constrained_runs import SCHEMA
 from rankzero.json_judge import json_fault
@@ -25,7 +25,7 @@ from tools.common import ROOT
 @contextmanager
 def started(*arguments):
     """A server in a process of its own, and its address."""
-    command = [sys.executable, "-m", "demos.server", "--model", "random", *arguments]
+    command = [sys.executable, "-m", "demos", "server", "--model", "random", *arguments]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -1,0 +1,74 @@
+"""What tensor parallelism costs a model: bytes and seconds of a step, against compute, and who holds which heads.
+
+The data-parallel part of the table is an all-reduce of the bf16 gradients of a rank's shard, once for each step.
+
+python -m demos tp_cost --model "Llama 3 70B" --sequence 4096 --bandwidth 450e9
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from demos.common import Table, demo, parser, part, show, verdict, whole
+from rankzero.hardware import GPUS
+from rankzero.models import MODELS
+from rankzero.units import GB, ms
+from solutions.ch03.collective_cost import traffic
+
+BY_NAME = {model.name: model for model in MODELS}
+DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def _picture(rows: Sequence[tuple]):
+    from rankzero import plots
+
+    groups = {f"t = {row[0]}": {"tensor parallel": row[2], "data parallel": row[3]} for row in rows}
+    alt = f"GB sent by a rank in a step: {', '.join(f'{row[2] + row[3]:.3g} at t = {row[0]}' for row in rows)}."
+    return plots.bars(groups, y="sent by a rank in a step (GB)", stacked=True, alt=alt)
+
+
+@demo
+def main(argv: Sequence[str] | None = None) -> int:
+    options = parser(__doc__)
+    options.add_argument("--model", choices=BY_NAME, default="Llama 3 70B", metavar="NAME", help=", ".join(BY_NAME))
+    options.add_argument("--gpu", choices=DEVICES, default="H100")
+    options.add_argument("--mfu", type=whole(1, 100), default=50, help="per cent of the peak that is achieved")
+    options.add_argument("--bandwidth", type=_positive, default=450e9, help="bytes/s of a GPU, one direction")
+    options.add_argument("--sequence", type=whole(1, 10**6), default=4096)
+    options.add_argument("--batch", type=whole(1, 1024), default=1)
+    options.add_argument("--replicas", type=whole(1, 10**5), default=8, help="data-parallel ranks")
+    options.add_argument("--sp", action="store_true", help="sequence parallelism, inputs gathered again")
+    arguments = options.parse_args(argv)
+    model, tokens = BY_NAME[arguments.model], arguments.sequence * arguments.batch
+    sent = part(arguments.code, "ch06.activations", "tensor_parallel_traffic")
+    partition = part(arguments.code, "ch06.heads", "head_partition")
+    rate, h = arguments.mfu / 100 * DEVICES[arguments.gpu].peak_bf16, model.hidden
+    rows, right = [], True
+    for t in (1, 2, 4, 8, 16):
+        try:
+            heads, kv_heads, replicas = partition(model.heads, model.kv_heads, t, 0)
+        except ValueError:
+            continue
+        layer = sent(arguments.sequence, arguments.batch, h, t, sequence_parallel=arguments.sp)
+        gradients = traffic("all_reduce", 2 * model.parameters / t, arguments.replicas, 0)[0]
+        seconds = model.layers * layer / arguments.bandwidth
+        share = layer / arguments.bandwidth / (72 * tokens * h**2 / t / rate)
+        units = 10 if arguments.sp else 8
+        right &= abs(share - units / 4 * (t - 1) * rate / (9 * h * arguments.bandwidth)) <= 1e-9 * max(share, 1)
+        held = f"{len(heads)} and {len(kv_heads)}" + (f", on {replicas} ranks" if replicas > 1 else "")
+        rows.append((t, held, model.layers * layer / GB, gradients / GB, seconds / ms, 100 * share))
+    header = ("t", "query and KV heads", "sent, tensor (GB)", "sent, data (GB)", "tensor (ms)", "of 72 s b h^2 / t (%)")
+    show(arguments, Table(header, rows), lambda: _picture(rows))
+    return verdict(right, "the share depends neither on batch nor on sequence: it is that of the closed form")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

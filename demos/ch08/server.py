@@ -1,0 +1,79 @@
+"""The small model behind the protocol of OpenAI's API, until Ctrl+C; a second Ctrl+C does not wait for answers.
+
+python -m demos server --port 8000 --slots 4 --model tiny --trace events.jsonl
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from demos.common import Table, demo, parser, part, show, verdict, whole
+from experiments.ch08.serving_runs import parts, served_model
+from experiments.ch11.constrained_runs import schema_constraint
+from rankzero.server import serve
+from rankzero.server.load import Query, load
+from rankzero.tiny import ByteTokenizer
+
+
+def start(code: str, kind: str = "random", **options: Any) -> Any:
+    """A server made of the parts of ``code``; ``with start(...) as server``. The model is trained, or ``random``."""
+    model = served_model(steps=0 if kind == "random" else 80)
+    forms = (part(code, "ch11.constrained", name) for name in ("token_index", "ConstraintState", "schema_to_regex"))
+    return serve(model, ByteTokenizer(), replace(parts(code), constraint=schema_constraint(*forms)), **options)
+
+
+@contextmanager
+def reach(url: str | None, code: str, **options: Any) -> Iterator[str]:
+    """The address of a server: ``url``, or that of one of our own for as long as the block runs.
+
+    Raises:
+        Exception: what a part of our own server raised, whatever came of it in the block.
+    """
+    if url:
+        yield url
+        return
+    server = start(code, **options)
+    try:
+        with server:
+            yield server.url
+    finally:
+        if server.engine.error is not None:
+            raise server.engine.error
+
+
+@demo
+def main(argv: Sequence[str] | None = None) -> int:
+    options = parser(__doc__, picture=False)
+    options.add_argument("--port", type=whole(0, 65535), default=0, help="0 takes a free one")
+    options.add_argument("--slots", type=whole(1, 64), default=4, help="requests that run at the same time")
+    options.add_argument("--blocks", type=whole(1, 100_000), help="of keys and values, 16 tokens each")
+    options.add_argument("--queue", type=whole(0, 100_000), default=64, help="requests that may wait")
+    options.add_argument("--model", choices=("tiny", "random"), default="tiny", help="trained for seconds, or not")
+    options.add_argument("--trace", metavar="FILE", help="write each event as a line of JSON")
+    asked = options.parse_args(argv)
+    sizes = {"port": asked.port, "slots": asked.slots, "blocks": asked.blocks, "queue": asked.queue}
+    try:
+        server = start(asked.code, "random" if asked.quick else asked.model, trace=asked.trace, **sizes)
+    except OSError as error:
+        options.error(str(error))
+    print(server.url, flush=True)
+    answered = True
+    if asked.quick:
+        with server:
+            answers = load(server.url, [Query("Alice was beginning to ", 8)] * 2, concurrency=1)
+            answered = all(answer.whole for answer in answers)
+    else:
+        server.run()
+    if server.engine.error is not None:
+        raise server.engine.error
+    show(asked, Table(("metric", "value"), list(server.metrics().items())))
+    free = server.metrics()["blocks_free"] == server.engine.blocks
+    return verdict(answered and free, "every request was answered, and every block is free")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

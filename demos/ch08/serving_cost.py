@@ -1,0 +1,67 @@
+"""What it takes to serve a model: prefill, decode step, requests in flight, replicas; or why it does not fit.
+
+python -m demos serving_cost --model LLAMA3_70B --gpu H100_SXM --tp 8 --rate 500 --prompt 100 --output 50
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from demos.common import Table, amount, demo, parser, part, show, verdict, whole
+from experiments.ch08.deployments import Deployment
+from rankzero import hardware, models
+from rankzero.units import GB, ms
+
+MODELS = [name for name in vars(models) if name.startswith(("LLAMA", "MISTRAL"))]
+GPUS = [name for name, value in vars(hardware).items() if isinstance(value, hardware.Gpu)]
+
+#: The share of the memory that weights and caches may fill.
+USABLE = 0.9
+
+
+@demo
+def main(argv: Sequence[str] | None = None) -> int:
+    options = parser(__doc__, picture=False)
+    options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
+    options.add_argument("--gpu", choices=GPUS, default="H100_SXM")
+    options.add_argument("--tp", type=whole(1, 72), default=8, help="GPUs of one replica")
+    options.add_argument("--rate", type=amount, default=500.0, help="requests per second")
+    options.add_argument("--prompt", type=whole(1, 131_072), default=100, help="tokens")
+    options.add_argument("--output", type=whole(1, 131_072), default=50, help="tokens")
+    options.add_argument("--slots", type=whole(1, 4096), default=64, help="sequences that one replica runs at once")
+    asked = options.parse_args(argv)
+    made = Deployment(getattr(models, asked.model), getattr(hardware, asked.gpu), asked.tp)
+    context = asked.prompt + asked.output
+    needed, room = made.weight_bytes + asked.slots * context * made.kv_bytes_per_token, USABLE * asked.tp
+    if needed > room * made.gpu.memory:
+        options.error(
+            f"{asked.model} does not fit: {made.weight_bytes / GB:.1f} GB of weights and {asked.slots} caches of "
+            f"{context} tokens take {needed / GB:.1f} GB, {USABLE:.0%} of {asked.tp} GPUs are "
+            f"{room * made.gpu.memory / GB:.1f} GB"
+        )
+    prefill_time, decode_step_time, replicas = (
+        part(asked.code, "ch08.serving", name) for name in ("prefill_time", "decode_step_time", "replicas_needed")
+    )
+    sizes, speed = (made.model.parameters, made.weight_bytes), (made.peak, made.bandwidth)
+    first = prefill_time(*sizes, asked.prompt, *speed, made.model.layers, made.model.heads * made.model.head_dim)
+    full = [asked.prompt + asked.output / 2] * asked.slots
+    step = decode_step_time(*sizes, made.kv_bytes_per_token, full, *speed)
+    inside = asked.rate * (first + (asked.output - 1) * step)
+    count = replicas(asked.rate, first, step, asked.output, asked.slots)
+    rows = [
+        ("prefill (ms)", first / ms),
+        (f"decode step of {asked.slots} (ms)", step / ms),
+        ("end to end (ms)", (first + (asked.output - 1) * step) / ms),
+        ("in flight", inside),
+        ("replicas", count),
+        ("GPUs", count * asked.tp),
+        ("memory of a replica (GB)", needed / GB),
+    ]
+    show(asked, Table(("what", "value"), rows))
+    print("at the roofline, without communication and without queueing: real servers need more")
+    return verdict(count * asked.slots >= inside * (1 - 1e-6), "the replicas hold all requests in flight")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

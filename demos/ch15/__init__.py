@@ -1,0 +1,1 @@
+"""Chapter 15: programs to run."""
