@@ -79,7 +79,7 @@ def test_the_page_names_a_file_in_each_block():
     assert list(CODE) == [
         "solutions/ch01/scale.py",
         "autograder/bank/ch01/flops.py",
-        "tests/solutions/test_training_energy.py",
+        "tests/solutions/ch01/test_training_energy.py",
         "tests/luck/ch01.py",
     ]
 
@@ -108,7 +108,7 @@ def test_what_is_asked_of_every_item_holds(run):
 
 def test_the_chapter_s_own_tests_pass(run):
     """Kills: a test that counts the exercises of the chapter."""
-    whole = ("tests/autograder/test_bank_ch01.py", "tests/solutions/test_training_energy.py")
+    whole = ("tests/autograder/bank/ch01/test_bank_ch01.py", "tests/solutions/ch01/test_training_energy.py")
     pages = ("tests/test_notebooks.py", "-k", "01-first-program or test_bank_ch01 or test_training_energy")
     done = run("pytest", "-q", *whole, *pages)
     assert done.returncode == 0, said(done)

@@ -19,7 +19,7 @@ from rankzero.models import LLAMA3_8B
 from solutions.ch07.layout import candidates, choose_layout, layout_memory, step_time
 from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
