@@ -73,7 +73,9 @@ def debug_blocking(
     ahead = min(microbatches, ranks - 1 - rank)  # forward passes before the first backward pass
     order = [("F", m) for m in range(ahead)]
     for m in range(microbatches):
-        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+        if m + ahead < microbatches:
+            order.append(("F", m + ahead))
+        order.append(("B", m))
     held = {}
     total = 0.0
     for kind, m in order:

@@ -31,7 +31,7 @@ def stage_layers(layers: int, stages: int, stage: int) -> range:
         raise ValueError(f"stage must be from 0 to {stages - 1}, got {stage!r}")
     size, longer = divmod(layers, stages)
     start = stage * size + min(stage, longer)
-    return range(start, start + size + (stage < longer))
+    return range(start, start + size + (1 if stage < longer else 0))
 
 
 def naive_step(

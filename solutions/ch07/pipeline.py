@@ -162,20 +162,17 @@ def simulate_schedule(
         rank = ready.pop()
         while place[rank] < len(ops[rank]):
             stage, kind, i = ops[rank][place[rank]]
-            start = clock[rank]
-            for row, delay in inputs[stage, kind]:
-                if math.isnan(row[i]):
-                    break
-                start = max(start, row[i] + delay)
-            else:
-                row = ends[stage, _PHASES[kind]]
-                row[i] = clock[rank] = start + seconds[stage, kind]
-                times[orders[rank][place[rank]]] = (start, row[i])
-                place[rank] += 1
-                ready += waiting.pop((id(row), i), ())
-                continue
-            waiting.setdefault((id(row), i), []).append(rank)
-            break
+            needs = inputs[stage, kind]
+            missing = next((row for row, _ in needs if math.isnan(row[i])), None)
+            if missing is not None:
+                waiting.setdefault((id(missing), i), []).append(rank)
+                break
+            start = max([clock[rank], *(row[i] + delay for row, delay in needs)])
+            row = ends[stage, _PHASES[kind]]
+            row[i] = clock[rank] = start + seconds[stage, kind]
+            times[orders[rank][place[rank]]] = (start, row[i])
+            place[rank] += 1
+            ready += waiting.pop((id(row), i), ())
     stuck = [f"rank {r} waits at {order[place[r]]}" for r, order in enumerate(orders) if place[r] < len(order)]
     if stuck:
         raise ValueError(f"deadlock: {'; '.join(stuck)}")
@@ -233,7 +230,8 @@ def pipeline_bytes_sent(
     _check_time("activation_bytes", activation_bytes)
     if ranks == 1:
         return 0.0
-    messages = 2 * virtual_stages - (rank == ranks - 1) - (rank == 0)
+    first, last = rank == 0, rank == ranks - 1
+    messages = 2 * virtual_stages - (1 if first else 0) - (1 if last else 0)
     return float(messages * microbatches * activation_bytes)
 
 

@@ -295,7 +295,7 @@ def _variance(numbers: Sequence[float]) -> float:
 
 def _score(probabilities: Sequence[float], arm: int) -> list[float]:
     """The gradient of ``ln pi[arm]`` in the logits: ``onehot(arm) - pi``."""
-    return [(place == arm) - p for place, p in enumerate(probabilities)]
+    return [(1.0 if place == arm else 0.0) - p for place, p in enumerate(probabilities)]
 
 
 def _solved(rows: list[list[float]]) -> list[float]:

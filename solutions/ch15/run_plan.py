@@ -40,7 +40,7 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
     if stages > places:
         raise ValueError(f"stages must be at most {places}, the layers and reserved places, got {stages}")
     each, more = divmod(places, stages)
-    counts = [each + (stage >= stages - more) for stage in range(stages)]
+    counts = [each + (1 if stage >= stages - more else 0) for stage in range(stages)]
     counts[0] -= reserved_first
     counts[-1] -= reserved_last
     if min(counts) < 0:

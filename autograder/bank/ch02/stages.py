@@ -83,19 +83,22 @@ STAGE_LAYERS = Build(
             edits=(
                 ("start = stage * size + min(stage, longer)", "size = layers // stages"),
                 ("return range(start", "return range(stage * size"),
-                ("start + size + (stage < longer)", "(stage + 1) * size"),
+                ("start + size + (1 if stage < longer else 0)", "(stage + 1) * size"),
             ),
         ),
         Slip(
             "All layers that are left over are on the last stage: spread them.",
             edits=(
                 ("start = stage * size + min(stage, longer)", "start = stage * size"),
-                ("(stage < longer)", "(longer if stage == stages - 1 else 0)"),
+                ("(1 if stage < longer else 0)", "(longer if stage == stages - 1 else 0)"),
             ),
         ),
         Slip(
             "Two neighbouring stages share a layer: a range ends before its stop.",
-            edit=("start + size + (stage < longer)", "min(start + size + (stage < longer) + 1, layers)"),
+            edit=(
+                "start + size + (1 if stage < longer else 0)",
+                "min(start + size + (1 if stage < longer else 0) + 1, layers)",
+            ),
         ),
         Slip(
             "Every stage was rounded up, so that the last ones have too few layers.",
@@ -103,7 +106,7 @@ STAGE_LAYERS = Build(
                 (
                     "    size, longer = divmod(layers, stages)\n"
                     "    start = stage * size + min(stage, longer)\n"
-                    "    return range(start, start + size + (stage < longer))"
+                    "    return range(start, start + size + (1 if stage < longer else 0))"
                 ),
                 (
                     "    size = -(-layers // stages)\n"
@@ -115,7 +118,7 @@ STAGE_LAYERS = Build(
             "The longer stages are spread or come last: the first ones take one layer more.",
             edits=(
                 ("return range(start", "return range(stage * layers // stages"),
-                ("start + size + (stage < longer)", "(stage + 1) * layers // stages"),
+                ("start + size + (1 if stage < longer else 0)", "(stage + 1) * layers // stages"),
             ),
         ),
         Slip(

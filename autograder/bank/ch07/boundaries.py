@@ -87,7 +87,7 @@ BYTES = Build(
             "The gradients were forgotten: what goes forward comes back.",
             edit=(
                 "messages * microbatches * activation_bytes",
-                "microbatches * activation_bytes * (virtual_stages - (rank == ranks - 1)) if ranks > 1 else 0.0",
+                "microbatches * activation_bytes * (virtual_stages - (1 if last else 0)) if ranks > 1 else 0.0",
             ),
         ),
         Slip(
@@ -105,7 +105,7 @@ BYTES = Build(
             "The first stage sends no gradient back, and the last no activation on.",
             edits=(
                 (("if ranks == 1:\n        return 0.0"), ""),
-                ("2 * virtual_stages - (rank == ranks - 1) - (rank == 0)", "2 * virtual_stages"),
+                ("2 * virtual_stages - (1 if first else 0) - (1 if last else 0)", "2 * virtual_stages"),
             ),
         ),
         Slip(

@@ -28,7 +28,9 @@ def wrong_blocking(stage, inputs, targets, microbatches, shape):
     ahead = min(microbatches, ranks - 1 - rank)  # forward passes before the first backward pass
     order = [("F", m) for m in range(ahead)]
     for m in range(microbatches):
-        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+        if m + ahead < microbatches:
+            order.append(("F", m + ahead))
+        order.append(("B", m))
     held = {}
     total = 0.0
     for kind, m in order:
@@ -63,7 +65,9 @@ def slip_barrier(stage, inputs, targets, microbatches, shape):
     ahead = min(microbatches, ranks - 1 - rank)
     order = [("F", m) for m in range(ahead)]
     for m in range(microbatches):
-        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+        if m + ahead < microbatches:
+            order.append(("F", m + ahead))
+        order.append(("B", m))
     held = {}
     total = 0.0
     for kind, m in order:
@@ -99,7 +103,9 @@ def slip_first_rank_swapped(stage, inputs, targets, microbatches, shape):
     ahead = min(microbatches, ranks - 1 - rank) if rank else 0
     order = [("F", m) for m in range(ahead)]
     for m in range(microbatches):
-        order += [("F", m + ahead)] * (m + ahead < microbatches) + [("B", m)]
+        if m + ahead < microbatches:
+            order.append(("F", m + ahead))
+        order.append(("B", m))
     held = {}
     total = 0.0
     for kind, m in order:

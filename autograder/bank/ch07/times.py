@@ -217,7 +217,7 @@ SIMULATE = Build(
         ),
         Slip(
             "Operations started while their rank was busy: a rank does one thing at a time.",
-            edit=("start = clock[rank]", "start = 0.0"),
+            edit=("max([clock[rank], *(", "max([0.0, *("),
         ),
         Slip("A rank took whatever was ready: it keeps to the order of its list.", wrong.slip_any_order),
         Slip(

@@ -329,7 +329,9 @@ def orders(name: str, ranks: int, microbatches: int) -> list[list[str]]:
         ahead = microbatches if name == "gpipe" else min(microbatches, ranks - 1 - rank)
         row = [f"{rank}F{m}" for m in range(ahead)]
         for m in range(microbatches):
-            row += [f"{rank}F{m + ahead}"] * (m + ahead < microbatches) + [f"{rank}B{m}"]
+            if m + ahead < microbatches:
+                row.append(f"{rank}F{m + ahead}")
+            row.append(f"{rank}B{m}")
         rows.append(row)
     return rows
 

@@ -129,8 +129,8 @@ MOMENTS = Build(
         Slip(
             "That is the gradient in the probabilities: in the logits, ln pi(a) gives onehot(a) - pi.",
             edit=(
-                "(place == arm) - p for place, p in enumerate(probabilities)",
-                "(place == arm) / p if p else 0.0 for place, p in enumerate(probabilities)",
+                "(1.0 if place == arm else 0.0) - p for place, p in enumerate(probabilities)",
+                "1.0 / p if p and place == arm else 0.0 for place, p in enumerate(probabilities)",
             ),
         ),
         Slip(

@@ -85,15 +85,24 @@ PARTITION = Build(
     slips=(
         Slip(
             "Rounded down: some layers are on no stage.",
-            edit=("[each + (stage >= stages - more) for stage in range(stages)]", "[places // stages] * stages"),
+            edit=(
+                "[each + (1 if stage >= stages - more else 0) for stage in range(stages)]",
+                "[places // stages] * stages",
+            ),
         ),
         Slip(
             "Rounded up: there are more layers than the model has.",
-            edit=("[each + (stage >= stages - more) for stage in range(stages)]", "[-(-places // stages)] * stages"),
+            edit=(
+                "[each + (1 if stage >= stages - more else 0) for stage in range(stages)]",
+                "[-(-places // stages)] * stages",
+            ),
         ),
         Slip(
             "The first stages hold the most micro-batches: what is left over goes to the last ones.",
-            edit=("each + (stage >= stages - more)", "places // stages + (stage < places % stages)"),
+            edit=(
+                "each + (1 if stage >= stages - more else 0)",
+                "places // stages + (1 if stage < places % stages else 0)",
+            ),
         ),
         Slip(
             "The reserved places stand for embedding and head: take them from the ends, do not add.",
@@ -107,7 +116,8 @@ PARTITION = Build(
             "The reserved places are ignored.",
             edit=(
                 "return counts",
-                "return [layers // stages + (stage >= stages - layers % stages) for stage in range(stages)]",
+                "more = layers % stages\n"
+                "    return [layers // stages + (1 if stage >= stages - more else 0) for stage in range(stages)]",
             ),
         ),
         Slip(
