@@ -114,7 +114,7 @@ def test_what_gradescope_shows_is_printable(tmp_path, monkeypatch, capsys):
     for folder in ("submission", "source", "results"):
         (tmp_path / folder).mkdir()
     (tmp_path / "submission" / f"{EVIL}.py").write_text(says("raises"))
-    settings = {"grader": "1", "sandbox": "none", "chapters": ["ch03_time"], "items": [ONE], "points": {ONE: 4.0}}
+    settings = {"grader": "1", "sandbox": "none", "chapters": ["ch03"], "items": [ONE], "points": {ONE: 4.0}}
     (tmp_path / "source" / "exam.json").write_text(json.dumps(settings | {"topics": []}))
     (tmp_path / "source" / "key").write_text("sesame")
     monkeypatch.setattr(gradescope_run.bank, "CHAPTERS", gradescope_run.bank.CHAPTERS)

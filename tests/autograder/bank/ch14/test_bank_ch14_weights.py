@@ -34,7 +34,7 @@ def test_every_question_is_answered_here_too():
 
 
 def test_no_item_is_left_out():
-    modules = reshard, push, weight_items.ch14_weights, weight_items.ch14_weight_questions
+    modules = reshard, push, weight_items.weights, weight_items.weight_questions
     assert {item.id for module in modules for item in module.ITEMS} == set(ITEMS)
 
 
