@@ -47,7 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = options.parse_args(argv)
     size = arguments.bytes = 4 * (min(arguments.bytes, MiB if arguments.quick else 2**28) // 4)
     chunked, formula = (
-        part(arguments.code, *name) for name in (("point_to_point", "chunked_relay"), ("alpha_beta", "relay_time"))
+        part(arguments.code, *name)
+        for name in (("ch02.point_to_point", "chunked_relay"), ("ch02.alpha_beta", "relay_time"))
     )
     ways = {
         "blocking": (relay_runs.blocking_relay, relay_runs.blocking_relay_time),

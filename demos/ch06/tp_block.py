@@ -16,11 +16,11 @@ from experiments.ch06.parallel_block import Operators
 NEAR = 1e-10
 
 PARTS = {
-    "copy": ("tensor_parallel", "copy_to_ranks"),
-    "reduce": ("tensor_parallel", "reduce_from_ranks"),
-    "gather": ("sharded_layers", "gather_sequence"),
-    "scatter": ("sharded_layers", "scatter_sequence"),
-    "heads": ("heads", "head_partition"),
+    "copy": ("ch06.tensor_parallel", "copy_to_ranks"),
+    "reduce": ("ch06.tensor_parallel", "reduce_from_ranks"),
+    "gather": ("ch06.sharded_layers", "gather_sequence"),
+    "scatter": ("ch06.sharded_layers", "scatter_sequence"),
+    "heads": ("ch06.heads", "head_partition"),
 }
 
 

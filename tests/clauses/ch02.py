@@ -168,13 +168,13 @@ CLAUSES = {
     "02-stage-layers": (
         Clause(
             "With more stages than layers, the last ones are empty.",
-            (("start + size + (stage < longer))", "start + max(1, size + (stage < longer)))"),),
+            (("size + (1 if stage < longer else 0)", "max(1, size + (1 if stage < longer else 0))"),),
         ),
         Clause(
             "The first ``layers mod stages`` stages hold one layer more",
             (
                 ("start = stage * size + min(stage, longer)", "start = stage * size + max(0, stage + longer - stages)"),
-                ("(stage < longer)", "(stage >= stages - longer)"),
+                ("1 if stage < longer", "1 if stage >= stages - longer"),
             ),
         ),
     ),

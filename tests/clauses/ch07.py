@@ -110,16 +110,16 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("each as early as possible", edits=(("start = clock[rank]\n", "start = max(clock)\n"),)),
+        Clause("each as early as possible", edits=(("max([clock[rank], *(", "max([*clock, *("),)),
         Clause(
             "the sender goes on at once",
             edits=(
                 ("clock[rank] = start + seconds[stage, kind]", "start + seconds[stage, kind]"),
                 (
-                    "                times[orders[rank][place[rank]]] = (start, row[i])\n",
-                    "                times[orders[rank][place[rank]]] = (start, row[i])\n"
-                    "                other = homes.get(stage + (1 if kind == 'F' else -1), rank)\n"
-                    "                clock[rank] = row[i] + (transfer_time if other != rank and kind != 'W' else 0)\n",
+                    "            times[orders[rank][place[rank]]] = (start, row[i])\n",
+                    "            times[orders[rank][place[rank]]] = (start, row[i])\n"
+                    "            other = homes.get(stage + (1 if kind == 'F' else -1), rank)\n"
+                    "            clock[rank] = row[i] + (transfer_time if other != rank and kind != 'W' else 0)\n",
                 ),
             ),
         ),

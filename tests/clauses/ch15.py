@@ -75,7 +75,7 @@ CLAUSES = {
     "cap-partition-layers": (
         Clause(
             "go to the *last* stages, one each",
-            edits=(("each + (stage >= stages - more)", "places // stages + (stage < places % stages)"),),
+            edits=(("1 if stage >= stages - more", "1 if stage < more"),),
         ),
         Clause(
             "Then the reserved places are taken away again",

@@ -285,7 +285,7 @@ RIGHT = {
         Right(
             "arrivals compared before the clock",
             edits=(
-                ("start = clock[rank]\n", "start = 0.0\n"),
+                ("max([clock[rank], *(", "max([0.0, *("),
                 (
                     "= clock[rank] = start + seconds[stage, kind]",
                     "= clock[rank] = max(start, clock[rank]) + seconds[stage, kind]",
