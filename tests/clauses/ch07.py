@@ -231,8 +231,8 @@ CLAUSES = {
         Clause("the mean of the micro-batches' losses", program=worlds.slip_summed),
     ),
     "07-pipeline-bytes-sent": (
-        Clause("unless the stage is the last of all", edits=((" - (rank == ranks - 1)", ""),)),
-        Clause("and a gradient back, unless it is the first", edits=((" - (rank == 0)", ""),)),
+        Clause("unless the stage is the last of all", edits=((" - (1 if last else 0)", ""),)),
+        Clause("and a gradient back, unless it is the first", edits=((" - (1 if first else 0)", ""),)),
         Clause("One rank sends nothing", edits=(("    if ranks == 1:\n        return 0.0\n", ""),)),
     ),
     "07-moe-parameters": (
