@@ -7,6 +7,8 @@ import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from autograder import syntax
+
 #: The folder that holds the packages of the course, in a checkout as in an installation.
 ROOT = Path(__file__).resolve().parents[1]
 #: The packages that a grading may need. Labs, demos, tools and tests are not among them.
@@ -56,7 +58,7 @@ def _imports(name: str, file: Path) -> frozenset[str]:
 
 def _named(package: str, file: Path) -> Iterator[str]:
     """The names that stand in the import statements of a file of ``package``."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -16,6 +16,8 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograder import syntax
+
 #: What occurs once, and what stands there instead.
 Edit = tuple[str, str]
 
@@ -79,7 +81,7 @@ def _spans(source: str, name: str) -> list[tuple[int, int]]:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
-    statements = {one: node for node in ast.parse(source).body for one in _defined(node)}
+    statements = {one: node for node in syntax.parse(source).body for one in _defined(node)}
     found, waiting = {name}, [name]
     while waiting:
         used = {part.id for part in ast.walk(statements[waiting.pop()]) if isinstance(part, ast.Name)}

@@ -19,6 +19,8 @@ import zlib
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from autograder import syntax
+
 #: Tokens that are hashed together, and hashes of which one is kept.
 GRAM, WINDOW = 16, 4
 #: Of the rolling hash: a prime, and a base.
@@ -48,7 +50,7 @@ def parse(source: str) -> ast.Module | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return ast.parse(source)
+            return syntax.parse(source)
         except BROKEN:
             return None
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sized
 from typing import Any
 
+from autograder import syntax
 from autograder.literals import literal
 from autograder.submission import Unit, Unreadable, check_size, decode
 
@@ -135,7 +136,7 @@ def parse(source: str) -> tuple[str, ast.Module]:
     for repair in (str, _plain, _uncommented):
         source = repair(source)
         try:
-            return source, ast.parse(source)
+            return source, syntax.parse(source)
         except BROKEN as error:
             faults.append(error)
     if isinstance(fault := faults[1], SyntaxError):
@@ -214,7 +215,7 @@ def answers(source: str) -> dict[str, tuple[Any, ...]]:
     if "predict" not in source:
         return {}
     try:
-        return _answers(ast.parse(source))
+        return _answers(syntax.parse(source))
     except BROKEN:
         return {}
 

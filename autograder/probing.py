@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import conclusions
+from autograder import conclusions, syntax
 from autograder.items import Build, Case
 from autograder.outcome import Outcome
 
@@ -78,6 +78,6 @@ def sentence(item: Build) -> str:
     if not item.probe:
         return ""
     driver = item.probe.partition(".")[2]
-    tree = ast.parse((HERE / f"{module(item.probe)}.py").read_text(encoding="utf-8"))
+    tree = syntax.parse((HERE / f"{module(item.probe)}.py").read_text(encoding="utf-8"))
     found = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == driver)
     return (ast.get_docstring(found) or "").partition("\n")[0]

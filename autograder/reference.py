@@ -6,13 +6,14 @@ import ast
 import importlib
 import inspect
 
+from autograder import syntax
 from autograder.items import Build
 
 
 def source_of(item: Build) -> str:
     """The reference's source, and that of the private names it uses, directly or not, in the order of the module."""
     text = inspect.getsource(importlib.import_module(f"solutions.{item.home}"))
-    statements = {name: node for node in ast.parse(text).body for name in _defined(node)}
+    statements = {name: node for node in syntax.parse(text).body for name in _defined(node)}
     found, waiting = {item.function}, [item.function]
     while waiting:
         node = statements[waiting.pop()]

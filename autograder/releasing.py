@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import bank
+from autograder import bank, syntax
 from autograder.items import Build, Debug
 
 #: The list of an earlier release's files, with their hashes: what may be replaced.
@@ -218,7 +218,7 @@ def _reference(root: Path, item: Build) -> list[str]:
 def _definitions(source: str) -> list[Any]:
     """Functions and classes at the top of a source; none where a notebook's magic keeps it from being Python."""
     try:
-        body = ast.parse(source).body
+        body = syntax.parse(source).body
     except SyntaxError:
         return []
     return [node for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from autograder import notebook
+from autograder import notebook, syntax
 from autograder.submission import Unit, Unreadable, check_size
 
 #: A line that begins a cell.
@@ -91,7 +91,7 @@ def _marks(mark: re.Pattern[str], source: str, docstring: bool = False) -> list[
     """
     lines = [number for number, line in enumerate(source.split("\n"), start=1) if mark.match(line)]
     try:
-        body = ast.parse(source).body if lines else []
+        body = syntax.parse(source).body if lines else []
     except notebook.BROKEN:
         return lines
     code = [node for node in body if not (docstring and isinstance(node, ast.Expr))]

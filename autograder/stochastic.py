@@ -31,6 +31,8 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
+from autograder import syntax
+
 #: What the names of instrumented copies begin with: ``stochastic_solutions.zero``.
 COPY = "stochastic_"
 #: Units in the last place by which a result moves at most.
@@ -216,7 +218,7 @@ class _Copies(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         assert module.__file__ is not None
         origin = Path(module.__file__)
-        tree = _Instrument().visit(ast.parse(origin.read_text(encoding="utf-8")))
+        tree = _Instrument().visit(syntax.parse(origin.read_text(encoding="utf-8")))
         module.__dict__.update(_HELPERS)
         exec(compile(ast.fix_missing_locations(tree), str(origin), "exec"), module.__dict__)
 

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder import syntax
 from autograder.items import Debug
 from autograder.submission import Unreadable, decode
 
@@ -145,7 +146,7 @@ class _Code:
 
     def __init__(self, version: Version) -> None:
         try:
-            trees = list(map(ast.parse, _sources(version)))
+            trees = list(map(syntax.parse, _sources(version)))
         except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
             trees = []
         self.whole = [ast.dump(tree) for tree in trees]
@@ -189,7 +190,7 @@ def _given() -> dict[str, tuple[str, ...]]:
 
     wrong = {item.function: item.wrong for item in bank.builds() if isinstance(item, Debug) and item.wrong}
     sources = {name: textwrap.dedent(inspect.getsource(program)) for name, program in wrong.items()}
-    return {name: _statements(ast.parse(source).body[0]) for name, source in sources.items()}
+    return {name: _statements(syntax.parse(source).body[0]) for name, source in sources.items()}
 
 
 def _statements(node: Any) -> tuple[str, ...]:

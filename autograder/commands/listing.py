@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import inspect
+import sys
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -77,7 +78,7 @@ def _wrong(item: Any, slip: Any) -> str:
     """The lines that an edit takes away and puts there, or the whole program where it is another one."""
     if slip.program:
         return inspect.getsource(slip.program).strip()
-    reference = inspect.getsource(inspect.getmodule(item.solution())).splitlines()
+    reference = inspect.getsource(sys.modules[item.solution().__module__]).splitlines()
     changes = list(difflib.unified_diff(reference, item.source_of(slip).splitlines(), n=0, lineterm=""))[2:]
     return "\n".join("" if line.startswith("@@") else line for line in changes).strip("\n")
 

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from demo_runs import run, table
 
-from demos.ch08 import server
+from demos.ch11 import server
 from experiments.ch08.serving_runs import client
 from experiments.ch11.constrained_runs import SCHEMA
 from rankzero.json_judge import json_fault

@@ -11,7 +11,7 @@ import random
 import sys
 from collections.abc import Sequence
 
-from demos.ch08.server import reach
+from demos.ch11.server import reach
 from demos.common import Table, demo, parser, show, verdict, whole
 from rankzero.server.load import Query, Summary, goodput, load
 from rankzero.tiny import bundled_text

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import openai
 
-from demos.ch08.server import reach
+from demos.ch11.server import reach
 from demos.common import Table, demo, parser, show, verdict, whole
 from rankzero.server.load import percentile
 from rankzero.units import ms
