@@ -12,6 +12,9 @@ from solutions.ch01.sharding import shard_indices
 from ..correction import Correction
 from .launching import VARIABLES
 
+#: Bytes that Adam in mixed precision keeps for a parameter.
+STATES = {"bf16 weight": 2, "bf16 gradient": 2, "fp32 copy of the weight": 4, "fp32 moments": 8}
+
 _BROWN = "Brown et al. (2020), arXiv:2005.14165, table 2.1 and appendix D"
 _NARAYANAN = "Narayanan et al. (2021), arXiv:2104.04473, section 5.1"
 _ZERO = "Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1"
@@ -72,15 +75,15 @@ def _time() -> tuple[Correction, ...]:
 def _memory() -> tuple[Correction, ...]:
     """What has to be stored."""
     size, ranks = GPT3.parameters, 8
-    parts = {"bf16 weight": 2, "bf16 gradient": 2, "fp32 copy of the weight": 4, "fp32 moments": 8}
-    whole, without = (size * (2 + 2 + states) for states in (12, 8))
+    each = sum(STATES.values())
+    whole, without = size * each, size * (each - STATES["fp32 copy of the weight"])
     devices = [minimum_ranks(size, A100_SXM.memory, total / size) for total in (whole, without)]
-    copied, sharded = (70 * billion * 16 / share for share in (1, ranks))
+    copied, sharded = (70 * billion * each / share for share in (1, ranks))
     return (
         Correction(
             "01",
             "Adam in mixed precision keeps 12 bytes for each parameter.",
-            f"It keeps {sum(parts.values())}: " + ", ".join(f"{name} {count}" for name, count in parts.items()) + ".",
+            f"It keeps {each}: " + ", ".join(f"{name} {count}" for name, count in STATES.items()) + ".",
             f"12 leaves out the fp32 copy. For {size / billion:.0f} billion parameters it is {format_bytes(whole)} on "
             f"{devices[0]} devices of {A100_SXM.memory / GB:.0f} GB, not {format_bytes(without)} on {devices[1]}.",
             _ZERO,

@@ -287,7 +287,7 @@ def test_the_card_of_a_check_in_a_notebook():
 
 def test_the_card_of_a_check_in_the_book_is_the_task_with_its_public_cases(book):
     html = unescape(cards.check_card(report("reference")))
-    assert "labs/doubling.py" in html
+    assert "labs/ch03/doubling.py" in html
     assert "<td><code>double(1.5)</code></td><td><code>3</code></td>" in html
     assert "<td><code>double('<')</code></td><td><code>'<<'</code></td>" in html
     assert "1 of 2" not in html
