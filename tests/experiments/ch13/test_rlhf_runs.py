@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import fields, replace
+from statistics import fmean
 
 import pytest
 import torch
@@ -209,9 +210,13 @@ def test_the_run_of_the_page_learns():
 
 @pytest.mark.parametrize("seed", [2, 3])
 def test_without_a_price_the_reward_is_hacked(seed):
-    """A higher score and a lower judge than with a price of 0.1, much further from the reference."""
+    """A higher score and a lower judge than with a price of 0.1, much further from the reference.
+
+    One batch may fall out of line, so the score is that of the last twenty.
+    """
+    score = {beta: fmean(point.score for point in run(beta, seed)[-20:]) for beta in (0.0, 0.1)}
+    assert score[0.0] > score[0.1] + 0.1
     free, priced = run(0.0, seed)[-1], run(0.1, seed)[-1]
-    assert free.score > priced.score
     assert free.judge < priced.judge - 1
     assert free.kl > 3 * priced.kl
     assert max(point.judge for point in run(0.0, seed)[:15]) > run(0.0, seed)[0].judge + 0.8
