@@ -32,7 +32,7 @@ def modules(roots: Iterable[str]) -> dict[str, Path]:
         file = None if name in found else _file(name)
         if file:
             found[name] = file
-            todo += [*_parents(name), *_imports(name, file)]
+            todo += [*parents(name), *_imports(name, file)]
     return dict(sorted(found.items()))
 
 
@@ -44,7 +44,7 @@ def _file(name: str) -> Path | None:
     return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
 
 
-def _parents(name: str) -> Iterator[str]:
+def parents(name: str) -> Iterator[str]:
     """The packages that are imported before ``name``."""
     parts = name.split(".")
     return (".".join(parts[:length]) for length in range(1, len(parts)))
@@ -53,12 +53,13 @@ def _parents(name: str) -> Iterator[str]:
 @functools.cache
 def _imports(name: str, file: Path) -> frozenset[str]:
     """What a module imports; a name that is taken out of a package may be a module of it."""
-    return frozenset(_named(name if file.name == "__init__.py" else name.rpartition(".")[0], file))
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    return frozenset(imported(file.read_text(encoding="utf-8"), package))
 
 
-def _named(package: str, file: Path) -> Iterator[str]:
-    """The names that stand in the import statements of a file of ``package``."""
-    for node in ast.walk(syntax.parse(file.read_text(encoding="utf-8"))):
+def imported(source: str, package: str) -> Iterator[str]:
+    """The absolute names that ``source``, a module of ``package``, imports when it is loaded or run."""
+    for node in ast.walk(syntax.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

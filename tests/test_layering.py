@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder import bank
+from autograder import bank, closure
 from tools import bundle
 from tools.common import ROOT
 
@@ -70,7 +70,7 @@ def imports(name: str, file: Path) -> set[str]:
     """Every module that a file imports, at its top, inside a function or by name."""
     source = file.read_text(encoding="utf-8")
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-    return {*bundle.imported(source, package), *named(ast.parse(source))}
+    return {*closure.imported(source, package), *named(ast.parse(source))}
 
 
 def allowed(imported: str, arrows: tuple[str, ...]) -> bool:

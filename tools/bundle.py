@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
-import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.closure import imported, parents
 from tools.common import ROOT
 
 PACKAGES = ("experiments", "solutions", "rankzero")
@@ -21,23 +19,6 @@ def _file(module: str, root: Path) -> Path | None:
         return None
     path = root / module.replace(".", "/")
     return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
-
-
-def _parents(module: str) -> Iterator[str]:
-    """The packages that are imported before a module."""
-    return (module[: dot.start()] for dot in re.finditer(r"\.", module))
-
-
-def imported(source: str, package: str) -> Iterator[str]:
-    """The absolute names that ``source``, a module of ``package``, imports when it is loaded."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            outer = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
-            base = ".".join([*outer, *([node.module] if node.module else [])])
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
 def collect(starts: list[str], root: Path = ROOT) -> dict[str, str]:
@@ -55,7 +36,7 @@ def collect(starts: list[str], root: Path = ROOT) -> dict[str, str]:
             continue
         sources[module] = file.read_text(encoding="utf-8")
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        for name in (*_parents(module), *imported(sources[module], package)):
+        for name in (*parents(module), *imported(sources[module], package)):
             top = name.split(".")[0]
             if top not in PACKAGES and top not in sys.stdlib_module_names:
                 raise ValueError(f"{module} runs in the browser and imports {top}: only the standard library is there")

@@ -75,7 +75,7 @@ def test_items_stand_in_the_order_of_the_page(chapter):
     sections = [item.section for item in bank.of_chapter(chapter)]
     places = [[int(number) for number in re.findall(r"\d+", section)] for section in sections]
     assert places == sorted(places)
-    assert {section.partition(".")[0] for section in sections} == {chapter.removeprefix("ch").lstrip("0")}
+    assert {section.partition(".")[0] for section in sections} <= {chapter.removeprefix("ch").lstrip("0")}
 
 
 @pytest.mark.parametrize("chapter", bank.CHAPTERS)

@@ -8,13 +8,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder import bank, probing, trusted
+from autograder import bank, closure, probing, trusted
 from autograder.bank.ch02.split import FORWARD_BACKWARD
 from autograder.items import Case, Tensor
 from autograder.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
-from tools import bundle
 
 ITEM = replace(FORWARD_BACKWARD, grade="tensor", cases=(), groups=(), probe="ch06.differentiated")
 WORLD = replace(ITEM, grade="world")
@@ -104,7 +103,7 @@ def test_arguments_that_a_driver_changes_do_not_count(ask):
 
 def test_drivers_import_nothing_of_ours():
     for file in probing.HERE.glob("[!_]*.py"):
-        tops = {name.split(".")[0] for name in bundle.imported(file.read_text(encoding="utf-8"), "")}
+        tops = {name.split(".")[0] for name in closure.imported(file.read_text(encoding="utf-8"), "")}
         assert not tops & {"autograder", "rankzero", "solutions", "labs"}, file.name
 
 

@@ -135,12 +135,48 @@ def test_a_folder_is_offered_as_labs():
     assert outcomes[0].value == 3.0
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from .two import double",
+        "from ..ch02.two import double",
+        "from ..ch02 import two; double = two.double",
+        "from labs.two import double",
+        "from labs.ch02.two import double",
+        "import labs.ch02.two; double = labs.ch02.two.double",
+    ],
+)
+def test_a_module_is_found_in_whatever_chapter_it_is_looked_for(line):
+    """Kills: an import of the labs' own form that fails where the files came without their folders."""
+    units = (
+        Unit("one.py", f"{line}\n\n\ndef f(x):\n    return double(x)\n", "one"),
+        Unit("two.py", "def double(x):\n    return 2 * x\n", "two"),
+    )
+    assert run(units, item("f", module="one"), Case((1.5,)))[0].value == 3.0
+
+
+def test_a_module_runs_once_under_all_its_names():
+    """Kills: a class that is not itself because its module was run again under another name."""
+    source = "from labs.two import Kept\nfrom ..ch02.two import Kept as Same\nfrom labs.ch02 import two\n\n\n"
+    source += "def f(x):\n    return float(Kept is Same and two.Kept is Kept)\n"
+    units = (Unit("one.py", source, "one"), Unit("two.py", "class Kept:\n    pass\n", "two"))
+    assert run(units, item("f", module="one"), Case((1,)))[0].value == 1.0
+
+
+def test_a_single_file_may_keep_the_imports_of_its_folder():
+    source = "from ..ch05.zero import g\n\n\ndef f(x):\n    from .other import g as own\n\n    return own(x)\n\n\n"
+    source += "def g(x):\n    return -x\n"
+    assert run(source, item("f"), Case((1,)))[0].value == -1
+
+
 def test_a_single_file_answers_for_any_module_of_labs():
     source = "def f(x):\n    from labs.anything import g\n\n    return g(x)\n\n\ndef g(x):\n    return -x\n"
     assert run(source, item("f"), Case((1,)))[0].value == -1
 
 
-@pytest.mark.parametrize("name", ["solutions.ch05.zero", "autograder.bank", "rankzero.world", "solutions"])
+@pytest.mark.parametrize(
+    "name", ["solutions.ch05.zero", "experiments.ch05.explorers", "autograder.bank", "rankzero.world", "solutions"]
+)
 def test_closed_packages_are_named_in_the_error(name):
     (outcome,) = run(f"def f(x):\n    import {name}\n", item("f"), Case((1,)))
     assert (outcome.kind, outcome.error, outcome.line) == ("raised", "ImportError", 2)
