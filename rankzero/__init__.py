@@ -1,3 +1,3 @@
-"""The runtime under the course: worlds of real processes, simulators, units, tables of hardware and models, figures."""
+"""The course's runtime: worlds of real processes, simulators, a tiny model and server, published facts, and figures."""
 
 __version__ = "0.1.0"

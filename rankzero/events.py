@@ -1,8 +1,8 @@
-"""What a run did: one event for each operation a rank called, and the ledger that adds up their bytes.
+"""What a run did: one event for each operation a rank called, and a ledger that adds up their bytes.
 
-Real worlds (:mod:`rankzero.world`), the grader's broker and every simulator emit the same events, so that a figure or a
-rule is written once. An event is the *logical* operation, the one the program called, with the payload it handed in and
-the payload it got back; how the library moved the bytes is not recorded.
+Real worlds (:mod:`rankzero.world`), the grader's broker and every simulator emit the same events, so that one figure or
+one rule works for all of them. An event is the *logical* operation, the one the program called, with the bytes it
+passed in and the bytes it got back; how the library moved those bytes is not recorded.
 
 ========================  ==============================  ==============================
 operation (S: full size)  bytes sent                      bytes received
@@ -23,7 +23,7 @@ barrier                   0                               0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 
@@ -33,15 +33,16 @@ class Event:
 
     Attributes:
         rank: global rank of the process that called it.
-        operation: the field's name for it: ``send``, ``recv``, ``all_reduce``, ``all_gather`` ...; an asynchronous
-            ``isend`` or ``irecv`` is recorded under ``send`` or ``recv``, from its call to the end of its ``wait``.
-        peers: global ranks on the other side: the one peer of a message, all members of the group of a collective.
-        sent: bytes this rank handed in.
+        operation: the usual name: ``send``, ``recv``, ``all_reduce``, ``all_gather`` ...; an asynchronous ``isend`` or
+            ``irecv`` is recorded as ``send`` or ``recv``, from its call to the end of its ``wait``. Simulators add
+            names of their own, such as ``forward``.
+        peers: global ranks on the other side: the one peer of a message, or all members of a collective's group.
+        sent: bytes this rank passed in.
         received: bytes this rank got back.
         start: seconds from the start of the run to the call.
-        end: seconds from the start of the run to its completion.
+        end: seconds from the start of the run to the completion of the operation.
         root: global rank of the root, for the operations that have one.
-        where: the caller's line, ``"cell line 4"`` or ``"line 12 of ring.py"``; empty in simulations.
+        where: the caller's line, ``"cell line 4"`` or ``"line 12 of ring.py"``; in simulations usually empty.
     """
 
     rank: int
@@ -57,7 +58,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of a ledger: how often, and how many bytes."""
+    """One line of a ledger: the number of calls, and the bytes they sent and received."""
 
     calls: int
     sent: int
@@ -65,7 +66,7 @@ class Entry:
 
 
 class Ledger(Mapping[tuple[int, str], Entry]):
-    """Bytes by rank and operation. ``ledger[2, "send"].sent`` is what rank 2 sent in messages."""
+    """Bytes by rank and operation: ``ledger[2, "send"].sent`` is the number of bytes that rank 2 sent in messages."""
 
     def __init__(self, events: Iterable[Event], ranks: int) -> None:
         self.ranks = ranks
@@ -78,7 +79,7 @@ class Ledger(Mapping[tuple[int, str], Entry]):
     def __getitem__(self, key: tuple[int, str]) -> Entry:
         return self._entries[key]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[int, str]]:
         return iter(sorted(self._entries))
 
     def __len__(self) -> int:
@@ -98,7 +99,7 @@ class Ledger(Mapping[tuple[int, str], Entry]):
         return sum(entry.received for (owner, _), entry in self._entries.items() if owner == rank)
 
     def calls(self, rank: int) -> int:
-        """Operations that ``rank`` called."""
+        """Number of operations that ``rank`` called."""
         return sum(entry.calls for (owner, _), entry in self._entries.items() if owner == rank)
 
     def __str__(self) -> str:

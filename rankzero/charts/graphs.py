@@ -1,7 +1,4 @@
-"""Charts of things and of time: nodes with edges between them, and lanes of bars. Standard library only.
-
-:mod:`rankzero.charts` offers them beside its own.
-"""
+"""Two kinds of charts: nodes with edges between them, and bars in lanes over time. Standard library only."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankzero.marks import (
+from rankzero.charts.marks import (
     COLOURS,
     Axis,
     Spec,
@@ -26,27 +23,27 @@ from rankzero.marks import (
     separate,
 )
 
-#: Fields of nodes and edges that say where, not what.
-_PLACES = ("x", "y", "x2", "y2", "colour", "arrow")
+#: Fields of nodes and edges that only affect how they are drawn; tooltips leave them out.
+_DRAWING_FIELDS = ("x", "y", "x2", "y2", "colour", "arrow")
 
 
 def graph(nodes: Sequence[Spec], edges: Sequence[Spec], title: str = "", names: Sequence[str] | None = None) -> Spec:
-    """Nodes at places of your choice, and arrows between them.
+    """Nodes at given places, and arrows between them.
 
     Args:
-        nodes: ``{name, x, y, colour, label}``; ``y`` grows upwards. ``colour`` is a ``#rrggbb``, or the number of a
-            rank, whose colour it takes, or any other text: nodes of one text have one colour, and a legend says which.
-            A ``label`` of at most three characters stands in its node, a longer one beneath it. The tooltip shows the
-            name, the label and whatever other fields there are.
-        edges: ``{x, y, x2, y2, kind}``: an arrow from the first node's place to the second's, or a line without a head
-            where ``arrow`` is False. Edges of a kind have one colour; a kind of ``""`` has the text's colour.
-        names: the texts in ``colour`` in the order of the legend; else as they come.
+        nodes: ``{name, x, y, colour, label}``; ``y`` grows upward. ``colour`` is a ``#rrggbb`` value, the number of a
+            rank, whose colour the node takes, or any other text: nodes with the same text share a colour, which the
+            legend explains. A ``label`` of at most three characters is drawn in its node, a longer one beneath it. The
+            tooltip shows the name, the label and any other fields.
+        edges: ``{x, y, x2, y2, kind}``: an arrow from the place of one node to that of another, or a line without a
+            head if ``arrow`` is False. Edges of one kind share a colour; those of kind ``""`` have the text's colour.
+        names: the texts in ``colour`` in the order of the legend; by default, in order of appearance.
     """
     frame = _Frame.around(nodes)
     kinds = [kind for kind in distinct(edges, "kind") if kind]
     arrows = [_arrow(edge, edges, frame) for edge in edges]
     line, head = {"type": "rule", "strokeWidth": 2}, {"type": "point", "shape": "triangle", "filled": True, "size": 60}
-    told = {"tooltip": hover_of(edges, _PLACES)}
+    told = {"tooltip": hover_of(edges, _DRAWING_FIELDS)}
     ends = frame.at("px", "py") | {"x2": {"field": "px2"}, "y2": {"field": "py2"}}
     angle = {"angle": {"field": "angle", "type": "quantitative", "scale": None}}
     named = colour_of("kind", kinds, list(kind_colours(kinds).values()))
@@ -72,7 +69,14 @@ def graph(nodes: Sequence[Spec], edges: Sequence[Spec], title: str = "", names: 
 
 @dataclass(frozen=True)
 class _Frame:
-    """Where the places of a graph lie in the chart, in pixels."""
+    """How the coordinates of a graph map to pixels of the chart.
+
+    Attributes:
+        left, foot: coordinates of the lower left corner.
+        across, up: pixels per unit of ``x`` and of ``y``.
+        width, height: size of the chart, pixels.
+        radius: radius of a node, pixels.
+    """
 
     left: float
     foot: float
@@ -84,7 +88,7 @@ class _Frame:
 
     @classmethod
     def around(cls, nodes: Sequence[Spec]) -> _Frame:
-        """A frame for ``nodes`` with one scale for both axes, unless they are much wider than high."""
+        """A frame for ``nodes`` with the same scale on both axes, unless they are much wider than high."""
         xs, ys = [node["x"] for node in nodes] or [0], [node["y"] for node in nodes] or [0]
         wide, high = max(xs) - min(xs), max(ys) - min(ys)
         side, foot = max(28.0, 3.3 * max((len(str(node["label"])) for node in nodes), default=0)), 36.0
@@ -99,16 +103,16 @@ class _Frame:
         return cls(left, low, across, up, wide * across + 2 * side, high * up + 2 * foot, radius)
 
     def place(self, x: float, y: float) -> tuple[float, float]:
-        """Pixels from the left and from the foot."""
+        """Pixels from the left edge and from the bottom edge."""
         return (x - self.left) * self.across, (y - self.foot) * self.up
 
     def at(self, x: str, y: str) -> Spec:
-        """The channels of two fields that hold pixels."""
+        """The encoding of two fields that hold pixels."""
         return {"x": _pixels(x, self.width), "y": _pixels(y, self.height)}
 
 
 def _nearest(nodes: Sequence[Spec], across: float, up: float) -> float:
-    """Pixels between the two nodes that are nearest to each other."""
+    """Distance between the two nodes that are nearest to each other, pixels."""
     pairs = itertools.combinations([(node["x"] * across, node["y"] * up) for node in nodes], 2)
     return min((math.dist(one, other) for one, other in pairs if one != other), default=110.0)
 
@@ -119,7 +123,7 @@ def _pixels(field: str, size: float) -> Spec:
 
 
 def _arrow(edge: Spec, edges: Sequence[Spec], frame: _Frame) -> Spec:
-    """The edge in pixels, from the rim of one node to the rim of the other; two opposite edges pass each other."""
+    """The edge in pixels, from the rim of one node to the rim of the other; opposite edges are drawn side by side."""
     x, y = frame.place(edge["x"], edge["y"])
     x2, y2 = frame.place(edge["x2"], edge["y2"])
     length = math.hypot(x2 - x, y2 - y) or 1.0
@@ -144,17 +148,17 @@ def _if_kind(channel: Spec, plain: Any) -> Spec:
 
 
 def _discs(nodes: Sequence[Spec], frame: _Frame, names: Sequence[str]) -> list[Spec]:
-    """The layers of the nodes: discs, the texts in them and the texts beneath them."""
+    """The layers of the nodes: discs, the labels in them and the labels beneath them."""
     paints = _paints(nodes, names)
     words = [colour for colour, own in paints.items() if isinstance(colour, str) and colour != own]
     rows = [_spot(node, frame, paints) for node in nodes]
     legend = {"legend": {"values": words} if words else None}
     fill = colour_of("colour", list(paints), list(paints.values()) or COLOURS) | legend
-    place = frame.at("px", "py") | {"tooltip": hover_of(nodes, _PLACES)}
+    place = frame.at("px", "py") | {"tooltip": hover_of(nodes, _DRAWING_FIELDS)}
     disc = {"type": "circle", "size": (2 * frame.radius) ** 2, "opacity": 1, "stroke": "currentColor", "strokeWidth": 1}
     ink = {"field": "ink", "type": "nominal", "scale": None}
     data = {"values": rows}
-    inside = {"type": "text", "fontSize": min(12.0, frame.radius)}
+    inside = {"type": "text", "fontSize": max(10.0, min(12.0, frame.radius))}
     beneath = {"type": "text", "fontSize": 11, "dy": frame.radius + 9, "color": "currentColor"}
     return [
         {"data": data, "mark": disc, "encoding": place | {"color": fill}},
@@ -164,7 +168,7 @@ def _discs(nodes: Sequence[Spec], frame: _Frame, names: Sequence[str]) -> list[S
 
 
 def _paints(nodes: Sequence[Spec], names: Sequence[str]) -> dict[Any, str]:
-    """The colour of each value of ``colour``; texts, ``names`` first, count by themselves."""
+    """The colour of each value of the field ``colour``; texts are numbered separately, ``names`` first."""
     values = list(dict.fromkeys([*names, *distinct(nodes, "colour")]))
     words = [value for value in values if isinstance(value, str) and not value.startswith("#")]
     return {value: paint(value, 3 + words.index(value) if value in words else 0) for value in values}
@@ -179,13 +183,14 @@ def _spot(node: Spec, frame: _Frame, paints: Mapping[Any, str]) -> Spec:
 
 
 def timeline(rows: Sequence[Spec], x: Axis, y: Axis, title: str = "", names: Sequence[str] | None = None) -> Spec:
-    """What happens when: a row for each lane, a bar from start to end; bars of a lane that overlap share its height.
+    """Bars over time: a row for each lane, a bar from start to end; overlapping bars of a lane share its height.
 
     Args:
-        rows: ``{lane, start, end, kind}``; ``label``, a text in the bar, and other fields, for the tooltip, if wanted.
-        x: time: its title and its unit.
-        y: the lanes: their title.
-        names: the kinds in the order of the legend; else as they come. Sends and receives have colours of their own.
+        rows: ``{lane, start, end, kind}``; optionally ``label``, a text in the bar, and other fields for the tooltip.
+        x: the time axis; its title has the unit.
+        y: the axis of lanes.
+        names: the kinds in the order of the legend; by default, in order of appearance. ``send`` and ``recv`` always
+            have the same colours.
     """
     colours = kind_colours(names or distinct(rows, "kind"))
     places, count = _rows_of_a_lane(rows, list(colours))
@@ -224,7 +229,11 @@ def timeline(rows: Sequence[Spec], x: Axis, y: Axis, title: str = "", names: Seq
 
 
 def _rows_of_a_lane(rows: Sequence[Spec], kinds: Sequence[str]) -> tuple[list[int], int]:
-    """Where bars overlap, each kind has a row of its lane if that is enough; else bars go where there is room."""
+    """The place of each bar within its lane, and the number of places in a lane.
+
+    If bars overlap but those of one kind never do, each of up to three kinds gets a place; otherwise a bar takes the
+    first free place.
+    """
     places, count = _apart(rows, "lane")
     if count == 1:
         return places, 1
@@ -233,7 +242,7 @@ def _rows_of_a_lane(rows: Sequence[Spec], kinds: Sequence[str]) -> tuple[list[in
 
 
 def _apart(rows: Sequence[Spec], field: str) -> tuple[list[int], int]:
-    """For each row its place among those of one ``field`` that it overlaps, and the number of places."""
+    """The place of each row among the overlapping rows with the same ``field``, and the number of places."""
     places, most = [0] * len(rows), 1
     for value in distinct(rows, field):
         mine = [index for index, row in enumerate(rows) if row[field] == value]

@@ -1,7 +1,7 @@
-"""Charts as plain dicts in the Vega-Lite grammar (version 5), for explorers. Standard library only (browsers run it).
+"""Charts for explorers, as Vega-Lite (version 5) specifications in plain dicts. Standard library only.
 
-Text and axes are drawn in ``currentColor``, the colour of the text around the chart, so that a chart reads on light and
-on dark pages. :mod:`rankzero.marks` has what they are made of.
+Text and axes are drawn in ``currentColor``, the colour of the text around the chart, so that a chart is readable on
+light and on dark pages.
 
 Source: the Vega-Lite documentation, https://vega.github.io/vega-lite/docs/.
 """
@@ -13,17 +13,12 @@ from dataclasses import asdict
 from textwrap import wrap
 from typing import Any
 
-from rankzero.graphs import graph, timeline
-from rankzero.marks import (
+from rankzero.charts.marks import (
     COLOURS,
-    RECEIVED,
-    SENT,
     STRIPES,
     Axis,
     Block,
     Spec,
-    State,
-    blocks,
     colour_of,
     dashes_of,
     distinct,
@@ -32,40 +27,15 @@ from rankzero.marks import (
     separate,
 )
 
-__all__ = [
-    "COLOURS",
-    "RECEIVED",
-    "SENT",
-    "STRIPES",
-    "Axis",
-    "Block",
-    "Spec",
-    "State",
-    "bars",
-    "below",
-    "beside",
-    "blocks",
-    "chart",
-    "graph",
-    "grid",
-    "ink_on",
-    "lines",
-    "shares",
-    "stacks",
-    "table",
-    "timeline",
-]
-
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
-#: Width of a chart of many columns, pixels.
+#: The maximum width of a chart with many columns, pixels.
 WIDEST = 720
 
-#: Characters in a line of a title.
-TITLE = 72
+#: The maximum number of characters in a line of a title.
+TITLE_WIDTH = 72
 
-_OWN = {"scale": {"color": "independent", "strokeDash": "independent"}}
-
+_SEPARATE_LEGENDS = {"scale": {"color": "independent", "strokeDash": "independent"}}
 
 _RULE = {"type": "rule", "strokeDash": [4, 4], "color": "currentColor"}
 
@@ -80,11 +50,17 @@ def lines(
     points: Sequence[Spec] = (),
     bands: Sequence[Spec] = (),
 ) -> Spec:
-    """One line for each value of the field ``by``; ``mark`` draws a vertical rule at that ``x``.
+    """One line for each value of the field ``by``.
 
     Args:
-        points: measured points, or a chosen one: rows with the same fields, in the colour of the line of that name.
-        bands: rows ``{by, start, end}``: the ground between two values of ``x`` in the colour of that name.
+        rows: the points of the lines, with the fields of ``x``, ``y`` and ``by``.
+        x: the horizontal axis.
+        y: the vertical axis.
+        by: the field that names the lines.
+        mark: draws a vertical rule at this ``x``.
+        title: title of the chart.
+        points: single points, measured or selected: rows with the same fields, in the colour of the line of that name.
+        bands: rows ``{by, start, end}``, each a shaded band between two values of ``x`` in the colour of that name.
     """
     names, drawn = distinct([*rows, *points, *bands], by), distinct(rows, by)
     extra = [name for name in distinct(points, by) if name not in drawn]
@@ -96,7 +72,7 @@ def lines(
     if mark is not None:
         found = {"x": x.channel(), "tooltip": [x.hover()]}
         layers.append({"data": {"values": [{x.field: mark}]}, "mark": _RULE, "encoding": found})
-    # What the pointer finds on a line: the line itself knows its first point alone.
+    # Invisible points, so that the tooltip works everywhere on a line; the line itself shows only its first point.
     layers.append({"mark": {"type": "point", "opacity": 0, "size": 90, "clip": True}, "encoding": hover})
     if points:
         dot = {"type": "point", "opacity": 1, "size": 75, "stroke": "currentColor", "strokeWidth": 1}
@@ -118,7 +94,7 @@ def lines(
 
 
 def bars(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Spec:
-    """Bars over ``x``, side by side for each value of the field ``by``."""
+    """Bars over ``x``, one for each value of the field ``by``, side by side."""
     names = distinct(rows, by)
     encoding = {
         "x": x.channel(axis={"labelAngle": 0}),
@@ -132,7 +108,7 @@ def bars(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Sp
 
 
 def shares(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> Spec:
-    """Lying bars, one for each ``y``, in parts for each value of the field ``by``."""
+    """Horizontal stacked bars, one for each ``y``, with a part for each value of the field ``by``."""
     names = distinct(rows, by)
     encoding = {
         "y": y.channel(sort=None),
@@ -146,7 +122,7 @@ def shares(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "") -> 
 
 
 def grid(cells: Sequence[Block], ranks: int, title: str) -> Spec:
-    """A block picture: rows are ranks, columns are places, colour is the origin, stripes are a reduction."""
+    """A block picture: rows are ranks, columns are places, the colour is the origin, stripes mark a reduction."""
     rows = [asdict(cell) | {"label": cell.label, "ink": ink_on(cell.colour)} for cell in cells]
     whole = {"type": "ordinal", "scale": {"domain": list(range(ranks))}, "axis": {"labelAngle": 0}}
     position = {
@@ -182,9 +158,10 @@ def _stripes(count: int = 5) -> Spec:
 
 
 def stacks(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "", mark: float | None = None) -> Spec:
-    """Upright bars, one for each ``x``, in parts for each value of the field ``by``; ``mark`` draws a level rule.
+    """Vertical stacked bars, one for each ``x``, with a part for each value of the field ``by``.
 
-    Bars and parts come in the order in which the rows name them, the first part at the foot.
+    Bars and parts are in order of appearance in ``rows``, the first part at the bottom; ``mark`` draws a horizontal
+    rule at that ``y``.
     """
     names = distinct(rows, by)
     encoding = {
@@ -201,7 +178,7 @@ def stacks(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "", mar
         layers.append({"data": {"values": [{y.field: mark}]}, "mark": _RULE, "encoding": found})
     step = max([22, *(7 * len(str(row[x.field])) + 10 for row in rows)])
     columns = len(distinct(rows, x.field))
-    if step * columns > WIDEST:  # so many that not each can have its label
+    if step * columns > WIDEST:  # not enough room for every label
         encoding["x"] = x.channel(sort=None, axis={"labelAngle": 0, "labelOverlap": "parity"})
         step = max(3, WIDEST // columns)
     return {"title": title, "width": {"step": step}, "height": 200, "layer": layers}
@@ -218,14 +195,17 @@ def table(
     title: str = "",
     names: Sequence[Any] | None = None,
 ) -> Spec:
-    """A table of coloured cells with a text in each; what does not fit is left to the tooltip.
+    """A table of coloured cells with a text in each; if the texts do not fit, only the tooltip shows them.
 
     Args:
-        cells: rows with all fields that are named here. Columns and rows of numbers are sorted, others come as they do.
-        colour: field; cells of one value have one colour, and None is a cell without colour. Ranks and numbers of
-            groups take the colour of that rank.
-        label: field of the text in a cell.
-        tooltip: fields that the pointer shows.
+        cells: one dict for each cell, with all fields that are named here.
+        x: the field of the columns: numbers are sorted, names are in order of appearance.
+        y: the field of the rows, ordered likewise.
+        colour: the field that colours the cells; cells with the same value share a colour, None is a cell without
+            colour, and a rank or the number of a group has its usual colour.
+        label: the field with the text of a cell.
+        tooltip: the fields that the tooltip shows.
+        title: title of the table.
         names: the values of ``colour`` in the order of the legend; without them there is no legend.
     """
     values = [value for value in dict.fromkeys([*(names or ()), *distinct(cells, colour)]) if value is not None]
@@ -247,7 +227,7 @@ def table(
     ]
     if height >= 11 and width >= 6.2 * longest:
         ink = {"text": {"field": "text"}, "color": {"field": "ink", "type": "nominal", "scale": None}}
-        layers.append({"mark": {"type": "text", "fontSize": 11 if height > 15 else 9}, "encoding": ink})
+        layers.append({"mark": {"type": "text", "fontSize": 11 if height > 15 else 10}, "encoding": ink})
     return {
         "title": title,
         "width": {"step": width},
@@ -265,18 +245,18 @@ def table(
 
 def beside(*views: Spec) -> Spec:
     """Views in a row, each with its own colours."""
-    return {"hconcat": list(views), "spacing": 28, "resolve": _OWN}
+    return {"hconcat": list(views), "spacing": 28, "resolve": _SEPARATE_LEGENDS}
 
 
 def below(*views: Spec) -> Spec:
     """Views in a column, each with its own colours."""
-    return {"vconcat": list(views), "spacing": 20, "resolve": _OWN}
+    return {"vconcat": list(views), "spacing": 20, "resolve": _SEPARATE_LEGENDS}
 
 
 def chart(view: Spec, description: str) -> Spec:
-    """A complete chart: ``view``, the grammar's version, the house's style, and a sentence that says what it shows.
+    """A complete chart: ``view`` with the schema, the course's style, and a sentence that says what it shows.
 
-    Long titles stand in several lines.
+    Long titles are wrapped.
     """
     text = {"labelColor": "currentColor", "titleColor": "currentColor"}
     config = {
@@ -290,9 +270,9 @@ def chart(view: Spec, description: str) -> Spec:
 
 
 def _titled(view: Spec) -> Spec:
-    """``view`` and the views in it, each with its title in lines of a chart's width."""
+    """``view`` and the views in it, with long titles wrapped."""
     views: Spec = {key: [_titled(one) for one in view[key]] for key in ("hconcat", "vconcat") if key in view}
     title = view.get("title")
-    if isinstance(title, str) and len(title) > TITLE:
-        views["title"] = wrap(title, TITLE)
+    if isinstance(title, str) and len(title) > TITLE_WIDTH:
+        views["title"] = wrap(title, TITLE_WIDTH)
     return view | views

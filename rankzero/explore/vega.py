@@ -1,8 +1,8 @@
-"""A Vega-Lite chart as an output of a notebook, drawn without a network wherever that is possible.
+"""A Vega-Lite chart as a notebook output, drawn without network access wherever possible.
 
-The scripts of the book's pages (``make vendor``) draw it in every front end. Without them the output holds the MIME
-type of Vega-Lite, which JupyterLab, Notebook and VS Code draw by themselves. Colab does not: there the last resort is
-altair, which Colab brings and whose HTML loads scripts from another host.
+The scripts of the book's pages (``make vendor``) draw it in every front end. Without them the output has the MIME type
+of Vega-Lite, which JupyterLab, Notebook and VS Code can draw. Colab cannot; there the last resort is altair, which
+Colab has installed and whose HTML loads scripts from another host.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from uuid import uuid4
 #: The MIME type of a Vega-Lite chart.
 MIME = "application/vnd.vegalite.v5+json"
 
-#: Where a checkout of the course keeps the scripts of its pages, and those that draw charts, in the order they load in.
-FOLDER = Path(__file__).resolve().parents[1] / ".cache" / "static" / "vendor"
+#: Where a checkout of the course keeps the scripts of its pages, and the scripts that draw charts, in loading order.
+FOLDER = Path(__file__).resolve().parents[2] / ".cache" / "static" / "vendor"
 SCRIPTS = ("vega/vega.min.js", "vega-lite/vega-lite.min.js", "vega-embed/vega-embed.min.js")
 
-#: One script, hidden from RequireJS and CommonJS: it has to define a global name, not a module of the front end.
+#: One script, wrapped so that it does not find RequireJS or CommonJS and therefore defines a global name.
 LOADED = "(function (exports, module, define) {{ {source}\n}}).call(window);"
 ENGINE = """<script>
 if (!window.vegaEmbed) {{ {sources} }}
@@ -37,7 +37,7 @@ CHART = """<div role="img" aria-label="{alt}"><div id="{name}"></div></div><scri
 
 
 def engine() -> dict[str, str] | None:
-    """An output with the scripts, to be shown once beside the charts; None where this checkout does not have them."""
+    """An output with the scripts, to be shown once beside the charts; None if this checkout does not have them."""
     files = [FOLDER / name for name in SCRIPTS]
     if not all(file.is_file() for file in files):
         return None
@@ -46,7 +46,13 @@ def engine() -> dict[str, str] | None:
 
 
 def chart(spec: dict[str, Any], alt: str, scripts: bool) -> dict[str, Any]:
-    """The output that shows a chart. ``scripts`` says whether :func:`engine` is shown beside it."""
+    """The output that shows a chart.
+
+    Args:
+        spec: the chart.
+        alt: one sentence that says what it shows.
+        scripts: whether the output of :func:`engine` is shown beside it.
+    """
     shown = {MIME: spec, "text/plain": alt}
     if scripts:
         from html import escape
@@ -57,12 +63,12 @@ def chart(spec: dict[str, Any], alt: str, scripts: bool) -> dict[str, Any]:
 
 
 def _inside(source: str) -> str:
-    """The script, changed so that nothing in it ends the HTML element around it."""
+    """A script, escaped so that nothing in it ends the HTML element around it."""
     return re.sub(r"<(?=/script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
 
 
 def _by_altair(spec: dict[str, Any]) -> dict[str, Any] | None:
-    """The output of altair's renderer; None where it is not installed."""
+    """The output of altair's renderer; None if altair is not installed."""
     try:
         import altair
     except ImportError:

@@ -1,4 +1,4 @@
-"""The chapters of the book, in one table. Whatever lists chapters asks it or is generated from it.
+"""The chapters of the book, in one table. Every list of chapters reads this table or is generated from it.
 
 >>> CHAPTERS[2].page, CHAPTERS[2].package, CHAPTERS[2].prefix
 ('03-collectives', 'ch03', '03')
@@ -7,9 +7,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+PartName = Literal["I. Foundations", "II. Parallelism", "III. Serving", "IV. RLHF systems", "Capstone"]
 
 #: The parts of the course, and what a reader can do after each.
-PARTS = {
+PARTS: dict[PartName, str] = {
     "I. Foundations": "run programs on many processes, and count and time what they send",
     "II. Parallelism": "split a model and its training over many GPUs",
     "III. Serving": "build an inference server, and say how fast it can be",
@@ -23,30 +26,30 @@ class Chapter:
     """One chapter.
 
     Attributes:
-        number: from 1; its sections begin with it.
-        slug: what its page is called after the number.
-        title: the heading of its page.
-        part: one of :data:`PARTS`.
+        number: counted from 1; the numbers of its sections begin with it.
+        slug: the part of the page's file name that follows the number.
+        title: the heading of the page.
+        part: a key of :data:`PARTS`.
     """
 
     number: int
     slug: str
     title: str
-    part: str
+    part: PartName
 
     @property
     def page(self) -> str:
-        """Its notebook, without the ending: ``"03-collectives"``."""
+        """The name of its notebook, without the extension: ``"03-collectives"``."""
         return f"{self.number:02}-{self.slug}"
 
     @property
     def package(self) -> str:
-        """Its package in every room: ``"ch03"``."""
+        """The name of its package in ``labs``, ``solutions`` and so on: ``"ch03"``."""
         return f"ch{self.number:02}"
 
     @property
     def prefix(self) -> str:
-        """What the ids of its items begin with: ``"03"``; the capstone's begin with ``"cap"``."""
+        """The prefix of its items' ids: ``"03"``, or ``"cap"`` for the capstone."""
         return "cap" if self.part == "Capstone" else f"{self.number:02}"
 
 
@@ -70,10 +73,10 @@ CHAPTERS = (
 
 
 def of_item(identifier: str) -> Chapter:
-    """The chapter of an item, by the beginning of its id: ``"03-all-reduce"`` stands in chapter 3.
+    """The chapter of an item, found by the prefix of its id: ``"03-all-reduce"`` belongs to chapter 3.
 
     Raises:
-        KeyError: no chapter's ids begin so.
+        KeyError: no chapter has this prefix.
     """
     prefix = identifier.partition("-")[0]
     for chapter in CHAPTERS:

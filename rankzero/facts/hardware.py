@@ -1,7 +1,7 @@
-"""What machines can do at best: GPUs, links and nodes, each with its data sheet. Standard library only.
+"""Peak figures of GPUs, links and nodes, each with its data sheet. Standard library only.
 
-Every rate is of *one direction*, in bytes/s; data sheets often print the sum of both. Every peak is *dense*, in FLOP/s;
-data sheets often print twice as much, with half of the numbers zero. Sizes are in bytes.
+Every bandwidth is for *one direction*, in bytes/s; data sheets often print the sum of both. Every compute peak is
+*dense*, in FLOP/s; data sheets often print twice as much, which holds for 2:4 sparse matrices. Sizes are in bytes.
 
 >>> NVLINK4.bandwidth / IB_NDR.bandwidth
 9.0
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankzero.units import GB, TB, TFLOP, Gbit
+from rankzero.facts.units import GB, TB, TFLOP, Gbit
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Link:
     """A connection.
 
     Attributes:
-        name: as it is sold.
-        bandwidth: bytes/s in one direction, of all ``links`` together.
+        name: the vendor's name.
+        bandwidth: bytes/s in one direction, all ``links`` together.
         source: data sheet or standard.
         links: parallel links bundled into one connection of a GPU (NVLink); 1 for a port or a slot.
     """
@@ -36,14 +36,14 @@ class Gpu:
     """An accelerator.
 
     Attributes:
-        name: as it is sold.
+        name: the vendor's name.
         peak_bf16: FLOP/s of dense bf16 (and fp16) matrix products.
-        peak_fp8: FLOP/s of dense 8-bit floating-point products; None where there are none.
+        peak_fp8: FLOP/s of dense 8-bit floating-point products; None if the GPU has none.
         memory: bytes of on-package memory.
         memory_bandwidth: bytes/s of that memory.
-        nvlink: connection to the other GPUs of its node.
+        nvlink: connection to the other GPUs of the node.
         host: connection to the processor (on a GB200 the two GPUs of a superchip share it).
-        power: watts, at most.
+        power: maximum power, watts.
         source: data sheet.
     """
 
@@ -60,14 +60,14 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Node:
-    """GPUs that reach one another over NVLink switches, and the network ports by which they reach other nodes.
+    """GPUs joined by NVLink switches, and the network ports through which they reach other nodes.
 
     Attributes:
-        name: as it is sold.
+        name: the vendor's name.
         gpu: the kind of GPU.
-        gpus: how many.
+        gpus: number of GPUs.
         port: one network port.
-        ports: ports for traffic between GPUs (those for storage are not counted).
+        ports: number of ports for traffic between GPUs (storage ports are not counted).
         source: data sheet.
     """
 
@@ -80,12 +80,12 @@ class Node:
 
     @property
     def network_bandwidth(self) -> float:
-        """Bytes/s in one direction, of the whole node."""
+        """Bytes/s in one direction, for the whole node."""
         return self.port.bandwidth * self.ports
 
     @property
     def network_bandwidth_per_gpu(self) -> float:
-        """Bytes/s in one direction that fall to one GPU when all send at once."""
+        """Bytes/s in one direction that each GPU gets when all of them send at once."""
         return self.network_bandwidth / self.gpus
 
 
@@ -93,7 +93,7 @@ _PCIE = "PCI-SIG, PCI Express Base Specification, x16, after line coding"
 _IB = "InfiniBand Trade Association roadmap, one port of four lanes"
 _ETHERNET = "IEEE 802.3, one port"
 
-# Gigabytes per second and direction, of all links of one GPU.
+# Bandwidth in one direction, all links of one GPU together.
 NVLINK1 = Link("NVLink 1", 80 * GB, "NVIDIA Tesla P100 white paper (2016)", links=4)
 NVLINK2 = Link("NVLink 2", 150 * GB, "NVIDIA Tesla V100 data sheet (2018)", links=6)
 NVLINK3 = Link("NVLink 3", 300 * GB, "NVIDIA A100 80GB data sheet (2021)", links=12)

@@ -3,9 +3,9 @@
 >>> LLAMA3_8B.parameters
 8030261248
 
-A record holds what its source prints; counts are computed, never typed. ``Model.parameters`` is the one owner of exact
-counts: every part of the course can reach it, and it also counts what older and sparse models have (learned positions,
-biases, experts). Standard library only.
+A record holds what its source prints; parameter counts are computed from it. ``Model.parameters`` is the only place
+where exact counts come from: every part of the course can import it, and it covers older and sparse models too (learned
+positions, biases, experts). Standard library only.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ class Model:
     """The shape of a decoder-only transformer.
 
     Attributes:
-        name: as its authors write it.
-        layers: transformer blocks.
+        name: the authors' name for it.
+        layers: number of transformer blocks.
         hidden: width of the residual stream.
-        heads: query heads; queries are ``heads * head_dim`` wide, which need not be ``hidden``.
-        kv_heads: key and value heads; equal to ``heads`` without grouped queries.
+        heads: query heads; queries are ``heads * head_dim`` wide, which may differ from ``hidden``.
+        kv_heads: key and value heads; equal to ``heads`` without grouped-query attention.
         head_dim: width of one head.
         ffn: inner width of a dense feed-forward block.
         vocab: rows of the embedding.
-        gated: the feed-forward block has a third matrix, the gate (SwiGLU).
-        tied_embeddings: the head is the embedding, counted once.
+        gated: whether the feed-forward block has a third matrix, the gate (SwiGLU).
+        tied_embeddings: whether the output head shares the embedding's matrix, which is then counted once.
         source: where the shape is printed.
-        positions: rows of a learned table of positions; 0 for rotary ones.
-        biases: every matrix and every norm has a bias (GPT-2, GPT-3); without, norms have a gain alone (RMSNorm).
+        positions: rows of a learned position table; 0 for rotary positions.
+        biases: whether every matrix and every norm has a bias (GPT-2, GPT-3); if not, norms have only a gain (RMSNorm).
         experts: routed experts in a mixture layer; 0 for a dense model.
-        top_k: routed experts that one token visits.
-        shared_experts: experts that every token visits.
+        top_k: routed experts that process each token.
+        shared_experts: experts that process every token.
         expert_ffn: inner width of one expert.
         moe_layers: how many of ``layers`` are mixture layers; the others are dense.
     """
@@ -95,12 +95,12 @@ class Model:
 
 
 def _llama(name: str, layers: int, hidden: int, heads: int, kv_heads: int, ffn: int, vocab: int, source: str) -> Model:
-    """A dense model with heads as wide as ``hidden / heads``, gated feed-forward blocks and rotary positions."""
+    """A dense model with heads of width ``hidden / heads``, gated feed-forward blocks and rotary positions."""
     return Model(name, layers, hidden, heads, kv_heads, hidden // heads, ffn, vocab, source=source)
 
 
 def _gpt(name: str, layers: int, hidden: int, heads: int, positions: int, source: str, head_dim: int = 64) -> Model:
-    """A GPT-2 or GPT-3: full heads, four-fold feed-forward, learned positions, biases, the embedding used as head."""
+    """A GPT-2 or GPT-3: no grouped queries, ``ffn = 4 * hidden``, learned positions, biases, tied embeddings."""
     return Model(
         name,
         layers,

@@ -1,31 +1,31 @@
-"""What others trained: parameters and training tokens of published models, and fits of the loss to both.
+"""Parameters and training tokens of published models, and published fits of the loss to both.
 
 >>> round(CHINCHILLA.tokens_per_parameter)
 20
 
-Standard library only. Counts are computed from the shape in :mod:`rankzero.models` where that is known; the others are
-those that the authors round to.
+Standard library only. Parameters are counted from the shape in :mod:`rankzero.facts.models` where that is known;
+otherwise they are the authors' rounded figures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankzero import models
-from rankzero.models import Model
-from rankzero.units import billion, trillion
+from rankzero.facts import models
+from rankzero.facts.models import Model
+from rankzero.facts.units import billion, trillion
 
 
 @dataclass(frozen=True)
 class Training:
-    """A published model and the text that it was trained on.
+    """A published model and how many tokens it was trained on.
 
     Attributes:
-        name: as its authors write it.
-        parameters: all of them.
-        tokens: of training text.
-        exact: the parameters are counted from the model's shape, not rounded by its authors.
-        source: where the tokens are printed.
+        name: the authors' name for it.
+        parameters: number of parameters.
+        tokens: number of training tokens.
+        exact: whether ``parameters`` is counted from the model's shape instead of rounded by its authors.
+        source: where the number of tokens is printed.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Training:
 
     @property
     def tokens_per_parameter(self) -> float:
-        """How many tokens each parameter has seen."""
+        """Training tokens per parameter."""
         return self.tokens / self.parameters
 
     @property
     def flops(self) -> float:
-        """FLOP of the training by the rule of 6 per parameter and token."""
+        """FLOP of the training run, by the rule of 6 per parameter and token."""
         return 6 * self.parameters * self.tokens
 
 
@@ -62,8 +62,8 @@ LLAMA2_70B = _counted(models.LLAMA2_70B, 2 * trillion, _LLAMA2)
 LLAMA3_8B = _counted(models.LLAMA3_8B, 15 * trillion, "Meta (2024), Llama 3 model card")
 LLAMA3_405B = _counted(models.LLAMA3_405B, 15.6 * trillion, "Llama Team (2024), arXiv:2407.21783, section 1")
 
-#: FLOP of the smallest and of the largest budget to which Hoffmann et al. (2022), section 3.2, fitted the rule of about
-#: 20 tokens per parameter. That of Gopher and Chinchilla, 5.76e23, is an extrapolation.
+#: FLOP of the smallest and the largest training runs to which Hoffmann et al. (2022), section 3.2, fitted the rule of
+#: about 20 tokens per parameter. The budget of Gopher and Chinchilla, 5.76e23, is an extrapolation.
 FITTED_FLOP = (6e18, 3e21)
 
 #: Every record, oldest first.
@@ -75,10 +75,10 @@ class LossFit:
     """The loss of a compute-limited model as ``floor + a / parameters**alpha + b / tokens**beta``, in nats per token.
 
     Attributes:
-        name: whose fit it is.
-        floor: what no model of this text goes below.
-        a, alpha: how the loss falls with parameters.
-        b, beta: how it falls with tokens.
+        name: the authors of the fit.
+        floor: the loss that remains however large the model and its training set are.
+        a, alpha: how the loss falls with the number of parameters.
+        b, beta: how it falls with the number of tokens.
         source: where the five numbers are printed.
     """
 
@@ -91,9 +91,9 @@ class LossFit:
     source: str
 
 
-#: As first published, with the roundings of the paper.
+#: The original fit, rounded as in the paper.
 HOFFMANN = LossFit("Hoffmann et al. (2022)", 1.69, 406.4, 0.34, 410.7, 0.28, f"{_HOFFMANN}, equation 10")
-#: The same runs, read from the paper's figure and fitted again.
+#: A new fit to the same runs, read off the original paper's figure.
 BESIROGLU = LossFit(
     "Besiroglu et al. (2024)",
     1.8172,

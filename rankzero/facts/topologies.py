@@ -1,6 +1,6 @@
-"""Machines as ``nvidia-smi topo -m`` prints them: a few stored matrices, the codes, and this machine's own.
+"""GPU topologies in the format of ``nvidia-smi topo -m``: stored samples, the codes, and this machine's own matrix.
 
-A stored matrix is a sample, not this machine: each says where its layout comes from. Standard library only.
+Each stored sample says where its layout comes from; none describes the machine it is read on. Standard library only.
 
 >>> nearness("SYS") < nearness("PIX") < nearness("NV4") < nearness("NV12")
 True
@@ -15,10 +15,10 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-#: A code of the matrix.
+#: Matches any code of the matrix.
 CODE = re.compile(r"NV[1-9]\d*|PIX|PXB|PHB|NODE|SYS")
 
-#: What each code stands for, from far to near.
+#: The meaning of each code, from the farthest to the nearest.
 MEANINGS = {
     "SYS": "across NUMA nodes",
     "NODE": "between host bridges of one NUMA node",
@@ -28,8 +28,8 @@ MEANINGS = {
     "NV#": "a bonded set of # NVLinks",
 }
 
-#: Seconds that ``nvidia-smi`` may take.
-PATIENCE = 10.0
+#: Time limit for ``nvidia-smi``, seconds.
+TIME_LIMIT = 10.0
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Sample:
     """A stored matrix.
 
     Attributes:
-        name: the machine.
-        text: in the format of ``nvidia-smi topo -m``, with its tabs, escapes and legend.
-        note: what it is: a sample, and what is in it.
+        name: the kind of machine.
+        text: the matrix in the format of ``nvidia-smi topo -m``, with its tabs, escape sequences and legend.
+        note: a sentence that says it is a sample, and what the machine contains.
         source: where the layout is printed.
     """
 
@@ -50,10 +50,10 @@ class Sample:
 
 
 def nearness(code: str) -> int:
-    """The place of a code in the order from far to near: 0 for SYS, 4 for PIX, 4 + n for NVn.
+    """How near two devices with this code are: 0 for SYS (farthest), 4 for PIX, 4 + n for NVn.
 
     Raises:
-        ValueError: it is no code of the matrix.
+        ValueError: ``code`` is not a code of the matrix.
     """
     if not CODE.fullmatch(code):
         raise ValueError(f"code must be NV#, PIX, PXB, PHB, NODE or SYS, got {code!r}")
@@ -62,21 +62,24 @@ def nearness(code: str) -> int:
 
 
 def this_machine() -> str | None:
-    """What ``nvidia-smi topo -m`` prints here; None where there is no such command, or it fails or does not answer."""
+    """The output of ``nvidia-smi topo -m`` on this machine; None if the command is missing, fails or takes too long."""
     command = shutil.which("nvidia-smi")
     if command is None:
         return None
     try:
-        done = subprocess.run([command, "topo", "-m"], capture_output=True, text=True, timeout=PATIENCE, check=True)
+        done = subprocess.run([command, "topo", "-m"], capture_output=True, text=True, timeout=TIME_LIMIT, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout
 
 
-def _printed(matrix: str, columns: tuple[str, ...], more: str = "", gap: str = "\t", underlined: bool = False) -> str:
-    """The command's output for a matrix written with blanks.
+def _command_output(
+    matrix: str, columns: tuple[str, ...], more: str = "", gap: str = "\t", underlined: bool = False
+) -> str:
+    """The command's output for a matrix whose columns are separated by spaces.
 
-    Tabs stand between its columns, and ``gap`` between the codes and the columns after them, which GPUs alone fill.
+    In the output tabs separate the columns, and ``gap`` separates the codes from the further ``columns``, in which only
+    the rows of GPUs have entries.
     """
     (names, *rows) = [line.split() for line in matrix.strip().splitlines()]
     header = "\t".join(["", *names]) + gap + "\t".join(columns)
@@ -91,9 +94,9 @@ def _printed(matrix: str, columns: tuple[str, ...], more: str = "", gap: str = "
     return "\n".join([*lines, "", "Legend:", "", *legend]) + "\n" + more
 
 
-_OLD = ("CPU Affinity",)
-_NUMA = ("CPU Affinity", "NUMA Affinity")
-_NEW = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
+_OLD_DRIVER_COLUMNS = ("CPU Affinity",)
+_NUMA_COLUMNS = ("CPU Affinity", "NUMA Affinity")
+_NEW_DRIVER_COLUMNS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")
 
 _DGX_A100 = """
         GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7 mlx5_0 mlx5_1 mlx5_2 mlx5_3 mlx5_6 mlx5_7 mlx5_8 mlx5_9
@@ -135,7 +138,7 @@ NIC6 SYS  SYS  SYS  SYS  NODE NODE PXB  NODE SYS  SYS  SYS  SYS  NODE NODE X    
 NIC7 SYS  SYS  SYS  SYS  NODE NODE NODE PXB  SYS  SYS  SYS  SYS  NODE NODE NODE X
 """
 
-_H100_CARDS = ("mlx5_0", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_9", "mlx5_10", "mlx5_11")
+_H100_NETWORK_CARDS = ("mlx5_0", "mlx5_3", "mlx5_4", "mlx5_5", "mlx5_6", "mlx5_9", "mlx5_10", "mlx5_11")
 
 _CUBE_MESH = """
         GPU0 GPU1 GPU2 GPU3 GPU4 GPU5 GPU6 GPU7 mlx5_0 mlx5_1 mlx5_2 mlx5_3
@@ -170,42 +173,52 @@ GPU0 X    PHB 0-15 0
 NIC0 PHB  X
 """
 
-_WRITTEN = "Stored sample, not this machine. Written for the course in the command's format: "
+
+def aligned(text: str) -> str:
+    """The command's output with spaces for its tabs: each column of the matrix as wide as its widest entry."""
+    lines = [line.split("\t") if line.count("\t") > 1 else [line] for line in text.splitlines()]
+    rows = [row for row in lines if len(row) > 1]
+    widths = [max(len(row[n]) for row in rows if n < len(row)) for n in range(max(map(len, rows), default=0))]
+    return "\n".join(" ".join(map(str.ljust, row, widths)).rstrip() if len(row) > 1 else row[0] for row in lines)
+
+
+_SAMPLE_NOTE = "Stored sample, not this machine. Written for the course in the command's format: "
 
 SAMPLES: dict[str, Sample] = {
     "nvswitch": Sample(
         "DGX H100",
-        _printed(
+        _command_output(
             _DGX_H100,
-            _NEW,
-            "\nNIC Legend:\n\n" + "".join(f"  NIC{n}: {name}\n" for n, name in enumerate(_H100_CARDS)),
+            _NEW_DRIVER_COLUMNS,
+            "\nNIC Legend:\n\n" + "".join(f"  NIC{n}: {name}\n" for n, name in enumerate(_H100_NETWORK_CARDS)),
         ),
-        _WRITTEN + "8 GPUs behind NVSwitch, and the network card of each; cards for storage are left out.",
+        _SAMPLE_NOTE + "8 GPUs behind NVSwitch, and the network card of each; cards for storage are left out.",
         "NVIDIA DGX H100/H200 User Guide, network modules: which card belongs to which GPU and processor",
     ),
     "dgx-a100": Sample(
         "DGX A100",
-        _printed(_DGX_A100, _NUMA),
-        _WRITTEN
+        _command_output(_DGX_A100, _NUMA_COLUMNS),
+        _SAMPLE_NOTE
         + "8 GPUs behind NVSwitch, two GPUs and two network cards to a PCIe switch; cards for storage left out.",
         "NVIDIA DGX A100 User Guide; printed alike in NVIDIA/DCGM issue 149",
     ),
     "cube-mesh": Sample(
         "DGX-1 with V100",
-        _printed(_CUBE_MESH, _OLD),
-        _WRITTEN + "8 GPUs in a hybrid cube mesh, six NVLinks each, and 4 network cards; the columns of an old driver.",
+        _command_output(_CUBE_MESH, _OLD_DRIVER_COLUMNS),
+        _SAMPLE_NOTE
+        + "8 GPUs in a hybrid cube mesh, six NVLinks each, and 4 network cards; the columns of an old driver.",
         "NVIDIA DGX-1 With Tesla V100 System Architecture, white paper WP-08437 (2017)",
     ),
     "pcie": Sample(
         "6 PCIe GPUs on two sockets",
-        _printed(_PCIE, _NUMA, gap="\t\t", underlined=True),
-        _WRITTEN + "no NVLink; two switches, two sockets, an underlined header and doubled tabs.",
+        _command_output(_PCIE, _NUMA_COLUMNS, gap="\t\t", underlined=True),
+        _SAMPLE_NOTE + "no NVLink; two switches, two sockets, an underlined header and doubled tabs.",
         "made up: no machine printed it; the codes are those of the command's legend",
     ),
     "single": Sample(
         "one GPU and one network card",
-        _printed(_SINGLE, _NEW, "\nNIC Legend:\n\n  NIC0: mlx5_0\n"),
-        _WRITTEN + "nothing to lay a ring over.",
+        _command_output(_SINGLE, _NEW_DRIVER_COLUMNS, "\nNIC Legend:\n\n  NIC0: mlx5_0\n"),
+        _SAMPLE_NOTE + "nothing to lay a ring over.",
         "made up: no machine printed it; the codes are those of the command's legend",
     ),
 }

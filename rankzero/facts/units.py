@@ -12,7 +12,7 @@ from __future__ import annotations
 KB, MB, GB, TB, PB = 1e3, 1e6, 1e9, 1e12, 1e15
 KiB, MiB, GiB, TiB = 2**10, 2**20, 2**30, 2**40
 
-# Sizes that network people quote in bits, in bytes.
+# Sizes that are usually quoted in bits, converted to bytes.
 Kbit, Mbit, Gbit, Tbit = 1e3 / 8, 1e6 / 8, 1e9 / 8, 1e12 / 8
 
 # Times, in seconds.
@@ -27,7 +27,7 @@ thousand, million, billion, trillion = 1e3, 1e6, 1e9, 1e12
 
 
 def _scaled(value: float, unit: str, step: float, prefixes: tuple[str, ...]) -> str:
-    """``value`` with the largest of ``prefixes`` that keeps it at least 1, in four significant digits."""
+    """``value`` with the largest of ``prefixes`` that leaves it at 1 or more, in four significant digits."""
     power = max((p for p in range(len(prefixes)) if abs(value) >= step**p), default=0)
     return f"{value / step**power:.4g} {prefixes[power]}{unit}"
 

@@ -1,6 +1,6 @@
-"""Pictures of choosing tokens: an automaton that lets some through, and a draft's law beside the target's.
+"""Figures of decoding: the automaton of a constraint, and the distributions of a target and a draft model.
 
-:mod:`rankzero.serving_figures` has these names too.
+:mod:`rankzero.figures.serving` exports these functions too.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from typing import Any, Protocol
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch
 
-from rankzero.marks import COLOURS, ink_on
-from rankzero.picture import INK, QUIET, Picture, counted, legend, panels, styled
+from rankzero.charts.marks import COLOURS, ink_on
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, legend, panels, styled
 
-#: The state that is lit, and the others.
+#: Colours of the current state and of the others.
 LIT, OTHER = COLOURS[1], COLOURS[0]
-#: States in a row, before the picture goes on below.
+#: Columns of states, after which the picture continues in a row below.
 ROW = 9
-#: Sizes: of a circle, and from one column to the next; a row is 1. Inches of a unit, and points of a circle.
+#: Radius of a circle, distance between columns (between rows it is 1), and inches per unit.
 RADIUS, STEP, SCALE = 0.27, 1.15, 0.7
+#: Radius of a circle in points, by which arrows are shortened at both ends.
 SHRINK = 72 * SCALE * RADIUS
 
 
 class Automaton(Protocol):
-    """States, and edges by byte: ``edges[state][byte]`` is the next state."""
+    """An automaton: its states, and its edges by byte, where ``edges[state][byte]`` is the next state."""
 
     @property
     def start(self) -> int: ...
@@ -47,12 +48,12 @@ def automaton(
     labels: Mapping[tuple[int, int], str] | None = None,
     allowed: Sequence[str] | None = None,
 ) -> Picture:
-    """An automaton: circles for states (two where a text may end), arrows for bytes, the current state lit.
+    """An automaton: circles for states (double where a text may end), arrows for bytes, the current state highlighted.
 
     Args:
-        dfa: the automaton; states that cannot be reached from its start are left out.
-        current: the state to light.
-        labels: of the arrows, by their two states; the bytes themselves when left out.
+        dfa: the automaton; states that cannot be reached from the start are left out.
+        current: the state to highlight.
+        labels: labels of arrows, by the states at their two ends; other arrows show their bytes.
         allowed: texts of the tokens that may follow, shown below.
     """
     accepting, places, arrows = set(dfa.accepting), _places(dfa), _arrows(dfa, labels or {})
@@ -76,25 +77,25 @@ def automaton(
         axes.text(0, 0, text, transform=axes.transAxes, va="top", fontsize=9)
     legend(picture, {"current state": LIT, "other states": OTHER} if current is not None else {})
     parts = [f"An automaton of {counted(len(places), 'state')}, {len(accepting & set(places))} accepting"]
-    parts += [f"state {current} is lit"] if current is not None else []
+    parts += [f"state {current} is highlighted"] if current is not None else []
     parts += [f"{counted(len(allowed), 'token')} may follow: {_listed(allowed)}"] if allowed is not None else []
     picture.alt = "; ".join(parts) + "."
     return picture
 
 
 def _listed(texts: Sequence[str], most: int = 12) -> str:
-    """The first texts, each in quotes, and how many more there are."""
+    """The first texts in quotes, and the number of further ones."""
     shown = "  ".join(f"'{text}'" for text in map(_visible, texts[:most]))
     return (shown or "nothing") + (f"  and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def _visible(text: str) -> str:
-    """Without characters that break a line or show nothing."""
+    """``text`` with unprintable characters escaped."""
     return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _arrows(dfa: Automaton, labels: Mapping[tuple[int, int], str]) -> dict[tuple[int, int], str]:
-    """What stands at the arrow from a state to another."""
+    """The label of every arrow, by the states at its two ends."""
     taken: dict[tuple[int, int], list[int]] = {}
     for state, row in dfa.edges.items():
         for byte, after in row.items():
@@ -103,7 +104,7 @@ def _arrows(dfa: Automaton, labels: Mapping[tuple[int, int], str]) -> dict[tuple
 
 
 def byte_ranges(taken: Iterable[int], most: int = 3) -> str:
-    """Bytes as text: ``0-9``, ``a b``, ``"``; beyond ``most`` ranges only how many bytes there are."""
+    """Bytes as text: ``0-9``, ``a b``, ``"``; with more than ``most`` ranges, only the number of bytes."""
     ordered = sorted(taken)
     runs = [[byte for _, byte in run] for _, run in groupby(enumerate(ordered), lambda pair: pair[1] - pair[0])]
     parts = [part for run in runs for part in ([run] if len(run) > 2 else [[byte] for byte in run])]
@@ -117,7 +118,7 @@ def _byte(value: int) -> str:
 
 
 def _places(dfa: Automaton) -> dict[int, Place]:
-    """A place for each state that can be reached: by steps from the start to the right, then back in the next row."""
+    """A place for each reachable state: columns by distance from the start, to the right, then back in the next row."""
     places: dict[int, Place] = {}
     layers, top = _layers(dfa), 0.0
     for first in range(0, len(layers), ROW):
@@ -132,7 +133,7 @@ def _places(dfa: Automaton) -> dict[int, Place]:
 
 
 def _layers(dfa: Automaton) -> list[list[int]]:
-    """The states by their fewest bytes from the start."""
+    """The reachable states by their distance from the start, in bytes."""
     depth, waiting = {dfa.start: 0}, deque([dfa.start])
     while waiting:
         state = waiting.popleft()
@@ -155,13 +156,13 @@ def _state(axes: Axes, state: int, place: Place, lit: bool, accepting: bool) -> 
 
 
 def _arrow(axes: Axes, places: Mapping[int, Place], state: int, after: int, label: str, both_ways: bool) -> None:
-    """An arrow with its label; one that goes back, jumps far or has a twin is bent."""
+    """An arrow with its label. It is bent if it spans several columns or stays in one, or if there is one back."""
     (x, y), (to_x, to_y) = places[state], places[after]
     style: dict[str, Any] = {"arrowstyle": "->", "mutation_scale": 9, "linewidth": 0.9, "color": INK, "zorder": 2}
     if state == after:
         loop = FancyArrowPatch((x - 0.13, y + 0.22), (x + 0.13, y + 0.22), connectionstyle="arc3,rad=-1.4", **style)
         axes.add_patch(loop)
-        axes.text(x, y + 0.47, label, ha="center", va="bottom", fontsize=7)
+        axes.text(x, y + 0.47, label, ha="center", va="bottom", fontsize=SMALL)
         return
     near = 0 < abs(to_x - x) < 1.5 * STEP and not both_ways
     bend = 0.0 if near else 0.3 if x == to_x else 0.25
@@ -170,28 +171,28 @@ def _arrow(axes: Axes, places: Mapping[int, Place], state: int, after: int, labe
     middle = ((x + to_x) / 2 + bend * (to_y - y) / 2, (y + to_y) / 2 - bend * (to_x - x) / 2)
     if x == to_x:
         side = 0.05 if to_y > y else -0.05
-        axes.text(middle[0] + side, middle[1], label, ha="left" if side > 0 else "right", va="center", fontsize=7)
+        axes.text(middle[0] + side, middle[1], label, ha="left" if side > 0 else "right", va="center", fontsize=SMALL)
     else:
-        axes.text(middle[0], middle[1] + 0.03, label, ha="center", va="bottom", fontsize=7)
+        axes.text(middle[0], middle[1] + 0.03, label, ha="center", va="bottom", fontsize=SMALL)
 
 
-# Two laws
+# Two distributions
 
 
 @styled
 def bars_p_q(p: Sequence[float], q: Sequence[float], names: Sequence[str] | None = None) -> Picture:
-    """A target's law over a draft's, token by token: what they share, what only one of them has.
+    """The distributions of a target and a draft model, token by token: what they share, and what only one of them has.
 
-    The shared part is the probability that the draft's token is accepted; where the target has more, the rest is what a
-    rejected token is redrawn from.
+    The shared part is the probability that a drafted token is accepted. The excess of the target is the distribution,
+    up to a factor, from which the replacement of a rejected token is drawn.
 
     Args:
         p: the target's probabilities.
-        q: the draft's.
-        names: of the tokens; their numbers when left out.
+        q: the draft's probabilities.
+        names: names of the tokens; by default their numbers.
 
     Raises:
-        ValueError: the two are not equally long.
+        ValueError: ``p`` and ``q`` differ in length.
     """
     if len(p) != len(q):
         raise ValueError(f"q must have as many entries as p, {len(p)}, got {len(q)}")
@@ -199,14 +200,14 @@ def bars_p_q(p: Sequence[float], q: Sequence[float], names: Sequence[str] | None
     more = [max(0.0, a - b) for a, b in zip(p, q, strict=True)]
     less = [max(0.0, b - a) for a, b in zip(p, q, strict=True)]
     accepted, rest, tokens = sum(shared), sum(more), range(len(p))
-    picture, (laws, redrawn) = panels(1, 2, (6.8, 2.9), gridspec_kw={"width_ratios": (3, 2)})
-    laws.bar(tokens, shared, 0.8, color=COLOURS[0])
-    laws.bar(tokens, more, 0.8, bottom=shared, color=COLOURS[1])
-    laws.bar(tokens, less, 0.8, bottom=shared, fill=False, edgecolor=QUIET, linewidth=1.2, linestyle=(0, (3, 2)))
-    laws.set(title=f"accepted: {accepted:.4g}", ylabel="probability", xlabel="token")
+    picture, (both, redrawn) = panels(1, 2, (6.8, 2.9), gridspec_kw={"width_ratios": (3, 2)})
+    both.bar(tokens, shared, 0.8, color=COLOURS[0])
+    both.bar(tokens, more, 0.8, bottom=shared, color=COLOURS[1])
+    both.bar(tokens, less, 0.8, bottom=shared, fill=False, edgecolor=QUIET, linewidth=1.2, linestyle=(0, (3, 2)))
+    both.set(title=f"accepted: {accepted:.4g}", ylabel="probability", xlabel="token")
     redrawn.bar(tokens, [value / rest if rest else value for value in (more if rest else p)], 0.8, color=COLOURS[1])
     redrawn.set(title="redrawn when rejected", xlabel="token", ylabel="probability")
-    for axes in (laws, redrawn):
+    for axes in (both, redrawn):
         axes.set_xticks(tokens, names or [str(token) for token in tokens])
     legend(picture, {"both have it": COLOURS[0], "only the target": COLOURS[1], "only the draft (dashed)": QUIET})
     residual = ", ".join(f"{value / rest if rest else value:.3g}" for value in (more if rest else p))

@@ -1,6 +1,6 @@
-"""Diagrams of ranks and devices: who waits for whom, trees, links and rings, nodes and groups.
+"""Diagrams of ranks and devices: which rank waits for which, trees, links and rings, nodes and groups.
 
-Every function returns a :class:`~rankzero.picture.Picture` whose ``alt`` counts what is drawn.
+Every function returns a :class:`~rankzero.figures.picture.Picture` whose ``alt`` says how much of everything it shows.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyArrowPatch, Patch
 
-from rankzero.machines import link_circle, rank_grid
-from rankzero.marks import COLOURS, RECEIVED, SENT, ink_on
-from rankzero.picture import INK, QUIET, Picture, canvas, counted, key, on_circle, styled
+from rankzero.charts.marks import COLOURS, RECEIVED, SENT, ink_on
+from rankzero.figures.machines import link_circle, rank_grid
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, canvas, counted, key, on_circle, styled
 
 __all__ = ["link_circle", "rank_grid", "trees", "wait_graph"]
 
 Place = tuple[float, float]
 
 
-# Who waits for whom
+# Wait-for graphs
 
 
 @styled
 def wait_graph(blocked: Mapping[int, tuple[str, int]], ranks: int) -> Picture:
-    """Ranks on a circle, with an arrow from each rank that is stuck to the rank it waits for.
+    """Ranks on a circle, with an arrow from each blocked rank to the rank it waits for.
 
     Args:
-        blocked: by rank, the call it is stuck in and the rank on the other side: ``{0: ("send", 1)}``.
-        ranks: how many there are; those that are not stuck have finished.
+        blocked: for each blocked rank, the call it is blocked in and the rank it waits for: ``{0: ("send", 1)}``.
+        ranks: number of ranks; those that are not blocked have finished.
     """
     cycle = _cycle(blocked)
     places = on_circle(ranks)
@@ -60,7 +60,7 @@ def wait_graph(blocked: Mapping[int, tuple[str, int]], ranks: int) -> Picture:
 
 
 def _cycle(blocked: Mapping[int, tuple[str, int]]) -> list[int]:
-    """The ranks that wait for each other in a circle, the lowest first; empty if there is none."""
+    """The ranks that wait for each other in a cycle, beginning with the lowest; empty if there is no cycle."""
     for start in sorted(blocked):
         path = [start]
         while path[-1] in blocked and (peer := blocked[path[-1]][1]) not in path:
@@ -93,17 +93,17 @@ def _arrow(axes: Axes, tail: Place, head: Place, colour: str, width: float, bend
 
 
 def _verb(axes: Axes, tail: Place, head: Place, verb: str, bend: float) -> None:
-    """The verb beside the middle of its arrow, on the side to which the arrow bends."""
+    """The verb beside the middle of its arrow, on the side toward which the arrow bends."""
     (x, y), (x2, y2) = tail, head
     length = math.hypot(x2 - x, y2 - y) or 1.0
     over, down = (y2 - y) / length, (x - x2) / length
-    aside = bend / 2 * length + 0.08 + 0.14 * abs(over) + 0.05 * abs(down)  # a text is wider than high
+    aside = bend / 2 * length + 0.08 + 0.14 * abs(over) + 0.05 * abs(down)  # a word is wider than high
     middle = ((x + x2) / 2 + aside * over, (y + y2) / 2 + aside * down)
     axes.text(*middle, verb, ha="center", va="center", fontsize=9)
 
 
 def _node(axes: Axes, place: Place, name: object, radius: float, colour: str | None) -> None:
-    """A disc with a name in it; without a colour it is a ring."""
+    """A disc with a name in it, or a ring if there is no colour."""
     look = {"facecolor": colour} if colour else {"fill": False}
     axes.add_patch(Circle(place, radius, edgecolor=INK, linewidth=0.8, zorder=3, **look))
     axes.text(*place, str(name), ha="center", va="center", zorder=4, color=ink_on(colour) if colour else INK)
@@ -118,13 +118,13 @@ def trees(
     values: Sequence[float] | Sequence[Sequence[float]] | None = None,
     unit: str = "",
 ) -> Picture:
-    """Trees over the same ranks, side by side (one above the other from 17 ranks on), and a number for each rank.
+    """Trees over the same ranks, side by side (stacked for more than 16 ranks), with optional bars for each rank.
 
     Args:
-        parents: for each tree, the parent of every rank; None for the root. A rank stands at its number, its children
-            below it.
-        values: a number for each rank, or a list of them for each tree, drawn as bars beneath.
-        unit: of the numbers: ``"GB received"``.
+        parents: for each tree, the parent of every rank; None for the root. Ranks are drawn from left to right, and
+            children below their parent.
+        values: a number for each rank, or a list of such numbers for each tree, drawn as bars beneath.
+        unit: unit of the numbers: ``"GB received"``.
     """
     ranks, count = len(parents[0]), len(parents)
     depths = [[_depth(tree, rank) for rank in range(ranks)] for tree in parents]
@@ -152,7 +152,7 @@ def trees(
 
 
 def _depth(tree: Sequence[int | None], rank: int) -> int:
-    """Steps from ``rank`` up to the root."""
+    """Number of steps from ``rank`` up to the root."""
     steps, parent = 0, tree[rank]
     while parent is not None:
         steps, parent = steps + 1, tree[parent]
@@ -170,14 +170,14 @@ def _tree(axes: Axes, tree: Sequence[int | None], depth: Sequence[int], levels: 
         ground = {"boxstyle": "circle,pad=0.22", "edgecolor": INK, "linewidth": 0.7}
         ground |= {"facecolor": colour} if inner else {"facecolor": "white"}
         ink = ink_on(colour) if inner else "black"
-        size = 8 if len(tree) <= 16 else 7
+        size = 8 if len(tree) <= 16 else SMALL
         axes.text(rank, level, str(rank), ha="center", va="center", color=ink, fontsize=size, bbox=ground, zorder=2)
     axes.set(xlim=(-0.7, len(tree) - 0.3), ylim=(levels - 0.5, -0.6))
     axes.set_axis_off()
 
 
 def _bars(axes: Axes, values: Sequence[float] | Sequence[Sequence[float]], unit: str) -> None:
-    """A bar for each rank; with values for each tree its parts stand on each other in the trees' colours."""
+    """A bar for each rank; values for each tree are stacked in the trees' colours."""
     parts = _parts(values)
     foot = [0.0] * len(parts[0])
     for index, part in enumerate(parts):

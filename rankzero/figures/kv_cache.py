@@ -1,6 +1,6 @@
-"""Pictures of a server's memory: who holds which token slots, block tables with their pool, the tree of prefixes.
+"""Figures of the KV cache: which sequence holds which token slots, block tables with their pool, the tree of prefixes.
 
-:mod:`rankzero.serving_figures` has these names too.
+:mod:`rankzero.figures.serving` exports these functions too.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any, Protocol, TypeVar, cast
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from rankzero.marks import COLOURS, ink_on
-from rankzero.picture import INK, QUIET, Picture, counted, legend, panels, styled
+from rankzero.charts.marks import COLOURS, ink_on
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, legend, panels, styled
 
-#: Outline of what is free.
+#: The style of free slots and blocks.
 FREE: dict[str, Any] = {"fill": False, "linewidth": 0.5, "edgecolor": "#8888"}
 
-#: The ground of a block that several tables hold.
+#: The colour of a block that several tables hold.
 SHARED = "#505050"
 
 ARROW: dict[str, Any] = {"arrowstyle": "->", "zorder": 1}
@@ -33,9 +33,9 @@ class Piece:
     """Consecutive token slots of a memory.
 
     Attributes:
-        size: token slots.
-        owner: who holds them; None: they are free.
-        used: how many of them, from the first, have a token in them.
+        size: number of token slots.
+        owner: who holds them; None if they are free.
+        used: how many of them, from the first, contain a token.
     """
 
     size: int
@@ -46,13 +46,13 @@ class Piece:
 def pieces(
     tables: Mapping[Any, Sequence[int]], lengths: Mapping[Any, int], blocks: int, block_size: int
 ) -> list[Piece]:
-    """A pool of blocks, block by block, for :func:`memory_map`; what several sequences share is owned by all of them.
+    """A pool of blocks as one piece per block, for :func:`memory_map`; a shared block is owned by all its sequences.
 
     Args:
         tables: the blocks of each sequence, in the order of its tokens.
-        lengths: tokens of each sequence.
-        blocks: of the pool.
-        block_size: tokens of a block.
+        lengths: number of tokens of each sequence.
+        blocks: number of blocks in the pool.
+        block_size: tokens per block.
     """
     owners: dict[int, list[str]] = {}
     used: Counter[int] = Counter()
@@ -65,11 +65,11 @@ def pieces(
 
 @styled
 def memory_map(maps: Mapping[str, Sequence[Piece]], columns: int = 0) -> Picture:
-    """Memory as a table of token slots, read like a page: full where a token is, striped where it is only reserved.
+    """Memory as a table of token slots, row by row: filled where there is a token, striped where it is only reserved.
 
     Args:
-        maps: by name, memories drawn side by side; an owner has one colour in all of them.
-        columns: token slots in a row; about a twelfth of the largest memory when left out.
+        maps: memories by name, drawn side by side; an owner has the same colour in all of them.
+        columns: token slots per row; 0 means about a twelfth of the largest memory.
     """
     sizes = {name: sum(piece.size for piece in memory) for name, memory in maps.items()}
     columns = columns or max(1, -(-max(sizes.values(), default=1) // 12))
@@ -87,11 +87,11 @@ def memory_map(maps: Mapping[str, Sequence[Piece]], columns: int = 0) -> Picture
     views[0].set(ylabel="row", yticks=range(0, rows, 1 + rows // 8))
     stripes = any(piece.owner is not None and piece.used < piece.size for memory in maps.values() for piece in memory)
     legend(picture, colours | ({"striped: reserved, no token in it": QUIET} if stripes else {}))
-    picture.alt = f"Token slots: {'; '.join(_held(name, memory) for name, memory in maps.items())}."
+    picture.alt = f"Token slots: {'; '.join(_memory_text(name, memory) for name, memory in maps.items())}."
     return picture
 
 
-def _held(name: str, memory: Sequence[Piece]) -> str:
+def _memory_text(name: str, memory: Sequence[Piece]) -> str:
     whole = sum(piece.size for piece in memory)
     held = sum(piece.size for piece in memory if piece.owner is not None)
     used = sum(piece.used for piece in memory if piece.owner is not None)
@@ -99,7 +99,7 @@ def _held(name: str, memory: Sequence[Piece]) -> str:
 
 
 def _piece(axes: Axes, piece: Piece, place: int, columns: int, colours: Mapping[str, str]) -> None:
-    """A piece that begins at ``place``, cut where rows end."""
+    """Draw a piece that begins at slot ``place``, wrapped at the end of each row."""
     if piece.owner is None:
         _strips(axes, place, piece.size, columns, FREE)
         return
@@ -128,15 +128,15 @@ Copies = Sequence[tuple[int, int]]
 def block_tables(
     tables: Tables | Mapping[str, Tables], pool: Pool | Mapping[str, Pool], copies: Copies | Mapping[str, Copies] = ()
 ) -> Picture:
-    """Block tables as arrows into the pool, for one moment or, above one another, for several by name.
+    """Block tables with arrows into the pool, at one moment or, stacked, at several named moments.
 
-    A table's cells stand for its blocks in the order of the tokens and show their numbers. A block shows its content,
-    or how many tables hold it; a free one is an outline.
+    The cells of a table are its blocks' numbers in the order of the tokens. A block of the pool shows its content or
+    the number of tables that hold it; a free block is an outline.
 
     Args:
         tables: the blocks of each sequence; or such tables by the name of the moment.
-        pool: how many blocks there are, or what each shows; or that by moment.
-        copies: blocks that were copied, from and to; or that by moment.
+        pool: the number of blocks, or the text that each shows; or either of these by moment.
+        copies: pairs of blocks, from and to, that were copied; or such pairs by moment.
     """
     several = any(isinstance(value, Mapping) for value in tables.values())
     states = cast("Mapping[str, Tables]", tables if several else {"": tables})
@@ -154,18 +154,18 @@ def block_tables(
     panes[-1].set_xlabel("block of the pool; place in the table")
     panes[0].set_ylabel(" ")
     legend(picture, {str(name): colour for name, colour in colours.items()})
-    parts = [_tables_told(title, state, len(contents[title])) for title, state in states.items()]
+    parts = [_tables_text(title, state, len(contents[title])) for title, state in states.items()]
     picture.alt = f"Block tables with arrows into the pool: {'; '.join(parts)}."
     return picture
 
 
 def _of(value: T | Mapping[str, T], title: str) -> T | None:
-    """What belongs to a moment; one value for all of them, or a mapping."""
+    """The value for a moment, from a mapping by moment or from one value for all of them."""
     return cast("Mapping[str, T]", value).get(title) if isinstance(value, Mapping) else value
 
 
 def _contents(pool: Pool | None, state: Tables) -> list[str]:
-    """What each block shows."""
+    """The text in each block."""
     if pool is not None and not isinstance(pool, int):
         return list(pool)
     held = _references(state)
@@ -177,7 +177,7 @@ def _references(state: Tables) -> Counter[int]:
     return Counter(block for table in state.values() for block in table)
 
 
-def _tables_told(title: str, state: Tables, blocks: int) -> str:
+def _tables_text(title: str, state: Tables, blocks: int) -> str:
     held = _references(state)
     shared = [str(block) for block, count in sorted(held.items()) if count > 1]
     text = ", ".join(f"{name} has {list(table)}" for name, table in state.items()) or "no tables"
@@ -187,7 +187,7 @@ def _tables_told(title: str, state: Tables, blocks: int) -> str:
 
 
 def _pool_panel(axes: Axes, state: Tables, contents: Sequence[str], colours: Mapping[Any, str], copies: Copies) -> None:
-    """The tables in rows from the top, the pool below them."""
+    """Draw the tables as rows from the top, and the pool below them."""
     floor, held = len(state) + 0.5, _references(state)
     owner = {block: name for name, table in state.items() for block in table}
     for row, (name, table) in enumerate(state.items()):
@@ -213,18 +213,18 @@ def _pool_panel(axes: Axes, state: Tables, contents: Sequence[str], colours: Map
 
 
 def _cell(axes: Axes, column: float, row: float, text: str, colour: str | None) -> None:
-    """A block; without a colour it is free."""
+    """Draw a block; without a colour it is free."""
     style: dict[str, Any] = FREE if colour is None else {"facecolor": colour, "edgecolor": INK, "linewidth": 0.4}
     axes.add_patch(Rectangle((column - 0.42, row - 0.34), 0.84, 0.68, zorder=2, **style))
     ink = INK if colour is None else ink_on(colour)
-    axes.text(column, row, text, ha="center", va="center", fontsize=7, color=ink, zorder=3)
+    axes.text(column, row, text, ha="center", va="center", fontsize=SMALL, color=ink, zorder=3)
 
 
 # The tree of prefixes
 
 
 class Node(Protocol):
-    """A node of a radix tree, its parent's place in the list (-1: the root, which is not in it) and what it holds."""
+    """A node of a radix tree; ``parent`` is an index into the list of nodes, or -1 for the root, which is not in it."""
 
     @property
     def parent(self) -> int: ...
@@ -237,10 +237,10 @@ class Node(Protocol):
 
 
 def eviction_order(nodes: Sequence[Node]) -> dict[int, int]:
-    """Which node goes when, from 1: leaves that nobody has locked, the one touched longest ago first.
+    """The order of eviction, counted from 1: unlocked leaves, the least recently touched first.
 
-    Of nodes of one time the one with the smaller ``number`` goes first, where nodes have one; else the earlier in the
-    list. Locked nodes, and those with a locked one below them, are left out.
+    Among nodes touched at the same time, the one with the smaller ``number`` goes first if nodes have that attribute,
+    else the one that is earlier in the list. Locked nodes and their ancestors are left out.
     """
     children = Counter(node.parent for node in nodes)
     ages = [(node.touched, getattr(node, "number", place), place) for place, node in enumerate(nodes)]
@@ -258,7 +258,7 @@ def eviction_order(nodes: Sequence[Node]) -> dict[int, int]:
 
 
 def shortened(tokens: Sequence[Any], longest: int = 34) -> str:
-    """Tokens in a line; the middle of a long one is left out."""
+    """Tokens on one line; if it is too long, its middle is left out."""
     text = tokens if isinstance(tokens, str) else " ".join(map(str, tokens))
     return text if len(text) <= longest else f"{text[: longest // 2]} ... {text[-(longest // 2) + 5 :]}"
 
@@ -267,13 +267,14 @@ def shortened(tokens: Sequence[Any], longest: int = 34) -> str:
 def radix_tree(
     nodes: Sequence[Node] | Mapping[str, Sequence[Node]], text: Callable[[Sequence[Any]], str] = shortened
 ) -> Picture:
-    """A tree of prefixes, for one moment or, side by side, for several: a row for each node, under its parent.
+    """A tree of prefixes, at one moment or, side by side, at several: a row for each node, under its parent.
 
-    Each node shows the tokens of its edge, how many locks it has, and when it would be evicted (1 goes first).
+    Each node shows the tokens of its edge, its number of locks, and its turn to be evicted, from 1.
 
     Args:
-        nodes: parents before their children, as a tree's ``nodes()`` gives them; or such lists by name of the moment.
-        text: of a node's tokens.
+        nodes: parents before their children, as a tree's ``nodes()`` returns them; or such lists by the name of the
+            moment.
+        text: turns a node's tokens into text.
     """
     states = cast("Mapping[str, Sequence[Node]]", nodes if isinstance(nodes, Mapping) else {"": nodes})
     longest = max((len(text(node.tokens)) for state in states.values() for node in state), default=1)
@@ -285,7 +286,7 @@ def radix_tree(
         axes.set(title=title, ylim=(rows - 0.4, -0.6))
         axes.set_axis_off()
     legend(picture, {"locked": COLOURS[1], "can be evicted, in this order": COLOURS[0]})
-    picture.alt = f"A tree of prefixes: {'; '.join(_tree_told(title, state) for title, state in states.items())}."
+    picture.alt = f"A tree of prefixes: {'; '.join(_tree_text(title, state) for title, state in states.items())}."
     return picture
 
 
@@ -298,7 +299,7 @@ def _depths(nodes: Sequence[Node]) -> Iterator[int]:
 
 def _tree_panel(axes: Axes, nodes: Sequence[Node], texts: Sequence[str], longest: int) -> None:
     depths, order = [0, *_depths(nodes)], eviction_order(nodes)
-    step = 2.5  # of an indent, in characters
+    step = 2.5  # width of an indent, in characters
     rows: dict[int, int] = {-1: 0} | {place: place + 1 for place in range(len(nodes))}
     axes.text(0, 0, "root", va="center")
     for place, (node, words) in enumerate(zip(nodes, texts, strict=True)):
@@ -314,7 +315,7 @@ def _tree_panel(axes: Axes, nodes: Sequence[Node], texts: Sequence[str], longest
     axes.set_xlim(-0.5, step * max(depths) + longest + 8)
 
 
-def _tree_told(title: str, nodes: Sequence[Node]) -> str:
+def _tree_text(title: str, nodes: Sequence[Node]) -> str:
     order = eviction_order(nodes)
     tokens = sum(len(node.tokens) for node in nodes)
     locked = sum(len(node.tokens) for node in nodes if node.locks)

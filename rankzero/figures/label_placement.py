@@ -1,4 +1,4 @@
-"""Where the labels of a plot go, so that they neither hide each other nor what they name."""
+"""Placing the labels of a plot so that they hide neither each other nor what they name."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from rankzero.picture import Picture
+from rankzero.figures.picture import Picture
 
-SIZE = 8.0  # of a label, points
-GAP = 7.0  # between a point and its label, points
+SIZE = 8.0  # font size of a label, points
+GAP = 7.0  # distance between a point and its label, points
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle in points (1/72 inch), from the left and from the foot of the picture."""
+    """A rectangle, in points (1/72 inch) from the left and the bottom edge of the picture."""
 
     left: float
     foot: float
@@ -28,7 +28,7 @@ class Box:
     top: float
 
     def shared(self, other: Box) -> float:
-        """The area that both cover."""
+        """The area of the overlap."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         high = min(self.top, other.top) - max(self.foot, other.foot)
         return max(0.0, wide) * max(0.0, high)
@@ -45,7 +45,7 @@ def _extent(text: str) -> tuple[float, float]:
 
 
 def _spot(picture: Picture, axes: Axes, point: tuple[float, float]) -> tuple[float, float]:
-    """A point of the data, in points."""
+    """Where a point of the data is in the picture, in points (1/72 inch)."""
     x, y = axes.transData.transform(point)
     return 72 * float(x) / picture.dpi, 72 * float(y) / picture.dpi
 
@@ -56,7 +56,7 @@ def _frame(picture: Picture, axes: Axes) -> Box:
 
 
 def over_rules(picture: Picture, axes: Axes, rules: Mapping[str, float]) -> None:
-    """Labels above vertical rules; one that would touch its neighbour stands a line higher."""
+    """Draw labels above vertical rules; a label that would touch another is drawn one line higher."""
     picture.draw_without_rendering()
     ends: list[float] = []
     for text, x in sorted(rules.items(), key=lambda rule: rule[1]):
@@ -73,9 +73,9 @@ def on_lines(
     lines: Mapping[str, Sequence[tuple[float, float]]],
     points: Sequence[tuple[float, float]],
 ) -> list[Box]:
-    """Labels along lines, near their right ends where no point is; what labels and lines cover."""
+    """Draw labels along lines, near their right ends and away from points; return what labels and lines cover."""
     picture.draw_without_rendering()
-    picture.set_layout_engine("none")  # from here on nothing moves
+    picture.set_layout_engine("none")  # from here on, nothing may move
     frame, taken = _frame(picture, axes), [_dot(*_spot(picture, axes, point)) for point in points]
     covered: list[Box] = []
     for text, line in lines.items():
@@ -87,7 +87,7 @@ def on_lines(
 
 
 def _along(axes: Axes, text: str, trail: Sequence[tuple[float, float]], taken: Sequence[Box]) -> list[Box]:
-    """A label over a line, at the first free place from its end; the boxes that it covers."""
+    """Draw a label over a line, at the first free place from its end; return the boxes that it covers."""
     width, height = _extent(text)
     best: tuple[float, int, list[Box]] | None = None
     for stop in range(len(trail) - 3, 1, -4):
@@ -137,7 +137,7 @@ def _dot(x: float, y: float) -> Box:
 def beside_points(
     picture: Picture, axes: Axes, points: Mapping[str, tuple[float, float]], taken: Sequence[Box]
 ) -> None:
-    """Labels beside points, on the side where they cover least."""
+    """Draw labels beside points, each on the side where it covers least."""
     frame = _frame(picture, axes)
     spots = {name: _spot(picture, axes, point) for name, point in points.items()}
     placed = [_dot(*spot) for spot in spots.values()]
@@ -152,7 +152,7 @@ def beside_points(
 
 
 def _cost(box: Box, placed: Sequence[Box], taken: Sequence[Box], frame: Box) -> float:
-    """How bad a place is: hiding a point or a label is worst, leaving the frame bad, crossing a line untidy."""
+    """The cost of a place: hiding a point or a label costs most, leaving the frame less, covering a line least."""
     hidden = sum(box.shared(other) for other in placed)
     outside = box.area - box.shared(frame)
     return 100 * hidden + 20 * outside + sum(box.shared(other) for other in taken)

@@ -1,4 +1,4 @@
-"""Pictures of who computes and who sees what: small squares, filled or not."""
+"""Figures of masks and activity: grids of small squares, filled or empty."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from rankzero.marks import COLOURS
-from rankzero.picture import QUIET, Picture, legend, panels, styled
+from rankzero.charts.marks import COLOURS
+from rankzero.figures.picture import QUIET, Picture, legend, panels, styled
 
-#: Colours of a square: empty, filled, filled otherwise.
+#: Colours of a square: empty, the first kind, the second kind.
 FILLS = ("none", COLOURS[0], COLOURS[1])
 
 
@@ -19,14 +19,14 @@ def squares(grids: Mapping[str, Sequence[Sequence[int]]], *, x: str, y: str, nam
     """Grids of squares side by side; the first row is on top.
 
     Args:
-        grids: by title, rows of numbers: 0 for an empty square, 1 and 2 for the two kinds of ``names``.
-        x: what columns are.
-        y: what rows are.
-        names: of the kinds 1 and 2; one is enough where there is no 2.
-        alt: one sentence that says what to see.
+        grids: by title, rows of numbers: 0 for an empty square, 1 and 2 for squares of the first and second kind.
+        x: what the columns are.
+        y: what the rows are.
+        names: names of the two kinds; one is enough if no square is of the second kind.
+        alt: one sentence that says what the figure shows.
 
     Raises:
-        ValueError: a number has no name.
+        ValueError: a kind has no name.
     """
     most = max((cell for grid in grids.values() for row in grid for cell in row), default=0)
     if not most <= len(names) < len(FILLS):

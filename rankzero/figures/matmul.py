@@ -1,4 +1,4 @@
-"""Pictures of a matrix product that is split over ranks."""
+"""Figures of a matrix product that is split over ranks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from rankzero.marks import COLOURS, ink_on
-from rankzero.picture import INK, QUIET, Picture, legend, panels, styled
+from rankzero.charts.marks import COLOURS, ink_on
+from rankzero.figures.picture import INK, QUIET, Picture, legend, panels, styled
 
-#: Heights and widths of X, A and Y, in the drawing's own units.
+#: Sizes of X [tokens, in], A [in, out] and Y [tokens, out], in units of the drawing.
 _TOKENS, _IN, _OUT = 2.0, 3.0, 4.0
 _GREY = "#b8b8b8"
 
 
 @styled
 def split_product(ranks: int) -> Picture:
-    """``Y = X A`` over some ranks, both ways: which rank holds which block of X, A and Y.
+    """``Y = X A`` split over ranks by output features and by input features: which rank holds which blocks.
 
     Args:
-        ranks: from 1 to 8.
+        ranks: number of ranks, from 1 to 8.
     """
     picture, rows = panels(2, 3, (6.6, 3.7))
     for number, split in enumerate(("output", "input")):
@@ -42,7 +42,7 @@ def split_product(ranks: int) -> Picture:
 
 
 def _matrix(axes: Axes, width: float, height: float, blocks: int, across: bool) -> None:
-    """A matrix in so many blocks side by side, or one above the other; 0 is replicated, -1 a partial sum."""
+    """Draw a matrix split into ``blocks``; 0 means a replicated matrix, -1 a partial sum on every rank."""
     axes.set(xlim=(-0.1, _OUT + 0.1), ylim=(_IN + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     if blocks < 1:
@@ -50,9 +50,9 @@ def _matrix(axes: Axes, width: float, height: float, blocks: int, across: bool) 
         if blocks:
             look |= {"edgecolor": QUIET, "hatch": "////"}
         axes.add_patch(Rectangle((0, 0), width, height, **look))
-        said = "a partial sum of all of Y\non every rank" if blocks else "all of X\non every rank"
+        text = "a partial sum of all of Y\non every rank" if blocks else "all of X\non every rank"
         box = {"facecolor": _GREY, "edgecolor": "none", "pad": 1.5}
-        axes.text(width / 2, height / 2, said, ha="center", va="center", color=ink_on(_GREY), fontsize=8, bbox=box)
+        axes.text(width / 2, height / 2, text, ha="center", va="center", color=ink_on(_GREY), fontsize=8, bbox=box)
     for rank in range(blocks):
         size = (width / blocks, height) if across else (width, height / blocks)
         corner = (rank * size[0], 0) if across else (0, rank * size[1])

@@ -1,7 +1,7 @@
-"""A picture that knows what it shows, and the house's style. :mod:`rankzero.figures` and its neighbours draw in it.
+"""A Matplotlib figure with a description of what it shows, and the style and helpers that all figures share.
 
-In a notebook and in the book a picture stands as an inline drawing whose text and axes take the colour of the page,
-light or dark. Saved to a file it is dark on white. The same picture gives the same bytes.
+Notebooks and the book show a picture as inline SVG whose text and axes take the text colour of the page, light or dark.
+Saved to a file it is dark on white. The same picture always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,15 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.text import Text
 
-#: Text and axes; in a page they take the colour of the text around them.
+#: The colour of text and axes; in a page, :meth:`Picture.html` replaces it with the page's text colour.
 INK = "#24292f"
-#: What is not the point; it reads on light and on dark pages.
+#: Gray for what is of minor importance; readable on light and on dark pages.
 QUIET = "#8c8c8c"
+
+#: The smallest type in a picture, points: ten pixels.
+SMALL = 7.5
 
 STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -40,21 +44,21 @@ STYLE: Any = {
     **{f"axes.{part}color": INK for part in ("edge", "label", "title")},
 }
 
-#: What a file would otherwise say of its making, by kind of file.
+#: Metadata that would differ between two saves of one picture, by file type.
 STAMPS = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Producer", "Creator"), "png": ("Software",)}
 
 P = ParamSpec("P")
 
 
 class Picture(Figure):
-    """A Matplotlib figure that knows what it shows."""
+    """A Matplotlib figure with ``alt``, a sentence that says what it shows."""
 
     alt: str = ""
 
     def html(self) -> str:
-        """The picture as inline SVG that takes the page's text colour, with ``alt`` for those who cannot see it."""
+        """The picture as inline SVG that takes the page's text colour, with ``alt`` as its accessible name."""
         buffer = io.StringIO()
-        with rc_context(STYLE | {"svg.hashsalt": self.alt}):  # drawn once: savefig would first draw it for nothing
+        with rc_context(STYLE | {"svg.hashsalt": self.alt}):  # savefig would draw it twice
             face = self.get_facecolor()
             self.set_facecolor("none")
             FigureCanvasSVG(self).print_svg(buffer, metadata=dict.fromkeys(STAMPS["svg"]))
@@ -64,13 +68,18 @@ class Picture(Figure):
         drawing = re.sub(r' (?:width|height)="[\d.]+pt"', "", drawing, count=2)
         drawing = re.sub(r'<style type="text/css">.*?</style>', "", drawing, count=1, flags=re.DOTALL)
         drawing = re.sub(r'<g id="[^"]*"', "<g", drawing).replace(INK, "currentColor")
-        size = f"width:{float(width[1]) * 4 / 3:.0f}px;max-width:100%;height:auto" if width else ""
+        size = _size(float(width[1]) * 4 / 3, self._smallest()) if width else ""
         label = html.escape(self.alt)
         style = f"{size};stroke-linejoin:round;stroke-linecap:butt"
         return f'<div class="rz-figure"><svg role="img" aria-label="{label}" style="{style}" {drawing.strip()}</div>'
 
+    def _smallest(self) -> float:
+        """The size of the smallest text, points."""
+        texts = (text for text in self.findobj(Text) if text.get_visible() and text.get_text().strip())
+        return min((float(text.get_fontsize()) for text in texts), default=float(STYLE["font.size"]))
+
     def savefig(self, fname: Any, **options: Any) -> None:
-        """As Matplotlib's, without dates and random names: the same picture gives the same bytes."""
+        """Like Matplotlib's, without dates and random ids, so that the same picture gives the same bytes."""
         suffix = options.get("format") or str(fname).rpartition(".")[2].lower()
         metadata = dict.fromkeys(STAMPS.get(suffix, ()))
         with rc_context(STYLE | {"svg.hashsalt": self.alt}):
@@ -85,14 +94,19 @@ class Picture(Figure):
         return {"text/html": self.html(), "text/plain": self.alt}
 
 
+def _size(width: float, smallest: float) -> str:
+    """The size of a picture in a page: it shrinks with the column until text of ``smallest`` points has ten pixels."""
+    return f"width:{width:.0f}px;max-width:100%;min-width:{math.ceil(width * min(1.0, SMALL / smallest))}px;height:auto"
+
+
 class Live:
-    """A place in a notebook's output: what is shown there takes the place of what was shown before."""
+    """A place in a notebook's output, where each picture shown replaces the one before."""
 
     def __init__(self) -> None:
         self._handle: Any = None
 
     def show(self, picture: Picture) -> None:
-        """Show ``picture`` now; the cell may run on."""
+        """Show ``picture`` at once, while the cell continues to run."""
         from IPython.display import display
 
         if self._handle is None:
@@ -102,7 +116,7 @@ class Live:
 
 
 def styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
-    """``draw`` with the house's style."""
+    """A decorator for functions that draw: it applies the course's style and fixes the layout."""
 
     @functools.wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Picture:
@@ -111,7 +125,7 @@ def styled(draw: Callable[P, Picture]) -> Callable[P, Picture]:
             engine = picture.get_layout_engine()
             if engine is not None:
                 engine.execute(picture)
-            picture.set_layout_engine("none")  # laid out once: drawing it again changes nothing
+            picture.set_layout_engine("none")  # so that drawing it again does not change the layout
             return picture
 
     return drawn
@@ -124,12 +138,12 @@ def panels(rows: int, columns: int, size: tuple[float, float], **options: Any) -
 
 
 def legend(picture: Picture, names: Mapping[str, str]) -> None:
-    """Names with their colours, under the panels."""
+    """Draw names with their colours under the panels."""
     key(picture, [Patch(facecolor=colour, label=name) for name, colour in names.items()])
 
 
 def key(picture: Picture, handles: Sequence[Artist]) -> None:
-    """The labels of ``handles`` under the panels, in as many columns (five at most) as the picture is wide."""
+    """Draw a legend of ``handles`` under the panels, with as many columns (at most five) as fit the picture's width."""
     labels = [str(handle.get_label()) for handle in handles]
     counts = range(min(len(handles), 5), 1, -1)
     count = next((n for n in counts if _width(labels, n) <= picture.get_figwidth()), 1)
@@ -138,21 +152,21 @@ def key(picture: Picture, handles: Sequence[Artist]) -> None:
 
 
 def _width(labels: Sequence[str], columns: int) -> float:
-    """About how wide a legend is, in inches; it is filled column by column."""
+    """Approximate width of a legend, in inches; legends are filled column by column."""
     rows = -(-len(labels) // columns)
     longest = [max(map(len, labels[i : i + rows])) for i in range(0, len(labels), rows)]
     return sum(0.55 + 0.08 * length for length in longest)
 
 
 def on_circle(count: int) -> list[tuple[float, float]]:
-    """Places on a circle, the first on top, clockwise; two lie side by side."""
+    """Places on the unit circle, clockwise from the top; two places are side by side."""
     turn = -math.pi / 2 if count == 2 else 0.0
     angles = [turn + 2 * math.pi * place / max(1, count) for place in range(count)]
     return [(math.sin(angle), math.cos(angle)) for angle in angles]
 
 
 def canvas(size: tuple[float, float], reach: float = 1.25) -> tuple[Picture, Axes]:
-    """A picture without axes, for places on the unit circle."""
+    """A picture of the area around the unit circle, without visible axes."""
     picture, (axes,) = panels(1, 1, size)
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.set_axis_off()
@@ -160,5 +174,5 @@ def canvas(size: tuple[float, float], reach: float = 1.25) -> tuple[Picture, Axe
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 rank``, ``2 ranks``."""
+    """A count with its noun: ``1 rank``, ``2 ranks``."""
     return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,6 +1,6 @@
-"""Pictures of an RLHF job: memory by phase, rollout slots over time, and where its halves stand.
+"""Figures of an RLHF job: memory by phase, rollout slots over time, and the placement of generation and training.
 
-:mod:`rankzero.serving_figures` draws who works when.
+:mod:`rankzero.figures.serving` draws timelines of who works when.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
-from rankzero.marks import COLOURS, group_colour, ink_on
-from rankzero.picture import INK, QUIET, Picture, key, legend, panels, styled
-from rankzero.units import GB, MB, format_bytes
+from rankzero.charts.marks import COLOURS, group_colour, ink_on
+from rankzero.facts.units import GB, MB, format_bytes
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, key, legend, panels, styled
 
 Spans = Sequence[tuple[str, float, float]]
 
 
 class Use(Protocol):
-    """A phase: its name, what is resident, what was copied in and out since the phase before, bytes."""
+    """The memory of a phase, in bytes: what is resident, and what was copied in and out since the previous phase."""
 
     @property
     def name(self) -> str: ...
@@ -38,13 +38,13 @@ def memory_phases(
     sizes: Mapping[str, float],
     capacity: float | None = None,
 ) -> Picture:
-    """Memory by phase, stacked by owner, with what is copied in and out before each phase.
+    """Memory by phase, stacked by tenant, with what is copied in and out before each phase.
 
     Args:
-        uses: one for each phase.
-        phases: name and tenants of each, as the uses were computed from.
-        sizes: bytes by tenant.
-        capacity: of a GPU, bytes: a line.
+        uses: memory of each phase.
+        phases: name and tenants of each phase.
+        sizes: bytes of each tenant.
+        capacity: memory of a GPU in bytes, drawn as a line.
     """
     top = max([capacity or 0.0, *(use.resident for use in uses)], default=1.0) or 1.0
     unit, name = (GB, "GB") if top >= GB else (MB, "MB")
@@ -68,9 +68,9 @@ def memory_phases(
         for one in sizes
     ]
     key(picture, handles)
-    told = "; ".join(f"{use.name} {format_bytes(use.resident)}, {_copied(use, ', ')}" for use in uses)
+    parts = "; ".join(f"{use.name} {format_bytes(use.resident)}, {_copied(use, ', ')}" for use in uses)
     limit = "" if capacity is None else f" of {format_bytes(capacity)}"
-    picture.alt = f"Memory{limit} by phase: {told}."
+    picture.alt = f"Memory{limit} by phase: {parts}."
     return picture
 
 
@@ -88,7 +88,7 @@ def _copied(use: Use, between: str = "\n") -> str:
 
 
 class Written(Protocol):
-    """A response: its slot, when it was written, seconds, and the version that wrote it."""
+    """A response: its slot, when it was generated, in seconds, and the version of the weights that generated it."""
 
     @property
     def slot(self) -> int: ...
@@ -105,10 +105,11 @@ Steps = Sequence[tuple[float, float, Sequence[int]]]
 
 @styled
 def rollout_slots(runs: Mapping[str, tuple[Sequence[Written], Steps]]) -> Picture:
-    """Slots as rows, responses as bars in the colour of the version that wrote them, the trainer in the last row.
+    """Slots as rows, responses as bars in the colour of the version that generated them, the trainer in the last row.
 
     Args:
-        runs: by name, the responses and the steps (start, end, staleness).
+        runs: by name, the responses and the training steps; a step has a start, an end, and the staleness of each of
+            its responses.
     """
     rows = {name: 1 + max((one.slot for one in written), default=0) for name, (written, _) in runs.items()}
     heights = [0.5 + 0.16 * (count + 2) for count in rows.values()]
@@ -130,30 +131,30 @@ def rollout_slots(runs: Mapping[str, tuple[Sequence[Written], Steps]]) -> Pictur
     versions = sorted({one.version for written, _ in runs.values() for one in written})
     shown = {f"version {version}": group_colour(version) for version in versions[:10]}
     legend(picture, shown | {"training step": QUIET})
-    picture.alt = "; ".join(_run_told(name, *run) for name, run in runs.items()) + "."
+    picture.alt = "; ".join(_run_text(name, *run) for name, run in runs.items()) + "."
     return picture
 
 
 def _bar(axes: Axes, start: float, end: float, row: float, colour: str, text: str = "") -> None:
     axes.add_patch(Rectangle((start, row - 0.42), end - start, 0.84, facecolor=colour, edgecolor=INK, linewidth=0.2))
     if text:
-        axes.text((start + end) / 2, row, text, ha="center", va="center", fontsize=6, color=ink_on(colour))
+        axes.text((start + end) / 2, row, text, ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
 
 
-def _run_told(name: str, written: Sequence[Written], steps: Steps) -> str:
+def _run_text(name: str, written: Sequence[Written], steps: Steps) -> str:
     ages = [age for step in steps for age in step[2]]
     stale = f"stale by {sum(ages) / len(ages):.2g} on average, {max(ages)} at most" if ages else "none trained"
     over = steps[-1][1] if steps else 0.0
-    return f"{name}: {len(written)} responses, {len(steps)} steps, over after {over:.4g} s, {stale}"
+    return f"{name}: {len(written)} responses, {len(steps)} steps, finished after {over:.4g} s, {stale}"
 
 
 @styled
 def placements(cells: Mapping[tuple[str, str], Mapping[str, Spans] | None]) -> Picture:
-    """A table of small charts: where the halves of a job stand, from left to right, and when they work, downwards.
+    """A table of small charts: columns are where the two halves of a job run, rows are when they run.
 
     Args:
-        cells: by where and when, the rows of the chart with the name, start and end of each work; None for what does
-            not go together.
+        cells: by where and when, the rows of a chart, each a list of tasks with name, start and end; None for a
+            combination that is impossible.
     """
     columns, lines = (list(dict.fromkeys(pair[side] for pair in cells)) for side in (0, 1))
     kinds = list(dict.fromkeys(work for rows in cells.values() for row in (rows or {}).values() for work, _, _ in row))
@@ -170,8 +171,8 @@ def placements(cells: Mapping[tuple[str, str], Mapping[str, Spans] | None]) -> P
         axes.set_xlim(0, 1.02 * max(every, default=1.0))
         axes.tick_params(labelbottom=False, length=0, labelsize=7)
     legend(picture, colours)
-    told = [f"{', '.join(pair)}: {_end(rows)}" for pair, rows in cells.items()]
-    picture.alt = f"Where and when: {'; '.join(told)}."
+    parts = [f"{', '.join(pair)}: {_end(rows)}" for pair, rows in cells.items()]
+    picture.alt = f"Where and when: {'; '.join(parts)}."
     return picture
 
 
@@ -181,7 +182,7 @@ def _small_chart(axes: Axes, rows: Mapping[str, Spans] | None, colours: Mapping[
     axes.set_yticks([])
     if rows is None:
         axes.text(
-            0.5, 0.5, "the same GPUs cannot do both", ha="center", va="center", transform=axes.transAxes, fontsize=7
+            0.5, 0.5, "the same GPUs cannot do both", ha="center", va="center", transform=axes.transAxes, fontsize=SMALL
         )
         return
     middle = 0.5 if len(rows) == 1 else 0.0
@@ -194,4 +195,4 @@ def _small_chart(axes: Axes, rows: Mapping[str, Spans] | None, colours: Mapping[
 def _end(rows: Mapping[str, Spans] | None) -> str:
     if rows is None:
         return "not possible on the same GPUs"
-    return f"over after {max(end for spans in rows.values() for _, _, end in spans):.3g}"
+    return f"finished after {max(end for spans in rows.values() for _, _, end in spans):.3g}"

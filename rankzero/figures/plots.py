@@ -1,8 +1,8 @@
-"""Plots of numbers: curves with measured points on them, named points over lines, bars.
+"""Plots of numbers: curves with measured points, labeled points over lines, bars.
 
-Every function returns a :class:`~rankzero.picture.Picture`; ``alt``, one sentence that says what to see with the
-numbers that matter, comes from whoever knows them. Labels of axes carry the unit. ``log`` names the axes that are
-logarithmic: ``""``, ``"x"``, ``"y"`` or ``"xy"``.
+Every function returns a :class:`~rankzero.figures.picture.Picture`. The caller supplies ``alt``, one sentence that says
+what the plot shows, with the numbers that matter. Axis labels include the unit. ``log`` names the logarithmic axes:
+``""``, ``"x"``, ``"y"`` or ``"xy"``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -19,14 +19,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from rankzero.labels import beside_points, on_lines, over_rules
-from rankzero.marks import COLOURS, dash
-from rankzero.picture import INK, Picture, key, panels, styled
+from rankzero.charts.marks import COLOURS, dash
+from rankzero.figures.label_placement import beside_points, on_lines, over_rules
+from rankzero.figures.picture import INK, Picture, key, panels, styled
 
 #: Points of one curve, as ``(x, y)``.
 Points = Sequence[tuple[float, float]]
 
-#: Shapes of points, so that they are told apart without colour.
+#: The axes that are logarithmic.
+LogAxes = Literal["", "x", "y", "xy"]
+
+#: Shapes of points, so that they can be told apart without colour.
 SHAPES = "osD^vPX*"
 
 Style = dict[str, Any]
@@ -43,23 +46,23 @@ def curves(
     *,
     x: str,
     y: str,
-    log: str = "",
+    log: LogAxes = "",
     rules: Mapping[str, float] | None = None,
     alt: str,
 ) -> Picture:
-    """Curves by name, and points on them.
+    """Curves, typically from a formula, and points, typically measured.
 
     Args:
-        curves: what a formula says: a line through each name's points.
-        points: what was measured; points have the colour of the curve of that name.
+        curves: by name, the points to draw a line through.
+        points: by name, the points to mark, in the colour of the curve of the same name.
         x: label of the horizontal axis, with its unit.
         y: label of the vertical axis, with its unit.
-        log: logarithmic axes.
+        log: the logarithmic axes.
         rules: vertical lines, by their labels.
-        alt: one sentence that says what to see.
+        alt: one sentence that says what the plot shows.
 
     Raises:
-        ValueError: ``log`` is none of the four, or a number on a logarithmic axis is not positive.
+        ValueError: ``log`` is not one of the four, or a number on a logarithmic axis is not positive.
     """
     points, rules = points or {}, rules or {}
     every = [*chain(*curves.values(), *points.values())]
@@ -88,23 +91,23 @@ def labelled(
     *,
     x: str,
     y: str,
-    log: str = "",
+    log: LogAxes = "",
     alt: str,
     dashed: Mapping[str, Points] | None = None,
 ) -> Picture:
     """Points with their names beside them, over thin lines with their names on them.
 
     Args:
-        points: a place for each name.
-        lines: drawn through; their names stand at their ends.
+        points: the points, by name.
+        lines: solid lines, by name; the names are drawn near their ends.
         x: label of the horizontal axis, with its unit.
         y: label of the vertical axis, with its unit.
-        log: logarithmic axes.
-        alt: one sentence that says what to see.
-        dashed: more lines, of another kind.
+        log: the logarithmic axes.
+        alt: one sentence that says what the plot shows.
+        dashed: dashed lines, by name.
 
     Raises:
-        ValueError: ``log`` is none of the four, or a number on a logarithmic axis is not positive.
+        ValueError: ``log`` is not one of the four, or a number on a logarithmic axis is not positive.
     """
     lines, dashed = lines or {}, dashed or {}
     picture, (axes,) = panels(1, 1, (5.8, 4.2))
@@ -124,14 +127,14 @@ def labelled(
 def bars(
     groups: Mapping[str, Mapping[str, float]], *, y: str, stacked: bool = False, log: bool = False, alt: str
 ) -> Picture:
-    """Bars in groups: side by side or, ``stacked``, one on the other. They lie where the groups' names are long.
+    """Bars in groups, side by side or stacked. They are horizontal if the names of the groups need the room.
 
     Args:
-        groups: by the group's name, the parts by theirs; a part has one colour in all groups, and may be missing.
+        groups: values by the names of group and part; a part has the same colour in all groups, and may be missing.
         y: label of the axis of values, with its unit.
-        stacked: a group is one bar, the first part at its foot.
-        log: a logarithmic axis; not for stacked bars.
-        alt: one sentence that says what to see.
+        stacked: whether a group is a single bar, with the first part at its foot.
+        log: whether the axis is logarithmic; not for stacked bars.
+        alt: one sentence that says what the plot shows.
 
     Raises:
         ValueError: ``stacked`` with ``log``, or a value on a logarithmic axis is not positive.
@@ -161,7 +164,7 @@ def _flat(groups: Mapping[str, Mapping[str, float]]) -> list[float]:
 
 
 def _group(axes: Axes, row: int, values: Mapping[int, float], stacked: bool, lying: bool) -> None:
-    """The bars of the group at ``row``; ``values`` by the number of the part."""
+    """Draw the bars of the group at ``row``; ``values`` are keyed by the number of the part."""
     width = 0.62 if stacked else 0.8 / max(1, len(values))
     foot = 0.0
     for place, (part, value) in enumerate(values.items()):
@@ -177,14 +180,14 @@ def _group(axes: Axes, row: int, values: Mapping[int, float], stacked: bool, lyi
 
 
 def _value(axes: Axes, middle: float, value: float, lying: bool) -> None:
-    """The value at the end of its bar."""
+    """Write the value at the end of its bar."""
     where, way = ((value, middle), (4, 0)) if lying else ((middle, value), (0, 2))
     sides: Style = {"ha": "left", "va": "center"} if lying else {"ha": "center", "va": "bottom"}
     axes.annotate(short(value), where, xytext=way, textcoords="offset points", fontsize=8, **sides)
 
 
 def _names(axes: Axes, names: Sequence[str], label: str, lying: bool) -> None:
-    """The groups' names on their axis, the values' label on the other."""
+    """Set the ticks of one axis to the groups' names, and the label of the other."""
     if lying:
         axes.set_yticks(range(len(names)), names)
         axes.set(xlabel=label, ylim=(len(names) - 0.5, -0.5))
@@ -203,13 +206,13 @@ def _columns(points: Iterable[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def _dashes(place: int) -> Any:
-    """The dashes of the line at ``place`` in Matplotlib's units, widths of the line."""
+    """The dashes of the line number ``place`` in Matplotlib's unit, the width of the line."""
     drawn = dash(place)
     return (0, tuple(length / 2 for length in drawn)) if drawn[1] else (0, None)
 
 
 def _handle(name: str, place: int, line: bool, dots: bool) -> Artist:
-    """The legend's sample of a name."""
+    """The legend entry of a name."""
     return Line2D(
         [],
         [],
@@ -223,8 +226,9 @@ def _handle(name: str, place: int, line: bool, dots: bool) -> Artist:
     )
 
 
-def _axes(axes: Axes, points: Points, x: str, y: str, log: str) -> None:
-    if log not in ("", "x", "y", "xy"):
+def _axes(axes: Axes, points: Points, x: str, y: str, log: LogAxes) -> None:
+    """Set the labels, scales and grid of both axes."""
+    if log not in get_args(LogAxes):
         raise ValueError(f"log must be '', 'x', 'y' or 'xy', got {log!r}")
     axes.set(xlabel=x, ylabel=y)
     _scale(axes, "x", [px for px, _ in points], "x" in log)
@@ -244,8 +248,8 @@ def short(value: float) -> str:
     return f"{value / 1000.0**power:.3g}{_PREFIXES[power + 2]}"
 
 
-def _scale(axes: Axes, name: str, values: Sequence[float], log: bool) -> None:
-    """Ticks that people read: 1, 2, 5 and powers of ten with a prefix, or powers of two where all values are."""
+def _scale(axes: Axes, name: Literal["x", "y"], values: Sequence[float], log: bool) -> None:
+    """Set readable ticks: 1, 2, 5 and powers of ten with a prefix, or powers of two if all values are."""
     axis: Axis = getattr(axes, f"{name}axis")
     if not log:
         tiny = 1e-9 * max(map(abs, values), default=0.0)
@@ -274,7 +278,7 @@ def _twos(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def _tens(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Powers of ten, with twos and fives between them where there are few."""
+    """Powers of ten, with ticks between them if there are few."""
     decades = math.log10(high / low)
     between = (1,) if decades > 3 else (1, 3) if decades > 1.6 else (1, 2, 5) if decades > 0.5 else range(1, 10)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
@@ -285,7 +289,7 @@ def _tens(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def _prefixed(value: float, others: Sequence[float]) -> str:
-    """As :func:`short`, but if one number of an axis needs a prefix, all that can have one do."""
+    """Like :func:`short`, but if one number on an axis needs a prefix, all numbers get one that can."""
     if value < 1 and min(others) < 1e-3:
         return short(value) if value < 1e-3 else f"{value * 1e3:g}m"
     return f"{value / 1e3:g}k" if 1e3 <= value < 1e4 <= max(others) else short(value)

@@ -1,6 +1,6 @@
-"""Pictures of reinforcement learning: an episode, a training, advantages, the clipped objective.
+"""Figures of reinforcement learning: an episode, a training run, advantages, the clipped objective.
 
-Every function returns a :class:`~rankzero.picture.Picture` with a sentence that says what to see.
+Every function returns a :class:`~rankzero.figures.picture.Picture` with a sentence that says what it shows.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from rankzero.marks import COLOURS
-from rankzero.picture import INK, QUIET, Live, Picture, counted, key, legend, panels, styled
-from rankzero.plots import GRID
+from rankzero.charts.marks import COLOURS
+from rankzero.figures.picture import INK, QUIET, Live, Picture, counted, key, legend, panels, styled
+from rankzero.figures.plots import GRID
 
 #: The four numbers of CartPole's state, with the limits at which an episode fails.
 STATES: tuple[tuple[str, float | None], ...] = (
@@ -25,10 +25,10 @@ STATES: tuple[tuple[str, float | None], ...] = (
     ("pole (rad/s)", None),
 )
 
-#: Lines that are told apart without colour.
+#: Styles of lines that can be told apart without colour.
 DASHED: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (2, 1.5)))
 
-#: The panels of a training: a title, and the fields of a row that stand in it.
+#: The panels of a training run: the title, and the fields of a row that are plotted.
 PANELS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("return of an episode", ("episode_return",)),
     ("explained variance", ("explained_variance",)),
@@ -40,10 +40,10 @@ PANELS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @styled
 def episode_traces(states: Sequence[Sequence[float]]) -> Picture:
-    """The four numbers of CartPole's state along an episode, with the limits of cart and pole.
+    """The four numbers of CartPole's state over an episode, with the limits of cart and pole.
 
     Args:
-        states: one for each step: position in m, velocity in m/s, angle in rad, angular velocity in rad/s.
+        states: for each step, position in m, velocity in m/s, angle in rad, angular velocity in rad/s.
     """
     picture, axes = panels(2, 2, (6.4, 4.0), sharex=True)
     for place, (panel, (name, limit)) in enumerate(zip(axes, STATES, strict=True)):
@@ -61,10 +61,10 @@ def episode_traces(states: Sequence[Sequence[float]]) -> Picture:
 
 @styled
 def training(rows: Sequence[Any]) -> Picture:
-    """A run of PPO in five panels, over the steps of the environment.
+    """A training run of PPO in five panels, over the steps of the environment.
 
     Args:
-        rows: one for each iteration, an object or a mapping with ``steps``, ``episode_return``, ``explained_variance``,
+        rows: for each iteration, an object or a mapping with ``steps``, ``episode_return``, ``explained_variance``,
             ``approx_kl``, ``outside_fraction``, ``clipped_fraction`` and ``entropy``; None or NaN leaves a gap.
     """
     picture, axes = panels(5, 1, (6.0, 7.6), sharex=True)
@@ -77,8 +77,9 @@ def training(rows: Sequence[Any]) -> Picture:
         panel.yaxis.label.set(rotation=0, ha="left")
         panel.yaxis.set_label_coords(0, 1.06)
     axes[-1].set_xlabel("steps of the environment")
-    told = ("outside the range", "without gradient")
-    key(picture, [Line2D([], [], color=COLOURS[i], linestyle=DASHED[i], label=name) for i, name in enumerate(told)])
+    names_of_shares = ("outside the range", "without gradient")
+    samples = [Line2D([], [], color=COLOURS[i], linestyle=DASHED[i], label=n) for i, n in enumerate(names_of_shares)]
+    key(picture, samples)
     returns = [value for row in rows if not math.isnan(value := _number(row, "episode_return"))]
     picture.alt = (
         f"Return, explained variance, KL, clip fractions and entropy over {counted(len(rows), 'iteration')}; "
@@ -90,13 +91,13 @@ def training(rows: Sequence[Any]) -> Picture:
 
 
 class LiveTraining:
-    """Draws :func:`training` while it goes on: a function of one row, to be called with each as it comes.
+    """Redraws :func:`training` during a run: a callback that takes one row at a time.
 
     Args:
-        every: rows between two drawings.
+        every: number of rows between two drawings.
 
     Attributes:
-        rows: so far.
+        rows: the rows so far.
     """
 
     def __init__(self, every: int = 15) -> None:
@@ -110,13 +111,18 @@ class LiveTraining:
             self.draw()
 
     def draw(self) -> None:
-        """Draw all rows so far, in the place of the drawing before."""
+        """Draw all rows so far, in place of the previous drawing."""
         self._place.show(training(self.rows))
 
 
 @styled
 def advantages(deltas: Sequence[float], by_lambda: Mapping[float, Sequence[float]]) -> Picture:
-    """TD errors as bars over the steps of an episode, and below them the advantages for each lambda."""
+    """TD errors over the steps of an episode as bars, and below them the advantages for each lambda.
+
+    Args:
+        deltas: the TD error of each step.
+        by_lambda: the advantage of each step, by lambda.
+    """
     picture, (above, under) = panels(2, 1, (6.0, 4.6), sharex=True)
     above.bar(range(len(deltas)), deltas, color=QUIET, width=0.6)
     above.axhline(0, color=INK, linewidth=0.8)
@@ -135,11 +141,11 @@ def advantages(deltas: Sequence[float], by_lambda: Mapping[float, Sequence[float
 
 @styled
 def clipped_objective(objective: Callable[[float, float], float], clip: float = 0.2) -> Picture:
-    """What a sample gives against its ratio, for advantages 1 and -1; the flat parts are shaded.
+    """The objective of one sample against its probability ratio, for advantages 1 and -1; the flat parts are shaded.
 
     Args:
-        objective: takes a ratio and an advantage.
-        clip: epsilon.
+        objective: the objective as a function of the ratio and the advantage.
+        clip: the clip range, epsilon.
     """
     picture, axes = panels(1, 2, (6.4, 3.0))
     ratios = [place / 100 for place in range(1, 251)]
@@ -167,14 +173,14 @@ def clipped_objective(objective: Callable[[float, float], float], clip: float = 
 def spread_of_gradients(
     probabilities: Sequence[float], rewards: Sequence[float], baselines: Sequence[float]
 ) -> Picture:
-    """One panel for each baseline: the estimate that each of the arms gives, as an arrow, and their mean.
+    """The policy gradient estimates of a bandit, one panel for each baseline: an arrow for each arm, and their mean.
 
-    The first two logits span the plane. Arrows are as wide as their arms are likely.
+    The axes are the first two logits. The width of an arrow shows the probability of its arm.
 
     Args:
-        probabilities: of the arms.
-        rewards: of the same arms.
-        baselines: that are subtracted from the rewards.
+        probabilities: probability of each arm.
+        rewards: reward of each arm.
+        baselines: baselines to subtract from the rewards.
     """
     picture, axes = panels(1, len(baselines), (2.5 * len(baselines), 2.9), sharex=True, sharey=True)
     for panel, baseline in zip(axes, baselines, strict=True):
@@ -202,7 +208,7 @@ def _arrow(axes: Axes, tip: Sequence[float], colour: str, width: float) -> None:
 
 
 def _number(row: Any, name: str) -> float:
-    """A field of an object or a mapping; NaN for None."""
+    """A field of an object or a mapping as a float; NaN for None."""
     value = row[name] if isinstance(row, Mapping) else getattr(row, name)
     return math.nan if value is None else float(value)
 

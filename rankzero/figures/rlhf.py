@@ -1,29 +1,32 @@
-"""Pictures of RLHF: who sends which tensor to whom, what a batch holds, where gradients point, what a proxy hides."""
+"""Figures of RLHF: the data flow of a step, the contents of a batch, directions of gradients, reward hacking."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 
-from rankzero.marks import COLOURS, ink_on
-from rankzero.picture import INK, QUIET, Picture, counted, key, legend, panels, styled
+from rankzero.charts.marks import COLOURS, ink_on
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, key, legend, panels, styled
 
-#: Models that learn, and models that do not.
+#: Colours of models that are trained, and of models that are not.
 TRAINED, FROZEN = COLOURS[1], COLOURS[0]
 
-#: Colours of the cells of a batch, by what stands in them.
+#: Colours of the cells of a batch, by their contents.
 ENDS = "end of the response"
 KINDS = {"prompt": COLOURS[3], "response": COLOURS[0], ENDS: COLOURS[1]}
 PADDING = "padding"
 
 # One step
 
-#: Where each box of a step stands: name -> (x, row), rows from the top.
+#: The side of an arrow on which its label is drawn.
+Side = Literal["above", "above left", "above right", "below left", "below right"]
+
+#: The place of each box: name -> (x, row), with rows counted from the top.
 _PLACES = {
     "prompts": (0.0, 1.5),
     "actor": (1.3, 1.5),
@@ -44,8 +47,8 @@ _COLOURS = {
     "reference": FROZEN,
     "reward model": FROZEN,
 }
-#: Arrows: from, to, the name of the tensor (none is written twice), where along the arrow its label is, on which side.
-_ARROWS = (
+#: Arrows: from, to, the tensor that labels it (each is named only once), where along the arrow the label is, and side.
+_ARROWS: tuple[tuple[str, str, str, float, Side], ...] = (
     ("prompts", "actor", "", 0.5, "above"),
     ("actor", "tokens", "", 0.5, "above"),
     ("tokens", "actor again", "", 0.5, "above"),
@@ -65,11 +68,11 @@ _ARROWS = (
 
 @styled
 def data_flow(shapes: Mapping[str, Sequence[int]]) -> Picture:
-    """One step of PPO for a language model: which tensor goes from whom to whom, with its shape in a real run.
+    """The data flow of one step of PPO for a language model: the tensors that go from one part to another.
 
     Args:
-        shapes: by name: ``prompts``, ``tokens``, ``log-probs``, ``reference log-probs``, ``scores``, ``values``,
-            ``rewards``, ``advantages``, ``returns``.
+        shapes: the shapes of the tensors by name: ``prompts``, ``tokens``, ``log-probs``, ``reference log-probs``,
+            ``scores``, ``values``, ``rewards``, ``advantages``, ``returns``.
 
     Raises:
         KeyError: a shape is missing.
@@ -83,10 +86,10 @@ def data_flow(shapes: Mapping[str, Sequence[int]]) -> Picture:
     axes.set(xlim=(-0.5, 11.6), ylim=(3.4, -0.45))
     axes.set_axis_off()
     legend(picture, {"learns": TRAINED, "frozen": FROZEN})
-    told = ", ".join(f"{name} {_shape(shape)}" for name, shape in shapes.items())
+    listed = ", ".join(f"{name} {_shape(shape)}" for name, shape in shapes.items())
     picture.alt = (
         "The actor writes tokens; one pass of each of four models over them gives log-probabilities, scores and "
-        f"values; token rewards, then advantages and returns follow, and two losses: {told}."
+        f"values; token rewards, then advantages and returns follow, and two losses: {listed}."
     )
     return picture
 
@@ -98,15 +101,15 @@ def _shape(shape: Sequence[int]) -> str:
 def _box(
     axes: Axes, x: float, y: float, name: str, shapes: Mapping[str, Sequence[int]], colour: str | None = None
 ) -> None:
-    """A box with its name in two lines at most, and the shape of the tensor that it is."""
+    """Draw a box with its name, one word per line, and, if it is a tensor in ``shapes``, its shape."""
     text = name.replace(" ", "\n") + (f"\n{_shape(shapes[name])}" if shapes else "")
     look: dict[str, Any] = {"facecolor": colour, "linewidth": 0} if colour else {"fill": False, "edgecolor": INK}
     axes.add_patch(FancyBboxPatch((x - 0.42, y - 0.26), 0.84, 0.52, boxstyle="round,pad=0.04", zorder=3, **look))
     axes.text(x, y, text, ha="center", va="center", fontsize=8, color=ink_on(colour) if colour else INK, zorder=4)
 
 
-def _flow(axes: Axes, tail: str, head: str, label: str, part: float, side: str) -> None:
-    """An arrow from the right side of a box to the left side of another, its label beside it."""
+def _flow(axes: Axes, tail: str, head: str, label: str, part: float, side: Side) -> None:
+    """Draw an arrow from the right edge of a box to the left edge of another, with its label beside it."""
     (x, y), (to_x, to_y) = _PLACES[tail], _PLACES[head]
     start, end = (x + 0.48, y), (to_x - 0.48, to_y)
     axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=9, color=QUIET, linewidth=1.1))
@@ -124,16 +127,16 @@ def _flow(axes: Axes, tail: str, head: str, label: str, part: float, side: str) 
 def batch_grid(
     tokens: Sequence[Sequence[str]], prompt_length: int, mask: Sequence[Sequence[float]], eos: str = "<eos>"
 ) -> Picture:
-    """A batch as a table: a row for each sequence, a cell for each token, coloured by what it is.
+    """A batch as a table: a row for each sequence, a cell for each token, coloured by its kind.
 
     Args:
-        tokens: [B, S], as text.
-        prompt_length: P, the first tokens of each row.
+        tokens: the tokens as text, [B, S].
+        prompt_length: number of prompt tokens at the beginning of each row, P.
         mask: [B, S - P], 1 for a real token of the response.
         eos: the text of the token that ends a response.
 
     Raises:
-        ValueError: the mask does not fit the tokens.
+        ValueError: the shape of the mask does not match the tokens.
     """
     size = len(tokens[0]) - prompt_length
     if len(mask) != len(tokens) or any(len(row) != size for row in mask):
@@ -165,16 +168,16 @@ def _word(axes: Axes, column: int, row: int, word: str, colour: str | None) -> N
     look: dict[str, Any] = {"facecolor": colour, "linewidth": 0} if colour else {"fill": False, "edgecolor": "#8888"}
     axes.add_patch(Rectangle((column - 0.47, row - 0.44), 0.94, 0.88, **look))
     ink = ink_on(colour) if colour else QUIET
-    axes.text(column, row, word, ha="center", va="center", fontsize=7, color=ink)
+    axes.text(column, row, word, ha="center", va="center", fontsize=SMALL, color=ink)
 
 
 @styled
 def token_values(tables: Mapping[str, Sequence[Sequence[float]]], mask: Sequence[Sequence[float]]) -> Picture:
-    """Numbers of real tokens, one table beside the other: orange above zero, blue below, an outline where masked.
+    """Tables of one number for each token, side by side: orange above zero, blue below, an outline where masked.
 
     Args:
-        tables: by title, [B, T].
-        mask: [B, T], the same for all.
+        tables: the numbers [B, T], by title.
+        mask: [B, T], 1 for a real token; the same for all tables.
     """
     rows, columns = len(mask), len(mask[0])
     picture, views = panels(1, len(tables), (0.6 + 0.46 * columns * len(tables), 0.95 + 0.34 * rows), sharey=True)
@@ -191,13 +194,13 @@ def token_values(tables: Mapping[str, Sequence[Sequence[float]]], mask: Sequence
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     views[0].set_ylabel("response")
-    told = "; ".join(f"{title}: row means {_means(table, mask)}" for title, table in tables.items())
-    picture.alt = f"Numbers of {counted(rows, 'response')}, token by token; {told}."
+    means = "; ".join(f"{title}: row means {_means(table, mask)}" for title, table in tables.items())
+    picture.alt = f"Numbers of {counted(rows, 'response')}, token by token; {means}."
     return picture
 
 
 def _number(axes: Axes, column: int, row: int, value: float | None, top: float) -> None:
-    """A cell, the stronger in colour the larger its number."""
+    """Draw a cell, in a stronger colour for a larger absolute value."""
     corner = (column - 0.46, row - 0.44)
     if value is None:
         axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor="#8888", linewidth=0.5))
@@ -210,7 +213,7 @@ def _number(axes: Axes, column: int, row: int, value: float | None, top: float) 
 
 
 def _means(table: Sequence[Sequence[float]], mask: Sequence[Sequence[float]]) -> str:
-    """The mean of each row's real tokens."""
+    """The mean over each row's real tokens, as text."""
     means = [
         sum(value * one for value, one in zip(row, kept, strict=True)) / (sum(kept) or 1)
         for row, kept in zip(table, mask, strict=True)
@@ -225,16 +228,16 @@ def _means(table: Sequence[Sequence[float]], mask: Sequence[Sequence[float]]) ->
 def gradient_arrows(
     arrows: Mapping[str, Mapping[str, Sequence[float]]], targets: Mapping[str, Sequence[float]]
 ) -> Picture:
-    """Gradients over three logits as arrows from one point; they sum to 0, so that they lie in a plane.
+    """Gradients with respect to three logits, as arrows; their components sum to 0, so they lie in a plane.
 
-    Arrows that are equal are drawn once, with all their names; one of length 0 is a dot.
+    Equal arrows are drawn once, with all their names; an arrow of length 0 is a dot.
 
     Args:
-        arrows: by the title of the panel, by name, three numbers.
-        targets: what they may turn out to be: wide arrows behind them, in every panel.
+        arrows: gradients of three components, by the title of the panel and by name.
+        targets: gradients to compare with, drawn as wide arrows in the background of every panel.
 
     Raises:
-        ValueError: a gradient does not have three numbers.
+        ValueError: a gradient does not have three components.
     """
     every = [*(one for panel in arrows.values() for one in panel.values()), *targets.values()]
     if any(len(one) != 3 for one in every):
@@ -253,17 +256,17 @@ def gradient_arrows(
         axes.set(title=title, xlim=limits[0], ylim=limits[1], aspect="equal", xlabel="(logit 0 - logit 1) / √2")
     views[0].set_ylabel("(logit 0 + logit 1 - 2 logit 2) / √6")
     legend(picture, {name: COLOURS[place] for place, name in enumerate(targets)})
-    told = (
+    tips = (
         f"{title}, {' and '.join(names)} at ({x:.3f}, {y:.3f})"
         for title, panel in arrows.items()
         for (x, y), names in _equal(panel, reach).items()
     )
-    picture.alt = f"Gradients in the plane of three logits: {'; '.join(told)}."
+    picture.alt = f"Gradients in the plane of three logits: {'; '.join(tips)}."
     return picture
 
 
 def _thin_arrows(axes: Axes, tips: Mapping[tuple[float, float], Sequence[str]], reach: float) -> None:
-    """Arrows with their names beyond the tips."""
+    """Draw arrows with their names beyond the tips."""
     for (x, y), names in tips.items():
         length = math.hypot(x, y)
         if not length:
@@ -277,13 +280,13 @@ def _thin_arrows(axes: Axes, tips: Mapping[tuple[float, float], Sequence[str]], 
 
 
 def _flat(gradient: Sequence[float]) -> tuple[float, float]:
-    """Coordinates in the plane of the three numbers that sum to 0."""
+    """Coordinates of a gradient in the plane of vectors whose three components sum to 0."""
     a, b, c = gradient
     return (a - b) / math.sqrt(2), (a + b - 2 * c) / math.sqrt(6)
 
 
 def _equal(arrows: Mapping[str, Sequence[float]], reach: float) -> dict[tuple[float, float], list[str]]:
-    """The tips of the arrows, each with the names that end there; what is nearly 0 is 0."""
+    """The distinct tips of the arrows, each with the names of its arrows; tips near 0 or each other are merged."""
     tips: dict[tuple[float, float], list[str]] = {}
     for name, gradient in arrows.items():
         x, y = _flat(gradient)
@@ -298,7 +301,7 @@ def _equal(arrows: Mapping[str, Sequence[float]], reach: float) -> dict[tuple[fl
 
 @styled
 def over_distance(runs: Mapping[str, Sequence[tuple[float, float, float]]]) -> Picture:
-    """The proxy's score and the judge's opinion of each run, against how far the policy has moved.
+    """The reward model's score and the judge's score of each run, against the distance from the reference policy.
 
     Args:
         runs: by name, points ``(KL to the reference per response in nats, score, judge)`` in the order of training.

@@ -1,7 +1,7 @@
-"""Pictures of a run: drawn from its event log, or from computed arrays.
+"""Figures of a run, drawn from its event log or from computed arrays.
 
-Every function returns a :class:`~rankzero.picture.Picture`, a Matplotlib figure with ``alt``, one sentence that says
-what to see.
+Every function returns a :class:`~rankzero.figures.picture.Picture`, a Matplotlib figure with ``alt``, one sentence that
+says what it shows.
 """
 
 from __future__ import annotations
@@ -15,34 +15,32 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
+from rankzero.charts.marks import (
+    COLOURS,
+    RECEIVED,
+    REDUCING,
+    SENT,
+    STRIPES,
+    Block,
+    State,
+    blocks,
+    ink_on,
+    kind_colours,
+    lanes,
+)
 from rankzero.events import Event, Ledger
-from rankzero.marks import COLOURS, RECEIVED, REDUCING, SENT, STRIPES, Block, State, blocks, ink_on, kind_colours, lanes
-from rankzero.picture import INK, STYLE, Picture, legend, panels, styled
-
-__all__ = [
-    "INK",
-    "STYLE",
-    "Picture",
-    "Run",
-    "block_picture",
-    "heat_map",
-    "ledger_bars",
-    "matrix",
-    "messages",
-    "routing",
-    "spacetime",
-]
+from rankzero.figures.picture import INK, Picture, legend, panels, styled
 
 
 class Run(Protocol):
-    """Whatever has events: a world's result or a simulator's."""
+    """Anything with events: the result of a world or of a simulator."""
 
     @property
     def events(self) -> Iterable[Event]: ...
 
 
 def messages(events: Iterable[Event]) -> list[tuple[Event, Event]]:
-    """Each send with the receive that took it: the first sent from one rank to another is the first received."""
+    """Each send with its receive; the messages from one rank to another are received in the order they were sent."""
     sends: dict[tuple[int, int], list[Event]] = defaultdict(list)
     receives: dict[tuple[int, int], list[Event]] = defaultdict(list)
     for event in sorted(events, key=lambda event: event.start):
@@ -54,12 +52,12 @@ def messages(events: Iterable[Event]) -> list[tuple[Event, Event]]:
 
 
 def time_unit(span: float) -> tuple[float, str]:
-    """The unit in which ``span`` seconds read well, as its size and its name."""
+    """The unit for displaying a span of ``span`` seconds: its size in seconds, and its name."""
     return next(((size, name) for size, name in ((1.0, "s"), (1e-3, "ms")) if span >= size), (1e-6, "µs"))
 
 
 def _colours(operations: Iterable[str]) -> dict[str, str]:
-    """A colour for each operation: send and recv come first, the others in alphabetical order."""
+    """A colour for each operation, with send and recv first and the others in alphabetical order."""
     return kind_colours(sorted(set(operations), key=lambda name: (("send", "recv", name).index(name), name)))
 
 
@@ -68,8 +66,8 @@ def spacetime(run: Run, lanes: Sequence[str] = ()) -> Picture:
     """A run over time: a row for each rank, a bar for each operation, an arrow for each message.
 
     Args:
-        run: what has ``events``.
-        lanes: names of the rows where they are no ranks: the streams of one rank, say.
+        run: anything with ``events``.
+        lanes: names of the rows if they are not ranks but, for example, the streams of one rank.
     """
     events = list(run.events)
     ranks = 1 + max((event.rank for event in events), default=0)
@@ -114,7 +112,7 @@ def _bars(axes: Axes, rank: int, events: Sequence[Event], unit: float, colours: 
 def ledger_bars(runs: Any) -> Picture:
     """Bytes that each rank sent and received, for one run or, side by side, for a dict of runs by name.
 
-    A run is a :class:`~rankzero.events.Ledger`, or has one (``run.ledger()``).
+    A run is a :class:`~rankzero.events.Ledger` or an object with a method ``ledger()``.
     """
     named = runs if isinstance(runs, Mapping) and not isinstance(runs, Ledger) else {"": runs}
     ledgers = {name: run if isinstance(run, Ledger) else run.ledger() for name, run in named.items()}
@@ -139,11 +137,11 @@ def _most(book: Ledger) -> int:
 
 @styled
 def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
-    """What collectives do: for each, who holds which block before and after it.
+    """What collectives do: for each, which rank holds which block before and after it.
 
     Args:
-        runs: by operation, what each rank holds before and after, one number per block (None: nothing, or nothing
-            that is promised). Values must differ between ranks: ``10 * rank + place``, say.
+        runs: by operation, what each rank holds before and after, one number per block; None for nothing or for an
+            undefined result. Values must differ between ranks, as ``10 * rank + place`` does.
     """
     ranks = max(len(before) for before, _ in runs.values())
     columns = min(2, len(runs))
@@ -166,14 +164,14 @@ def block_picture(runs: Mapping[str, tuple[State, State]]) -> Picture:
 
 
 def _cell(axes: Axes, column: int, row: int, text: str, colour: str, **more: Any) -> None:
-    """A filled square with a text that reads on it."""
+    """Draw a filled square with a readable text on it."""
     corner = (column - 0.46, row - 0.46)
     axes.add_patch(Rectangle(corner, 0.92, 0.92, facecolor=colour, linewidth=0, clip_on=False, **more))
     axes.text(column, row, text, ha="center", va="center", color=ink_on(colour), fontsize=8)
 
 
 def _square(axes: Axes, rows: int, columns: int, **labels: Any) -> None:
-    """Axes of a table of cells: row 0 on top, whole numbers on both axes."""
+    """Set up the axes of a table of cells, with row 0 on top and integers on both axes."""
     axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), xticks=range(columns), yticks=range(rows), **labels)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
@@ -191,7 +189,7 @@ def _block_panel(axes: Axes, cells: Sequence[Block], ranks: int) -> None:
 
 @styled
 def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
-    """Contributions in each chunk of each rank, one panel per step: ``steps[step][rank][chunk]``."""
+    """The number of contributions in each chunk of each rank, one panel per step: ``steps[step][rank][chunk]``."""
     ranks, chunks = len(steps[0]), len(steps[0][0])
     top = max(value for step in steps for row in step for value in row)
     columns = min(4, len(steps))
@@ -212,14 +210,14 @@ def heat_map(steps: Sequence[Sequence[Sequence[float]]]) -> Picture:
 
 @styled
 def matrix(table: Mapping[str, Sequence[float]], *, x: str, y: str, alt: str, columns: Sequence[str] = ()) -> Picture:
-    """A table of numbers, each on a ground that is the lighter the larger it is.
+    """A table of numbers in cells that are lighter the larger the number is.
 
     Args:
-        table: the numbers of each row, by its name.
+        table: the numbers of each row, by the name of the row.
         x: what the columns are.
         y: what the rows are.
-        alt: one sentence that says what to see.
-        columns: names of the columns; else they are counted from 0.
+        alt: one sentence that says what the table shows.
+        columns: names of the columns; by default they are numbered from 0.
     """
     rows = list(table.values())
     picture, (axes,) = panels(1, 1, (1.3 + 0.38 * len(rows[0]), 0.8 + 0.34 * len(rows)))
@@ -235,7 +233,7 @@ def matrix(table: Mapping[str, Sequence[float]], *, x: str, y: str, alt: str, co
 def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture:
     """An all-to-all as a matrix: row ``r``, column ``c`` is what rank ``r`` has for rank ``c``; sums in the margins.
 
-    The margins count what travels: a rank's own block stays where it is.
+    The sums leave out what a rank has for itself, because it is not sent.
     """
     ranks = len(sizes)
     sent = [sum(value for c, value in enumerate(row) if c != r) for r, row in enumerate(sizes)]
@@ -252,7 +250,7 @@ def routing(sizes: Sequence[Sequence[float]], unit: str = "elements") -> Picture
 
 
 def _shaded(axes: Axes, table: Sequence[Sequence[float]], top: float) -> None:
-    """A table whose cells are shaded from 0 to ``top``."""
+    """Draw a table whose cells are shaded by value, from 0 to ``top``."""
     shades = colormaps["viridis"]
     _square(axes, len(table), len(table[0]))
     for row, values in enumerate(table):

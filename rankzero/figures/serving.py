@@ -1,8 +1,9 @@
-"""Pictures of a server at work: its requests, slots and steps over time, its memory, and how it chooses tokens.
+"""Figures of an inference server: its requests, slots and steps over time, its memory, and how it chooses tokens.
 
-Every function returns a :class:`~rankzero.picture.Picture` with ``alt``, one sentence that says what to see. What is
-drawn comes as plain numbers, or as objects or mappings that have the fields named. The pictures of memory stand in
-:mod:`rankzero.memory_figures`, those of decoding in :mod:`rankzero.decoding_figures`; all have their names here.
+Every function returns a :class:`~rankzero.figures.picture.Picture` with ``alt``, one sentence that says what it shows.
+The data are plain numbers, or objects or mappings with the fields that a function names. Figures of memory are defined
+in :mod:`rankzero.figures.kv_cache` and figures of decoding in :mod:`rankzero.figures.decoding`; this module exports
+them too.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from rankzero.decoding_figures import automaton, bars_p_q
-from rankzero.figures import time_unit
-from rankzero.marks import COLOURS, group_colour, ink_on
-from rankzero.memory_figures import Piece, block_tables, memory_map, pieces, radix_tree
-from rankzero.picture import INK, QUIET, Picture, counted, legend, panels, styled
+from rankzero.charts.marks import COLOURS, group_colour, ink_on
+from rankzero.figures.decoding import automaton, bars_p_q
+from rankzero.figures.kv_cache import Piece, block_tables, memory_map, pieces, radix_tree
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, legend, panels, styled
+from rankzero.figures.runs import time_unit
 from rankzero.sim.batching import Run
 
 __all__ = [
@@ -36,27 +37,26 @@ __all__ = [
     "slot_chart",
     "step_bars",
     "timelines",
-    "two_rows",
 ]
 
-#: What someone did, from when to when: name, start and end, seconds.
+#: Tasks over time: name, start and end, in seconds.
 Spans = Sequence[tuple[str, float, float]]
 
 
 def field(thing: Any, name: str) -> Any:
-    """A field of an object, or of a mapping such as a line of JSON."""
+    """A field of an object, or of a mapping such as a parsed line of JSON."""
     return thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
 
 
 def _bar(axes: Axes, start: float, end: float, row: float, colour: str, height: float = 0.7, **more: Any) -> None:
-    """A bar of a row; a very short one is still a line."""
+    """Draw a bar in a row; its edge keeps a very short bar visible."""
     corner = (start, row - height / 2)
     style: dict[str, Any] = {"facecolor": colour, "edgecolor": colour, "linewidth": 0.6} | more
     axes.add_patch(Rectangle(corner, end - start, height, **style))
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
-    """Named rows, the first on top."""
+    """Set up an axis with named rows, the first on top."""
     axes.set(ylim=(max(1, len(names)) - 0.5, -0.5))
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
@@ -67,14 +67,14 @@ def _rows(axes: Axes, names: Sequence[str]) -> None:
 
 @styled
 def request_gantt(events: Iterable[Any], request: Any = None) -> Picture:
-    """The life of one request: a row for each stage, a bar for each event, the sum of each stage at the right.
+    """The life of one request: a row for each stage, a bar for each event, and the total of each stage at the right.
 
-    A mark on the runner's row is a token. A run of the model that is not followed by the detokenizer gave none: it
-    computed a part of a prompt.
+    A mark on the runner's row is a token. A run of the model that is not followed by the detokenizer produced no token:
+    it processed a part of the prompt.
 
     Args:
-        events: with ``name`` of the stage, ``request``, ``start`` and ``end``, seconds.
-        request: which one; that of the first event when left out.
+        events: objects or mappings with the ``name`` of the stage, ``request``, ``start`` and ``end``, in seconds.
+        request: the request to draw; None means that of the first event.
     """
     every = sorted(events, key=lambda event: (field(event, "start"), field(event, "end")))
     wanted = request if request is not None or not every else field(every[0], "request")
@@ -95,7 +95,7 @@ def request_gantt(events: Iterable[Any], request: Any = None) -> Picture:
     for row, spent in enumerate(sums.values()):
         axes.annotate(f"{spent / size:.3g} {unit}", (1.01, row), xycoords=("axes fraction", "data"), va="center")
     _rows(axes, stages)
-    axes.set(xlabel=f"time since the request came ({unit})", xlim=(0, 1.01 * whole / size or 1.0), ylabel="stage")
+    axes.set(xlabel=f"time since the request arrived ({unit})", xlim=(0, 1.01 * whole / size or 1.0), ylabel="stage")
     longest = max(sums, key=sums.__getitem__, default="none")
     share = sums.get(longest, 0.0) / (sum(sums.values()) or 1.0)
     picture.alt = (
@@ -106,7 +106,7 @@ def request_gantt(events: Iterable[Any], request: Any = None) -> Picture:
 
 
 def _tokens(spans: Spans) -> list[tuple[str, float]]:
-    """The runs of the model that gave a token: the row, and when it was there."""
+    """The runs of the model that produced a token: the stage, and when the token was ready."""
     stages = [(name, end) for name, _, end in spans if "runner" in name or "detokenizer" in name]
     runs = [stage for stage in stages if "runner" in stage[0]]
     followed = [first for first, then in pairwise(stages) if "runner" in first[0] and "detokenizer" in then[0]]
@@ -118,11 +118,13 @@ def _tokens(spans: Spans) -> list[tuple[str, float]]:
 
 @styled
 def slot_chart(runs: Mapping[str, Run], labels: bool = True) -> Picture:
-    """Who is in which slot at which step, run by run on one axis; a request has the same colour in all of them.
+    """Which request is in which slot at each step, with the runs stacked on one time axis.
+
+    A request has the same colour in all runs.
 
     Args:
-        runs: by the name of the policy.
-        labels: whether requests that are wide enough show their number.
+        runs: the runs, by the name of their policy.
+        labels: whether to show the numbers of requests that are wide enough.
     """
     heights = [0.5 + 0.19 * run.slots for run in runs.values()]
     picture, panes = panels(
@@ -148,7 +150,7 @@ def slot_chart(runs: Mapping[str, Run], labels: bool = True) -> Picture:
 
 
 def _request(axes: Axes, run: Run, request: int, span: int | None) -> None:
-    """A request: the steps that give it tokens, then those in which its slot is kept."""
+    """Draw a request: the steps that give it tokens, then those in which it still occupies its slot."""
     start, row, length = run.starts[request], run.places[request], run.lengths[request]
     colour = group_colour(request)
     if start + length < run.finishes[request]:
@@ -156,7 +158,7 @@ def _request(axes: Axes, run: Run, request: int, span: int | None) -> None:
     _bar(axes, start, start + length, row, colour, 0.84, edgecolor=INK, linewidth=0.4)
     if span and length > 0.012 * span * len(str(request)):
         middle = (start + length / 2, row)
-        axes.text(*middle, str(request), ha="center", va="center", fontsize=7, color=ink_on(colour))
+        axes.text(*middle, str(request), ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
 
 
 # Steps
@@ -167,9 +169,9 @@ class Step:
     """One step of an engine.
 
     Attributes:
-        decode: sequences that got their next token.
-        prefill: prompt tokens computed beside them.
-        seconds: how long it took: the gap between two tokens of whoever decodes.
+        decode: number of sequences that got their next token.
+        prefill: number of prompt tokens processed in the same step.
+        seconds: duration of the step, which is the time between two tokens of a decoding sequence.
     """
 
     decode: int
@@ -179,11 +181,11 @@ class Step:
 
 @styled
 def step_bars(steps: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Picture:
-    """Tokens of each step, decode and prefill on one another; below, how long the step took. Runs stand side by side.
+    """Tokens of each step, decode and prefill stacked, and below them the duration of each step; runs side by side.
 
     Args:
-        steps: with ``decode``, ``prefill`` and ``seconds``, as :class:`Step` has them, or with ``start`` and ``end`` in
-            place of ``seconds``, as an engine's log has them; or several runs by name.
+        steps: objects or mappings with ``decode``, ``prefill`` and ``seconds``, like :class:`Step`, or with ``start``
+            and ``end`` in place of ``seconds``, like the entries of an engine's log; or several such runs by name.
     """
     runs = cast("Mapping[str, Sequence[Any]]", steps if isinstance(steps, Mapping) else {"": steps})
     most = max((_seconds(step) for run in runs.values() for step in run), default=0.0)
@@ -202,43 +204,33 @@ def step_bars(steps: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Picture:
     views[len(runs)].set_ylabel(f"time of the step ({unit})")
     legend(picture, {"decode": COLOURS[0], "prefill": COLOURS[1], "time between two tokens": COLOURS[2]})
     picture.alt = (
-        f"Tokens and time of each step; {'; '.join(_told(name, run, size, unit) for name, run in runs.items())}."
+        f"Tokens and time of each step; {'; '.join(_steps_text(name, run, size, unit) for name, run in runs.items())}."
     )
     return picture
 
 
 def _seconds(step: Any) -> float:
+    """The duration of a step."""
     known = "seconds" in step if isinstance(step, Mapping) else hasattr(step, "seconds")
     return field(step, "seconds") if known else field(step, "end") - field(step, "start")
 
 
-def _told(name: str, run: Sequence[Any], size: float, unit: str) -> str:
+def _steps_text(name: str, run: Sequence[Any], size: float, unit: str) -> str:
     tokens = max((field(step, "decode") + field(step, "prefill") for step in run), default=0)
     longest = max((_seconds(step) for step in run), default=0.0)
     text = f"at most {counted(tokens, 'token')} and {longest / size:.3g} {unit} in one of {counted(len(run), 'step')}"
     return f"{name}: {text}" if name else text
 
 
-# Who works when
-
-
-def two_rows(cpu: Spans, device: Spans, names: tuple[str, str] = ("CPU", "device")) -> Picture:
-    """Two who work side by side: what the CPU does above, what the device does below, on one axis of time.
-
-    Args:
-        cpu: name, start and end of each thing that the CPU does, seconds.
-        device: the same of the device.
-        names: of the two rows.
-    """
-    return timelines({"": dict(zip(names, (cpu, device), strict=True))})
+# Timelines
 
 
 @styled
 def timelines(runs: Mapping[str, Mapping[str, Spans]]) -> Picture:
-    """Rows of work over time, run by run on one axis: a colour for each kind of work.
+    """Rows of tasks over time, with the runs stacked on one time axis; a colour for each kind of task.
 
     Args:
-        runs: by name, the rows by theirs, each with the name, start and end of its works, seconds.
+        runs: by the names of run and row, the name, start and end of each task, in seconds.
     """
     heights = [0.45 + 0.36 * len(rows) for rows in runs.values()]
     picture, panes = panels(
@@ -261,12 +253,12 @@ def timelines(runs: Mapping[str, Mapping[str, Spans]]) -> Picture:
     panes[0].set_ylabel(" ")
     panes[-1].set(xlabel=f"time ({unit})", xlim=(0, 1.005 * whole / size or 1.0))
     legend(picture, colours)
-    picture.alt = f"{'; '.join(_busy(title, rows) for title, rows in runs.items())}."
+    picture.alt = f"{'; '.join(_busy_text(title, rows) for title, rows in runs.items())}."
     return picture
 
 
-def _busy(title: str, rows: Mapping[str, Spans]) -> str:
-    """A sentence's part: how long it took, and how busy each row was."""
+def _busy_text(title: str, rows: Mapping[str, Spans]) -> str:
+    """How long a run took, and how busy each row was."""
     ends = [end for spans in rows.values() for _, _, end in spans]
     starts = [start for spans in rows.values() for _, start, _ in spans]
     whole = max(ends, default=0.0) - min(starts, default=0.0)

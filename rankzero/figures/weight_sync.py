@@ -1,4 +1,4 @@
-"""Pictures of weights on their way: a matrix that is cut in two ways, roads of different lengths, buckets in flight."""
+"""Figures of weight synchronization: resharding a matrix, times of different transports, buckets in a pipeline."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Protocol
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from rankzero.marks import COLOURS, ink_on
-from rankzero.picture import INK, QUIET, Picture, counted, legend, panels, styled
-from rankzero.plots import curves
-from rankzero.units import format_bytes, format_time
+from rankzero.charts.marks import COLOURS, ink_on
+from rankzero.facts.units import format_bytes, format_time
+from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, legend, panels, styled
+from rankzero.figures.plots import curves
 
 Box = tuple[int, int, int, int]
 
-#: How strong the colour of what a rank keeps is; what it receives has its full colour.
+#: Opacity of the parts that a rank keeps; parts that it receives are opaque.
 KEPT = 0.35
 
 
 class Move(Protocol):
-    """A box that ``destination`` gets from ``source``."""
+    """A box, given by its rows and columns, that ``destination`` gets from ``source``."""
 
     @property
     def source(self) -> int: ...
@@ -32,7 +32,7 @@ class Move(Protocol):
 
 
 class Span(Protocol):
-    """A bucket in a stage, from ``start`` to ``end`` in seconds."""
+    """The time that a bucket spends in a stage, from ``start`` to ``end`` in seconds."""
 
     @property
     def stage(self) -> int: ...
@@ -46,13 +46,13 @@ class Span(Protocol):
 
 @styled
 def reshard(shape: tuple[int, int], source: Sequence[Box], plan: Sequence[Move], itemsize: int = 2) -> Picture:
-    """One matrix: who holds which part of it, and what every rank comes to hold, in the colours of where it is from.
+    """Resharding a matrix: which rank holds which part, and what each rank ends up with, coloured by source.
 
     Args:
         shape: rows and columns.
-        source: the box that each rank holds; of equal ones the lowest rank is shown.
-        plan: transfers; where source and destination are equal the rank keeps what it has.
-        itemsize: bytes of an element.
+        source: the box that each rank holds at first; if several ranks hold the same box, only the lowest is shown.
+        plan: the transfers; if source and destination are equal, the rank keeps what it has.
+        itemsize: bytes per element.
     """
     ranks = len(source)
     columns = min(ranks, 4) + 1
@@ -84,7 +84,7 @@ def reshard(shape: tuple[int, int], source: Sequence[Box], plan: Sequence[Move],
 
 
 def _received(plan: Iterable[Move], ranks: int) -> list[int]:
-    """Elements that each rank gets from others."""
+    """Number of elements that each rank gets from other ranks."""
     sizes = [0] * ranks
     for move in plan:
         row0, row1, col0, col1 = move.box
@@ -93,7 +93,7 @@ def _received(plan: Iterable[Move], ranks: int) -> list[int]:
 
 
 def _sheet(axes: Axes, shape: tuple[int, int], title: str) -> None:
-    """An empty matrix."""
+    """Draw an empty matrix."""
     axes.set(xlim=(-0.1, shape[1] + 0.1), ylim=(shape[0] + 0.1, -0.1), aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     axes.add_patch(Rectangle((0, 0), shape[1], shape[0], facecolor="none", edgecolor=QUIET, linewidth=0.8))
@@ -101,7 +101,7 @@ def _sheet(axes: Axes, shape: tuple[int, int], title: str) -> None:
 
 
 def _part(axes: Axes, box: Box, rank: int, text: str, strength: float = 1.0) -> None:
-    """A box in the colour of a rank, with its number."""
+    """Draw a box in the colour of a rank, with a text in it."""
     row0, row1, col0, col1 = box
     if row0 >= row1 or col0 >= col1:
         return
@@ -114,11 +114,11 @@ def _part(axes: Axes, box: Box, rank: int, text: str, strength: float = 1.0) -> 
 
 
 def roads(times: Mapping[str, Mapping[int, float]], lines: Mapping[str, tuple[float, float]]) -> Picture:
-    """Measured seconds by size for each road, and the line that was fitted to them.
+    """Measured times of several transports by size, and the line fitted to each.
 
     Args:
-        times: by road, seconds by bytes.
-        lines: by road, start-up in seconds and bytes/s (infinite where the line is level).
+        times: by transport, the measured seconds by size in bytes.
+        lines: by transport, the fitted start-up time in seconds and bandwidth in bytes/s (infinite for a flat line).
     """
     sizes = sorted({size for rows in times.values() for size in rows})
     fitted = {
@@ -135,11 +135,11 @@ def roads(times: Mapping[str, Mapping[int, float]], lines: Mapping[str, tuple[fl
 
 @styled
 def buckets(spans: Sequence[Span], stages: Sequence[str]) -> Picture:
-    """Stages as rows, buckets as bars with their numbers.
+    """Buckets in a pipeline: stages are rows, and buckets are bars with their numbers.
 
     Args:
-        spans: of each bucket in each stage.
-        stages: their names, from the first.
+        spans: the time of each bucket in each stage.
+        stages: names of the stages, in order.
     """
     picture, (axes,) = panels(1, 1, (7.0, 0.7 + 0.42 * len(stages)))
     end = max(span.end for span in spans)
@@ -149,7 +149,7 @@ def buckets(spans: Sequence[Span], stages: Sequence[str]) -> Picture:
         axes.add_patch(Rectangle(corner, span.end - span.start, 0.76, facecolor=colour, edgecolor=INK, linewidth=0.4))
         if span.end - span.start > 0.02 * end:
             middle = ((span.start + span.end) / 2, span.stage)
-            axes.text(*middle, str(span.bucket), ha="center", va="center", fontsize=7, color=ink_on(colour))
+            axes.text(*middle, str(span.bucket), ha="center", va="center", fontsize=SMALL, color=ink_on(colour))
     axes.set(xlim=(0, end * 1.005), ylim=(len(stages) - 0.5, -0.5), xlabel="time (s)")
     axes.set_yticks(range(len(stages)), stages)
     count = len({span.bucket for span in spans})

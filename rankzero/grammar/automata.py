@@ -1,16 +1,16 @@
-"""Regular expressions over bytes, as the smallest automata that accept the same texts. Standard library only.
+"""Regular expressions over bytes, as the smallest automata that accept the same strings. Standard library only.
 
 >>> dfa = compile_regex("ab*")
 >>> dfa.accepts(b"abb"), dfa.accepts(b"ba")
 (True, False)
 
-A text is its UTF-8 bytes: an automaton takes one byte at a time, and a character may take several. The syntax is the
-part of Python's that describes regular languages: characters and ``.``, classes ``[a-z_]`` and ``[^"]``, groups, ``|``,
-``\\d \\w \\s`` (ASCII alone) and their opposites, and ``* + ? {m} {m,} {m,n}``. A whole text must match, so there are
-no anchors. ``rankzero.json_machine`` has what no such automaton can do: brackets nested without bound.
+Texts are read as UTF-8: an automaton takes one byte at a time, and a character may take several. The syntax is the part
+of Python's that describes regular languages: characters and ``.``, classes ``[a-z_]`` and ``[^"]``, groups, ``|``,
+``\\d \\w \\s`` (ASCII only) and their opposites, and ``* + ? {m} {m,} {m,n}``. The whole text must match, so there are
+no anchors. No finite automaton can follow brackets nested without bound; ``rankzero.grammar.json_automaton`` does.
 
-Source: Aho, Lam, Sethi and Ullman (2006), Compilers, chapter 3: the automaton of all that may be true at once, and the
-smallest one by refining a partition.
+Source: Aho, Lam, Sethi and Ullman (2006), Compilers, chapter 3: the subset construction, and minimization by refining a
+partition.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from rankzero.patterns import MAX_REPEAT, Alternatives, Characters, Node, Repeat, Sequence, parse
+from rankzero.grammar.regex_syntax import MAX_REPEAT, Alternatives, Characters, Node, Repeat, Sequence, parse
 
 __all__ = ["MAX_REPEAT", "Dfa", "compile_regex", "minimal", "trie"]
 
-#: Copies of a part that a counted repeat may ask for in all, and states of an automaton.
+#: The most states that an automaton may have.
 MAX_STATES = 20_000
 
 
@@ -35,7 +35,7 @@ class Dfa:
     Attributes:
         start: the state before the first byte.
         accepting: states in which a text may end.
-        edges: state -> byte -> next state. A byte that is missing leads nowhere. Every state is a key.
+        edges: state -> byte -> next state. Every state is a key; a byte without an entry is rejected.
     """
 
     start: int
@@ -43,7 +43,7 @@ class Dfa:
     edges: dict[int, dict[int, int]]
 
     def run(self, text: bytes, state: int | None = None) -> int | None:
-        """The state after ``text``, from ``state`` or from the start; None when a byte leads nowhere."""
+        """The state after ``text``, from ``state`` or from the start; None if a byte is rejected."""
         now: int | None = self.start if state is None else state
         for byte in text:
             now = self.edges.get(now, {}).get(byte) if now is not None else None
@@ -54,23 +54,23 @@ class Dfa:
         return self.run(text) in self.accepting
 
     def texts(self, longest: int) -> Iterator[bytes]:
-        """Every text of the language of at most ``longest`` bytes, the shorter first, then in the order of bytes."""
-        ways = deque([(b"", self.start)])
-        while ways:
-            text, state = ways.popleft()
+        """Every text of the language of at most ``longest`` bytes, shorter ones first, then in byte order."""
+        queue = deque([(b"", self.start)])
+        while queue:
+            text, state = queue.popleft()
             if state in self.accepting:
                 yield text
             if len(text) < longest:
-                ways += [(text + bytes([byte]), after) for byte, after in sorted(self.edges[state].items())]
+                queue += [(text + bytes([byte]), after) for byte, after in sorted(self.edges[state].items())]
 
 
 def compile_regex(pattern: str) -> Dfa:
-    """The smallest automaton of a pattern, its states numbered breadth first from 0, by bytes in order.
+    """The smallest automaton for a pattern, its states numbered breadth first from 0, with bytes in ascending order.
 
-    Every state can reach acceptance. A pattern that matches nothing gives one state without edges.
+    An accepting state can be reached from every state. A pattern that matches nothing gives one state without edges.
 
     Raises:
-        ValueError: the pattern is not of the syntax above, or its automaton would be too large; the message says where
+        ValueError: the pattern is outside the syntax above, or its automaton would be too large; the message says where
             and why.
     """
     nfa = _Nfa()
@@ -80,7 +80,7 @@ def compile_regex(pattern: str) -> Dfa:
 
 
 def trie(words: Iterable[bytes]) -> Dfa:
-    """The automaton of a finite list: a state for each beginning of a word, numbered as they come. Not the smallest."""
+    """An automaton for a finite list of words, with a state for each prefix of a word. It is not minimized."""
     edges: dict[int, dict[int, int]] = {0: {}}
     accepting = set()
     for word in words:
@@ -96,10 +96,10 @@ def trie(words: Iterable[bytes]) -> Dfa:
 
 @dataclass
 class _Nfa:
-    """Thompson's automaton: states with edges for ranges of bytes, and edges that take no byte."""
+    """Thompson's nondeterministic automaton: states with edges for ranges of bytes, and edges that take no byte."""
 
     moves: list[list[tuple[int, int, int]]] = field(default_factory=list)  # state -> (low, high, next)
-    free: list[list[int]] = field(default_factory=list)  # state -> next states, without a byte
+    free: list[list[int]] = field(default_factory=list)  # state -> next states that take no byte
 
     def state(self) -> int:
         if len(self.moves) >= MAX_STATES * 5:
@@ -109,7 +109,7 @@ class _Nfa:
         return len(self.moves) - 1
 
     def add(self, node: Node, first: int, last: int) -> None:
-        """The ways of ``node`` from ``first`` to ``last``."""
+        """Add paths from ``first`` to ``last`` that accept what ``node`` matches."""
         if isinstance(node, Characters):
             self._characters(node, first, last)
         elif isinstance(node, Alternatives):
@@ -147,7 +147,7 @@ class _Nfa:
         self.free[first].append(last)
 
     def _characters(self, node: Characters, first: int, last: int) -> None:
-        """One way for each sequence of byte ranges; sequences that begin alike share nothing: minimising joins them."""
+        """Add one path for each sequence of byte ranges; paths with a common prefix are merged by minimization."""
         for ranges in node.byte_ranges():
             state = first
             for low, high in ranges[:-1]:
@@ -157,7 +157,7 @@ class _Nfa:
             self.moves[state].append((*ranges[-1], last))
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """``states`` and all that can be reached without a byte."""
+        """``states`` and every state that can be reached from them without taking a byte."""
         found, waiting = set(states), list(states)
         while waiting:
             for other in self.free[waiting.pop()]:
@@ -168,14 +168,14 @@ class _Nfa:
 
 
 def _deterministic(nfa: _Nfa, first: int, last: int) -> Dfa:
-    """One state for each set of states in which the automaton may be at once."""
+    """The subset construction: one state for each set of states that the automaton may be in at once."""
     start = nfa.closure([first])
     numbers, waiting = {start: 0}, [start]
     edges: dict[int, dict[int, int]] = {}
     while waiting:
         now = waiting.pop()
         row = edges[numbers[now]] = {}
-        for low, high, reached in _pieces([move for state in now for move in nfa.moves[state]]):
+        for low, high, reached in _disjoint_ranges([move for state in now for move in nfa.moves[state]]):
             after = nfa.closure(reached)
             if after not in numbers:
                 if len(numbers) >= MAX_STATES:
@@ -186,8 +186,8 @@ def _deterministic(nfa: _Nfa, first: int, last: int) -> Dfa:
     return Dfa(0, frozenset(number for states, number in numbers.items() if last in states), edges)
 
 
-def _pieces(moves: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, frozenset[int]]]:
-    """Ranges of bytes that reach the same states: ``(low, high, states)``, apart from each other."""
+def _disjoint_ranges(moves: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, frozenset[int]]]:
+    """Disjoint ranges of bytes that lead to the same states, as ``(low, high, states)``."""
     cuts = sorted({low for low, _, _ in moves} | {high + 1 for _, high, _ in moves})
     for low, after in pairwise(cuts):
         reached = frozenset(target for first, last, target in moves if first <= low <= last)
@@ -196,22 +196,22 @@ def _pieces(moves: list[tuple[int, int, int]]) -> Iterator[tuple[int, int, froze
 
 
 def minimal(dfa: Dfa) -> Dfa:
-    """The smallest automaton of the same language, without states that cannot reach acceptance.
+    """The smallest automaton for the same language, without states from which no accepting state can be reached.
 
-    States are split until those of one group agree on acceptance and on the group behind every byte.
+    Groups of states are split until the states of each group agree on whether they accept and on the group that each
+    byte leads to.
     """
     live = _live(dfa)
     if dfa.start not in live:
         return Dfa(0, frozenset(), {0: {}})
     edges = {state: {b: to for b, to in dfa.edges[state].items() if to in live} for state in live}
-    kinds = _kinds_of_bytes(edges)
+    representatives = _one_byte_of_each_kind(edges)
     group = {state: int(state in dfa.accepting) for state in live}
-    group[-1] = -1  # where a byte that leads nowhere leads
+    group[-1] = -1  # the state after a rejected byte
     count = len(set(group.values()))
     while True:
-        keys = {state: (group[state], *(group[edges[state].get(byte, -1)] for byte in kinds)) for state in live} | {
-            -1: (-1,)
-        }
+        keys = {state: (group[state], *(group[edges[state].get(b, -1)] for b in representatives)) for state in live}
+        keys[-1] = (-1,)
         names = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
         group = {state: names[keys[state]] for state in keys}
         if len(names) == count:
@@ -221,8 +221,8 @@ def minimal(dfa: Dfa) -> Dfa:
     return _numbered(Dfa(group[dfa.start], frozenset(group[state] for state in dfa.accepting & live), joined))
 
 
-def _kinds_of_bytes(edges: dict[int, dict[int, int]]) -> list[int]:
-    """One byte of each kind: bytes of a kind lead from every state to the same next state."""
+def _one_byte_of_each_kind(edges: dict[int, dict[int, int]]) -> list[int]:
+    """One byte of each kind, where two bytes are of one kind if they lead to the same state from every state."""
     columns: dict[int, list[tuple[int, int]]] = {}
     for state, row in edges.items():
         for byte, to in row.items():
@@ -231,7 +231,7 @@ def _kinds_of_bytes(edges: dict[int, dict[int, int]]) -> list[int]:
 
 
 def _live(dfa: Dfa) -> set[int]:
-    """States from which acceptance can be reached."""
+    """The states from which an accepting state can be reached."""
     before: dict[int, set[int]] = {}
     for state, row in dfa.edges.items():
         for to in row.values():
@@ -246,7 +246,7 @@ def _live(dfa: Dfa) -> set[int]:
 
 
 def _numbered(dfa: Dfa) -> Dfa:
-    """The states that can be reached, numbered breadth first."""
+    """The same automaton with only the reachable states, numbered breadth first."""
     numbers, waiting = {dfa.start: 0}, deque([dfa.start])
     edges = {}
     while waiting:

@@ -1,11 +1,11 @@
-"""JSON, byte by byte, with a stack: which bytes may follow, and how many are needed to the end. Standard library only.
+"""A byte-by-byte JSON parser: which bytes may come next, and how many are needed to the end. Standard library only.
 
 >>> machine = JsonMachine()
 >>> machine.accepts(b'{"a": [1, true]}'), machine.accepts(b"[1,]")
 (True, False)
 
-No finite automaton can count brackets without bound; a stack can. The text is one JSON value in UTF-8, with blanks
-where JSON allows them; what is accepted here ``json.loads`` reads.
+No finite automaton can match brackets nested without bound, so this one has a stack. A text is one JSON value in UTF-8,
+with whitespace where JSON allows it. Whatever is accepted here, ``json.loads`` can read.
 
 Source: RFC 8259; the table of well-formed UTF-8 in the Unicode Standard, section 3.9.
 """
@@ -13,17 +13,25 @@ Source: RFC 8259; the table of well-formed UTF-8 in the Unicode Standard, sectio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-__all__ = ["JsonConstraint", "JsonMachine", "JsonState"]
+__all__ = ["JsonConstraint", "JsonMachine", "JsonState", "Mode"]
+
+#: What is being read inside a number: after its sign, a leading zero, digits, the point, digits after the point, the
+#: letter e, the sign of the exponent, and digits of the exponent.
+NumberMode = Literal["-", "0", "int", ".", "frac", "e", "e+", "exp"]
+
+#: What is being read. ``first`` is a value or ``]``, ``member`` a key or ``}``, ``key`` a key after a comma, ``end``
+#: what may follow a value, ``word`` one of ``true``, ``false`` and ``null``, ``text`` a string.
+Mode = Literal["value", "object", "first", "member", "key", "colon", "end", "word", "text"] | NumberMode
 
 BLANKS = frozenset(b" \t\n\r")
 DIGITS = frozenset(b"0123456789")
 HEX = frozenset(b"0123456789abcdefABCDEF")
 WORDS = {word[0]: word[1:] for word in ("true", "false", "null")}
 
-#: After the first byte of a character of several: the range of the second byte, and how many more follow it.
-LEADS = [
+#: First bytes of multi-byte characters: their range, the range of the second byte, and how many bytes follow that.
+UTF8_LEADS = [
     (0xC2, 0xDF, 0x80, 0xBF, 0),
     (0xE0, 0xE0, 0xA0, 0xBF, 1),
     (0xE1, 0xEC, 0x80, 0xBF, 1),
@@ -34,8 +42,8 @@ LEADS = [
     (0xF4, 0xF4, 0x80, 0x8F, 2),
 ]
 
-#: Inside a number: mode -> bytes -> next mode. The other modes of a number may also end it.
-_NUMBERS = {
+#: Inside a number: mode -> bytes -> next mode.
+_NUMBERS: dict[NumberMode, dict[str, NumberMode]] = {
     "-": {"0": "0", "123456789": "int"},
     "0": {".": ".", "eE": "e"},
     "int": {"0123456789": "int", ".": ".", "eE": "e"},
@@ -45,41 +53,44 @@ _NUMBERS = {
     "e+": {"0123456789": "exp"},
     "exp": {"0123456789": "exp"},
 }
-NUMBERS = {mode: {ord(byte): after for text, after in row.items() for byte in text} for mode, row in _NUMBERS.items()}
-WHOLE = frozenset(("0", "int", "frac", "exp"))
+NUMBERS: dict[Mode, dict[int, NumberMode]] = {
+    mode: {ord(byte): after for text, after in row.items() for byte in text} for mode, row in _NUMBERS.items()
+}
+#: The modes in which a number may end.
+COMPLETE_NUMBERS: frozenset[Mode] = frozenset(("0", "int", "frac", "exp"))
 
 
 class JsonState(NamedTuple):
-    """Where a text stands.
+    """The state of the parser after a prefix of a text.
 
     Attributes:
-        stack: the brackets that are open, ``"{["``.
-        mode: what is being read: ``"value"``, ``"object"``, ``"first"`` (a value or ``]``), ``"member"`` (a key or
-            ``}``), ``"key"``, ``"colon"``, ``"end"`` (of a value), a mode of a number, ``"word"`` or ``"text"``.
-        rest: of a word, the letters that are missing. Of a string: ``""``; a backslash after one; ``"u"`` for each
-            digit that is missing of an escape; or the ranges of the bytes that are missing of a character.
+        stack: the open brackets, ``"{["``.
+        mode: what is being read.
+        rest: what is missing. In a word, its remaining letters. In a string, ``""`` between characters; a backslash
+            after a backslash; one ``"u"`` for each missing digit of an escape; or the ranges, low and high, of the
+            missing bytes of a character.
         key: whether the string is a key.
     """
 
     stack: str = ""
-    mode: str = "value"
+    mode: Mode = "value"
     rest: str = ""
     key: bool = False
 
 
 class JsonMachine:
-    """The push-down machine of JSON.
+    """A pushdown automaton for JSON.
 
     Args:
-        deepest: brackets that may be open at once; Python's reader itself gives up near a thousand.
-        objects: whether the whole text must be an object.
+        deepest: how many brackets may be open at once; Python's own parser fails at about a thousand.
+        objects: whether the text must be an object.
     """
 
     def __init__(self, deepest: int = 64, objects: bool = False) -> None:
         self.deepest, self.start = deepest, JsonState(mode="object" if objects else "value")
 
     def run(self, text: bytes, state: JsonState | None = None) -> JsonState | None:
-        """The state after ``text``, from ``state`` or from the start; None when no JSON begins like this."""
+        """The state after ``text``, from ``state`` or from the start; None if no JSON text begins like this."""
         now: JsonState | None = self.start if state is None else state
         for byte in text:
             now = None if now is None else self.step(now, byte)
@@ -92,21 +103,22 @@ class JsonMachine:
 
     def complete(self, state: JsonState) -> bool:
         """Whether the text may end here."""
-        return not state.stack and (state.mode == "end" or state.mode in WHOLE)
+        return not state.stack and (state.mode == "end" or state.mode in COMPLETE_NUMBERS)
 
     def distance(self, state: JsonState) -> int:
-        """The fewest bytes to a complete value: strings, words and keys are ended, then every bracket is closed."""
+        """The fewest bytes to a complete value: end the string, word or key, then close every bracket."""
         stack, mode, rest, key = state
         if mode == "text":
             missing = len(rest) // 2 if rest and rest[0] not in "\\u" else len(rest)
             return missing + 1 + (2 if key else 0) + len(stack)
         if mode == "word":
             return len(rest) + len(stack)
-        open_number = mode in NUMBERS and mode not in WHOLE
-        return {"value": 1, "object": 2, "key": 4, "colon": 2}.get(mode, int(open_number)) + len(stack)
+        open_number = mode in NUMBERS and mode not in COMPLETE_NUMBERS
+        missing_bytes: dict[Mode, int] = {"value": 1, "object": 2, "key": 4, "colon": 2}
+        return missing_bytes.get(mode, int(open_number)) + len(stack)
 
     def step(self, state: JsonState, byte: int) -> JsonState | None:
-        """The state after one more byte; None when no JSON goes on like this."""
+        """The state after one more byte; None if no JSON text continues like this."""
         stack, mode, rest, _ = state
         if mode == "text":
             return _in_text(state, byte)
@@ -116,28 +128,32 @@ class JsonMachine:
             after = NUMBERS[mode].get(byte)
             if after:
                 return JsonState(stack, after)
-            if mode not in WHOLE:
+            if mode not in COMPLETE_NUMBERS:
                 return None
             mode, state = "end", JsonState(stack, "end")
         if byte in BLANKS:
             return state
-        return self._mark(stack, mode, chr(byte))
+        return self._between_tokens(stack, mode, chr(byte))
 
-    def _mark(self, stack: str, mode: str, mark: str) -> JsonState | None:
-        """A byte outside of strings, words and numbers."""
+    def _between_tokens(self, stack: str, mode: Mode, mark: str) -> JsonState | None:
+        """The state after a byte outside strings, words and numbers."""
         if mode == "colon":
             return JsonState(stack, "value") if mark == ":" else None
         if mode in ("key", "member") and mark == '"':
             return JsonState(stack, "text", key=True)
-        closes = {"end": {"{": "}", "[": "]"}.get(stack[-1:]), "member": "}", "first": "]"}.get(mode)
-        if mark == closes:
+        closing: dict[Mode, str | None] = {
+            "end": {"{": "}", "[": "]"}.get(stack[-1:]),
+            "member": "}",
+            "first": "]",
+        }
+        if mark == closing.get(mode):
             return JsonState(stack[:-1], "end")
         if mode == "end":
             return JsonState(stack, "key" if stack[-1] == "{" else "value") if stack and mark == "," else None
         return self._value(stack, mark) if mode in ("value", "first") or (mode == "object" and mark == "{") else None
 
     def _value(self, stack: str, mark: str) -> JsonState | None:
-        """The first byte of a value."""
+        """The state after the first byte of a value."""
         if mark in "{[":
             opened = JsonState(stack + mark, "member" if mark == "{" else "first")
             return opened if len(stack) < self.deepest else None
@@ -153,7 +169,7 @@ def _in_word(stack: str, rest: str) -> JsonState:
 
 
 def _in_text(state: JsonState, byte: int) -> JsonState | None:
-    """One byte of a string."""
+    """The state after one byte of a string."""
     stack, _, rest, key = state
     if rest == "\\":
         after = "" if byte in b'"\\/bfnrt' else "uuuu" if byte == ord("u") else None
@@ -164,34 +180,35 @@ def _in_text(state: JsonState, byte: int) -> JsonState | None:
     elif byte == ord('"'):
         return JsonState(stack, "colon" if key else "end")
     else:
-        after = _begun(byte)
+        after = _rest_of_character(byte)
     return None if after is None else JsonState(stack, "text", after, key)
 
 
-def _begun(byte: int) -> str | None:
-    """What is missing after the first byte of a character of a string."""
+def _rest_of_character(byte: int) -> str | None:
+    """What is missing after the first byte of a character in a string; None if no character begins with this byte."""
     if byte < 0x20:
         return None
     if byte < 0x80:
         return "\\" if byte == ord("\\") else ""
-    for first, last, low, high, more in LEADS:
+    for first, last, low, high, more in UTF8_LEADS:
         if first <= byte <= last:
             return chr(low) + chr(high) + "\x80\xbf" * more
     return None
 
 
 class JsonConstraint:
-    """Which tokens keep a text JSON: the same calls as ``solutions.ch11.constrained.ConstraintState``, with a stack.
+    """Which tokens keep a text valid JSON, with the methods of ``solutions.ch11.constrained.ConstraintState``.
 
-    Distances are in bytes: as every byte is a token, a text that is n bytes from its end can end within n tokens.
+    Distances are in bytes: since every ASCII character is a token, a text that is n bytes from its end can end within
+    n tokens.
 
     Args:
         vocabulary: the bytes of every token; each single ASCII character must be one.
         eos: the token that ends the text.
-        machine: whose texts; None takes ``JsonMachine()``.
+        machine: decides which texts are allowed; None means ``JsonMachine()``.
 
     Raises:
-        ValueError: an ASCII character is no token.
+        ValueError: an ASCII character is missing from the vocabulary.
     """
 
     def __init__(self, vocabulary: Sequence[bytes], eos: int, machine: JsonMachine | None = None) -> None:
@@ -201,12 +218,17 @@ class JsonConstraint:
             raise ValueError(f"vocabulary must have every ASCII character, got none for {chr(missing)!r}")
         self._vocabulary, self._eos, self._machine = vocabulary, eos, machine or JsonMachine()
         self._states = [self._machine.start]
-        self._branches = _tree(vocabulary, eos)
+        self._branches = _prefix_tree(vocabulary, eos)
         self._known: dict[JsonState, list[tuple[int, int]]] = {}
         self.finished = False
 
     def allowed(self, remaining: int | None = None) -> list[int]:
-        """The tokens that may come next, in order; with ``remaining``, those after which the text can still end."""
+        """The tokens that may come next, in order.
+
+        Args:
+            remaining: the number of tokens left, this one included: only tokens after which the text can still be
+                completed are returned. None means no limit.
+        """
         if self.finished:
             return []
         state = self._states[-1]
@@ -214,7 +236,7 @@ class JsonConstraint:
         return sorted([*found, self._eos] if self._machine.complete(state) else found)
 
     def _next(self, state: JsonState) -> list[tuple[int, int]]:
-        """Every token that may follow a state, with the distance after it; worked out once."""
+        """Every token that may follow a state, with the distance after it; computed once for each state."""
         if state not in self._known:
             found, waiting = [], [(self._branches, state)]
             while waiting:
@@ -228,15 +250,15 @@ class JsonConstraint:
         return self._known[state]
 
     def distance(self) -> int:
-        """An upper bound of the tokens that are needed: bytes to a complete value."""
+        """An upper bound on the number of tokens still needed: the bytes to a complete value."""
         return 0 if self.finished else self._machine.distance(self._states[-1])
 
     def advance(self, token: int) -> None:
-        """Take one token.
+        """Append one token to the text.
 
         Raises:
             ValueError: the token is not allowed.
-            RuntimeError: the text has ended.
+            RuntimeError: the text has already ended.
         """
         if self.finished:
             raise RuntimeError("the text has ended")
@@ -252,10 +274,10 @@ class JsonConstraint:
         self.finished = token == self._eos
 
     def rollback(self, count: int) -> None:
-        """Take back the last ``count`` tokens.
+        """Remove the last ``count`` tokens.
 
         Raises:
-            ValueError: there were not so many.
+            ValueError: the text has fewer tokens.
         """
         if not 0 <= count < len(self._states):
             raise ValueError(f"count must be from 0 to {len(self._states) - 1}, got {count}")
@@ -264,12 +286,12 @@ class JsonConstraint:
             self.finished = False
 
     def forced(self) -> list[int]:
-        """The tokens that follow while only one is possible. In JSON there are always several: blanks, or letters."""
+        """The tokens that must follow because each is the only choice: none, because JSON always leaves a choice."""
         return []
 
 
 class _Branch:
-    """A node of the vocabulary as a tree: the tokens that end here, and what may follow."""
+    """A node of the vocabulary's prefix tree: the tokens that end here, and the node after each next byte."""
 
     __slots__ = ("after", "tokens")
 
@@ -278,7 +300,7 @@ class _Branch:
         self.tokens: list[int] = []
 
 
-def _tree(vocabulary: Sequence[bytes], eos: int) -> _Branch:
+def _prefix_tree(vocabulary: Sequence[bytes], eos: int) -> _Branch:
     root = _Branch()
     for token, text in enumerate(vocabulary):
         if text and token != eos:

@@ -1,7 +1,7 @@
-"""The judge of generated JSON: ``json.loads`` and the library ``jsonschema``. Nothing of the course decides.
+"""Whether generated text is valid JSON, decided by ``json.loads`` and ``jsonschema`` and not by the course's own code.
 
 >>> json_fault('{"age": 3', {"type": "object"})
-"no JSON: Expecting ',' delimiter: line 1 column 10 (char 9)"
+"not JSON: Expecting ',' delimiter: line 1 column 10 (char 9)"
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def json_fault(text: str, schema: Mapping[str, Any] | None = None) -> str | None:
-    """What is wrong with ``text`` as JSON, or with its value by ``schema``; None when nothing is.
+    """What is wrong with ``text`` as JSON, or with its value under ``schema``; None if nothing is wrong.
 
     Raises:
         ModuleNotFoundError: a schema is given and ``jsonschema`` is not installed.
@@ -20,10 +20,10 @@ def json_fault(text: str, schema: Mapping[str, Any] | None = None) -> str | None
     try:
         value = json.loads(text)
     except ValueError as error:
-        return f"no JSON: {error}"
+        return f"not JSON: {error}"
     if schema is None:
         return None
     import jsonschema
 
     fault = next(iter(jsonschema.Draft202012Validator(dict(schema)).iter_errors(value)), None)
-    return None if fault is None else f"not by the schema: {fault.message}"
+    return None if fault is None else f"against the schema: {fault.message}"

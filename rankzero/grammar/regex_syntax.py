@@ -1,4 +1,4 @@
-"""The syntax of regular expressions: text to tree. :mod:`rankzero.automata` makes automata of the trees."""
+"""A parser for regular expressions; :mod:`rankzero.grammar.automata` turns its syntax trees into automata."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 #: The largest count in ``{m,n}``.
 MAX_REPEAT = 1_000
 
-#: The last code point, and those that stand for no character (halves of UTF-16 pairs).
+#: The last code point, and the surrogates: code points that are not characters.
 LAST, SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
 
 Range = tuple[int, int]
@@ -16,12 +16,12 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Characters:
-    """One character out of ranges of code points, apart from each other and in order."""
+    """One character from any of these ranges of code points, which are disjoint and in ascending order."""
 
     ranges: tuple[Range, ...]
 
     def byte_ranges(self) -> Iterator[tuple[Range, ...]]:
-        """The same in UTF-8: for each way, a range for every byte."""
+        """The same characters in UTF-8: sequences with one range for every byte."""
         for low, high in self.ranges:
             for first, last in ((low, min(high, SURROGATES[0] - 1)), (max(low, SURROGATES[1] + 1), high)):
                 yield from _utf8(first, last)
@@ -29,7 +29,7 @@ class Characters:
 
 @dataclass(frozen=True)
 class Sequence:
-    """Parts one after the other; none of them is the empty text."""
+    """Parts in a row; without any parts, the empty text."""
 
     parts: tuple[Node, ...]
 
@@ -43,7 +43,7 @@ class Alternatives:
 
 @dataclass(frozen=True)
 class Repeat:
-    """``part`` from ``least`` to ``most`` times; None is without end."""
+    """``part`` from ``least`` to ``most`` times; None means without limit."""
 
     part: Node
     least: int
@@ -57,31 +57,36 @@ LETTERS = ((48, 57), (65, 90), (95, 95), (97, 122))
 BLANKS = ((9, 13), (32, 32))
 NAMED = {"d": DIGITS, "w": LETTERS, "s": BLANKS}
 CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v"}
+COUNTS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 def parse(pattern: str) -> Node:
-    """The tree of ``pattern``.
+    """The syntax tree of ``pattern``.
 
     Raises:
-        ValueError: it is not of the syntax; the message says at which character, counted from 0, and why.
+        ValueError: it is outside the supported syntax; the message says at which character, counted from 0, and why.
     """
-    reader = _Reader(pattern)
-    node = reader.alternatives()
-    if reader.place < len(pattern):
-        raise reader.error("a bracket that was never opened")
+    parser = _Parser(pattern)
+    node = parser.alternatives()
+    if parser.place < len(pattern):
+        raise parser.error("a bracket that was never opened")
     return node
 
 
 def _utf8(low: int, high: int) -> Iterator[tuple[Range, ...]]:
-    """Sequences of byte ranges that are the code points from ``low`` to ``high``, and no others."""
-    for last in (0x7F, 0x7FF, 0xFFFF, LAST):  # one length at a time
+    """Sequences of byte ranges that encode exactly the code points from ``low`` to ``high``."""
+    for last in (0x7F, 0x7FF, 0xFFFF, LAST):  # one encoded length at a time
         if low <= min(high, last):
             yield from _same_length(chr(low).encode(), chr(min(high, last)).encode())
             low = last + 1
 
 
 def _same_length(low: bytes, high: bytes) -> Iterator[tuple[Range, ...]]:
-    """Cut where a first byte is not followed by all there is: at the beginning and at the end."""
+    """Byte ranges between two encodings of equal length.
+
+    The first bytes at either end may be followed by only some of the continuation bytes, so they get sequences of their
+    own.
+    """
     if len(low) == 1:
         yield ((low[0], high[0]),)
         return
@@ -100,7 +105,7 @@ def _same_length(low: bytes, high: bytes) -> Iterator[tuple[Range, ...]]:
 
 
 def _joined(ranges: list[Range]) -> tuple[Range, ...]:
-    """The same code points in order, ranges that touch made one."""
+    """The same code points in ascending order, with ranges that touch or overlap joined."""
     joined: list[Range] = []
     for low, high in sorted(ranges):
         if joined and low <= joined[-1][1] + 1:
@@ -110,14 +115,14 @@ def _joined(ranges: list[Range]) -> tuple[Range, ...]:
     return tuple(joined)
 
 
-def _others(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
+def _complement(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     """All code points that are not in ``ranges``."""
     ends = [-1, *(end for pair in _joined(list(ranges)) for end in pair), LAST + 1]
     return tuple((low + 1, high - 1) for low, high in zip(ends[::2], ends[1::2], strict=True) if low + 1 < high)
 
 
-class _Reader:
-    """Walks through a pattern once."""
+class _Parser:
+    """Reads a pattern from left to right; each method parses one construct at the current place."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern, self.place = pattern, 0
@@ -130,7 +135,7 @@ class _Reader:
         return self.pattern.startswith(text, self.place)
 
     def taken(self, text: str) -> bool:
-        """Whether ``text`` comes next; then it is read."""
+        """Read ``text`` if it comes next, and say whether it did."""
         found = self.ahead(text)
         self.place += len(text) if found else 0
         return found
@@ -162,9 +167,9 @@ class _Reader:
         return Repeat(node, *found)
 
     def counts(self) -> tuple[int, int | None] | None:
-        for mark, counts in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
+        for mark, counts in COUNTS.items():
             if self.taken(mark):
-                return counts  # type: ignore[return-value]
+                return counts
         if not self.taken("{"):
             return None
         begin = self.place
@@ -188,7 +193,7 @@ class _Reader:
         if mark == "[":
             return Characters(self.set())
         if mark == ".":
-            return Characters(_others(((10, 10),)))
+            return Characters(_complement(((10, 10),)))
         if mark == "\\":
             return Characters(self.escape())
         if mark in "*+?{":
@@ -208,7 +213,7 @@ class _Reader:
     def escape(self) -> tuple[Range, ...]:
         mark = self.next("an escape")
         if mark.lower() in NAMED:
-            return NAMED[mark] if mark in NAMED else _others(NAMED[mark.lower()])
+            return NAMED[mark] if mark in NAMED else _complement(NAMED[mark.lower()])
         digits = {"x": 2, "u": 4, "U": 8}.get(mark)
         if digits:
             text = self.pattern[self.place : self.place + digits]
@@ -234,7 +239,7 @@ class _Reader:
             else:
                 found += first
         self.place += 1
-        return _others(tuple(found)) if negative else _joined(found)
+        return _complement(tuple(found)) if negative else _joined(found)
 
     def between(self, first: tuple[Range, ...], last: tuple[Range, ...]) -> Range:
         (low, low_end), (high, high_end) = first[0], last[-1]

@@ -1,4 +1,4 @@
-"""A language of eighteen words in which everything that can be said is an opinion, and the judge who knows its worth.
+"""A language of eighteen words in which every sentence gives opinions, and a judge that scores the sentences.
 
 >>> show(read("the film was very good and the food was dull ."))
 'the film was very good and the food was dull . <eos>'
@@ -7,7 +7,7 @@
 >>> judge(read("the film was great great great ."))
 0.0
 
-The judge stands for the person whom training can usually not ask. Standard library only.
+The judge plays the human whose opinion training can usually not ask for. Standard library only.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ NOUNS = ("film", "food", "game", "book", "song")
 POSITIVE = ("good", "great", "fine", "nice")
 NEGATIVE = ("bad", "dull", "poor", "weak")
 
-#: The text of each token id: three marks, then eighteen words. No sentence holds <pad>, and <bos> only begins one.
+#: The text of each token id: three special tokens, then eighteen words. <pad> occurs in no sentence, <bos> only first.
 VOCABULARY = ("<pad>", "<bos>", "<eos>", "the", "was", "very", "and", ".", *NOUNS, *POSITIVE, *NEGATIVE)
 
-#: Tokens of the longest :func:`sentence`, marks included.
+#: Tokens of the longest :func:`sentence`, special tokens included.
 LONGEST = 20
-#: Tokens of every prompt.
+#: Tokens of every prompt, <bos> included.
 PROMPT = 4
 
 _IDS = {word: token for token, word in enumerate(VOCABULARY)}
@@ -48,10 +48,10 @@ _FOLLOWERS: dict[int, frozenset[int]] = {
 
 
 def read(text: str, finished: bool = True) -> list[int]:
-    """Words, with blanks between them, as tokens: <bos> first and, unless they go on, <eos> last.
+    """The tokens of a text whose words are separated by blanks: <bos> first and, if it is ``finished``, <eos> last.
 
     Raises:
-        ValueError: a word that the language does not have.
+        ValueError: a word is not in the vocabulary.
     """
     unknown = [word for word in text.split() if word not in VOCABULARY]
     if unknown:
@@ -65,7 +65,7 @@ def show(tokens: Iterable[int]) -> str:
 
 
 def sentence(rng: Random) -> list[int]:
-    """What people say: one to three opinions about different things, good and bad alike often. At most 20 tokens."""
+    """A random sentence: one to three opinions about different nouns, positive and negative equally often."""
     clauses = []
     for noun in rng.sample(NOUNS, rng.randint(1, 3)):
         very = "very " if rng.random() < 0.3 else ""
@@ -74,21 +74,22 @@ def sentence(rng: Random) -> list[int]:
 
 
 def prompts(count: int, rng: Random) -> list[list[int]]:
-    """Beginnings of a sentence, each "the NOUN was" behind <bos>: 4 tokens."""
+    """Random beginnings of a sentence, each <bos> and "the NOUN was": 4 tokens."""
     return [read(f"the {rng.choice(NOUNS)} was", finished=False) for _ in range(count)]
 
 
 def judge(tokens: Sequence[int]) -> float:
-    """What a sentence is really worth: at most 2, without a lower limit.
+    """The true score of a sentence: at most 2, without a lower limit.
 
-    Positive minus negative adjectives, cut at 2 and -2; 1 less for each pair of neighbours that the grammar does not
-    have, for each noun said again, and for a sentence without <eos>. What stands after the first <eos> is not read.
+    The score is the number of positive minus negative adjectives, clipped to [-2, 2]. One point is subtracted for each
+    pair of adjacent tokens that the grammar does not allow, for each repeated noun, and for a missing <eos>. What
+    follows the first <eos> is ignored.
 
     Args:
         tokens: prompt and response together, <bos> first; padding may follow.
 
     Raises:
-        ValueError: a token that the vocabulary does not have.
+        ValueError: a token is not in the vocabulary.
     """
     strange = [token for token in tokens if not 0 <= token < len(VOCABULARY)]
     if strange:

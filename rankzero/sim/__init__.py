@@ -1,1 +1,1 @@
-"""Simulators: what a design does over time, without the machine. Each gives the events that real runs give."""
+"""Simulators: what a design does over time, without the hardware."""

@@ -1,10 +1,10 @@
-"""Requests that share the slots of a batch: who runs when, under two policies.
+"""A simulator of batching: when each request runs, under two policies.
 
-Time is counted in steps of the model; a step gives every running request one token, so a request's length is the number
-of steps that it needs. Steps begin at whole numbers: a request that comes in the middle of a step can start with the
-next one. Nothing runs a step: :func:`static` and :func:`continuous` go from one start to the next, so what they cost
-grows with the number of requests and not with their lengths. :func:`step_by_step` plays both policies step after step;
-it is slow, and there to be compared with.
+Time is counted in steps of the model. A step gives every running request one token, so the length of a request is the
+number of steps that it needs. Steps begin at whole numbers: a request that arrives in the middle of a step can start
+with the next one. :func:`static` and :func:`continuous` do not simulate every step but jump from one start to the next,
+so their cost grows with the number of requests and not with their lengths. :func:`step_by_step` simulates both policies
+step by step; it is slow, and serves as a reference in tests.
 
 >>> run = continuous([3, 1, 2, 5, 4], slots=2)
 >>> run.spans
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapreplace
@@ -27,10 +27,10 @@ from itertools import accumulate
 from random import Random
 from typing import Literal
 
-#: Start step and finish step; the finish is the first step in which the request's answer is there.
+#: The step in which a request starts, and the first step after its end.
 Span = tuple[int, int]
 
-#: Times at which a number changes, with its new value, in order of time.
+#: The times at which a number changes, each with the new value, in order of time.
 Changes = list[tuple[float, int]]
 
 Policy = Literal["static", "continuous"]
@@ -39,15 +39,15 @@ Part = Literal["queue", "slots", "both"]
 
 @dataclass(frozen=True)
 class Run:
-    """What became of some requests. Every field has an entry for each request, in the order in which they were given.
+    """The result of a simulation. All fields but ``slots`` have one entry for each request, in the order given.
 
     Attributes:
-        slots: places of the batch.
-        lengths: steps that each request needs.
-        arrivals: when it came, steps.
+        slots: number of slots in the batch.
+        lengths: number of steps that each request needs.
+        arrivals: when it arrived, in steps.
         starts: the step in which it starts.
-        finishes: when its answer is handed out and its slot is free again, steps.
-        places: the slot in which it ran.
+        finishes: when its answer is returned and its slot becomes free, in steps.
+        places: the slot it ran in.
     """
 
     slots: int
@@ -64,7 +64,7 @@ class Run:
 
     @property
     def tokens(self) -> int:
-        """Slot-steps that gave a token."""
+        """Slot-steps that produced a token."""
         return sum(self.lengths)
 
     @property
@@ -74,7 +74,7 @@ class Run:
 
     @cached_property
     def steps(self) -> int:
-        """Steps in which the model runs. Where nothing runs, no step is taken."""
+        """Number of steps in which the model runs; while no request is running there are none."""
         run = end = 0
         for start, finish in sorted(self.spans):
             run += max(0, finish - max(start, end))
@@ -83,45 +83,45 @@ class Run:
 
     @property
     def idle(self) -> int:
-        """Slot-steps that gave no token: of ``steps * slots``, the same rule for every policy."""
+        """Slot-steps without a token, out of ``steps * slots``, whatever the policy."""
         return self.steps * self.slots - self.tokens
 
     @property
     def idle_share(self) -> float:
-        """Idle slot-steps over all slot-steps."""
+        """Idle slot-steps divided by all slot-steps."""
         return self.idle / (self.steps * self.slots) if self.steps else 0.0
 
     @property
     def occupancy(self) -> float:
-        """Slot-steps that gave a token over all slot-steps."""
+        """Slot-steps with a token divided by all slot-steps."""
         return 1.0 - self.idle_share if self.steps else 0.0
 
     @cached_property
     def latencies(self) -> tuple[float, ...]:
         """Steps from the arrival to the finish of each request."""
-        return tuple(finish - came for came, finish in zip(self.arrivals, self.finishes, strict=True))
+        return tuple(finish - arrival for arrival, finish in zip(self.arrivals, self.finishes, strict=True))
 
     @property
     def mean_latency(self) -> float:
-        """Mean of the latencies, steps; where all come at 0 it is the mean finish."""
+        """Mean latency, in steps; equal to the mean finish if all requests arrive at 0."""
         return statistics.fmean(self.latencies) if self.latencies else 0.0
 
     @property
     def mean_finish(self) -> float:
-        """Mean finish, steps."""
+        """Mean finish, in steps."""
         return statistics.fmean(self.finishes) if self.finishes else 0.0
 
     @property
     def p99_finish(self) -> float:
-        """The finish by which 99 of 100 requests are done, steps."""
+        """The 99th percentile of the finishes, in steps."""
         return percentile(self.finishes, 0.99)
 
     def percentile_latency(self, share: float) -> float:
-        """The latency that ``share`` of the requests do not exceed, steps."""
+        """The latency that ``share`` of the requests do not exceed, in steps."""
         return percentile(self.latencies, share)
 
     def row(self) -> dict[str, float]:
-        """A line of a table."""
+        """The main results as a row of a table."""
         return {
             "steps": self.steps,
             "occupancy": self.occupancy,
@@ -132,7 +132,7 @@ class Run:
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The smallest of the values that at least ``share`` of them do not exceed (nearest rank); 0 without values."""
+    """The smallest value that at least ``share`` of the values do not exceed (nearest rank); 0 if there are none."""
     if not 0 < share <= 1:
         raise ValueError(f"share must be in (0, 1], got {share}")
     ordered = sorted(values)
@@ -143,90 +143,91 @@ def percentile(values: Iterable[float], share: float) -> float:
 
 
 def static(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None = None) -> Run:
-    """Batches that start together and end together: a batch is released when its longest request is done.
+    """Static batching: the requests of a batch start together and are returned together, when the longest is done.
 
-    ``slots`` requests at a time, in order of arrival, then as given; a batch waits for its last request to come.
+    Each batch takes the next ``slots`` requests by arrival, then in the order given, and waits for the last of them to
+    arrive.
 
     Args:
         lengths: steps of each request; at least 1.
-        slots: places of the batch; at least 1.
-        arrivals: when each request comes, steps; all at 0 when left out.
+        slots: slots in the batch; at least 1.
+        arrivals: when each request arrives, in steps; None means that all arrive at 0.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
     """
-    came, order = _queue(lengths, slots, arrivals)
+    arrived, order = _queue(lengths, slots, arrivals)
     starts, finishes, places = ([0] * len(lengths) for _ in range(3))
     free = 0
     for first in range(0, len(order), slots):
         batch = order[first : first + slots]
-        start = max(free, math.ceil(came[batch[-1]]))
+        start = max(free, math.ceil(arrived[batch[-1]]))
         free = start + max(lengths[request] for request in batch)
         for place, request in enumerate(batch):
             starts[request], finishes[request], places[request] = start, free, place
-    return Run(slots, tuple(lengths), came, tuple(starts), tuple(finishes), tuple(places))
+    return Run(slots, tuple(lengths), arrived, tuple(starts), tuple(finishes), tuple(places))
 
 
 def continuous(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None = None) -> Run:
-    """First come, first served, slot by slot: a slot that is freed takes the next request with the next step.
+    """Continuous batching, first come, first served: a slot that becomes free takes the next request at the next step.
 
-    Requests go, in order of arrival, then as given, into the slot that is free first.
+    Requests enter by arrival, then in the order given, into the slot that is free first.
 
     Args:
         lengths: steps of each request; at least 1.
-        slots: places of the batch; at least 1.
-        arrivals: when each request comes, steps; all at 0 when left out.
+        slots: slots in the batch; at least 1.
+        arrivals: when each request arrives, in steps; None means that all arrive at 0.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
 
-    Source: Yu et al. (2022), Orca; as scheduling of jobs, Graham (1969), doi:10.1137/0117039.
+    Source: Yu et al. (2022), Orca; the same schedule for jobs, Graham (1969), doi:10.1137/0117039.
     """
-    came, order = _queue(lengths, slots, arrivals)
+    arrived, order = _queue(lengths, slots, arrivals)
     starts, finishes, places = ([0] * len(lengths) for _ in range(3))
     free = [(0, place) for place in range(min(slots, len(lengths)))]
     for request in order:
         since, place = free[0]
-        start = max(since, math.ceil(came[request]))
+        start = max(since, math.ceil(arrived[request]))
         finish = start + lengths[request]
         heapreplace(free, (finish, place))
         starts[request], finishes[request], places[request] = start, finish, place
-    return Run(slots, tuple(lengths), came, tuple(starts), tuple(finishes), tuple(places))
+    return Run(slots, tuple(lengths), arrived, tuple(starts), tuple(finishes), tuple(places))
 
 
 def _queue(lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None) -> tuple[tuple[float, ...], list[int]]:
-    """The arrivals, and the requests in the order in which they are served."""
+    """The arrivals, and the requests in the order in which they are served; checks all arguments."""
     if slots < 1:
         raise ValueError(f"slots must be at least 1, got {slots}")
     if min(lengths, default=1) < 1:
         raise ValueError(f"lengths must be at least 1, got {min(lengths)}")
-    came: tuple[float, ...] = (0,) * len(lengths) if arrivals is None else tuple(arrivals)
-    if len(came) != len(lengths):
-        raise ValueError(f"arrivals must have one entry for each of {len(lengths)} lengths, got {len(came)}")
-    bad = next((time for time in came if not 0 <= time < math.inf), None)
+    arrived: tuple[float, ...] = (0,) * len(lengths) if arrivals is None else tuple(arrivals)
+    if len(arrived) != len(lengths):
+        raise ValueError(f"arrivals must have one entry for each of {len(lengths)} lengths, got {len(arrived)}")
+    bad = next((time for time in arrived if not 0 <= time < math.inf), None)
     if bad is not None:
         raise ValueError(f"arrivals must be finite and not negative, got {bad}")
-    return came, sorted(range(len(came)), key=came.__getitem__)
+    return arrived, sorted(range(len(arrived)), key=arrived.__getitem__)
 
 
 def step_by_step(
     lengths: Sequence[int], slots: int, arrivals: Sequence[float] | None = None, policy: Policy = "continuous"
 ) -> list[Span]:
-    """The same policies, one step after the other: start and finish of each request. For tests: slow.
+    """Start and finish of each request, simulated step by step: a slow reference for tests.
 
     Args:
         lengths: steps of each request; at least 1.
-        slots: places of the batch; at least 1.
-        arrivals: when each request comes, steps; all at 0 when left out.
+        slots: slots in the batch; at least 1.
+        arrivals: when each request arrives, in steps; None means that all arrive at 0.
         policy: ``static`` or ``continuous``.
     """
-    came, waiting = _queue(lengths, slots, arrivals)
-    left: dict[int, int] = {}  # running requests, with the tokens that they still need
+    arrived, waiting = _queue(lengths, slots, arrivals)
+    left: dict[int, int] = {}  # running requests, with the number of tokens they still need
     spans = [(0, 0)] * len(lengths)
     step = 0
     while waiting or left:
         if policy == "continuous" or not left:
-            for request in _admitted(waiting, came, step, slots - len(left), whole=policy == "static"):
+            for request in _admitted(waiting, arrived, step, slots - len(left), as_batch=policy == "static"):
                 waiting.remove(request)
                 left[request] = lengths[request]
                 spans[request] = (step, 0)
@@ -240,27 +241,27 @@ def step_by_step(
     return spans
 
 
-def _admitted(waiting: Sequence[int], came: Sequence[float], step: int, room: int, whole: bool) -> list[int]:
-    """The requests that start now; ``whole``: only as a full batch, or as all that is still to come."""
+def _admitted(waiting: Sequence[int], arrived: Sequence[float], step: int, room: int, as_batch: bool) -> list[int]:
+    """The requests that start now; ``as_batch``: all of the next ``room`` requests or none of them."""
     next_ones = waiting[:room]
-    here = [request for request in next_ones if came[request] <= step]
-    return [] if whole and len(here) < len(next_ones) else here
+    here = [request for request in next_ones if arrived[request] <= step]
+    return [] if as_batch and len(here) < len(next_ones) else here
 
 
 #: Both policies by name.
-POLICIES = {"static": static, "continuous": continuous}
+POLICIES: dict[Policy, Callable[..., Run]] = {"static": static, "continuous": continuous}
 
 
-# Arrivals, and how many are inside
+# Arrivals, and the number of requests in the system
 
 
 def poisson_arrivals(rate: float, count: int, rng: Random) -> list[float]:
-    """Arrivals that know nothing of each other: the gaps between them are exponential.
+    """Independent arrivals: a Poisson process, whose gaps are exponentially distributed.
 
     Args:
-        rate: mean arrivals per step; positive.
-        count: arrivals; not negative.
-        rng: where chance comes from.
+        rate: mean number of arrivals per step; positive.
+        count: number of arrivals; not negative.
+        rng: source of randomness.
 
     Raises:
         ValueError: ``rate`` is not positive, or ``count`` is negative.
@@ -273,26 +274,26 @@ def poisson_arrivals(rate: float, count: int, rng: Random) -> list[float]:
 
 
 def load(lengths: Sequence[int], slots: int, rate: float) -> float:
-    """Offered work over capacity: ``rate`` requests per step of these lengths on ``slots``; stable below 1."""
+    """Offered load: the work of ``rate`` requests per step with these lengths, divided by ``slots``; stable below 1."""
     return rate * statistics.fmean(lengths) / slots
 
 
 def changes(run: Run, part: Part = "both") -> Changes:
-    """How many requests are inside, each time that the number changes.
+    """The number of requests in a part of the system, at every time it changes.
 
     Args:
         run: a run.
-        part: inside what: the ``queue`` (arrival to start), the ``slots`` (start to finish), or ``both``.
+        part: the ``queue`` (arrival to start), the ``slots`` (start to finish), or ``both``.
     """
-    came, gone = _doors(run, part)
-    moves = sorted([(time, 1) for time in came] + [(time, -1) for time in gone])
+    entries, exits = _entries_and_exits(run, part)
+    moves = sorted([(time, 1) for time in entries] + [(time, -1) for time in exits])
     counts = accumulate(move for _, move in moves)
-    last = dict(zip((time for time, _ in moves), counts, strict=True))  # of several at one time, the last one stays
-    return list(_steps(last.items()))
+    last = dict(zip((time for time, _ in moves), counts, strict=True))  # the last count at each time
+    return list(_changed(last.items()))
 
 
-def _steps(counts: Iterable[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """Without the times at which nothing changes."""
+def _changed(counts: Iterable[tuple[float, int]]) -> Iterator[tuple[float, int]]:
+    """The counts that differ from the count before them."""
     before = 0
     for time, count in counts:
         if count != before:
@@ -300,19 +301,20 @@ def _steps(counts: Iterable[tuple[float, int]]) -> Iterator[tuple[float, int]]:
         before = count
 
 
-def _doors(run: Run, part: Part) -> tuple[Sequence[float], Sequence[float]]:
-    doors: dict[str, tuple[Sequence[float], Sequence[float]]] = {
+def _entries_and_exits(run: Run, part: Part) -> tuple[Sequence[float], Sequence[float]]:
+    """When each request enters and leaves a part of the system."""
+    times: dict[Part, tuple[Sequence[float], Sequence[float]]] = {
         "queue": (run.arrivals, run.starts),
         "slots": (run.starts, run.finishes),
         "both": (run.arrivals, run.finishes),
     }
-    if part not in doors:
+    if part not in times:
         raise ValueError(f"part must be 'queue', 'slots' or 'both', got {part!r}")
-    return doors[part]
+    return times[part]
 
 
 def time_average(counts: Changes, since: float, until: float) -> float:
-    """Mean over time of a number that changes, from ``since`` to ``until``; it is 0 before its first change."""
+    """Time average, from ``since`` to ``until``, of a number that is 0 before its first change."""
     if not since < until:
         raise ValueError(f"until must be after since, {since}, got {until}")
     area, time, count = 0.0, since, 0
@@ -324,12 +326,12 @@ def time_average(counts: Changes, since: float, until: float) -> float:
 
 @dataclass(frozen=True)
 class Little:
-    """The three numbers of Little's law, each measured in its own way.
+    """The three quantities of Little's law, each measured independently.
 
     Attributes:
-        inside: mean over time of the number inside.
+        inside: time average of the number of requests inside.
         rate: arrivals per step.
-        time: mean time inside, steps.
+        time: mean time that a request spends inside, in steps.
     """
 
     inside: float
@@ -338,24 +340,24 @@ class Little:
 
     @property
     def error(self) -> float:
-        """How far ``rate * time`` lies from ``inside``, as a share of it."""
+        """Relative difference between ``rate * time`` and ``inside``."""
         return self.rate * self.time / self.inside - 1.0 if self.inside else 0.0
 
 
 def little(run: Run, part: Part = "both") -> Little:
-    """Little's law in a run, watched from 0 to the last arrival.
+    """Little's law in a run, observed from 0 to the last arrival.
 
-    The number inside is averaged over that time, the time inside over the requests. The two agree but for what is still
-    inside at the end.
+    The number inside is averaged over that time, the time inside over all requests. The law holds up to the requests
+    that are still inside at the end.
 
     Raises:
-        ValueError: fewer than one request, or all came at 0: there is no rate.
+        ValueError: there is no request, or all arrive at 0, so that the rate is undefined.
 
     Source: Little (1961), doi:10.1287/opre.9.3.383.
     """
     until = max(run.arrivals, default=0)
     if not until > 0:
         raise ValueError("run must have requests that come after 0: there is no rate")
-    came, gone = _doors(run, part)
-    stays = [out - into for into, out in zip(came, gone, strict=True)]
+    entries, exits = _entries_and_exits(run, part)
+    stays = [left - entered for entered, left in zip(entries, exits, strict=True)]
     return Little(time_average(changes(run, part), 0.0, until), len(stays) / until, statistics.fmean(stays))

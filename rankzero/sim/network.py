@@ -1,9 +1,9 @@
-"""Messages between ranks on paper: when each one starts and ends, and whose numbers each rank then holds.
+"""A simulator of messages between ranks: when each one starts and ends, and whose values each rank then holds.
 
-Every rank has one port. It sends one message at a time and receives one at a time, both at once if it likes. A message
-of m bytes keeps the sender's way out and the receiver's way in for ``latency + m / bandwidth``. A rank's program is the
-list of messages that it sends and receives. It sends in that order, receives in that order, and what concerns one chunk
-happens in that order too; for the rest nothing waits. So a chunk is passed on as soon as it has arrived.
+Every rank has one full-duplex port: it sends one message at a time and receives one at a time. A message of m bytes
+occupies the output of its sender and the input of its receiver for ``latency + m / bandwidth``. A rank's program lists
+the messages that it sends and receives. The rank sends in that order, receives in that order, and handles the messages
+of any one chunk in that order; nothing else waits. So a chunk is passed on as soon as it has arrived.
 
 >>> there, back = Transfer(0, 1, (0,), "reduce"), Transfer(1, 0, (0,), "copy")
 >>> run = simulate_programs(by_rank([there, back], ranks=2), sizes=[1000], network=Network(1e9, latency=1e-6))
@@ -21,12 +21,14 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from rankzero.events import Event, Ledger
 
-#: Of each rank, of each chunk: the ranks whose numbers are in it; empty where there is nothing.
+#: ``holds[rank][chunk]``: the ranks whose values are in that chunk; empty if the rank holds nothing there.
 Holds = tuple[tuple[frozenset[int], ...], ...]
+
+TransferKind = Literal["reduce", "copy"]
 
 
 @dataclass(frozen=True)
@@ -35,31 +37,31 @@ class Transfer:
 
     Attributes:
         source: the rank that sends.
-        target: the rank that receives, another one.
+        target: the rank that receives; not the source.
         chunks: numbers of the chunks in the message.
-        kind: ``reduce`` adds them to what the target holds; ``copy`` replaces it.
+        kind: whether the chunks are added to what the target holds (``reduce``) or replace it (``copy``).
     """
 
     source: int
     target: int
     chunks: tuple[int, ...]
-    kind: Literal["reduce", "copy"]
+    kind: TransferKind
 
     def __str__(self) -> str:
-        """As a part of a sentence: ``chunk 3``, ``chunks 0, 1``."""
+        """The chunks in words: ``chunk 3``, ``chunks 0, 1``."""
         return f"chunk{'s' * (len(self.chunks) != 1)} {', '.join(map(str, self.chunks))}"
 
 
 @dataclass(frozen=True)
 class Network:
-    """What a message costs between two ranks: on one level, or inside and across nodes.
+    """The cost of a message between two ranks; with nodes, it may differ within a node and between nodes.
 
     Attributes:
-        bandwidth: of one port, one direction, bytes/s; inside a node where there are nodes.
-        latency: start-up of one message, seconds; inside a node where there are nodes.
-        ranks_per_node: consecutive ranks that share a node; None: all ranks do.
-        inter_bandwidth: bytes/s of a message to another node; None: as inside.
-        inter_latency: start-up of a message to another node, seconds; None: as inside.
+        bandwidth: bandwidth of one port, one direction, bytes/s; with nodes, for messages within a node.
+        latency: start-up time of one message, seconds; with nodes, for messages within a node.
+        ranks_per_node: number of consecutive ranks that share a node; None if all ranks do.
+        inter_bandwidth: bytes/s of a message between nodes; None if it is the same as within a node.
+        inter_latency: start-up time of a message between nodes, seconds; None if it is the same as within a node.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -79,7 +81,7 @@ class Network:
             value = getattr(self, name)
             _require(value is None or 0 <= value < math.inf, f"{name} must be a finite number >= 0", value)
         if self.ranks_per_node is not None:
-            _require(_whole(self.ranks_per_node, 1), "ranks_per_node must be an integer >= 1", self.ranks_per_node)
+            _require(_is_integer(self.ranks_per_node, 1), "ranks_per_node must be an integer >= 1", self.ranks_per_node)
 
     def seconds(self, source: int, target: int, message_bytes: float) -> float:
         """Time of one message."""
@@ -92,13 +94,13 @@ class Network:
 
 @dataclass(frozen=True)
 class Run:
-    """What a simulation gives.
+    """The result of a simulation.
 
     Attributes:
         events: a send and a recv for each message, by rank and then by time.
-        seconds: from the start to the end of the last message.
-        ranks: how many.
-        holds: ``holds[rank][chunk]``, the ranks whose numbers are in it at the end.
+        seconds: time from the start to the end of the last message.
+        ranks: number of ranks.
+        holds: ``holds[rank][chunk]``, the ranks whose values are in that chunk at the end.
     """
 
     events: tuple[Event, ...]
@@ -112,9 +114,9 @@ class Run:
 
 
 def by_rank(transfers: Iterable[Transfer], ranks: int) -> list[list[Transfer]]:
-    """The programs of all ranks: of each, in order, the transfers in which it takes part.
+    """The program of each rank: in order, the transfers that it takes part in.
 
-    Programs made so never block each other, since both ends of a message find it at the same place of one list.
+    Such programs never deadlock, since both ends of every message follow the order of one list.
     """
     programs: list[list[Transfer]] = [[] for _ in range(ranks)]
     for transfer in transfers:
@@ -130,25 +132,26 @@ def simulate_programs(
     network: Network,
     holds: Sequence[Sequence[Collection[int]]] | None = None,
 ) -> Run:
-    """Run the programs of all ranks; every message starts as soon as it may.
+    """Run the programs of all ranks; every message starts as soon as it can.
 
     Args:
-        programs: of each rank, in order, the transfers that it sends and receives. Both ends list a transfer; the first
-            from one rank to another that the sender lists is the first that the receiver lists.
-        sizes: bytes of each chunk, whole numbers >= 0.
-        network: what a message costs.
-        holds: what the ranks start with, as in :class:`Run`; None: every rank has its own numbers in every chunk.
+        programs: for each rank, in order, the transfers that it sends and receives. Both ends list a transfer, and list
+            the transfers from one rank to another in the same order.
+        sizes: bytes of each chunk, integers >= 0.
+        network: the cost of a message.
+        holds: what the ranks start with, as in :class:`Run`; None means that every rank has its own values in every
+            chunk.
 
     Raises:
-        ValueError: a program is impossible, and the message says how: it sends a chunk of which the rank has nothing,
-            adds a rank's numbers twice, copies over numbers that the copy lacks, the two ends of a message do not
-            agree, or nothing moves any more.
+        ValueError: the programs cannot run. The message says why: a rank sends a chunk of which it holds nothing, adds
+            a rank's values twice, or overwrites values that the copy lacks; the two ends of a message disagree; or
+            there is a deadlock.
     """
     ranks = len(programs)
     for number, size in enumerate(sizes):
-        _require(_whole(size, 0), f"sizes[{number}] must be an integer >= 0", size)
+        _require(_is_integer(size, 0), f"sizes[{number}] must be an integer >= 0", size)
     held = _start(holds, ranks, len(sizes))
-    messages, queues = _matched(programs, len(sizes))
+    messages, queues = _match_messages(programs, len(sizes))
     followers, missing = _dependencies(messages, queues)
     starts = [0.0] * len(messages)
     ready = deque(number for number, count in enumerate(missing) if count == 0)
@@ -156,7 +159,7 @@ def simulate_programs(
     while ready:
         number = ready.popleft()
         message, start = messages[number], starts[number]
-        _carry(message, held)
+        _deliver(message, held)
         size = sum(sizes[chunk] for chunk in message.chunks)
         end = start + network.seconds(message.source, message.target, size)
         events.append(Event(message.source, "send", (message.target,), size, 0, start, end))
@@ -181,19 +184,19 @@ def _start(holds: Sequence[Sequence[Collection[int]]] | None, ranks: int, chunks
     return [[frozenset(chunk) for chunk in row] for row in holds]
 
 
-def _matched(programs: Sequence[Sequence[Transfer]], chunks: int) -> tuple[list[Transfer], list[list[int]]]:
-    """All messages, and of each rank, in the order of its program, the numbers of those in which it takes part."""
+def _match_messages(programs: Sequence[Sequence[Transfer]], chunks: int) -> tuple[list[Transfer], list[list[int]]]:
+    """All messages and, for each rank, the numbers of its messages in the order of its program."""
     messages: list[Transfer] = []
-    sent: dict[tuple[int, int], deque[int]] = defaultdict(deque)  # from, to -> messages that no program has received
+    sent: dict[tuple[int, int], deque[int]] = defaultdict(deque)  # source, target -> messages not yet received
     for rank, program in enumerate(programs):
         for transfer in program:
             _check_transfer(transfer, rank, len(programs), chunks)
             if transfer.source == rank:
                 sent[rank, transfer.target].append(len(messages))
                 messages.append(transfer)
-    leaving = iter(range(len(messages)))  # numbers were given in the order in which this meets the senders again
+    outgoing = iter(range(len(messages)))  # messages were numbered in the order in which the senders come up again here
     queues = [
-        [next(leaving) if transfer.source == rank else _received(transfer, sent, messages) for transfer in program]
+        [next(outgoing) if transfer.source == rank else _received(transfer, sent, messages) for transfer in program]
         for rank, program in enumerate(programs)
     ]
     for (source, target), left in sent.items():
@@ -203,7 +206,7 @@ def _matched(programs: Sequence[Sequence[Transfer]], chunks: int) -> tuple[list[
 
 
 def _received(transfer: Transfer, sent: dict[tuple[int, int], deque[int]], messages: list[Transfer]) -> int:
-    """The number of the message that the receiver takes for ``transfer``."""
+    """The number of the message that the receiver's ``transfer`` matches."""
     source, target = transfer.source, transfer.target
     if not sent[source, target]:
         raise ValueError(f"rank {target} receives {transfer} from rank {source}, which does not send it")
@@ -218,10 +221,10 @@ def _received(transfer: Transfer, sent: dict[tuple[int, int], deque[int]], messa
 
 
 def _dependencies(messages: list[Transfer], queues: list[list[int]]) -> tuple[list[set[int]], list[int]]:
-    """Of each message, those that wait for it, and how many it waits for.
+    """For each message, the messages that wait for it, and the number of messages that it waits for.
 
-    On either of its ranks it waits for the last message that used the same way in or out, and for the last one that
-    carried one of its chunks.
+    At each of its two ranks a message waits for the previous message through the same output or input, and for the
+    previous message with one of its chunks.
     """
     followers: list[set[int]] = [set() for _ in messages]
     for rank, queue in enumerate(queues):
@@ -239,8 +242,8 @@ def _dependencies(messages: list[Transfer], queues: list[list[int]]) -> tuple[li
     return followers, missing
 
 
-def _carry(message: Transfer, held: list[list[frozenset[int]]]) -> None:
-    """Move the numbers, or say why they cannot be moved."""
+def _deliver(message: Transfer, held: list[list[frozenset[int]]]) -> None:
+    """Update what the target holds, or raise an error that says why the message is wrong."""
     source, target = message.source, message.target
     for chunk in message.chunks:
         sent, there = held[source][chunk], held[target][chunk]
@@ -259,7 +262,7 @@ def _carry(message: Transfer, held: list[list[frozenset[int]]]) -> None:
 
 
 def _stuck(messages: list[Transfer], queues: list[list[int]], missing: list[int]) -> str:
-    """Who waits in what, when nothing moves any more."""
+    """The error message for a deadlock: which rank waits in which transfer."""
     waits = []
     for rank, queue in enumerate(queues):
         message = next((messages[number] for number in queue if missing[number]), None)
@@ -268,29 +271,29 @@ def _stuck(messages: list[Transfer], queues: list[list[int]], missing: list[int]
         elif message is not None:
             waits.append(f"rank {rank} waits to receive {message} from rank {message.source}")
     more = f"; and {len(waits) - 4} more" if len(waits) > 4 else ""
-    return f"nothing moves any more: {'; '.join(waits[:4])}{more}"
+    return f"deadlock: {'; '.join(waits[:4])}{more}"
 
 
 def _check_transfer(transfer: Transfer, rank: int, ranks: int, chunks: int) -> None:
-    """Every number names a rank or a chunk that exists, once, and the program is that of one of its ends."""
+    """Check that ranks and chunks exist, that no chunk occurs twice, and that ``rank`` is one end of the transfer."""
     for name in ("source", "target"):
         end = getattr(transfer, name)
-        _require(_whole(end, 0) and end < ranks, f"{name} must be an integer from 0 to {ranks - 1}", end)
+        _require(_is_integer(end, 0) and end < ranks, f"{name} must be an integer from 0 to {ranks - 1}", end)
     _require(transfer.source != transfer.target, "source and target must be two ranks", transfer.source)
     if rank not in (transfer.source, transfer.target):
         ends = f"from rank {transfer.source} to {transfer.target}"
         raise ValueError(f"the program of rank {rank} must hold its own transfers, got one {ends}")
-    _require(transfer.kind in ("reduce", "copy"), "kind must be 'reduce' or 'copy'", transfer.kind)
+    _require(transfer.kind in get_args(TransferKind), "kind must be 'reduce' or 'copy'", transfer.kind)
     for chunk in transfer.chunks:
-        _require(_whole(chunk, 0) and chunk < chunks, f"chunks must be integers from 0 to {chunks - 1}", chunk)
+        _require(_is_integer(chunk, 0) and chunk < chunks, f"chunks must be integers from 0 to {chunks - 1}", chunk)
     _require(len(set(transfer.chunks)) == len(transfer.chunks) > 0, "chunks must be different", transfer.chunks)
 
 
-def _whole(value: object, least: int) -> bool:
+def _is_integer(value: object, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
+    """Unless ``rule`` holds, raise a ValueError with the sentence that states it and the value."""
     if not rule:
         raise ValueError(f"{sentence}, got {value!r}")

@@ -1,16 +1,16 @@
-"""Rounds of speculative decoding, all at once: how many drafted tokens are accepted, given how easy the text is.
+"""A simulator of speculative decoding: how many drafted tokens are accepted, given how predictable the text is.
 
-Each token of a text is one that the draft would get right, or not. A round takes up to ``draft_length`` right ones and
-one more from the target: in place of the first wrong one, or after the last. Whatever a round took, after a wrong token
-a new round begins. So a text is cut at its wrong tokens, the pieces do not know of each other, and NumPy plays all of
-them together. :func:`round_by_round` plays the same model token after token; it is slow, and there to be compared with.
+The draft would predict each token of a text either right or wrong. A round accepts up to ``draft_length`` right tokens
+and adds one from the target model: in place of the first wrong one, or after the last. A wrong token always ends its
+round. So the text can be cut after its wrong tokens into independent pieces, which NumPy processes all at once.
+:func:`round_by_round` simulates the same model token by token; it is slow, and serves as a reference in tests.
 
 >>> simulate(1.0, draft_length=4, tokens=1000).tokens_per_round
 5.0
 >>> simulate(0.0, draft_length=4, tokens=1000).tokens_per_round
 1.0
 
-Costs are in units of one decode step of the target.
+Costs are in units of one decode step of the target model.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from typing import Any
 
 import numpy as np
 
-#: Gaps drawn at a time: few enough to stay near the processor.
+#: Number of gaps (runs of right tokens) drawn at a time: few enough to stay in the processor's cache.
 BLOCK = 1 << 15
-#: Above this mean number of right tokens in a row, gaps are drawn in double precision.
-LONG = 1e4
+#: Above this mean length, gaps are drawn in double precision.
+LONG_GAP = 1e4
 
 
 @dataclass(frozen=True)
 class Passages:
-    """A text whose hard spots come together: an easy passage, a hard one, and so on. Each ends with a wrong token.
+    """A text with clusters of hard tokens: easy and hard passages alternate, and each ends with a wrong token.
 
     Attributes:
         easy: acceptance of a token in an easy passage, below 1.
-        hard: acceptance of a token in a hard one, below 1.
-        share: of the tokens that stand in hard passages, in (0, 1).
-        length: mean tokens of a hard passage.
+        hard: acceptance of a token in a hard passage, below 1.
+        share: fraction of the tokens that are in hard passages, in (0, 1).
+        length: mean number of tokens in a hard passage.
 
     Raises:
         ValueError: a value is outside its range, or a passage would be too short to end with a wrong token.
@@ -62,22 +62,22 @@ class Passages:
 
     @property
     def acceptance(self) -> float:
-        """Mean over the tokens of the text."""
+        """Mean acceptance over the tokens of the text."""
         return self.share * self.hard + (1 - self.share) * self.easy
 
     @property
     def wrong(self) -> tuple[float, float]:
-        """Mean wrong tokens of an easy and of a hard passage."""
+        """Mean number of wrong tokens in an easy and in a hard passage."""
         easy = self.length * (1 - self.share) / self.share
         return easy * (1 - self.easy), self.length * (1 - self.hard)
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """What became of some rounds.
+    """The result of a simulation.
 
     Attributes:
-        counts: how many rounds accepted 0, 1, ..., ``draft_length`` drafted tokens.
+        counts: the number of rounds that accepted 0, 1, ..., ``draft_length`` drafted tokens.
     """
 
     counts: tuple[int, ...]
@@ -89,48 +89,48 @@ class Rounds:
 
     @property
     def rounds(self) -> int:
-        """Rounds; the target runs once in each."""
+        """Number of rounds; the target runs once in each."""
         return sum(self.counts)
 
     @property
     def accepted(self) -> int:
-        """Drafted tokens that were accepted."""
+        """Number of drafted tokens that were accepted."""
         return sum(number * count for number, count in enumerate(self.counts))
 
     @property
     def tokens(self) -> int:
-        """Tokens given out: the accepted ones, and one of the target in each round."""
+        """Number of tokens produced: the accepted ones, and one from the target in each round."""
         return self.accepted + self.rounds
 
     @property
     def tokens_per_round(self) -> float:
-        """Mean tokens of a round."""
+        """Mean number of tokens per round."""
         return self.tokens / self.rounds if self.rounds else 0.0
 
     @property
     def acceptance(self) -> float:
-        """Accepted over examined: what stands behind a rejected token is not looked at."""
+        """Accepted tokens divided by examined ones; tokens drafted after a rejected one are not examined."""
         examined = self.accepted + sum(self.counts[:-1])
         return self.accepted / examined if examined else 0.0
 
     def time(self, draft_cost: float, verify_cost: float = 1.0) -> float:
-        """Time of all rounds: every one pays for ``draft_length`` steps of the draft, accepted or not."""
+        """Time of all rounds; each pays for ``draft_length`` steps of the draft model, whether accepted or not."""
         return self.rounds * (self.draft_length * draft_cost + verify_cost)
 
     def speedup(self, draft_cost: float, verify_cost: float = 1.0) -> float:
-        """Tokens over time: how many times as fast as one step of the target for each token."""
+        """How many times as fast as decoding with one step of the target per token."""
         time = self.time(draft_cost, verify_cost)
         return self.tokens / time if time else 0.0
 
 
 def simulate(acceptance: float | Passages, draft_length: int, tokens: int, seed: int = 0) -> Rounds:
-    """Rounds over a text of ``tokens`` tokens; a last round that the end of the text would cut is left out.
+    """Simulate the rounds over a text; a last round that the end of the text would cut short is left out.
 
     Args:
-        acceptance: probability that a token of the draft is accepted, each on its own; or easy and hard passages.
+        acceptance: probability that a drafted token is accepted, independent of the others; or easy and hard passages.
         draft_length: tokens drafted in each round; not negative.
-        tokens: of the text; at least 1.
-        seed: of the random numbers.
+        tokens: length of the text; at least 1.
+        seed: seed of the random numbers.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -154,16 +154,17 @@ def simulate(acceptance: float | Passages, draft_length: int, tokens: int, seed:
 
 
 def _added(histogram: np.ndarray, gaps: np.ndarray) -> np.ndarray:
-    """How often each gap came, with these."""
+    """The histogram of gap lengths, with these gaps added."""
     new = np.bincount(gaps, minlength=len(histogram))
     new[: len(histogram)] += histogram
     return new
 
 
 def _rounds(histogram: np.ndarray, rest: int, draft_length: int) -> Rounds:
-    """Rounds over a text that is given by the right tokens before each wrong one, and after the last.
+    """The rounds over a text, from the histogram of its gaps and the number of right tokens after the last wrong one.
 
-    A gap is full rounds, then one that ends with the wrong token, be it rejected or, in a full round, never drafted.
+    A gap consists of full rounds and then a round that ends with the wrong token, which is either rejected or, if the
+    round was full, not drafted at all.
     """
     counts = [0] * (draft_length + 1)
     for gap in np.flatnonzero(histogram).tolist():
@@ -175,12 +176,13 @@ def _rounds(histogram: np.ndarray, rest: int, draft_length: int) -> Rounds:
 
 
 def _gaps(acceptance: float | Passages, most: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Right tokens in a row, again and again, a block at a time; none is above ``most``.
+    """Random numbers of right tokens in a row, at most ``most`` each, in an endless sequence of blocks.
 
-    A geometric number is the whole part of an exponential one: both are at least n with ``acceptance`` to the n-th.
+    These numbers follow a geometric distribution. Each is drawn as the integer part of an exponential number, since
+    both are at least n with probability ``acceptance ** n``.
     """
     easiest = acceptance.easy if isinstance(acceptance, Passages) else acceptance
-    kind: Any = np.float32 if _scale(easiest) < LONG else np.float64
+    kind: Any = np.float32 if _scale(easiest) < LONG_GAP else np.float64
     while True:
         count, scales = _passages(acceptance, rng) if isinstance(acceptance, Passages) else (BLOCK, _scale(acceptance))
         gaps = rng.random(count, dtype=kind)
@@ -190,12 +192,12 @@ def _gaps(acceptance: float | Passages, most: int, rng: np.random.Generator) -> 
 
 
 def _scale(acceptance: float) -> float:
-    """Mean of the exponential number."""
+    """Mean of the exponential distribution behind the gaps."""
     return -1 / math.log(acceptance) if acceptance else 0.0
 
 
 def _passages(text: Passages, rng: np.random.Generator) -> tuple[int, np.ndarray]:
-    """A block of whole passages, easy and hard in turn: how many gaps, and the scale of each."""
+    """A block of complete passages, easy and hard alternating: the number of gaps, and the scale of each."""
     pairs = int(BLOCK / sum(text.wrong)) + 1
     runs = np.stack([rng.geometric(min(1.0, 1 / wrong), pairs) for wrong in text.wrong], axis=1).ravel()
     scales = np.repeat(np.tile(np.array([_scale(text.easy), _scale(text.hard)], np.float32), pairs), runs)
@@ -203,17 +205,19 @@ def _passages(text: Passages, rng: np.random.Generator) -> tuple[int, np.ndarray
 
 
 def round_by_round(acceptance: float | Passages, draft_length: int, tokens: int, seed: int = 0) -> Rounds:
-    """The same model in a plain loop, verdict by verdict: slow.
+    """The same model in a plain loop over tokens: a slow reference.
 
     Args:
         acceptance: as in :func:`simulate`.
         draft_length: tokens drafted in each round; not negative.
-        tokens: of the text, as in :func:`simulate`.
-        seed: of the random numbers, which are others than those of :func:`simulate`.
+        tokens: length of the text; at least 1.
+        seed: seed of the random numbers; they differ from those of :func:`simulate`.
     """
     _check(acceptance, draft_length, tokens)
     rng = Random(seed)
-    verdicts = _mixed(acceptance, rng) if isinstance(acceptance, Passages) else _alike(acceptance, rng)
+    verdicts = (
+        _verdicts_in_passages(acceptance, rng) if isinstance(acceptance, Passages) else _verdicts(acceptance, rng)
+    )
     counts, done = [0] * (draft_length + 1), 0
     while True:
         accepted = 0
@@ -222,22 +226,22 @@ def round_by_round(acceptance: float | Passages, draft_length: int, tokens: int,
                 break
             accepted += 1
         else:
-            next(verdicts)  # the target's own token: nobody asks what the draft would have said
+            next(verdicts)  # the target's own token: what the draft would have predicted does not matter
         done += accepted + 1
         if done > tokens:
             return Rounds(tuple(counts))
         counts[accepted] += 1
 
 
-def _alike(acceptance: float, rng: Random) -> Iterator[bool]:
+def _verdicts(acceptance: float, rng: Random) -> Iterator[bool]:
     """Whether the draft is right, token by token."""
     draw = rng.random
     while True:
         yield draw() < acceptance
 
 
-def _mixed(text: Passages, rng: Random) -> Iterator[bool]:
-    """The same where easy and hard passages take turns, which they do after wrong tokens alone."""
+def _verdicts_in_passages(text: Passages, rng: Random) -> Iterator[bool]:
+    """The same in a text where easy and hard passages alternate; a passage can end only after a wrong token."""
     draw, ends = rng.random, [1 / wrong for wrong in text.wrong]
     accepts = (text.easy, text.hard)
     hard = False

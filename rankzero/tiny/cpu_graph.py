@@ -1,15 +1,15 @@
-"""Record the work of a program once, replay it many times: graphs of tensor operations, with the contract of CUDA's.
+"""Record a program's tensor operations once and replay them many times, under the rules of CUDA graphs.
 
     graph = graph_for("cpu")()
     with graph.capture():
-        y = model(x)        # runs, and is written down
-    x.copy_(new)            # into the buffer that was recorded
-    graph.replay()          # y holds the new answer
+        y = model(x)        # runs and is recorded
+    x.copy_(new)            # into the recorded buffer
+    graph.replay()          # y holds the new result
 
-:class:`CpuGraph` works on every machine. It writes down each operation with the very tensors it read and wrote, and
-replays them into the same storage. It is no faster than the program: it is there so that the rules can be felt. What
-reads memory past PyTorch's operations, ``.tolist()`` and ``.numpy()``, it does not see; on a GPU both would wait.
-:class:`CudaGraph` is ``torch.cuda.CUDAGraph`` behind the same methods.
+:class:`CpuGraph` works on every machine. It records each operation with the very tensors that it read and wrote, and
+replays the operations into the same storage. It is no faster than the program: it lets readers try the rules of CUDA
+graphs without a GPU. It does not see ``.tolist()`` and ``.numpy()``, which read memory without a PyTorch operation; on
+a GPU both would wait for the device. :class:`CudaGraph` is ``torch.cuda.CUDAGraph`` behind the same methods.
 
 Source: PyTorch documentation, "CUDA Graphs", https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-graphs.
 """
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -27,17 +27,19 @@ from torch.utils._pytree import tree_leaves
 
 T = TypeVar("T")
 
-#: Runs before a capture: libraries choose their algorithms and reserve their memory in the first ones.
+Device = Literal["cpu", "cuda"]
+
+#: Runs before a capture, in which libraries choose their algorithms and allocate their memory.
 WARM_UP = 3
 
 
 class NotCapturable(RuntimeError):
-    """An operation that no graph can hold: the host would have to know a number that only the replay computes."""
+    """An operation that no graph can contain: the host would need a number that only the replay computes."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One recorded call: the function, its arguments, and the tensors that it gave."""
+    """One recorded call: the function, its arguments, and the tensors that it returned."""
 
     call: Any
     args: tuple[Any, ...]
@@ -45,7 +47,7 @@ class Operation:
     results: list[torch.Tensor]
 
     def replay(self) -> None:
-        """Call it again, and write what it gives over what it gave."""
+        """Call the function again, and copy its results into the recorded ones."""
         again = self.call(*self.args, **self.kwargs)
         if not self.call._schema.is_mutable:
             for old, new in zip(self.results, _tensors(again), strict=True):
@@ -53,12 +55,12 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """As PyTorch calls it: ``mul``."""
+        """PyTorch's name for the operation: ``mul``."""
         return str(self.call.overloadpacket.__name__)
 
 
 class _Recorder(TorchDispatchMode):
-    """Runs every operation and writes it down, unless it only looks at memory in another way."""
+    """Runs every operation and records it, unless it only returns another view of its arguments' memory."""
 
     def __init__(self, operations: list[Operation]) -> None:
         super().__init__()
@@ -67,9 +69,9 @@ class _Recorder(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if torch.Tag.data_dependent_output in func.tags:
-            raise NotCapturable("the host waits for a number here (.item(), if, print): not while a graph is captured")
+            raise NotCapturable("the host waits for a number here (.item(), if, print), which a graph cannot contain")
         if torch.Tag.dynamic_output_shape in func.tags:
-            raise NotCapturable(f"the shape that {func.overloadpacket.__name__} gives depends on the data")
+            raise NotCapturable(f"the shape of what {func.overloadpacket.__name__} returns depends on the data")
         result = func(*args, **kwargs)
         results = _tensors(result)
         read = {_storage(tensor) for tensor in _tensors((args, kwargs))}
@@ -79,10 +81,10 @@ class _Recorder(TorchDispatchMode):
 
 
 class CpuGraph:
-    """Operations on tensors of the CPU, recorded once and replayed into the same storage.
+    """Operations on CPU tensors, recorded once and replayed into the same storage.
 
     Attributes:
-        replays: how often it has been replayed.
+        replays: the number of replays so far.
     """
 
     def __init__(self) -> None:
@@ -92,25 +94,25 @@ class CpuGraph:
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """The names of the recorded operations, in order; other views of the same memory are none."""
+        """The names of the recorded operations, in order; operations that only make views are not recorded."""
         return tuple(operation.name for operation in self._operations)
 
     @contextmanager
     def capture(self) -> Iterator[None]:
-        """What runs in the block is recorded, without gradients. A graph is captured once.
+        """Run the block without gradients and record its operations. A graph can be captured only once.
 
         Raises:
-            NotCapturable: an operation needs a number on the host, or gives a shape that depends on data.
-            RuntimeError: the graph has been captured.
+            NotCapturable: an operation needs a number on the host, or returns a shape that depends on data.
+            RuntimeError: the graph has already been captured.
         """
         if self._captured:
-            raise RuntimeError("a graph is captured once; make another")
+            raise RuntimeError("a graph can be captured only once; create another")
         with torch.no_grad(), _Recorder(self._operations):
             yield
         self._captured = True
 
     def record(self, program: Callable[[], T], warm_up: int = WARM_UP) -> T:
-        """Run ``program`` a few times to warm up, then once recorded; returns what it then gave."""
+        """Run ``program`` a few times to warm up, record one more run, and return the result of that run."""
         with torch.no_grad():
             for _ in range(warm_up):
                 program()
@@ -118,13 +120,13 @@ class CpuGraph:
             return program()
 
     def replay(self) -> None:
-        """Run the recorded operations on what their tensors hold now.
+        """Run the recorded operations on the current contents of their tensors.
 
         Raises:
             RuntimeError: nothing has been captured.
         """
         if not self._captured:
-            raise RuntimeError("nothing to replay: capture comes first")
+            raise RuntimeError("there is nothing to replay: capture comes first")
         with torch.no_grad():
             for operation in self._operations:
                 operation.replay()
@@ -135,7 +137,11 @@ class CudaGraph:
     """The same methods on a GPU, around ``torch.cuda.CUDAGraph``.
 
     Args:
-        pool: memory of another graph, ``other.pool()``, to share with it: for graphs that never run at the same time.
+        pool: the memory pool of another graph, ``other.pool()``, to share; only for graphs that never run at the same
+            time.
+
+    Attributes:
+        replays: the number of replays so far.
     """
 
     def __init__(self, pool: Any = None) -> None:
@@ -144,17 +150,17 @@ class CudaGraph:
         self.replays = 0
 
     def pool(self) -> Any:
-        """Its memory, for other graphs to share."""
+        """The graph's memory pool, for other graphs to share."""
         return self._graph.pool()
 
     @contextmanager
     def capture(self) -> Iterator[None]:
-        """What runs in the block is recorded, without gradients; it does not run."""
+        """Record the operations of the block, without gradients and without running them."""
         with torch.no_grad(), torch.cuda.graph(self._graph, pool=self._pool):
             yield
 
     def record(self, program: Callable[[], T], warm_up: int = WARM_UP) -> T:
-        """Run ``program`` a few times on a stream of its own, then record it and fill what it gave by a replay."""
+        """Run ``program`` a few times on a side stream, record it, and replay it once to compute the result."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side), torch.no_grad():
@@ -167,18 +173,18 @@ class CudaGraph:
         return result
 
     def replay(self) -> None:
-        """Launch the recorded kernels on what their buffers hold now."""
+        """Launch the recorded kernels on the current contents of their buffers."""
         self._graph.replay()
         self.replays += 1
 
 
 def graph_for(device: str) -> type[CpuGraph] | type[CudaGraph]:
-    """The class of graphs for ``"cpu"`` or ``"cuda"``."""
+    """The class of graphs for a device such as ``"cpu"``, ``"cuda"`` or ``"cuda:1"``."""
     return CudaGraph if torch.device(device).type == "cuda" else CpuGraph
 
 
-def best_device() -> str:
-    """``"cuda"`` where there is a GPU, else ``"cpu"``."""
+def best_device() -> Device:
+    """``"cuda"`` if there is a GPU, else ``"cpu"``."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -187,5 +193,5 @@ def _tensors(tree: Any) -> list[torch.Tensor]:
 
 
 def _storage(tensor: torch.Tensor) -> int:
-    """A name of the memory that a tensor lies in; views of one memory have the same."""
+    """An identifier of a tensor's storage, the same for all views of it."""
     return tensor.untyped_storage()._cdata

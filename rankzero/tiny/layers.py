@@ -1,6 +1,6 @@
-"""The shape of the tiny model, and the layers that :mod:`rankzero.tiny` puts together.
+"""The configuration of the tiny model, and the layers that :mod:`rankzero.tiny` assembles.
 
-The letters of shapes: B sequences, T new tokens of each, S cached and new ones together.
+Letters in shapes: B sequences, T new tokens of each, S cached and new tokens together.
 
 Sources: Llama Team (2024), arXiv:2407.21783; Su et al. (2021), arXiv:2104.09864 (rotary positions).
 """
@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import torch
 from torch import nn
 from torch.nn import functional
 
-from rankzero.models import Model
-
-if TYPE_CHECKING:
-    from rankzero.tiny import KVCache
+from rankzero.facts.models import Model
 
 ROTARY_BASE = 10_000.0
 
@@ -31,11 +28,11 @@ class GPTConfig:
         vocab: rows of the embedding.
         layers: transformer blocks.
         heads: query heads.
-        kv_heads: key and value heads, a divisor of ``heads``; None stands for ``heads``.
+        kv_heads: key and value heads, a divisor of ``heads``; None means ``heads``.
         head_dim: width of one head; even.
-        ffn: inner width of the feed-forward block; None stands for 8/3 of ``hidden``, rounded up to a multiple of 8.
-        context: the most tokens of one sequence, cached ones included.
-        outputs: numbers that the head gives for each token, for a value or a reward; None stands for ``vocab``.
+        ffn: inner width of the feed-forward block; None means 8/3 of ``hidden``, rounded up to a multiple of 8.
+        context: the maximum number of tokens in a sequence, cached ones included.
+        outputs: the number of outputs of the head for each token, 1 for a value or a reward; None means ``vocab``.
 
     Raises:
         ValueError: a number is outside its range; the message names it and its value.
@@ -44,9 +41,9 @@ class GPTConfig:
     vocab: int = 256
     layers: int = 4
     heads: int = 4
-    kv_heads: int = None  # type: ignore[assignment]  # a number as soon as the config exists
+    kv_heads: int = None  # type: ignore[assignment]  # __post_init__ replaces None
     head_dim: int = 16
-    ffn: int = None  # type: ignore[assignment]  # a number as soon as the config exists
+    ffn: int = None  # type: ignore[assignment]  # __post_init__ replaces None
     context: int = 128
     outputs: int | None = None
 
@@ -71,10 +68,10 @@ class GPTConfig:
         return self.heads * self.head_dim
 
     def as_model(self, name: str = "tiny") -> Model:
-        """The record of this shape, for every calculator that takes one of the published models.
+        """This shape as a :class:`Model`, for the calculators that take a published model.
 
         Raises:
-            ValueError: the head does not give the vocabulary; such a model has no record.
+            ValueError: the model has another number of outputs than ``vocab``, which a :class:`Model` cannot describe.
         """
         if self.outputs not in (None, self.vocab):
             raise ValueError(f"outputs must be None or vocab = {self.vocab} in a record, got {self.outputs}")
@@ -82,30 +79,38 @@ class GPTConfig:
         return Model(name, *shape, source="rankzero.tiny")
 
 
+class Cache(Protocol):
+    """The cache of keys and values that a layer needs; :class:`rankzero.tiny.KVCache` is one."""
+
+    def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Store a layer's new keys and values, and return all of that layer's."""
+        ...
+
+
 @dataclass(frozen=True)
 class Pass:
-    """What all layers of one forward pass share: rotary angles, who may attend to whom, and the cache.
+    """What all layers of one forward pass share: rotary angles, the attention mask, and the cache.
 
     Attributes:
-        cosine, sine: of the angles, [B or 1, 1, T, head_dim / 2].
+        cosine, sine: cosine and sine of the rotary angles, [B or 1, 1, T, head_dim / 2].
         mask: True where a new token may attend, [B or 1, 1, T, S].
-        cache: where keys and values are stored; None keeps nothing.
+        cache: where keys and values are stored; None to store nothing.
     """
 
     cosine: torch.Tensor
     sine: torch.Tensor
     mask: torch.Tensor
-    cache: KVCache | None
+    cache: Cache | None
 
     def rotate(self, x: torch.Tensor) -> torch.Tensor:
-        """Turn every pair (i, i + head_dim / 2) of ``x`` [B, heads, T, head_dim] by the angle of its position."""
+        """Rotate every pair (i, i + head_dim / 2) of ``x`` [B, heads, T, head_dim] by the angle of its position."""
         first, second = x.chunk(2, dim=-1)
-        turned = first * self.cosine - second * self.sine, second * self.cosine + first * self.sine
-        return torch.cat(turned, dim=-1)
+        rotated = first * self.cosine - second * self.sine, second * self.cosine + first * self.sine
+        return torch.cat(rotated, dim=-1)
 
 
 class Attention(nn.Module):
-    """Every token looks at those that the mask allows."""
+    """Grouped-query attention, written as plain matrix products."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -132,7 +137,7 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Widen, gate, narrow (SwiGLU)."""
+    """A gated feed-forward block (SwiGLU)."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -145,7 +150,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer: attention, then a feed-forward block, each added to what came in."""
+    """One layer: attention, then a feed-forward block, each with a residual connection."""
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
@@ -158,7 +163,7 @@ class Block(nn.Module):
 
 
 def norm(config: GPTConfig) -> nn.RMSNorm:
-    """A norm of the residual stream: it sets the size of every token's vector to 1, times a gain that is learnt."""
+    """An RMSNorm of the residual stream: it scales every token's vector to an RMS of 1, times a learned gain."""
     return nn.RMSNorm(config.hidden, eps=1e-5)
 
 

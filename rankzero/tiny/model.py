@@ -1,11 +1,12 @@
-"""A small language model that is whole: it trains in seconds on one core, and every part of the course runs it.
+"""A small but complete language model: it trains in seconds on one core, and every part of the course can run it.
 
     model = train(steps=100)
     logits = model(torch.tensor([ByteTokenizer().encode("Alice was ")]))
 
-It has the shape of a Llama: RMSNorm before each half of a block, rotary positions, key and value heads that several
-query heads share, gated feed-forward blocks, a head of its own. Attention is written as plain matrix products, so that
-counted FLOPs are those of the formula. B is the batch, T the new tokens of each sequence, S the cached and new ones.
+It has the architecture of a Llama: RMSNorm before each half of a block, rotary positions, grouped-query attention,
+gated feed-forward blocks, and an output head separate from the embedding. Attention is written as plain matrix
+products, so that counted FLOPs match the formula. In shapes, B is the number of sequences, T the number of new tokens
+in each, and S the number of cached and new tokens together.
 """
 
 from __future__ import annotations
@@ -18,36 +19,22 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from rankzero import tiny_layers
-from rankzero.tiny_layers import Block, GPTConfig, Pass
-from rankzero.tiny_text import BpeTokenizer, ByteTokenizer, batches, bundled_text
-
-__all__ = [
-    "GPT",
-    "BpeTokenizer",
-    "ByteTokenizer",
-    "GPTConfig",
-    "KVCache",
-    "Part",
-    "batches",
-    "bundled_text",
-    "loss",
-    "one_thread",
-    "train",
-]
+from rankzero.tiny import layers
+from rankzero.tiny.layers import Block, GPTConfig, Pass
+from rankzero.tiny.text import ByteTokenizer, batches
 
 
 class KVCache:
-    """Keys and values of the tokens that a model, or a part of one, has seen; a forward pass appends to it in place.
+    """Keys and values of the tokens that a model, or a part of one, has processed; forward passes append in place.
 
-    It holds numbers, no graph: no gradient flows through it. To forget the newest tokens, set ``length`` to less.
+    It stores detached tensors, so no gradient flows through it. To drop the newest tokens, reduce ``length``.
 
     Args:
-        model: whose layers it serves.
-        batch: sequences, B.
+        model: the model whose layers use it.
+        batch: number of sequences, B.
 
     Attributes:
-        length: tokens that it holds of each sequence.
+        length: number of tokens stored for each sequence.
         keys, values: [layers, B, kv_heads, context, head_dim], filled up to ``length``.
     """
 
@@ -60,13 +47,13 @@ class KVCache:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes, filled or not."""
+        """Bytes allocated, whether filled or not."""
         return self.keys.nbytes + self.values.nbytes
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Store one layer's new keys and values [B, kv_heads, T, head_dim]; return all of them, with S for T.
+        """Store one layer's new keys and values [B, kv_heads, T, head_dim]; return all of them, with S in place of T.
 
-        The model moves ``length`` on when all of its layers have stored theirs.
+        The model advances ``length`` once all of its layers have stored theirs.
         """
         stop = self.length + keys.shape[2]
         for held, new in ((self.keys, keys), (self.values, values)):
@@ -78,9 +65,9 @@ class Part(nn.Module):
     """Consecutive layers of a model; :meth:`GPT.part` makes one.
 
     Attributes:
-        config: of the whole model.
-        embedding, norm, head: None where the part does not have them.
-        blocks: in order; they keep the names that they have in the whole model.
+        config: configuration of the whole model.
+        embedding, norm, head: None if the part does not have them.
+        blocks: the blocks in order, under the names that they have in the whole model.
     """
 
     def __init__(
@@ -96,7 +83,7 @@ class Part(nn.Module):
 
     @property
     def matmul_parameters(self) -> int:
-        """Elements of the matrices that tokens are multiplied with: the head counts, look-up and norm gains do not."""
+        """Elements of the matrices that tokens are multiplied with: the head counts, the embedding and norms do not."""
         return sum(module.weight.numel() for module in self.modules() if isinstance(module, nn.Linear))
 
     def forward(
@@ -109,17 +96,17 @@ class Part(nn.Module):
         """One pass over T new tokens of each of B sequences.
 
         Args:
-            x: tokens [B, T], int64; for a part without the embedding, the output [B, T, hidden] of the part before.
-            positions: of the new tokens, [B, T]; None counts on from the cached ones.
-            cache: keys and values of the tokens before; the new ones are appended.
-            mask: [B, T, S], True where a new token may attend; None allows every token itself and those before it. A
-                token that may attend to nothing gets a finite output without meaning.
+            x: tokens [B, T], int64; for a part without the embedding, the output [B, T, hidden] of the previous part.
+            positions: positions of the new tokens, [B, T]; None continues after the cached tokens.
+            cache: keys and values of earlier tokens; those of the new tokens are appended.
+            mask: [B, T, S], True where a new token may attend; None is the causal mask. A token that may not attend to
+                any gets a finite but meaningless output.
 
         Returns:
-            [B, T, outputs]; for a part without the head [B, T, hidden].
+            Logits [B, T, outputs]; for a part without the head, hidden states [B, T, hidden].
 
         Raises:
-            ValueError: more tokens than ``config.context``, or a mask of another shape or type.
+            ValueError: there are more than ``config.context`` tokens, or the mask has the wrong shape or type.
         """
         length = 0 if cache is None else cache.length
         now = self._pass(x, length, positions, cache, mask)
@@ -151,17 +138,17 @@ class Part(nn.Module):
             )
         if positions is None:
             positions = torch.arange(length, total, device=x.device).unsqueeze(0)
-        angles = tiny_layers.angles(positions, self.config.head_dim).unsqueeze(1)
-        kind = next(self.parameters()).dtype
-        return Pass(angles.cos().to(kind), angles.sin().to(kind), mask.unsqueeze(1), cache)
+        angles = layers.angles(positions, self.config.head_dim).unsqueeze(1)
+        dtype = next(self.parameters()).dtype
+        return Pass(angles.cos().to(dtype), angles.sin().to(dtype), mask.unsqueeze(1), cache)
 
 
 class GPT(Part):
-    """The whole model. The same config and seed give the same weights, whatever was drawn before.
+    """The whole model. Its weights depend only on the configuration and the seed, not on torch's random state.
 
     Args:
-        config: the shape.
-        seed: of the weights.
+        config: shape of the model.
+        seed: seed of the weights.
     """
 
     embedding: nn.Embedding
@@ -170,12 +157,12 @@ class GPT(Part):
     head: nn.Linear
 
     def __init__(self, config: GPTConfig, seed: int = 0) -> None:
-        with torch.random.fork_rng(devices=[]):  # torch draws weights too; they are replaced below
+        with torch.random.fork_rng(devices=[]):  # torch initializes weights too; they are replaced below
             super().__init__(
                 config,
                 nn.Embedding(config.vocab, config.hidden),
                 nn.ModuleList(Block(config) for _ in range(config.layers)),
-                tiny_layers.norm(config),
+                layers.norm(config),
                 nn.Linear(config.hidden, config.outputs or config.vocab, bias=False),
             )
         self._draw(torch.Generator().manual_seed(seed))
@@ -183,16 +170,16 @@ class GPT(Part):
     def part(self, blocks: range, first: bool, last: bool) -> Part:
         """Some consecutive layers, sharing their parameters with the whole model.
 
-        The parts of a model, each fed with the output of the one before, give what the model gives. Parameters keep
-        their names: ``blocks.2.attention.query.weight`` is called so in the part too.
+        The parts of a model, applied one after the other, compute what the whole model computes. Parameters keep their
+        names: ``blocks.2.attention.query.weight`` has the same name in the part.
 
         Args:
-            blocks: which; ``range(2, 4)`` is the third and the fourth.
-            first: with the embedding; the part takes tokens.
-            last: with the norm and the head; the part gives logits.
+            blocks: the indices of the blocks; ``range(2, 4)`` is the third and the fourth.
+            first: whether to include the embedding, so that the part takes tokens.
+            last: whether to include the norm and the head, so that the part returns logits.
 
         Raises:
-            ValueError: blocks that the model does not have, or not in steps of 1.
+            ValueError: the model does not have these blocks, or the range has a step other than 1.
         """
         if blocks.step != 1 or not 0 <= blocks.start <= blocks.stop <= self.config.layers:
             raise ValueError(f"blocks must be a range within range(0, {self.config.layers}), got {blocks}")
@@ -205,7 +192,7 @@ class GPT(Part):
         )
 
     def _draw(self, generator: torch.Generator) -> None:
-        """Matrices keep the size of what they are multiplied with; what blocks add shrinks with their number."""
+        """Draw the weights: matrices preserve the scale of their input, and more layers add less each."""
         nn.init.normal_(self.embedding.weight, std=1.0, generator=generator)
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -218,7 +205,7 @@ class GPT(Part):
 
 
 def loss(model: nn.Module, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Mean cross-entropy of the next token, in nats: ``inputs`` and ``targets`` are [B, T] as :func:`batches` gives."""
+    """Mean cross-entropy of the next token, in nats; ``inputs`` and ``targets`` [B, T] are as in :func:`batches`."""
     return functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
 
 
@@ -230,18 +217,19 @@ def train(
     batch: int = 8,
     learning_rate: float = 1e-2,
 ) -> GPT:
-    """A model that has learnt from a text for a few seconds on one core; the same arguments give the same model.
+    """Train a model on a text, for a few seconds on one core; the same arguments give the same model.
 
     Args:
-        text: as in :func:`batches`; None takes the bundled text.
-        steps: of the optimizer (AdamW, its rate falling to a tenth along a cosine); 0 gives the untrained model.
-        seed: of the weights and of the batches.
-        config: the shape; None takes the default one with the vocabulary of :class:`ByteTokenizer`.
-        batch: pieces in one step, each of half the context.
-        learning_rate: of the first step; positive.
+        text: as in :func:`batches`; None means the bundled text.
+        steps: steps of the optimizer, AdamW with a learning rate that decays to a tenth along a cosine; 0 gives the
+            untrained model.
+        seed: seed of the weights and of the batches.
+        config: shape of the model; None means the default shape with the vocabulary of :class:`ByteTokenizer`.
+        batch: sequences in one step, each of half the context.
+        learning_rate: learning rate of the first step; positive.
 
     Raises:
-        ValueError: steps are negative, or the text is shorter than a piece.
+        ValueError: ``steps`` is negative, or the text is shorter than a sequence.
     """
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
         raise ValueError(f"steps must be an integer >= 0, got {steps!r}")
@@ -261,7 +249,7 @@ def train(
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Matrices this small gain nothing from a second thread, and lose much where other processes want the core."""
+    """Run the block on one thread: matrices this small gain nothing from more, and lose much if other processes run."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

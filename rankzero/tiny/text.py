@@ -1,10 +1,10 @@
-"""Text for the tiny model: a bundled novel, bytes or pairs of bytes as tokens, and batches drawn from them.
+"""Text for the tiny model: a bundled novel, byte and byte-pair tokenizers, and random batches.
 
 >>> ByteTokenizer().encode("Rank")
 [82, 97, 110, 107]
 
 The text is *Alice's Adventures in Wonderland* (Lewis Carroll, 1865), in the public domain; ``data/README.md`` says
-where the file comes from. :mod:`rankzero.tiny` hands on every name of this module.
+where the file comes from.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def bundled_text() -> str:
 
 
 class Tokenizer:
-    """What the tokenizers share: tokens 0 to 255 are the bytes, token 256 ends a sequence.
+    """The base of both tokenizers: tokens 0 to 255 are the bytes, token 256 ends a sequence.
 
     Attributes:
-        vocabulary: the bytes of every token; those of ``eos`` are empty.
+        vocabulary: the bytes of every token; ``eos`` has none.
         eos: the token that ends a sequence.
     """
 
@@ -39,7 +39,7 @@ class Tokenizer:
         self.vocabulary: list[bytes] = [*(bytes([value]) for value in range(256)), b""]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of ``tokens``; bytes that are no UTF-8 become U+FFFD.
+        """The text of ``tokens``; bytes that are not valid UTF-8 become U+FFFD.
 
         Raises:
             ValueError: a token is not in the vocabulary.
@@ -59,18 +59,18 @@ class ByteTokenizer(Tokenizer):
 
 
 class BpeTokenizer(Tokenizer):
-    """Byte pairs that are frequent together become tokens of their own: 257 for the first pair that was merged, and on.
+    """Byte-pair encoding: frequent pairs of tokens become tokens of their own, numbered from 257 on.
 
     Args:
-        merges: pairs of tokens in the order in which they were learnt; None takes 1,000 that :func:`learn_merges`
-            learnt from the bundled text.
+        merges: pairs of tokens in the order in which they were learned; None means 1,000 pairs that
+            :func:`learn_merges` learned from the bundled text.
 
     Source: Sennrich, Haddow and Birch (2016), arXiv:1508.07909.
     """
 
     def __init__(self, merges: Sequence[tuple[int, int]] | None = None) -> None:
         super().__init__()
-        self._tokens: dict[tuple[int, int], int] = {}  # pair -> the token that it makes
+        self._tokens: dict[tuple[int, int], int] = {}  # pair -> the merged token
         for left, right in _bundled_merges() if merges is None else merges:
             self._tokens[left, right] = len(self.vocabulary)
             self.vocabulary.append(self.vocabulary[left] + self.vocabulary[right])
@@ -89,15 +89,16 @@ class BpeTokenizer(Tokenizer):
         return tokens
 
 
-#: Tokens never reach over the border of two pieces: a word, or other marks, each with the blank before it; or blanks.
+#: Text is split into these pieces before merging, so that no token spans two of them: a word or punctuation, each with
+#: the blank before it, or whitespace.
 PIECES = re.compile(r" ?\w+| ?[^\w\s]+|\s+")
 
 
 def learn_merges(text: str, merges: int) -> list[tuple[int, int]]:
-    """The pairs that :class:`BpeTokenizer` merges: again and again the most frequent one, the smaller of equal ones."""
+    """The pairs that :class:`BpeTokenizer` merges: repeatedly the most frequent pair, or the smaller one of a tie."""
     pieces = [(list(piece.encode()), count) for piece, count in Counter(PIECES.findall(text)).items()]
-    learnt: list[tuple[int, int]] = []
-    while len(learnt) < merges:
+    learned: list[tuple[int, int]] = []
+    while len(learned) < merges:
         pairs: Counter[tuple[int, int]] = Counter()
         for tokens, count in pieces:
             for pair in pairwise(tokens):
@@ -105,13 +106,13 @@ def learn_merges(text: str, merges: int) -> list[tuple[int, int]]:
         if not pairs:
             break
         best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-        pieces = [(_merged(tokens, best, 257 + len(learnt)), count) for tokens, count in pieces]
-        learnt.append(best)
-    return learnt
+        pieces = [(_merged(tokens, best, 257 + len(learned)), count) for tokens, count in pieces]
+        learned.append(best)
+    return learned
 
 
 def _merged(tokens: list[int], pair: tuple[int, int], token: int) -> list[int]:
-    """``tokens`` with ``token`` for every ``pair``, from the left."""
+    """``tokens`` with every ``pair`` replaced by ``token``, from left to right."""
     merged: list[int] = []
     for new in tokens:
         if merged and (merged[-1], new) == pair:
@@ -131,13 +132,13 @@ def _bundled_merges() -> tuple[tuple[int, int], ...]:
 def batches(
     text: str | Sequence[int] | None = None, batch: int = 8, context: int = 64, seed: int = 0
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Pieces of a text drawn at random places, without end.
+    """An endless iterator of batches, drawn from random places of a text.
 
     Args:
-        text: None takes the bundled text; a string is taken as its bytes, a sequence of numbers as tokens.
-        batch: pieces in one batch, B; at least 1.
-        context: tokens in one piece, T; at least 1 and fewer than the text has.
-        seed: of the places; the same seed gives the same batches.
+        text: a string, read as bytes; or a sequence of tokens. None means the bundled text.
+        batch: sequences in a batch, B; at least 1.
+        context: tokens in a sequence, T; at least 1 and less than the length of the text.
+        seed: seed of the random places; the same seed gives the same batches.
 
     Returns:
         An iterator of ``(inputs, targets)``, both int64 of shape [B, T]; a target is the token after its input.

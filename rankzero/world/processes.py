@@ -1,7 +1,7 @@
-"""Kinship of processes: who dies with whom, who inherits orphans, how to leave nobody behind.
+"""Process lifetimes: dying with the parent, adopting orphans, and killing every descendant.
 
-Linux can do all three. Elsewhere a rank's own process group is ended, and a process that a rank started in a session of
-its own may outlive the run.
+Linux supports all three. Elsewhere only the ranks' process groups are killed, so a process that a rank started in a
+session of its own may outlive the run.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ PARENT_DEATH_SIGNAL, CHILD_SUBREAPER = 1, 36  # PR_SET_PDEATHSIG, PR_SET_CHILD_S
 
 
 def die_with_parent() -> None:
-    """The system kills this process when its parent ends, however it ends."""
+    """Have the system kill this process when its parent ends, however it ends."""
     _process_control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Descendants whose parent dies become children of this process."""
+    """Make descendants whose parent dies children of this process."""
     _process_control(CHILD_SUBREAPER, 1)
 
 
@@ -33,7 +33,10 @@ def _process_control(option: int, value: int) -> None:
 
 
 def end_descendants(groups: Iterable[int], living: Iterable[int]) -> None:
-    """Kill these process groups and these children, then every other child of this process, until none is left."""
+    """Kill these process groups and these children, then every other child of this process, until none is left.
+
+    The other children are orphans that the process has adopted.
+    """
     living = list(living)
     for kill, numbers in ((os.killpg, groups), (os.kill, living)):
         for number in numbers:
@@ -42,18 +45,18 @@ def end_descendants(groups: Iterable[int], living: Iterable[int]) -> None:
     for child in living:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(child, 0)
-    with contextlib.suppress(ChildProcessError):  # raised when there is no child any more
+    with contextlib.suppress(ChildProcessError):  # raised when there is no child left
         while True:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue
             for child in children():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
-            os.waitpid(-1, 0)  # its own children are ours now: look again
+            os.waitpid(-1, 0)  # the dead child's own children are ours now, so look again
 
 
 def children() -> list[int]:
-    """Process numbers of this process's children, where the system tells (Linux)."""
+    """Process ids of this process's children; empty on systems without ``/proc``."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

@@ -1,12 +1,15 @@
-"""How every operation of a rank is seen: the process group itself is ours.
+"""Recording every operation of a rank, by replacing PyTorch's process group with our own.
 
 All of PyTorch's communication, from ``dist.all_reduce`` to the C++ of DistributedDataParallel, FSDP and DTensor, goes
-through the methods of a ``ProcessGroup``. So our own class takes that name before the first group is made, and every
-group of the program, subgroups and device meshes too, is a :class:`RecordingGroup`. It notes the call and hands it to a
-plain group over the same backend; the :class:`Handle` it returns notes the end of the ``wait``. What the reader called
-(``isend``, ``all_gather_into_tensor``) and on which line is read off the stack (:mod:`rankzero.calls`). An object
-collective is several calls to the group; those six functions are wrapped and their pickles counted, so that each is one
-event with the bytes of its pickles. Making a group is no event, but a rank may wait there, so that is seen too.
+through the methods of a ``ProcessGroup``. So we replace that class before the first group is created, and every group
+of the program, including subgroups and device meshes, is a :class:`RecordingGroup`. It records the call and forwards it
+to a plain group with the same backend; the :class:`Handle` it returns records the end of the ``wait``. The stack tells
+which function the reader called (``isend``, ``all_gather_into_tensor``) and on which line
+(:mod:`rankzero.world.call_log`).
+
+An object collective makes several calls to the group. Those six functions are wrapped and their pickles counted, so
+that each of them is one event with the bytes of its pickles. Creating a group is not an event, but a rank may wait for
+others there, so the wait is recorded.
 """
 
 from __future__ import annotations
@@ -20,12 +23,12 @@ from typing import Any
 import torch.distributed as dist
 from torch.distributed import distributed_c10d as c10d
 
-from rankzero import calls, places
-from rankzero.calls import Call, Log
+from rankzero.world import call_log, source_locations
+from rankzero.world.call_log import Call, CallLog
 
-Plain = c10d.ProcessGroup  # the library's own class, before ours takes its name
+PlainGroup = c10d.ProcessGroup  # PyTorch's own class, before ours replaces it
 
-# Methods of a group that are given tensors to fill and tensors to hand in, and the operation each one is.
+# Methods of a group that take output and input tensors, with the operation that each one performs.
 EXCHANGES = {
     "allgather": "all_gather",
     "_allgather_base": "all_gather",
@@ -44,15 +47,16 @@ EXCHANGES = {
     "gather": "gather",
     "scatter": "scatter",
 }
-# Methods that work in place, and methods without tensors.
+# Methods that work in place.
 IN_PLACE = {
     "allreduce": "all_reduce",
     "allreduce_coalesced": "all_reduce",
     "broadcast": "broadcast",
     "reduce": "reduce",
 }
-EMPTY = {"barrier": "barrier", "monitored_barrier": "barrier"}
-OBJECTS = (
+# Methods without tensors.
+WITHOUT_TENSORS = {"barrier": "barrier", "monitored_barrier": "barrier"}
+OBJECT_COLLECTIVES = (
     "all_gather_object",
     "gather_object",
     "broadcast_object_list",
@@ -62,24 +66,24 @@ OBJECTS = (
 )
 FROM_ROOT, TO_ROOT = {"broadcast", "scatter"}, {"reduce", "gather"}
 
-_log: Log  # this process's
+_log: CallLog  # the log of this process; install sets it
 
 
-def install(log: Log) -> None:
-    """From here on every group of this process is a recording one, and ``log`` keeps its calls."""
+def install(log: CallLog) -> None:
+    """From now on, record the calls of every new group of this process in ``log``."""
     global _log
     _log = log
     c10d.ProcessGroup = RecordingGroup  # type: ignore[misc]
     _count_pickles()
-    for name in OBJECTS:
-        whole = _as_one(name, getattr(c10d, name))
-        setattr(c10d, name, whole)
-        setattr(dist, name, whole)
-    c10d.new_group = dist.new_group = _as_meeting(c10d.new_group)
+    for name in OBJECT_COLLECTIVES:
+        recorded = _as_one_event(name, getattr(c10d, name))
+        setattr(c10d, name, recorded)
+        setattr(dist, name, recorded)
+    c10d.new_group = dist.new_group = _recording_new_group(c10d.new_group)
 
 
 class Handle(dist.Work):
-    """The library's handle of an operation, whose ``wait`` is seen."""
+    """PyTorch's handle of an operation, with a ``wait`` that is recorded."""
 
     def __init__(self, inner: dist.Work, calls: list[Call], group: RecordingGroup) -> None:
         super().__init__()
@@ -98,7 +102,7 @@ class Handle(dist.Work):
         return done
 
     def get_future(self) -> Any:
-        """What DDP's reducer asks for; it waits for it in C++, where only the stack can tell."""
+        """The operation's future. DDP's reducer waits for it in C++, which only the rank's stack can show."""
         future = self._inner.get_future()
         _log.show(self._calls[-1], "?")
         future.add_done_callback(lambda _: self._close())
@@ -108,30 +112,30 @@ class Handle(dist.Work):
         for call in self._calls:
             _log.hide(call)
             call.end = call.end or time.monotonic()
-            if call.operation == "recv" and not call.peers:  # from any: now it is known from whom
+            if call.operation == "recv" and not call.peers:  # a receive from any rank: now the source is known
                 call.peers = (self._group.members[self._inner._source_rank()],)
 
 
-def _handed_on(name: str) -> Callable[..., Any]:
+def _forwarded(name: str) -> Callable[..., Any]:
     return lambda self, *args, **kwargs: getattr(self._inner, name)(*args, **kwargs)
 
 
 for _name in ("is_success", "exception", "source_rank", "_source_rank", "result", "synchronize", "get_future_result"):
     if hasattr(dist.Work, _name):
-        setattr(Handle, _name, _handed_on(_name))
+        setattr(Handle, _name, _forwarded(_name))
 
 
-class RecordingGroup(Plain):
-    """A process group that notes every call and lets a plain group over the same backend do the work."""
+class RecordingGroup(PlainGroup):
+    """A process group that records every call and lets a plain group with the same backend do the work."""
 
     def __init__(self, store: dist.Store, rank: int, size: int) -> None:
-        super().__init__(rank, size)  # type: ignore[call-arg]  # the form that Python classes may use
-        self.plain = Plain(store, rank, size)
+        super().__init__(rank, size)  # type: ignore[call-arg]  # the constructor for subclasses written in Python
+        self.plain = PlainGroup(store, rank, size)
         self.batch: list[Call] | None = None  # the calls since _start_coalescing
 
     @functools.cached_property
     def members(self) -> tuple[int, ...]:
-        """Global ranks of the group, in the order of the group's own numbers."""
+        """Global ranks of the group, in the order of their ranks in the group."""
         return tuple(dist.get_process_group_ranks(self))
 
     def get_group_store(self) -> dist.Store:
@@ -163,7 +167,7 @@ class RecordingGroup(Plain):
         return self._carry_out("recv", "recv", (tensors, src, tag), peers=peers, received=size, tag=tag)
 
     def _member(self, peer: int) -> int:
-        """The global rank of a peer; the library's own words for one that is not there are about sockets."""
+        """The global rank of a peer; checked here because PyTorch's error for a missing peer talks about sockets."""
         if not 0 <= peer < self.size():
             raise ValueError(f"there is no rank {peer} in a group of {self.size()}")
         return self.members[peer]
@@ -184,11 +188,11 @@ class RecordingGroup(Plain):
         root: int | None = None,
         tag: int = 0,
     ) -> Any:
-        """Note the call, let the plain group do it, and hand back a handle that notes its end."""
-        caller = calls.caller(sys._getframe(1), c10d.__file__)
+        """Record the call, let the plain group execute it, and return a handle that records its end."""
+        caller = call_log.caller(sys._getframe(1), c10d.__file__)
         label = self._label(caller.name or operation, operation, peers, root, tag)
         call = Call(operation, label, peers, sent, received, root, caller.where, time.monotonic())
-        if not caller.housekeeping:
+        if not caller.internal:
             _log.add(call)
         with _log.waiting(call):
             work = getattr(self.plain, method)(*args, **(options or {}))
@@ -201,7 +205,7 @@ class RecordingGroup(Plain):
         return Handle(work, [call], self)
 
     def _label(self, name: str, operation: str, peers: tuple[int, ...], root: int | None, tag: int) -> str:
-        """The call as the reader would write it: ``send(dst=1)``, ``broadcast(src=0)``, ``barrier(group=[0, 2])``."""
+        """The call as a program would write it: ``send(dst=1)``, ``broadcast(src=0)``, ``barrier(group=[0, 2])``."""
         arguments = []
         if operation in ("send", "recv") and peers:
             arguments.append(f"{'dst' if operation == 'send' else 'src'}={peers[0]}")
@@ -214,7 +218,7 @@ class RecordingGroup(Plain):
         return f"{name}({', '.join(arguments)})"
 
     def _root(self, operation: str, args: tuple[Any, ...], options: dict[str, Any]) -> int | None:
-        """Global rank of the root, for the operations that have one: in the options, or given by itself."""
+        """Global rank of the root, from an options object or an argument; None for operations without a root."""
         if operation not in FROM_ROOT | TO_ROOT:
             return None
         for value in (*args, *options.values()):
@@ -245,13 +249,13 @@ def _in_place(method: str, operation: str) -> Callable[..., Any]:
     return call
 
 
-def _empty(method: str, operation: str) -> Callable[..., Any]:
+def _without_tensors(method: str, operation: str) -> Callable[..., Any]:
     return lambda self, *args, **options: self._carry_out(method, operation, args, options, peers=self.members)
 
 
-for _table, _make in ((EXCHANGES, _exchange), (IN_PLACE, _in_place), (EMPTY, _empty)):
+for _table, _make in ((EXCHANGES, _exchange), (IN_PLACE, _in_place), (WITHOUT_TENSORS, _without_tensors)):
     for _name, _operation in _table.items():
-        if hasattr(Plain, _name):  # the names differ between versions of the library
+        if hasattr(PlainGroup, _name):  # the names differ between versions of PyTorch
             setattr(RecordingGroup, _name, _make(_name, _operation))
 
 
@@ -261,30 +265,30 @@ def _bytes(tensors: Any) -> int:
     return tensors.numel() * tensors.element_size()
 
 
-def _as_one(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _as_one_event(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """An object collective, recorded as one event."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        where = places.of_frame(sys._getframe(1))
-        whole = Call(name, name, (), 0, 0, None, str(where) if where else "", time.monotonic())
-        _log.whole = whole
+        where = source_locations.of_frame(sys._getframe(1))
+        recorded = Call(name, name, (), 0, 0, None, str(where) if where else "", time.monotonic())
+        _log.object_call = recorded
         try:
             return function(*args, **kwargs)
         finally:
-            _log.whole, whole.end = None, time.monotonic()
-            if whole.peers:  # a rank outside the group took no part
-                _log.add(whole)
+            _log.object_call, recorded.end = None, time.monotonic()
+            if recorded.peers:  # a rank outside the group took no part
+                _log.add(recorded)
 
     return call
 
 
-def _as_meeting(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``new_group``, in which a rank may wait for others: no event, since no data of the reader's moves."""
+def _recording_new_group(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``new_group``, in which a rank can be seen waiting; it is not an event, as it moves none of the reader's data."""
 
     @functools.wraps(function)
     def call(ranks: Any = None, *args: Any, **kwargs: Any) -> Any:
-        where = places.of_frame(sys._getframe(1))
+        where = source_locations.of_frame(sys._getframe(1))
         label = f"new_group({list(ranks) if isinstance(ranks, (list, tuple, range)) else ''})"
         meeting = Call("new_group", label, (), 0, 0, None, str(where) if where else "", time.monotonic())
         with _log.waiting(meeting):
@@ -294,18 +298,18 @@ def _as_meeting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _count_pickles() -> None:
-    """Let object collectives count the bytes of what they pickle and unpickle."""
+    """Make object collectives count the bytes that they pickle and unpickle."""
     to_tensor, to_object = c10d._object_to_tensor, c10d._tensor_to_object
 
     def object_to_tensor(*args: Any, **kwargs: Any) -> Any:
         tensor, size = to_tensor(*args, **kwargs)
-        if _log.whole is not None:
-            _log.whole.sent += int(size)
+        if _log.object_call is not None:
+            _log.object_call.sent += int(size)
         return tensor, size
 
     def tensor_to_object(tensor: Any, size: Any, *args: Any, **kwargs: Any) -> Any:
-        if _log.whole is not None:
-            _log.whole.received += int(size)
+        if _log.object_call is not None:
+            _log.object_call.received += int(size)
         return to_object(tensor, size, *args, **kwargs)
 
     c10d._object_to_tensor, c10d._tensor_to_object = object_to_tensor, tensor_to_object  # type: ignore[assignment]

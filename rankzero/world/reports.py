@@ -1,4 +1,4 @@
-"""What became of each rank, in words: the sentence of a :class:`WorldError`."""
+"""What happened to each rank, in words: the message of a :class:`WorldError`."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
-from rankzero import places
-from rankzero.warden import Found
+from rankzero.world import source_locations
+from rankzero.world.job import Ending, RankOutcome, RankReport
 
-LAST_LINES = 10  # of a rank's output, shown under its world's error in a notebook
+LAST_LINES = 10  # lines of each rank's output that a notebook shows below the error
+
+#: What a rank was doing when its world ended; a ``missing`` rank was never started.
+State = Literal["finished", "raised", "waiting", "running", "died", "missing"]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one rank did when its world ended.
+    """What one rank was doing when its world ended.
 
     Attributes:
-        rank: its number.
-        state: ``finished``, ``raised``, ``waiting``, ``running``, ``died`` or ``missing``.
-        what: the same in words: ``waits in send(dst=1) at line 4``.
-        traceback: the rank's own lines that an exception went through, and the exception; empty in the other states.
+        rank: its rank.
+        state: what it was doing, in one word.
+        what: the same in a phrase: ``waits in send(dst=1) at line 4``.
+        traceback: the lines of the reader's code that an exception went through, and the exception; empty unless the
+            rank raised one.
     """
 
     rank: int
-    state: str
+    state: State
     what: str
     traceback: str = ""
 
@@ -35,8 +39,8 @@ class Report:
 class WorldError(RuntimeError):
     """A world that did not finish.
 
-    ``str(error)`` says what each rank was doing, ``error.reports`` holds it by rank, ``error.lines`` what each rank had
-    printed by then.
+    ``str(error)`` says what each rank was doing; ``error.reports`` has the same by rank, and ``error.lines`` what each
+    rank had printed by then.
     """
 
     def __init__(self, sentence: str, reports: Sequence[Report] = (), lines: Sequence[tuple[str, ...]] = ()) -> None:
@@ -47,7 +51,7 @@ class WorldError(RuntimeError):
         return self.sentence
 
     def _render_traceback_(self) -> list[str]:
-        """In a notebook: the sentence, and the last lines that were printed; our own frames help nobody."""
+        """What a notebook shows: the message and the last printed lines, without the frames of this package."""
         rows = [f"{type(self).__name__}: {self}"]
         for rank, lines in enumerate(self.lines):
             rows += [f"\nRank {rank} had printed:", *lines[-LAST_LINES:]] if lines else []
@@ -55,20 +59,20 @@ class WorldError(RuntimeError):
 
 
 def interrupted(ranks: int) -> KeyboardInterrupt:
-    """The exception for a run of ``ranks`` processes that was stopped by hand, when all of them have been ended.
+    """The exception for a run of ``ranks`` processes that was interrupted, after all of them have been killed.
 
-    Nobody's code is at fault, so a notebook, and an interpreter that it ends, show its sentence without any frames. It
-    is no class of its own: by a plain ``KeyboardInterrupt`` alone the shell learns that the script was interrupted.
+    No code is at fault, so a notebook or a script that it ends shows only the message, without a traceback. It is a
+    plain ``KeyboardInterrupt`` because only then does the shell learn that the script was interrupted.
     """
-    error = KeyboardInterrupt(f"interrupted: the world's {ranks} rank{'s have' if ranks > 1 else ' has'} been ended")
+    error = KeyboardInterrupt(f"interrupted: the world's {ranks} rank{'s have' if ranks > 1 else ' has'} been stopped")
     error._render_traceback_ = lambda: [str(error)]  # type: ignore[attr-defined]
-    if not isinstance(sys.excepthook, _Hook):
-        sys.excepthook = _Hook(sys.excepthook)
+    if not isinstance(sys.excepthook, _InterruptHook):
+        sys.excepthook = _InterruptHook(sys.excepthook)
     return error
 
 
-class _Hook:
-    """What the interpreter does with an exception that nobody caught: an interrupt is a line, all others as before."""
+class _InterruptHook:
+    """An exception hook that prints our interrupts as one line and leaves other exceptions to the hook before it."""
 
     def __init__(self, before: Callable[..., Any]) -> None:
         self.before = before
@@ -80,15 +84,24 @@ class _Hook:
             self.before(kind, error, trace)
 
 
-def explain(why: str, found: list[Found], timeout: float, lines: Sequence[tuple[str, ...]] = ()) -> WorldError:
-    """The error for a run that was ``failed``, ``late`` or ``unborn``, from what the warden found of each rank."""
-    first = _first(found) if why == "failed" else None
+def explain(
+    ending: Ending, found: list[RankOutcome], timeout: float, lines: Sequence[tuple[str, ...]] = ()
+) -> WorldError:
+    """The error for a run that did not finish.
+
+    Args:
+        ending: how it ended.
+        found: the outcome of each rank.
+        timeout: the run's time limit, seconds.
+        lines: what each rank printed.
+    """
+    first = _first_to_fail(found) if ending == "failed" else None
     reports = tuple(_report(rank, one, rank == first) for rank, one in enumerate(found))
     if first is not None:
         sentence = _sentence([reports[first], *(report for report in reports if report.rank != first)])
         traceback = reports[first].traceback
         return WorldError(f"{sentence}\n\nRank {first}: {traceback}" if traceback else sentence, reports, lines)
-    if why == "unborn":
+    if ending == "not joined":
         here = [report for report in reports if report.state != "missing"]
         absent = [report for report in reports if report.state == "missing"]
         joined = f"{len(here)} of {len(reports)} ranks joined, {_sentence(absent)}; " if absent else ""
@@ -103,48 +116,49 @@ def _sentence(reports: Iterable[Report]) -> str:
     return "; ".join(f"rank {report.rank} {report.what}" for report in reports)
 
 
-def _report(rank: int, found: Found, first: bool) -> Report:
-    """One rank in words; the ``first`` to fail is not excused by a lost connection."""
+def _report(rank: int, found: RankOutcome, first: bool) -> Report:
+    """One rank in words; a lost connection excuses every rank but the ``first`` to fail."""
     if found.absent:
         return Report(rank, "missing", "is missing")
     if found.report is not None:
         return _reported(rank, found.report, first)
-    place = places.of_dump(found.stack)
+    place = source_locations.of_dump(found.stack)
     if found.status is not None:
         return Report(rank, "died", f"died: {_cause(found.status)}{_at(place)}")
-    in_backward = found.waiting.startswith("?") and places.rests_in_library(found.stack)
+    in_backward = found.waiting.startswith("?") and source_locations.is_in_torch(found.stack)
     if found.waiting.startswith("!") or in_backward:
         return Report(rank, "waiting", f"waits in {_short(found.waiting[1:])}")
     return Report(rank, "running", f"is computing{_at(place)}")
 
 
-def _reported(rank: int, report: dict[str, Any], first: bool) -> Report:
-    if report["state"] == "finished":
+def _reported(rank: int, report: RankReport, first: bool) -> Report:
+    if report.state == "finished":
         return Report(rank, "finished", "has finished")
-    if report["lost"] and not first:
-        return Report(rank, "waiting", f"waits in {_short(report['lost'])}")
-    lines = [places.Place(*place) for place in report["places"]]
-    message = report["error"].strip()
+    if report.lost and not first:
+        return Report(rank, "waiting", f"waits in {_short(report.lost)}")
+    lines = [source_locations.Location(*place) for place in report.places]
+    message = report.error.strip()
     what = f"raised {message.splitlines()[0]}{_at(lines[-1] if lines else None)}"
-    return Report(rank, "raised", what, places.as_traceback(lines, message))
+    return Report(rank, "raised", what, source_locations.as_traceback(lines, message))
 
 
-def _first(found: list[Found]) -> int:
-    """The rank whose failure came first and was nobody else's: a death, else the earliest exception of its own.
+def _first_to_fail(found: list[RankOutcome]) -> int:
+    """The rank that caused the failure: one that died, else the one with the earliest exception of its own.
 
-    Of ranks that failed alike it is the lowest, whichever was faster.
+    An exception from a lost connection counts only if there is no other. If several ranks raised the same exception,
+    it is the lowest rank, whichever was faster.
     """
     for rank, one in enumerate(found):
         if one.report is None and one.status is not None:
             return rank
-    raised = {rank: one.report for rank, one in enumerate(found) if one.report and one.report["state"] == "raised"}
-    own = {rank: report for rank, report in raised.items() if not report["lost"]} or raised
-    earliest = min(own.values(), key=lambda report: report["time"])
-    return min(rank for rank, report in own.items() if report["error"] == earliest["error"])
+    raised = {rank: one.report for rank, one in enumerate(found) if one.report and one.report.state == "raised"}
+    own = {rank: report for rank, report in raised.items() if not report.lost} or raised
+    earliest = min(own.values(), key=lambda report: report.time)
+    return min(rank for rank, report in own.items() if report.error == earliest.error)
 
 
 def _cause(status: int) -> str:
-    """How a process ended, in words; the numbers are those of :class:`rankzero.warden.Found`."""
+    """How a process died, in words, from the ``status`` of a :class:`rankzero.world.job.RankOutcome`."""
     if status >= 256:
         return f"it left with exit status {status - 256} before its function returned"
     names = {
@@ -159,10 +173,10 @@ def _cause(status: int) -> str:
     return f"{names.get(number, 'signal')} ({number.name})"
 
 
-def _at(place: places.Place | None) -> str:
+def _at(place: source_locations.Location | None) -> str:
     return f" at {_short(str(place))}" if place else ""
 
 
 def _short(text: str) -> str:
-    """In a sentence a line of the cell is a line: the reader looks at the cell."""
+    """``text`` without the word "cell": its reader is looking at the cell, so ``line 4`` is enough."""
     return text.replace(" at cell line ", " at line ").removeprefix("cell ")

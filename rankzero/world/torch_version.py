@@ -1,8 +1,8 @@
-"""The oldest torch that the course runs on, and one sentence for whoever has an older one.
+"""The oldest torch that the course runs on, and a clear error for older versions.
 
-Gloo, which carries the worlds on a machine without GPUs, reduces and scatters and takes averages since torch 2.8
-(pull requests 149781 and 149869 of pytorch/pytorch). There it still drops the average of ``reduce_scatter_tensor``, so
-that ``fully_shard`` sums gradients (issue 162338); the sources of 2.10 hand the operation on.
+Worlds use Gloo on machines without GPUs. It supports reduce-scatter and averages since torch 2.8 (pull requests 149781
+and 149869 of pytorch/pytorch). But there ``reduce_scatter_tensor`` still ignores a request for the average, so that
+``fully_shard`` sums gradients (issue 162338); from 2.10 on it passes the request on.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from importlib import metadata
 
-#: The same bound stands in ``pyproject.toml``.
+#: ``pyproject.toml`` has the same bound.
 OLDEST = "2.10"
 
 
 def require() -> None:
-    """Refuse a torch that is too old, without importing it.
+    """Raise an error if the installed torch is too old, without importing it.
 
     Raises:
         RuntimeError: the installed torch is older than ``OLDEST``; the message names both and says what to do.
@@ -29,5 +29,5 @@ def require() -> None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Major and minor number: ``"2.13.0+cpu"`` is (2, 13)."""
+    """Major and minor version: ``"2.13.0+cpu"`` is (2, 13)."""
     return tuple(map(int, re.findall(r"\d+", version)[:2]))

@@ -15,13 +15,12 @@ from pathlib import Path
 import pytest
 
 from rankzero import explore as ex
-from rankzero import vega
-from rankzero.explore import Choice, Range, Vector
+from rankzero.explore import Choice, Range, Vector, vega
 from tools import browser as chrome
 from tools.common import VENDOR
 from tools.serve import server
 
-STATIC = Path(__file__).parents[2] / "book" / "_static"
+STATIC = Path(__file__).parents[3] / "book" / "_static"
 
 needs_vendor = pytest.mark.skipif(
     not all((VENDOR / name).is_dir() for name in ("pyodide", "vega", "vega-lite", "vega-embed")),
@@ -112,7 +111,7 @@ def test_an_argument_without_default_needs_a_control(sizes):
 
 def test_a_plain_script_gets_a_sentence(sizes, capsys):
     ex.explore(sizes, title="Sizes", alt="They grow.", **CONTROLS)
-    assert capsys.readouterr().out == "Sizes: an explorer; it moves in a notebook and in the book. They grow.\n"
+    assert capsys.readouterr().out == "Sizes: an explorer, interactive in a notebook and in the book. They grow.\n"
 
 
 @pytest.mark.parametrize(
@@ -297,7 +296,7 @@ def test_the_figure_carries_its_definition_and_sleeps(sizes):
 
 def test_a_function_of_a_cell_cannot_move_in_the_page(sizes, monkeypatch):
     monkeypatch.setattr(sizes, "__module__", "__main__")
-    with pytest.raises(ValueError, match="fn must stand in a module"):
+    with pytest.raises(ValueError, match="fn must be defined in a module"):
         ex.figure(sizes, "t", "a", CONTROLS)
 
 
@@ -336,7 +335,8 @@ def visit(browser, sizes, tmp_path):
             vendor.mkdir()
             for part in VENDOR.iterdir():
                 (vendor / part.name).symlink_to(part) if part.is_dir() else None
-            (vendor / "python.json").write_text(json.dumps({"toys.explorer": TOY, "toys.helper": HELPER}))
+            (vendor / "python.json").write_text(json.dumps({"toys/explorer.py": TOY, "toys/helper.py": HELPER}))
+            (vendor / "start.json").write_text(json.dumps({"bytes": 1, "version": "a version"}))
         write_page(tmp_path, ex.figure(sizes, "Sizes", "They grow.", CONTROLS), vendor)
         address = tmp_path.as_uri()
         if served:

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from rankzero import explore as ex
+from rankzero.explore import display as ex
 from tools.build_book import notebooks
 
 PREFIXES = dict(zip("PTGMk mµn", ("1e15", "1e12", "1e9", "1e6", "1e3", "1", "1e-3", "1e-6", "1e-9"), strict=True))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rankzero import hardware as hw
-from rankzero.units import GB, PFLOP, TB, TFLOP, Gbit
+from rankzero.facts import hardware as hw
+from rankzero.facts.units import GB, PFLOP, TB, TFLOP, Gbit
 
 
 def named(record):

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from rankzero import models
-from rankzero.models import MODELS, Model
+from rankzero.facts import models
+from rankzero.facts.models import MODELS, Model
 
 #: Exact totals as counted on the released weights (or the released configuration on the meta device).
 PUBLISHED = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rankzero import models
-from rankzero.published import BESIROGLU, CHINCHILLA, FITS, GOPHER, GPT3, HOFFMANN, LLAMA3_405B, TRAININGS
+from rankzero.facts import models
+from rankzero.facts.scaling_laws import BESIROGLU, CHINCHILLA, FITS, GOPHER, GPT3, HOFFMANN, LLAMA3_405B, TRAININGS
 
 #: Billions of parameters and of tokens, and tokens per parameter, worked out by hand.
 PRINTED = {

@@ -7,9 +7,9 @@ import stat
 
 import pytest
 
-from rankzero import topologies
-from rankzero.hardware import DGX_A100, DGX_H100, NVLINK2
-from rankzero.topologies import SAMPLES, this_machine
+from rankzero.facts import topologies
+from rankzero.facts.hardware import DGX_A100, DGX_H100, NVLINK2
+from rankzero.facts.topologies import SAMPLES, this_machine
 from solutions.ch04.topology import parse_topology
 
 
@@ -26,6 +26,19 @@ def test_a_sample_can_be_read_and_says_that_it_is_one(name):
     assert sample.source
     assert set(topology.cpus) == set(gpus(name))
     assert "Legend:" in sample.text
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_matrix_stands_in_its_columns(name):
+    """Kills tabs, which a page lays out as it likes: entries begin where the column's head begins, none is lost."""
+    text = topologies.aligned(SAMPLES[name].text)
+    assert "\t" not in text
+    assert text.split() == SAMPLES[name].text.split()
+    header, *rows = text.splitlines()[: 1 + len(gpus(name))]
+    start = header.index("GPU0")
+    assert {row[start - 1] for row in rows} == {" "}
+    if name == "cube-mesh":  # the one that the chapter prints
+        assert max(map(len, text.splitlines())) <= 88
 
 
 def test_the_samples_that_the_chapter_asks_for():
@@ -92,6 +105,6 @@ def test_the_command_is_asked_for_its_matrix(tmp_path, monkeypatch):
 def test_a_command_that_fails_or_hangs_is_no_answer(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", command(tmp_path, "echo no driver; exit 9"))
     assert this_machine() is None
-    monkeypatch.setattr(topologies, "PATIENCE", 0.2)
+    monkeypatch.setattr(topologies, "TIME_LIMIT", 0.2)
     monkeypatch.setenv("PATH", command(tmp_path, "exec sleep 20"))
     assert this_machine() is None

@@ -15,9 +15,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
-from rankzero import diagrams
-from rankzero.machines import CODES
-from rankzero.picture import INK, Picture
+from rankzero.figures import diagrams
+from rankzero.figures.machines import CODES
+from rankzero.figures.picture import INK, Picture
 
 #: The hybrid cube mesh of a machine with eight V100: the upper triangle of its matrix.
 CUBE = (

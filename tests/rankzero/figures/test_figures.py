@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.text import Text
 
 from rankzero import figures
 from rankzero.events import Event, Ledger
@@ -82,6 +83,15 @@ def test_a_picture_takes_the_pages_colour_and_leaves_the_page_alone(draw):
     assert "<style" not in html
     assert "<image" not in html
     assert "max-width:100%" in html
+
+
+@every_picture
+def test_no_text_is_smaller_than_ten_pixels(draw):
+    """Kills a picture that shrinks on a phone until nobody can read it."""
+    picture = draw()
+    width, least = (float(re.search(rf"\b(?<!-){name}:(\d+)px", picture.html())[1]) for name in ("width", "min-width"))
+    sizes = [text.get_fontsize() for text in picture.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    assert min(sizes, default=9) * 4 / 3 * least / width >= 9.98
 
 
 @every_picture

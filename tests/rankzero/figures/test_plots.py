@@ -15,10 +15,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.transforms import Bbox
 
-from rankzero import plots
-from rankzero.labels import Box
-from rankzero.marks import COLOURS
-from rankzero.picture import INK, Picture
+from rankzero.charts.marks import COLOURS
+from rankzero.figures import plots
+from rankzero.figures.label_placement import Box
+from rankzero.figures.picture import INK, Picture
 
 SIZES = [2**power for power in range(3, 25)]
 B = 1e9
@@ -279,6 +279,6 @@ def test_boxes_share_their_overlap():
 
 
 def test_importing_plots_imports_neither_torch_nor_pyplot():
-    code = "import sys, rankzero.plots, rankzero.diagrams; print({'torch', 'matplotlib.pyplot'} & set(sys.modules))"
+    code = "import sys, rankzero.figures; print({'torch', 'matplotlib.pyplot'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

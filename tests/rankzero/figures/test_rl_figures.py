@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 from matplotlib.patches import Rectangle
 
-from rankzero import rl_figures
-from rankzero.picture import INK
+from rankzero import figures
+from rankzero.figures.picture import INK
 
 STATES = [(0.1 * t, 0.5, 0.02 * t, 0.4) for t in range(12)]
 
@@ -34,11 +34,11 @@ def clipped(ratio: float, advantage: float) -> float:
 
 
 PICTURES = {
-    "episode_traces": lambda: rl_figures.episode_traces(STATES),
-    "training": lambda: rl_figures.training(ROWS),
-    "advantages": lambda: rl_figures.advantages([0.1, -0.2], {0.0: [0.1, -0.2], 1.0: [-0.1, -0.2]}),
-    "clipped_objective": lambda: rl_figures.clipped_objective(clipped),
-    "spread_of_gradients": lambda: rl_figures.spread_of_gradients((0.5, 0.3, 0.2), (0, 1, 5), (0, 1.3)),
+    "episode_traces": lambda: figures.rl.episode_traces(STATES),
+    "training": lambda: figures.rl.training(ROWS),
+    "advantages": lambda: figures.rl.advantages([0.1, -0.2], {0.0: [0.1, -0.2], 1.0: [-0.1, -0.2]}),
+    "clipped_objective": lambda: figures.rl.clipped_objective(clipped),
+    "spread_of_gradients": lambda: figures.rl.spread_of_gradients((0.5, 0.3, 0.2), (0, 1, 5), (0, 1.3)),
 }
 
 
@@ -71,9 +71,9 @@ def test_a_training_from_rows_or_mappings():
     assert "from 22 to 40" in picture.alt
     assert math.isnan(lines(picture.axes[0])[0][0])
     assert len(lines(picture.axes[3])) == 2
-    mapped = rl_figures.training([vars(row) for row in ROWS])
+    mapped = figures.rl.training([vars(row) for row in ROWS])
     assert mapped.alt == picture.alt
-    assert "without a finished episode" in rl_figures.training(ROWS[:1]).alt
+    assert "without a finished episode" in figures.rl.training(ROWS[:1]).alt
 
 
 def test_errors_are_bars_and_advantages_are_lines():
@@ -110,11 +110,11 @@ def test_a_training_is_drawn_while_it_goes_on(monkeypatch):
         return Handle()
 
     monkeypatch.setattr("IPython.display.display", display)
-    live = rl_figures.LiveTraining(every=3)
-    names = ["steps", *(name for _, panel in rl_figures.PANELS for name in panel)]
+    live = figures.rl.LiveTraining(every=3)
+    names = ["steps", *(name for _, panel in figures.rl.PANELS for name in panel)]
     for place in range(7):
         live(dict.fromkeys(names, 20.0 + place))
     assert [kind for kind, _ in shown] == ["first", "again"]
     live.draw()
-    assert shown[-1] == ("again", rl_figures.training(live.rows).alt)
+    assert shown[-1] == ("again", figures.rl.training(live.rows).alt)
     assert "goes from 20 to 26" in shown[-1][1]

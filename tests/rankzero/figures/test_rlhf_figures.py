@@ -9,9 +9,9 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
-from rankzero import rlhf_figures
-from rankzero.marks import COLOURS
-from rankzero.rlhf_figures import ENDS, KINDS, batch_grid, data_flow, gradient_arrows, over_distance, token_values
+from rankzero import figures
+from rankzero.charts.marks import COLOURS
+from rankzero.figures.rlhf import ENDS, KINDS, batch_grid, data_flow, gradient_arrows, over_distance, token_values
 
 SHAPES = {
     "prompts": (64, 4),
@@ -57,7 +57,7 @@ def test_a_picture_is_the_same_twice_and_says_what_to_see(name):
 
 
 def test_every_picture_is_listed():
-    public = {name for name, value in vars(rlhf_figures).items() if hasattr(value, "__wrapped__")}
+    public = {name for name, value in vars(figures.rlhf).items() if hasattr(value, "__wrapped__")}
     assert public == set(DRAWN)
 
 

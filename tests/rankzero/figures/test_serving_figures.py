@@ -12,11 +12,11 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
-from rankzero import decoding_figures, memory_figures, serving_figures
-from rankzero.automata import compile_regex
-from rankzero.marks import COLOURS
-from rankzero.picture import INK, QUIET
-from rankzero.serving_figures import Piece, Step, pieces
+from rankzero import figures
+from rankzero.charts.marks import COLOURS
+from rankzero.figures.picture import INK, QUIET
+from rankzero.figures.serving import Piece, Step, pieces
+from rankzero.grammar.automata import compile_regex
 from rankzero.sim.batching import continuous, static
 
 
@@ -57,17 +57,17 @@ STEPS = [Step(8, 0, 0.004), Step(7, 57, 0.009), {"decode": 8, "prefill": 0, "sec
 CPU = [("schedule", 1.0, 1.002), ("post", 1.012, 1.013)]
 DEVICE = [("compute", 1.002, 1.012)]
 PICTURES = {
-    "request_gantt": lambda: serving_figures.request_gantt(EVENTS),
-    "slot_chart": lambda: serving_figures.slot_chart(RUNS),
-    "memory_map": lambda: serving_figures.memory_map(
+    "request_gantt": lambda: figures.serving.request_gantt(EVENTS),
+    "slot_chart": lambda: figures.serving.slot_chart(RUNS),
+    "memory_map": lambda: figures.serving.memory_map(
         {"contiguous": [Piece(32, "a", 5), Piece(32)], "paged": pieces({"a": [3]}, {"a": 5}, 4, 16)}, 16
     ),
-    "block_tables": lambda: serving_figures.block_tables({"now": TABLES, "then": {}}, 6, {"now": [(2, 4)]}),
-    "radix_tree": lambda: serving_figures.radix_tree({"before": NODES[:1], "after": TREE}),
-    "step_bars": lambda: serving_figures.step_bars({"whole": STEPS, "parts": STEPS[:1]}),
-    "two_rows": lambda: serving_figures.two_rows(CPU, DEVICE),
-    "automaton": lambda: serving_figures.automaton(compile_regex("-?(0|[1-9][0-9]*)"), 1, allowed=["0", "12", "\n"]),
-    "bars_p_q": lambda: serving_figures.bars_p_q((0.5, 0.3, 0.2, 0.0), (0.25,) * 4),
+    "block_tables": lambda: figures.serving.block_tables({"now": TABLES, "then": {}}, 6, {"now": [(2, 4)]}),
+    "radix_tree": lambda: figures.serving.radix_tree({"before": NODES[:1], "after": TREE}),
+    "step_bars": lambda: figures.serving.step_bars({"whole": STEPS, "parts": STEPS[:1]}),
+    "timelines": lambda: figures.serving.timelines({"": {"CPU": CPU, "device": DEVICE}}),
+    "automaton": lambda: figures.serving.automaton(compile_regex("-?(0|[1-9][0-9]*)"), 1, allowed=["0", "12", "\n"]),
+    "bars_p_q": lambda: figures.serving.bars_p_q((0.5, 0.3, 0.2, 0.0), (0.25,) * 4),
 }
 every_picture = pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
 
@@ -139,7 +139,7 @@ def test_axes_are_labelled(draw):
 
 def test_every_picture_is_listed():
     """Kills a picture that is drawn for the pages and in no test."""
-    drawn = {name for name in serving_figures.__all__ if name.islower()} - {"pieces", "timelines"}
+    drawn = {name for name in figures.serving.__all__ if name.islower()} - {"pieces"}
     assert drawn == set(PICTURES)
 
 
@@ -147,7 +147,7 @@ def test_every_picture_is_listed():
 
 
 def test_a_request_has_a_row_for_each_stage_and_a_bar_for_each_event():
-    picture = serving_figures.request_gantt(EVENTS, "a")
+    picture = figures.serving.request_gantt(EVENTS, "a")
     axes = picture.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["api", "queue", "runner", "detokenizer"]
     bars = boxes(axes)
@@ -160,27 +160,27 @@ def test_a_request_has_a_row_for_each_stage_and_a_bar_for_each_event():
 
 def test_tokens_are_marked_where_they_are_there_and_not_after_a_part_of_a_prompt():
     """Kills a mark for every run of the model: the first one here only read a part of the prompt."""
-    picture = serving_figures.request_gantt(EVENTS)
+    picture = figures.serving.request_gantt(EVENTS)
     (marks,) = picture.axes[0].lines
     assert list(marks.get_xdata()) == pytest.approx([16, 20])
     assert set(marks.get_ydata()) == {2}
     assert "2 tokens" in picture.alt
     bare = [event for event in EVENTS if event.name == "runner"]
-    assert len(serving_figures.request_gantt(bare).axes[0].lines[0].get_xdata()) == 3
+    assert len(figures.serving.request_gantt(bare).axes[0].lines[0].get_xdata()) == 3
 
 
 def test_the_sum_of_each_stage_stands_beside_its_row_and_the_longest_in_the_sentence():
-    picture = serving_figures.request_gantt(EVENTS)
+    picture = figures.serving.request_gantt(EVENTS)
     assert words(picture) == ["1 ms", "1 ms", "17 ms", "1.1 ms"]
     assert "the longest stage is runner, 85% of the time" in picture.alt
 
 
 def test_events_may_be_lines_of_json_and_of_another_request():
     lines = [vars(event) for event in EVENTS]
-    assert serving_figures.request_gantt(lines).html() == serving_figures.request_gantt(EVENTS).html()
-    other = serving_figures.request_gantt(EVENTS, "b")
+    assert figures.serving.request_gantt(lines).html() == figures.serving.request_gantt(EVENTS).html()
+    other = figures.serving.request_gantt(EVENTS, "b")
     assert other.alt.startswith("One request through 1 stage in 8 ms: runner; 1 token;")
-    assert serving_figures.request_gantt([]).alt.startswith("One request through 0 stages")
+    assert figures.serving.request_gantt([]).alt.startswith("One request through 0 stages")
 
 
 # Slots and steps
@@ -190,14 +190,14 @@ def test_slots_show_each_request_where_and_when_it_runs():
     rng = Random(4)
     lengths = [rng.randint(1, 9) for _ in range(20)]
     run = continuous(lengths, 3)
-    bars = boxes(serving_figures.slot_chart({"one": run}).axes[0])
+    bars = boxes(figures.serving.slot_chart({"one": run}).axes[0])
     assert [(bar.get_x(), bar.get_width(), round(bar.get_y() + 0.42)) for bar in bars] == list(
         zip(run.starts, lengths, run.places, strict=True)
     )
 
 
 def test_a_slot_that_is_kept_after_the_answer_is_shown_as_that():
-    picture = serving_figures.slot_chart(RUNS)
+    picture = figures.serving.slot_chart(RUNS)
     old, new = (boxes(axes) for axes in picture.axes)
     kept = [(bar.get_x(), bar.get_width()) for bar in old if colour(bar) == QUIET]
     assert kept == [(1, 2), (5, 3)]
@@ -205,24 +205,24 @@ def test_a_slot_that_is_kept_after_the_answer_is_shown_as_that():
     assert [bar for bar in new if colour(bar) == QUIET] == []
     assert [axes.lines[0].get_xdata()[0] for axes in picture.axes] == [12, 8]
     assert picture.axes[0].get_xlim() == picture.axes[1].get_xlim()
-    assert len(serving_figures.slot_chart({"new": RUNS["continuous"]}).legends) == 0
+    assert len(figures.serving.slot_chart({"new": RUNS["continuous"]}).legends) == 0
 
 
 def test_the_sentence_of_a_slot_chart_has_the_runs_numbers():
-    alt = serving_figures.slot_chart(RUNS).alt
+    alt = figures.serving.slot_chart(RUNS).alt
     assert "static takes 12 steps on 2 slots and leaves 37.5% of the slot-steps idle" in alt
     assert "continuous takes 8 steps on 2 slots and leaves 6.2% of the slot-steps idle" in alt
 
 
 def test_requests_have_the_same_colour_in_every_run_and_labels_can_be_left_out():
-    old, new = (boxes(axes) for axes in serving_figures.slot_chart(RUNS).axes)
+    old, new = (boxes(axes) for axes in figures.serving.slot_chart(RUNS).axes)
     assert [colour(bar) for bar in old if colour(bar) != QUIET] == [colour(bar) for bar in new]
-    assert words(serving_figures.slot_chart(RUNS)) == ["0", "1", "2", "3", "4"] * 2
-    assert words(serving_figures.slot_chart(RUNS, labels=False)) == []
+    assert words(figures.serving.slot_chart(RUNS)) == ["0", "1", "2", "3", "4"] * 2
+    assert words(figures.serving.slot_chart(RUNS, labels=False)) == []
 
 
 def test_steps_stack_prefill_on_decode_over_the_time_they_took():
-    tokens, gaps = serving_figures.step_bars(STEPS).axes
+    tokens, gaps = figures.serving.step_bars(STEPS).axes
     assert [bar.get_height() for bar in tokens.patches] == [8, 7, 8, 0, 57, 0]
     assert [bar.get_y() for bar in tokens.patches] == [0, 0, 0, 8, 7, 8]
     assert [bar.get_height() for bar in gaps.patches] == pytest.approx([4, 9, 4])
@@ -231,31 +231,31 @@ def test_steps_stack_prefill_on_decode_over_the_time_they_took():
 
 def test_steps_of_an_engines_log_have_a_start_and_an_end():
     log = [{"decode": 1, "prefill": 0, "start": 2.0, "end": 2.5}]
-    assert serving_figures.step_bars(log).axes[1].patches[0].get_height() == pytest.approx(500)
+    assert figures.serving.step_bars(log).axes[1].patches[0].get_height() == pytest.approx(500)
 
 
 def test_runs_stand_side_by_side_on_one_scale():
-    picture = serving_figures.step_bars({"whole": STEPS, "parts": STEPS[:1]})
+    picture = figures.serving.step_bars({"whole": STEPS, "parts": STEPS[:1]})
     whole, parts, *_ = picture.axes
     assert (whole.get_title(), parts.get_title()) == ("whole", "parts")
     assert whole.get_ylim() == parts.get_ylim()
     assert "whole: at most 64 tokens and 9 ms in one of 3 steps; parts: at most 8 tokens" in picture.alt
-    assert serving_figures.step_bars([]).alt.endswith("in one of 0 steps.")
+    assert figures.serving.step_bars([]).alt.endswith("in one of 0 steps.")
 
 
 def test_two_rows_of_work_and_how_busy_they_are():
-    picture = serving_figures.two_rows(CPU, DEVICE)
+    picture = figures.serving.timelines({"": {"CPU": CPU, "device": DEVICE}})
     axes = picture.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["CPU", "device"]
     assert [(bar.get_x(), bar.get_width()) for bar in boxes(axes)] == [
         pytest.approx(pair) for pair in [(0, 2), (12, 1), (2, 10)]
     ]
     assert picture.alt == "CPU busy 23% and device busy 77% of 13 ms."
-    assert serving_figures.two_rows([], []).alt.startswith("CPU busy 0%")
+    assert figures.serving.timelines({"": {"CPU": [], "device": []}}).alt.startswith("CPU busy 0%")
 
 
 def test_several_timelines_share_their_axis_and_colours():
-    picture = serving_figures.timelines({"one": {"CPU": CPU}, "two": {"CPU": CPU[:1], "GPU": DEVICE}})
+    picture = figures.serving.timelines({"one": {"CPU": CPU}, "two": {"CPU": CPU[:1], "GPU": DEVICE}})
     one, two = picture.axes
     assert one.get_xlim() == two.get_xlim()
     assert colour(boxes(one)[0]) == colour(boxes(two)[0])
@@ -278,7 +278,7 @@ def test_a_pool_in_pieces_block_by_block():
 
 
 def test_a_memory_is_full_where_tokens_are_and_cut_where_rows_end():
-    picture = serving_figures.memory_map({"m": [Piece(10, "a", 6), Piece(6)]}, columns=4)
+    picture = figures.serving.memory_map({"m": [Piece(10, "a", 6), Piece(6)]}, columns=4)
     drawn = [(bar.get_x(), bar.get_y() + 0.4, bar.get_width()) for bar in boxes(picture.axes[0])]
     assert drawn == [pytest.approx(cut) for cut in [(0, 0, 4), (0, 1, 2), (2, 1, 2), (0, 2, 2), (2, 2, 2), (0, 3, 4)]]
     striped = [bool(bar.get_hatch()) for bar in boxes(picture.axes[0])]
@@ -296,7 +296,7 @@ def test_owners_have_one_colour_in_all_memories():
 
 
 def test_every_cell_of_a_table_points_to_its_block():
-    axes = serving_figures.block_tables(TABLES, 6).axes[0]
+    axes = figures.serving.block_tables(TABLES, 6).axes[0]
     arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
     ends = [(round(arrow._posA_posB[0][0]), round(arrow._posA_posB[1][0])) for arrow in arrows]
     assert ends == [*enumerate(TABLES["a"]), *enumerate(TABLES["b"])]
@@ -304,24 +304,24 @@ def test_every_cell_of_a_table_points_to_its_block():
 
 
 def test_blocks_show_how_many_tables_hold_them_or_what_is_in_them():
-    picture = serving_figures.block_tables(TABLES, 6)
+    picture = figures.serving.block_tables(TABLES, 6)
     assert words(picture) == ["0", "1", "2", "3", "0", "1", "4", "x2", "x2", "x1", "x1", "x1", ""]
     pool = boxes(picture.axes[0])[-6:]
     assert [colour(box) if box.get_fill() else None for box in pool] == [
-        memory_figures.SHARED,
-        memory_figures.SHARED,
+        figures.kv_cache.SHARED,
+        figures.kv_cache.SHARED,
         COLOURS[0],
         COLOURS[0],
         COLOURS[1],
         None,
     ]
     assert picture.alt.endswith("a has [0, 1, 2, 3], b has [0, 1, 4], 1 of 6 blocks free, shared: 0, 1.")
-    filled = serving_figures.block_tables({"a": [1]}, ["", "the cat"])
+    filled = figures.serving.block_tables({"a": [1]}, ["", "the cat"])
     assert words(filled) == ["1", "", "the cat"]
 
 
 def test_a_copy_is_an_arrow_in_the_pool():
-    axes = serving_figures.block_tables(TABLES, 6, [(2, 4)]).axes[0]
+    axes = figures.serving.block_tables(TABLES, 6, [(2, 4)]).axes[0]
     copy = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)][-1]
     assert [end[0] for end in copy._posA_posB] == [2, 4]
     assert copy.get_linestyle() != "-"
@@ -334,11 +334,11 @@ def test_moments_stand_above_one_another():
 
 
 def test_nodes_of_a_tree_stand_under_their_parents():
-    axes = serving_figures.radix_tree(TREE).axes[0]
+    axes = figures.serving.radix_tree(TREE).axes[0]
     left = [bar.get_x() for bar in boxes(axes)]
     assert left[0] == left[3] < left[1] == left[2]
-    assert words(serving_figures.radix_tree(TREE))[1::2] == ["1 2 3", "4 5", "6 7", "8 9"]
-    assert words(serving_figures.radix_tree(TREE))[2::2] == ["1 lock", "1.", "1 lock", "2."]
+    assert words(figures.serving.radix_tree(TREE))[1::2] == ["1 2 3", "4 5", "6 7", "8 9"]
+    assert words(figures.serving.radix_tree(TREE))[2::2] == ["1 lock", "1.", "1 lock", "2."]
     assert [colour(bar) for bar in boxes(axes)] == [COLOURS[1], COLOURS[0], COLOURS[1], COLOURS[0]]
 
 
@@ -357,29 +357,29 @@ def test_the_order_of_eviction_is_that_of_the_cache():
         if rng.random() < 0.5:
             cache.lock(rng.choice(known)[: rng.randint(1, 6)])
         nodes = cache.nodes()
-        order = memory_figures.eviction_order(nodes)
+        order = figures.kv_cache.eviction_order(nodes)
         expected = [slot for place in sorted(order, key=order.__getitem__) for slot in nodes[place].slots]
         assert cache.evict(10**6) == expected, seed
 
 
 def test_of_one_time_the_older_node_goes_first():
     nodes = [Node(-1, (1,), 0, 4, 9), Node(-1, (2,), 0, 4, 3), Node(-1, (3,), 0, 1, 10)]
-    assert memory_figures.eviction_order(nodes) == {2: 1, 1: 2, 0: 3}
+    assert figures.kv_cache.eviction_order(nodes) == {2: 1, 1: 2, 0: 3}
 
 
 def test_a_tree_says_how_much_it_holds():
-    alt = serving_figures.radix_tree(TREE).alt
+    alt = figures.serving.radix_tree(TREE).alt
     assert alt == "A tree of prefixes: 4 nodes with 9 tokens, 5 of them locked, the first to go holds 4 5."
-    assert serving_figures.radix_tree([]).alt == "A tree of prefixes: 0 nodes with 0 tokens, 0 of them locked."
-    assert words(serving_figures.radix_tree(NODES[:1], text=lambda tokens: "abc"))[1] == "abc"
+    assert figures.serving.radix_tree([]).alt == "A tree of prefixes: 0 nodes with 0 tokens, 0 of them locked."
+    assert words(figures.serving.radix_tree(NODES[:1], text=lambda tokens: "abc"))[1] == "abc"
 
 
 def test_long_edges_are_cut_in_their_middle():
-    text = memory_figures.shortened(list(range(100)))
+    text = figures.kv_cache.shortened(list(range(100)))
     assert len(text) <= 34
     assert text.startswith("0 1 2")
     assert text.endswith("98 99")
-    assert memory_figures.shortened("as it is") == "as it is"
+    assert figures.kv_cache.shortened("as it is") == "as it is"
 
 
 # Decoding
@@ -387,10 +387,10 @@ def test_long_edges_are_cut_in_their_middle():
 
 def test_an_automaton_has_a_circle_for_each_state_and_a_second_one_where_a_text_may_end():
     dfa = compile_regex("true|false")
-    axes = serving_figures.automaton(dfa, 3).axes[0]
+    axes = figures.serving.automaton(dfa, 3).axes[0]
     circles = [patch for patch in axes.patches if isinstance(patch, Circle)]
     assert len(circles) == len(dfa.edges) + len(dfa.accepting)
-    lit = [patch.center for patch in circles if patch.get_fill() and colour(patch) == decoding_figures.LIT]
+    lit = [patch.center for patch in circles if patch.get_fill() and colour(patch) == figures.decoding.LIT]
     assert len(lit) == 1
     edges = {(state, after) for state, row in dfa.edges.items() for after in row.values()}
     arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
@@ -399,12 +399,12 @@ def test_an_automaton_has_a_circle_for_each_state_and_a_second_one_where_a_text_
 
 def test_no_two_states_share_a_place():
     for pattern in (r'\{"name":"[a-z]{0,8}","age":-?(0|[1-9][0-9]{0,8})\}', "(a|b)*abb", "a{30}", "[0-9]{3}-[0-9]{4}"):
-        places = list(decoding_figures._places(compile_regex(pattern)).values())
+        places = list(figures.decoding._places(compile_regex(pattern)).values())
         near = [
             (a, b)
             for i, a in enumerate(places)
             for b in places[:i]
-            if (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 < (2 * decoding_figures.RADIUS) ** 2
+            if (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 < (2 * figures.decoding.RADIUS) ** 2
         ]
         assert near == [], pattern
 
@@ -418,9 +418,9 @@ class Small:
 
 def test_arrows_carry_their_bytes_or_the_callers_text():
     small = Small(0, (1,), {0: {97: 1, 98: 1, 99: 1, 34: 0}, 1: {}, 7: {120: 0}})
-    assert words(serving_figures.automaton(small))[:2] == ["a-c", '"']
-    assert "letters" in words(serving_figures.automaton(small, labels={(0, 1): "letters"}))
-    assert serving_figures.automaton(small).alt == "An automaton of 2 states, 1 accepting."
+    assert words(figures.serving.automaton(small))[:2] == ["a-c", '"']
+    assert "letters" in words(figures.serving.automaton(small, labels={(0, 1): "letters"}))
+    assert figures.serving.automaton(small).alt == "An automaton of 2 states, 1 accepting."
 
 
 @pytest.mark.parametrize(
@@ -435,19 +435,19 @@ def test_arrows_carry_their_bytes_or_the_callers_text():
     ],
 )
 def test_bytes_as_text(taken, text):
-    assert decoding_figures.byte_ranges(taken) == text
+    assert figures.decoding.byte_ranges(taken) == text
 
 
 def test_what_may_follow_stands_below_and_in_the_sentence():
-    picture = serving_figures.automaton(compile_regex("a*"), 0, allowed=["a", "aa", "\n", *"b" * 20])
+    picture = figures.serving.automaton(compile_regex("a*"), 0, allowed=["a", "aa", "\n", *"b" * 20])
     assert any("may follow: 'a'  'aa'  '\\x0a'" in text for text in words(picture))
-    assert "state 0 is lit; 23 tokens may follow: 'a'  'aa'  '\\x0a'" in picture.alt
+    assert "state 0 is highlighted; 23 tokens may follow: 'a'  'aa'  '\\x0a'" in picture.alt
     assert picture.alt.endswith("and 11 more.")
-    assert "0 tokens may follow: nothing" in serving_figures.automaton(compile_regex("a"), 1, allowed=[]).alt
+    assert "0 tokens may follow: nothing" in figures.serving.automaton(compile_regex("a"), 1, allowed=[]).alt
 
 
 def test_two_laws_are_their_overlap_and_what_each_has_alone():
-    picture = serving_figures.bars_p_q((0.5, 0.3, 0.2, 0.0), (0.25,) * 4, list("wxyz"))
+    picture = figures.serving.bars_p_q((0.5, 0.3, 0.2, 0.0), (0.25,) * 4, list("wxyz"))
     laws, redrawn = picture.axes
     heights = [bar.get_height() for bar in laws.patches]
     assert heights[:4] == [0.25, 0.25, 0.2, 0.0]
@@ -461,8 +461,8 @@ def test_two_laws_are_their_overlap_and_what_each_has_alone():
 
 
 def test_equal_laws_reject_nothing_and_unequal_lengths_are_refused():
-    same = serving_figures.bars_p_q((0.5, 0.5), (0.5, 0.5))
+    same = figures.serving.bars_p_q((0.5, 0.5), (0.5, 0.5))
     assert "they share 1," in same.alt
     assert [bar.get_height() for bar in same.axes[1].patches] == [0.5, 0.5]
     with pytest.raises(ValueError, match="q must have as many entries as p, 2, got 1"):
-        serving_figures.bars_p_q((0.5, 0.5), (1.0,))
+        figures.serving.bars_p_q((0.5, 0.5), (1.0,))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.automata import Dfa, compile_regex, minimal, trie
-from rankzero.patterns import LAST, SURROGATES
+from rankzero.grammar.automata import Dfa, compile_regex, minimal, trie
+from rankzero.grammar.regex_syntax import LAST, SURROGATES
 
 leaves = st.sampled_from(
     ["a", "b", "c", "[ab]", "[^a]", "[a-c]", ".", r"\.", r"\d", r"\W", "é", "[α-ω]", "(?:ab|c)", "()"]

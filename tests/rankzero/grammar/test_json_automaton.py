@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.json_judge import json_fault
-from rankzero.json_machine import JsonConstraint, JsonMachine
-from rankzero.tiny_text import BpeTokenizer, ByteTokenizer
+from rankzero.grammar.json_automaton import JsonConstraint, JsonMachine
+from rankzero.grammar.json_validity import json_fault
+from rankzero.tiny.text import BpeTokenizer, ByteTokenizer
 
 MACHINE = JsonMachine()
 numbers = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
@@ -170,6 +170,6 @@ def test_every_ascii_character_must_be_a_token():
 def test_the_judge_names_what_is_wrong():
     schema = {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
     assert json_fault('{"age": 3}', schema) is None
-    assert "no JSON" in str(json_fault('{"age": 3', schema))
+    assert "not JSON" in str(json_fault('{"age": 3', schema))
     assert "required" in str(json_fault("{}", schema))
     assert "integer" in str(json_fault('{"age": "3"}', schema))

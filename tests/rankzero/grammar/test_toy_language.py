@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from rankzero.opinion import (
+from rankzero.grammar.toy_language import (
     BOS,
     EOS,
     LONGEST,

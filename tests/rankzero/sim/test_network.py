@@ -295,9 +295,7 @@ def test_a_rank_cannot_send_what_it_does_not_have():
     ],
 )
 def test_ends_that_do_not_agree(programs, message):
-    message = message or (
-        "nothing moves any more: rank 0 waits to send chunk 0 to rank 1; rank 1 waits to send chunk 0 to rank 0"
-    )
+    message = message or "deadlock: rank 0 waits to send chunk 0 to rank 1; rank 1 waits to send chunk 0 to rank 0"
     with pytest.raises(ValueError) as caught:
         simulate_programs(programs, [1, 1, 1], UNIT)
     assert str(caught.value) == message
@@ -309,7 +307,7 @@ def test_a_ring_that_waits_in_a_circle():
     programs = [[ring[rank - 1], ring[rank]] for rank in range(6)]
     with pytest.raises(ValueError) as caught:
         simulate_programs(programs, [1], UNIT)
-    assert str(caught.value).startswith("nothing moves any more: rank 0 waits to receive chunk 0 from rank 5; rank 1 ")
+    assert str(caught.value).startswith("deadlock: rank 0 waits to receive chunk 0 from rank 5; rank 1 ")
     assert str(caught.value).endswith("rank 3 waits to receive chunk 0 from rank 2; and 2 more")
 
 

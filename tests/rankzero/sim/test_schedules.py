@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rankzero import schedules
-from rankzero.schedules import parse_op, to_events, validate
+from rankzero import figures
+from rankzero.sim.schedules import parse_op, to_events, validate
 
 TIMES = {"0F0": (0.0, 1.0), "1F0": (1.0, 2.0), "1B0": (2.0, 4.0), "0B0": (4.0, 6.0)}
 GOOD = [["0F0", "0F1", "0B0", "0B1"], ["1F0", "1B0", "1F1", "1B1"]]
@@ -46,10 +46,10 @@ def test_legal_orders(orders):
         ([GOOD[0], []], None),
         ([["0F0", "0B0"], ["1F0"]], "1B0 is missing"),
         ([["0F0", "0I0"]], "0W0 is missing"),
-        ([["0F0", "0B0", "0I0", "0W0"]], "whole or in halves"),
+        ([["0F0", "0B0", "0I0", "0W0"]], "either whole or split"),
         ([["0B0", "0F0"]], "0B0 must come after 0F0"),
         ([["0F0", "0W0", "0I0"]], "0W0 must come after 0I0"),
-        ([["0F0"], ["0B0"]], "stand on one rank"),
+        ([["0F0"], ["0B0"]], "must be on one rank"),
         ([["1F0", "1B0"]], "0F0 is missing"),
     ],
 )
@@ -74,10 +74,10 @@ def test_events_of_a_schedule():
 
 
 def test_a_chart_says_what_it_shows():
-    picture = schedules.draw(TIMES)
-    assert picture.alt == "4 operations on 2 ranks, over after 6 units of time."
+    picture = figures.schedules.draw(TIMES)
+    assert picture.alt == "4 operations on 2 ranks, finished after 6 units of time."
     assert len(picture.axes) == 1
-    several = schedules.draw({"one": TIMES, "two": TIMES}, ranks=2)
+    several = figures.schedules.draw({"one": TIMES, "two": TIMES}, ranks=2)
     assert several.alt.startswith("one: 4 operations on 2 ranks")
     assert [axes.get_title() for axes in several.axes] == ["one", "two"]
     bars = [patch for patch in picture.axes[0].patches if patch.get_width() in (1.0, 2.0)]

@@ -82,7 +82,7 @@ def test_passages_have_the_acceptance_share_and_length_that_they_say():
     gaps = next(speculation._gaps(TEXT, 10**6, np.random.default_rng(0)))
     assert gaps.sum() / (gaps.sum() + len(gaps)) == pytest.approx(TEXT.acceptance, abs=0.006)
     assert pytest.approx(0.3 * 0.6 + 0.7 * 0.95) == TEXT.acceptance
-    verdicts = speculation._mixed(TEXT, Random(0))
+    verdicts = speculation._verdicts_in_passages(TEXT, Random(0))
     rights = sum(next(verdicts) for _ in range(200_000))
     assert rights / 200_000 == pytest.approx(TEXT.acceptance, abs=0.01)
     count, scales = speculation._passages(TEXT, np.random.default_rng(1))

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from rankzero import tiny
 from rankzero.tiny import GPT, BpeTokenizer, ByteTokenizer, GPTConfig, KVCache
-from rankzero.tiny_text import learn_merges
+from rankzero.tiny.text import learn_merges
 from tools.common import ROOT
 
 SHAPES = {

@@ -1,10 +1,10 @@
-"""Parcels: what a notebook defines travels to the ranks."""
+"""Serialization: what a notebook defines travels to the ranks."""
 
 from __future__ import annotations
 
 import pytest
 
-from rankzero import parcels
+from rankzero.world import serialization
 
 CLASS = """
 class Double(torch.autograd.Function):
@@ -30,5 +30,5 @@ def test_an_autograd_function_of_a_notebook_travels(cell):
     names = {"__name__": "__main__"}
     exec(cell, names)
     x = torch.ones(2, requires_grad=True)
-    parcels.unpack(parcels.pack(names["double"]))(x).sum().backward()
+    serialization.unpack(serialization.pack(names["double"]))(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]

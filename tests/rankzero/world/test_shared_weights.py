@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rankzero import mailbox, world
-from rankzero.mailbox import Address, Mailbox
+from rankzero import world
+from rankzero.world import shared_weights
+from rankzero.world.shared_weights import Address, SharedWeights
 from solutions.ch14.weight_slots import WeightSlots
 
 
-def box_of(address: Address, place: int = 0, slots: int = 2) -> Mailbox:
-    return Mailbox(address, place, WeightSlots(slots))
+def box_of(address: Address, process: int = 0, slots: int = 2) -> SharedWeights:
+    return SharedWeights(address, process, WeightSlots(slots))
 
 
 def fill(byte: int):
@@ -24,7 +25,7 @@ def fill(byte: int):
 
 
 def test_two_sides_in_one_process():
-    with mailbox.shared(16) as address:
+    with shared_weights.create(16) as address:
         writer, reader = box_of(address, 0), box_of(address, 1)
         assert reader.look("version") is None
         assert writer.publish(3, fill(7)) == 0
@@ -44,7 +45,7 @@ def _exchange(address: Address, versions: int) -> list[tuple[int, bytes]]:
     import torch.distributed as dist
 
     box = box_of(address, dist.get_rank())
-    if box.place == 0:
+    if box.process == 0:
         for version in range(1, versions + 1):
             box.publish(version, fill(version))
         return []
@@ -57,8 +58,8 @@ def _exchange(address: Address, versions: int) -> list[tuple[int, bytes]]:
 
 
 def test_two_processes_wait_for_each_other():
-    """A lost bell would hang one of them; both waits occur: for a slot and for a version."""
-    with mailbox.shared(1 << 12) as address:
+    """A lost notification would hang one of them; both waits occur: for a slot and for a version."""
+    with shared_weights.create(1 << 12) as address:
         seen = world.run(_exchange, address, 60, ranks=2, timeout=30).values[1]
     versions = [version for version, _ in seen]
     assert versions == sorted(set(versions))
@@ -67,10 +68,10 @@ def test_two_processes_wait_for_each_other():
 
 
 def test_nothing_is_left_behind():
-    with mailbox.shared(100) as address:
+    with shared_weights.create(100) as address:
         assert Path(address.folder).is_dir()
     assert not Path(address.folder).exists()
-    with pytest.raises(RuntimeError, match="on purpose"), mailbox.shared(100) as address:
+    with pytest.raises(RuntimeError, match="on purpose"), shared_weights.create(100) as address:
         raise RuntimeError("on purpose")
     assert not Path(address.folder).exists()
 
@@ -82,7 +83,7 @@ def _dies(address: Address) -> None:
 
 
 def test_a_process_that_dies_leaves_nothing_either():
-    with pytest.raises(world.WorldError), mailbox.shared(100) as address:
+    with pytest.raises(world.WorldError), shared_weights.create(100) as address:
         world.run(_dies, address, ranks=1, timeout=10)
     assert not Path(address.folder).exists()
 
@@ -93,8 +94,8 @@ def test_a_call_that_raises_changes_nothing():
             self.version = -1
             raise ValueError("after a change")
 
-    with mailbox.shared(8) as address:
-        first, second = Mailbox(address, 0, Careless()), Mailbox(address, 1, Careless())
+    with shared_weights.create(8) as address:
+        first, second = SharedWeights(address, 0, Careless()), SharedWeights(address, 1, Careless())
         with pytest.raises(ValueError, match="after a change"):
             second.ask("commit", 1)
         assert second.look("version") is None
@@ -116,27 +117,27 @@ def test_rules_may_be_anybodys():
             super().commit(version)
             self.history.append(("commit", version))
 
-    with mailbox.shared(8) as address:
-        first, second = Mailbox(address, 0, Mine()), Mailbox(address, 1, Mine())
+    with shared_weights.create(8) as address:
+        first, second = SharedWeights(address, 0, Mine()), SharedWeights(address, 1, Mine())
         first.publish(1, fill(1))
         second.publish(2, fill(2))
         assert first.look("history") == [("commit", 1), ("commit", 2)]
 
 
 def test_rules_that_grow_without_bound():
-    with mailbox.shared(8) as address:
+    with shared_weights.create(8) as address:
         box = box_of(address)
-        with pytest.raises(ValueError, match="more than a mailbox keeps"):
-            box.ask("__setattr__", "notes", "x" * mailbox.HEADER)
+        with pytest.raises(ValueError, match="more than 65528"):
+            box.ask("__setattr__", "notes", "x" * shared_weights.HEADER)
         assert box.ask("begin_publish") == 0
 
 
 @pytest.mark.parametrize(("arguments", "named"), [((0,), "nbytes"), ((8, 0), "slots"), ((8, 2, 0), "processes")])
 def test_bad_sizes(arguments, named):
-    with pytest.raises(ValueError, match=f"{named} must be an integer >= 1, got 0"), mailbox.shared(*arguments):
+    with pytest.raises(ValueError, match=f"{named} must be an integer >= 1, got 0"), shared_weights.create(*arguments):
         pass
 
 
-def test_a_place_that_is_not_there():
-    with mailbox.shared(8) as address, pytest.raises(ValueError, match="place must be from 0 to 1, got 2"):
+def test_a_process_that_is_not_there():
+    with shared_weights.create(8) as address, pytest.raises(ValueError, match="process must be from 0 to 1, got 2"):
         box_of(address, 2)

@@ -9,7 +9,8 @@ from importlib import metadata
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 
-from rankzero import torch_version, world
+from rankzero import world
+from rankzero.world import torch_version
 from tools.common import ROOT
 from tools.install_cells import install_cell
 

@@ -17,19 +17,20 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from rankzero import nursery, world
+from rankzero import world
+from rankzero.world import forkserver
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 
 
 def family() -> list[psutil.Process]:
-    """Descendants of the nursery, under which every rank is born; other tests may have children of their own."""
-    home = nursery._nursery
+    """Descendants of the fork server, which every rank is; other tests may have children of their own."""
+    home = forkserver._forkserver
     return psutil.Process(home.process.pid).children(recursive=True) if home else []
 
 
 def assert_nobody_left() -> None:
-    """A warden answers a moment before it ends; nobody else may be there."""
+    """A supervisor answers a moment before it ends; nobody else may be there."""
     _, alive = psutil.wait_procs(family(), timeout=5)
     assert alive == []
 
@@ -284,14 +285,14 @@ def test_several_threads_at_once():
     assert_nobody_left()
 
 
-def test_a_fork_of_the_caller_has_a_nursery_of_its_own():
+def test_a_fork_of_the_caller_has_a_fork_server_of_its_own():
     world.run(int, ranks=1)
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             os.write(write, repr(world.run(int, ranks=1).values).encode())
-            nursery.close()
+            forkserver.close()
         finally:
             os._exit(0)
     os.close(write)
@@ -303,7 +304,7 @@ def test_a_fork_of_the_caller_has_a_nursery_of_its_own():
 
 def test_thirty_runs_leave_no_process_no_file_and_no_descriptor(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    nursery.close()  # the next one keeps its files here
+    forkserver.close()  # the next one keeps its files here
     world.run(int, ranks=2)
     before = len(os.listdir("/dev/fd"))
     for _ in range(30):
@@ -311,7 +312,7 @@ def test_thirty_runs_leave_no_process_no_file_and_no_descriptor(tmp_path, monkey
     assert len(os.listdir("/dev/fd")) == before
     assert list(tmp_path.glob("rankzero-*")) == []
     assert_nobody_left()
-    nursery.close()
+    forkserver.close()
 
 
 def test_processes_that_a_rank_started_go_with_it():
@@ -344,7 +345,7 @@ def test_everything_ends_with_a_killed_caller(tmp_path):
         while len(list(tmp_path.glob("?-*"))) < 2:
             assert caller.poll() is None
         family = psutil.Process(caller.pid).children(recursive=True)
-        assert len(family) == 4  # nursery, warden, two ranks
+        assert len(family) == 4  # fork server, supervisor, two ranks
     finally:
         caller.kill()
         caller.wait()
@@ -394,7 +395,7 @@ STOPPED = """
 def test_an_interrupted_script_says_one_sentence():
     """Kills: a stop that is answered by the frames of this package, and one that the shell does not learn of."""
     done = script(STOPPED + "    run()\n")
-    assert done.stderr == "interrupted: the world's 2 ranks have been ended\n"
+    assert done.stderr == "interrupted: the world's 2 ranks have been stopped\n"
     assert done.returncode == -signal.SIGINT
 
 
@@ -418,7 +419,7 @@ def test_an_interrupted_cell_says_one_sentence():
     shell.run_cell("run()")
 """
     )
-    assert script(text).stdout == "interrupted: the world's 2 ranks have been ended\n"
+    assert script(text).stdout == "interrupted: the world's 2 ranks have been stopped\n"
 
 
 def test_a_world_is_frozen():

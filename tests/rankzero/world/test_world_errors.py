@@ -16,16 +16,17 @@ import torch
 import torch.distributed as dist
 from nbclient import NotebookClient
 
-from rankzero import nursery, world
-from rankzero.reports import explain
-from rankzero.warden import Found
+from rankzero import world
+from rankzero.world import forkserver
+from rankzero.world.job import RankOutcome, RankReport
+from rankzero.world.reports import explain
 
 
 def failure(fn, *args, **kwargs) -> world.WorldError:
     """The error of a run that must fail, seen to have left no process."""
     with pytest.raises(world.WorldError) as caught:
         world.run(fn, *args, **kwargs)
-    home = nursery._nursery
+    home = forkserver._forkserver
     family = psutil.Process(home.process.pid).children(recursive=True) if home else []
     assert psutil.wait_procs(family, timeout=5)[1] == []
     return caught.value
@@ -266,22 +267,25 @@ def test_the_next_run_is_none_the_worse():
     assert world.run(dist.get_rank, ranks=2).values == (0, 1)
 
 
-def test_a_nursery_that_cannot_start_says_why(tmp_path, monkeypatch):
+def test_a_fork_server_that_cannot_start_says_why(tmp_path, monkeypatch):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho 'Python is not at home' >&2\nexit 1\n")
     python.chmod(0o755)
-    nursery.close()
+    forkserver.close()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", str(python))
         with pytest.raises(world.WorldError, match=r"^the world could not run: Python is not at home$"):
             world.run(int)
-    nursery.close()
+    forkserver.close()
     assert world.run(int, ranks=1).values == (0,)
 
 
 def test_ranks_that_do_not_meet_are_told_apart():
-    found = [Found(stack='  File "/somewhere/ring.py", line 3 in work\n'), Found(report={"state": "finished"})]
-    assert str(explain("unborn", found, 5)) == (
+    found = [
+        RankOutcome(stack='  File "/somewhere/ring.py", line 3 in work\n'),
+        RankOutcome(report=RankReport("finished")),
+    ]
+    assert str(explain("not joined", found, 5)) == (
         "the ranks did not meet: rank 0 is computing at line 3 of ring.py; rank 1 has finished"
     )
 

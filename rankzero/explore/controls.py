@@ -1,0 +1,156 @@
+"""The controls of an explorer: a slider, a choice, a list of numbers, and how their values are displayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+#: Number of steps of a slider over a range of floats.
+STEPS = 200
+
+#: Prefixes of base units with their powers of ten, largest first; then the binary prefixes of bytes with their sizes.
+PREFIXES = ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n"))
+BINARY = ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
+BASE_UNITS = ("B", "B/s", "s", "FLOP", "FLOP/s")
+
+
+@dataclass(frozen=True)
+class Range:
+    """A slider. Its values are integers if ``low``, ``high`` and ``default`` are integers, else floats.
+
+    With ``log`` the values are evenly spaced on a logarithmic scale and have three significant digits. If ``low``,
+    ``high`` and ``default`` are floats they are rounded, to four significant digits with ``log`` and to six without:
+    a measured 1.2345678e-05 s becomes 1.235e-05 s, so that the displayed value (:func:`shown`) is exactly the value
+    that the function gets.
+    """
+
+    low: float
+    high: float
+    default: float
+    unit: str = ""
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.integer:
+            for name in ("low", "high", "default"):
+                object.__setattr__(self, name, float(f"{getattr(self, name):.{4 if self.log else 6}g}"))
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
+        if not self.low <= self.default <= self.high:
+            raise ValueError(f"default must lie between {self.low} and {self.high}, got {self.default}")
+        if self.log and self.low <= 0:
+            raise ValueError(f"low must be positive for a logarithmic range, got {self.low}")
+
+    @property
+    def integer(self) -> bool:
+        """Whether the values are integers."""
+        return all(isinstance(value, int) for value in (self.low, self.high, self.default))
+
+    @property
+    def stops(self) -> list[float]:
+        """Every value of the slider in ascending order, the default included; notebook and page use the same ones."""
+        if self.integer and not self.log:
+            return list(range(int(self.low), int(self.high) + 1))
+        shares = [step / STEPS for step in range(STEPS + 1)]
+        if self.log:
+            values = [float(f"{self.low * (self.high / self.low) ** share:.3g}") for share in shares]
+        else:
+            values = [float(f"{self.low + share * (self.high - self.low):.6g}") for share in shares]
+        inside = {min(max(value, self.low), self.high) for value in values} | {self.low, self.default, self.high}
+        return sorted({round(value) for value in inside} if self.integer else inside)
+
+
+@dataclass(frozen=True, init=False)
+class Choice:
+    """One of several options, as in ``Choice("sum", "avg", default="avg")``; the default is the first option.
+
+    Numbers with a ``unit`` are displayed like a slider's values: 8e10 B as ``80 GB``.
+    """
+
+    options: tuple[str | int | float, ...]
+    default: str | int | float
+    unit: str
+
+    def __init__(self, *options: str | int | float, default: str | int | float | None = None, unit: str = "") -> None:
+        if not options:
+            raise ValueError("options must not be empty")
+        if default is not None and default not in options:
+            raise ValueError(f"default must be one of {list(options)}, got {default!r}")
+        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "default", options[0] if default is None else default)
+        object.__setattr__(self, "unit", unit)
+
+    @property
+    def texts(self) -> list[str]:
+        """The options as the reader sees them, in order."""
+        return [one if isinstance(one, str) else shown(one, self.unit) for one in self.options]
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A text field for numbers separated by commas: one to ``longest`` of them, each in [``low``, ``high``]."""
+
+    default: tuple[float, ...]
+    low: float = float("-inf")
+    high: float = float("inf")
+    unit: str = ""
+    longest: int = 64
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "default", tuple(self.default))
+        if not 1 <= len(self.default) <= self.longest:
+            raise ValueError(f"default must hold 1 to {self.longest} numbers, got {len(self.default)}")
+        if not all(self.low <= value <= self.high for value in self.default):
+            raise ValueError(f"default must lie in [{self.low}, {self.high}], got {self.default}")
+
+    @property
+    def text(self) -> str:
+        """The default as the text field shows it; ``read`` converts it back into the same numbers."""
+        return ", ".join(repr(_plain(float(value))) for value in self.default)
+
+    def read(self, text: str) -> tuple[float, ...]:
+        """The numbers in ``text``.
+
+        Raises:
+            ValueError: ``text`` is not a list of numbers, or it breaks a rule of this control; the message says which.
+        """
+        try:
+            values = tuple(_plain(float(piece)) for piece in text.split(","))
+        except ValueError:
+            raise ValueError(f"numbers with commas between them are needed, got {text!r}") from None
+        if len(values) > self.longest:
+            raise ValueError(f"at most {self.longest} numbers, got {len(values)}")
+        if not all(self.low <= value <= self.high and abs(value) < float("inf") for value in values):
+            raise ValueError(f"each number must lie in [{self.low:g}, {self.high:g}], got {text!r}")
+        return values
+
+
+Control = Range | Choice | Vector
+
+
+def _plain(value: float) -> float:
+    """Whole numbers as int, because ``[3, 4]`` reads better in a chart than ``[3.0, 4.0]``."""
+    return int(value) if value.is_integer() else value
+
+
+def shown(value: float, unit: str) -> str:
+    """A control's value as the reader sees it, with all its digits: ``shown(32_768, "tokens") == "32,768 tokens"``.
+
+    Base units get a prefix (``shown(2e9, "B") == "2 GB"``); bytes get a binary prefix if that makes the text shorter
+    (``shown(2**20, "B") == "1 MiB"``).
+    """
+    if unit not in BASE_UNITS:
+        return f"{_in_full(value)} {unit}".strip()
+    power, prefix = next(((power, p) for power, p in PREFIXES if abs(value) >= float(f"1e{power}")), (0, ""))
+    texts = [f"{_in_full(value, -power)} {prefix}{unit}"]
+    if unit == "B" and value:
+        texts += [f"{int(value) // size:,} {p}B" for size, p in BINARY if value % size == 0]
+    return min(texts, key=len)
+
+
+def _in_full(value: float, power: int = 0) -> str:
+    """All digits of ``value`` times ten to the ``power``; very small numbers as ``1e-05``."""
+    number = Decimal(repr(value)).scaleb(power)
+    whole, _, digits = f"{number:,f}".partition(".")
+    digits = digits.rstrip("0")
+    return repr(float(number)) if 0 < abs(number) < Decimal("1e-4") else whole + ("." + digits if digits else "")

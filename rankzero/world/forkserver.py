@@ -1,0 +1,173 @@
+"""The fork server: one process that has already imported torch and forks in milliseconds.
+
+Importing torch takes seconds; forking a process that has imported it takes milliseconds. So the first run starts one
+fork server, which imports torch once and then waits. For each run the caller sends it one end of a socket pair; it
+forks a supervisor (:mod:`rankzero.world.supervisor`), which owns that run, and goes back to waiting. It exits when the
+caller does. :class:`Forkserver` is the caller's side, :func:`main` the process itself; the caller never imports torch.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from rankzero.world.environment import fixed_environment
+
+ROOT = str(Path(__file__).parents[2])
+PRELOADED = (
+    "cloudpickle",
+    "numpy",
+    "torch",
+    "torch.distributed",
+    "torch.nn.parallel",
+    "rankzero.world.supervisor",
+)
+#: Modules that optimizers, sharding, and ``backward`` with an explicit gradient import when they are first used.
+PRELOADED_LATER = (
+    "torch.fx.experimental.symbolic_shapes",
+    "torch._dynamo",
+    "torch.distributed.tensor",
+    "torch.distributed.fsdp",
+)
+
+
+class Forkserver:
+    """The caller's side: starts the process, opens runs, and stops the process."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.control, theirs = socket.socketpair()
+        with theirs:
+            start = f"from rankzero.world import forkserver; forkserver.main({theirs.fileno()})"
+            code = f"import sys; sys.path[:] = {_search_path()!r}; {start}"
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", code],
+                env=os.environ | fixed_environment(os.environ),
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the calling process can open runs with it: it started the server, and the server is running."""
+        return self.owner == os.getpid() and self.process.poll() is None
+
+    def open_run(self) -> socket.socket:
+        """Start a new supervisor, and return a socket connected to it."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self.control, [b"+"], [theirs.fileno()])
+        return ours
+
+    def exit_reason(self) -> str:
+        """Why the process ended: the last line of its standard error; empty if it has not ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=1)
+        if self.process.returncode is None or self.process.stderr is None:
+            return ""
+        return (self.process.stderr.read().decode(errors="replace").strip().splitlines() or [""])[-1]
+
+    def close(self) -> None:
+        """Stop the process, and with it every run still in progress."""
+        self.control.close()
+        if self.owner == os.getpid():
+            try:
+                self.process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+            if self.process.stderr is not None:
+                self.process.stderr.close()
+
+
+_lock = threading.Lock()
+_forkserver: Forkserver | None = None
+
+
+def current() -> Forkserver:
+    """This process's fork server, started if necessary."""
+    global _forkserver
+    with _lock:
+        if _forkserver is None or not _forkserver.alive:
+            _forkserver = Forkserver()
+        return _forkserver
+
+
+def close() -> None:
+    """Stop this process's fork server; the next run starts another."""
+    global _forkserver
+    with _lock:
+        if _forkserver is not None:
+            _forkserver.close()
+        _forkserver = None
+
+
+def _after_fork() -> None:
+    """In a fork of the caller: close the copy of the caller's socket, so that the fork starts a server of its own."""
+    global _lock, _forkserver
+    _lock = threading.Lock()
+    if _forkserver is not None:
+        _forkserver.control.close()
+    _forkserver = None
+
+
+atexit.register(close)
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def _search_path() -> list[str]:
+    """The caller's import path without its working directory, whose files could shadow those of libraries."""
+    here = {"", os.getcwd()}
+    return [*(place for place in sys.path if place not in here), ROOT]
+
+
+def main(control_fd: int) -> None:
+    """What the fork server does: import torch, then fork a supervisor for each run until the caller is gone.
+
+    It imports the heavier half of torch between runs, while nobody waits. Otherwise every rank that builds an optimizer
+    would spend most of a second on it.
+    """
+    caller = os.getppid()
+    control = socket.socket(fileno=control_fd)
+    for module in PRELOADED:
+        importlib.import_module(module)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps the supervisors
+    waiting = list(PRELOADED_LATER)
+    gc.collect()
+    while os.getppid() == caller:
+        gc.freeze()  # garbage collection in the ranks then does not write to these pages, and they stay shared
+        if select.select([control], [], [], 0.5 if waiting else 2.0)[0]:
+            if not _fork_supervisor(control):
+                break
+        elif waiting:
+            importlib.import_module(waiting.pop(0))
+    os._exit(0)
+
+
+def _fork_supervisor(control: socket.socket) -> bool:
+    """Fork a supervisor for one run; False if the caller has closed its end."""
+    from rankzero.world import supervisor  # imports torch, which the caller's side must not
+
+    word, fds, *_ = socket.recv_fds(control, 1, 1)
+    if not word:
+        return False
+    if os.fork() == 0:
+        control.close()
+        supervisor.serve(socket.socket(fileno=fds[0]))
+        os._exit(0)
+    os.close(fds[0])
+    return True

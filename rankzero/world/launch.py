@@ -1,0 +1,198 @@
+"""Worlds of real processes: run one function as N ranks of a ``torch.distributed`` group, from anywhere.
+
+>>> from rankzero import world
+>>> def hello():
+...     import torch.distributed as dist
+...     print("I am rank", dist.get_rank())
+...     return dist.get_rank() ** 2
+>>> run = world.run(hello, ranks=3)
+>>> run.values
+(0, 1, 4)
+>>> print(run.text)
+I am rank 0
+I am rank 1
+I am rank 2
+
+The function may be defined in a notebook cell, a script without a ``__main__`` guard, a module or a test. A process
+that has already imported torch (:mod:`rankzero.world.forkserver`) forks a supervisor for the run, and the supervisor
+(:mod:`rankzero.world.supervisor`) forks the ranks (:mod:`rankzero.world.rank`), which join their group through a
+temporary file, without ports. Every operation a rank calls is recorded (:mod:`rankzero.world.recorder`). A world cannot
+hang: at the deadline, or when a rank dies or raises, every process is killed and a :class:`WorldError` says what each
+rank was doing (:mod:`rankzero.world.reports`).
+
+Importing this module does not import torch; unpacking the first tensor that a rank returns does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from rankzero.events import Event, Ledger
+from rankzero.world import forkserver, serialization, torch_version
+from rankzero.world.job import OUTPUT_LIMIT, START_LIMIT, Backend, Job, Outcome, RankOutcome
+from rankzero.world.reports import Report, WorldError, explain, interrupted
+
+__all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
+
+MOST_RANKS = 64
+SUPERVISOR_MARGIN = 30.0  # seconds after a run's own limits before the caller stops waiting for the supervisor
+LIBRARY_OUTPUT = re.compile(r"\[Gloo\] Rank \d+ is connected|\[[WEIF]\d{4} \d\d:\d\d")  # PyTorch's own log lines
+
+
+@dataclass(frozen=True)
+class World:
+    """The results of a run of ``ranks`` processes.
+
+    Attributes:
+        values: what the function returned, by rank; tensors are plain copies on the CPU.
+        lines: what each rank printed, standard output and warnings, by rank; cut at 1 MiB for each rank.
+        events: every operation that was called, by rank and then in the order of the calls.
+        ranks: number of processes.
+        seconds: time from the common start, after the ranks had joined, to the end of the last rank's function.
+    """
+
+    values: tuple[Any, ...]
+    lines: tuple[tuple[str, ...], ...]
+    events: tuple[Event, ...]
+    ranks: int
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """All printed lines, in rank order."""
+        return "\n".join(line for lines in self.lines for line in lines)
+
+    def ledger(self) -> Ledger:
+        """Bytes by rank and operation."""
+        return Ledger(self.events, self.ranks)
+
+
+def prepare() -> None:
+    """Start the process that ranks are forked from, and return at once; it imports torch in the background.
+
+    Calling this is optional: the first :func:`run` starts the process too, and waits for it.
+
+    Raises:
+        RuntimeError: the installed torch is too old.
+    """
+    torch_version.require()
+    forkserver.current()
+
+
+def run(
+    fn: Callable[..., Any],
+    *args: Any,
+    ranks: int = 4,
+    timeout: float = 60.0,
+    backend: Backend | None = None,
+    withheld: int | None = None,
+) -> World:
+    """Run ``fn(*args)`` in ``ranks`` processes joined in one group, and return what they returned, printed and called.
+
+    Args:
+        fn: the function that every rank runs; it asks ``torch.distributed`` for its rank.
+        args: passed to ``fn`` on every rank; each rank gets its own copy.
+        ranks: number of processes, from 1 to 64.
+        timeout: seconds that ``fn`` may take, counted from the common start; positive.
+        backend: ``"gloo"`` or ``"nccl"``; None chooses NCCL if there is a GPU for each rank, else Gloo.
+        withheld: a rank that is never started, to show how the others wait for it until the timeout.
+
+    Raises:
+        ValueError: an argument is outside its range, or NCCL was asked for without enough GPUs.
+        RuntimeError: the installed torch is too old.
+        WorldError: a rank raised or died, or the run timed out; all processes have been killed.
+        KeyboardInterrupt: the run was interrupted; all processes have been killed.
+    """
+    _check(fn, ranks, timeout, backend, withheld)
+    torch_version.require()
+    job = _job(serialization.pack((fn, args)), ranks, float(timeout), backend, withheld)
+    try:
+        outcome = _execute(job)
+    except KeyboardInterrupt:
+        raise interrupted(ranks) from None
+    lines = tuple(_lines(one) for one in outcome.ranks)
+    if outcome.ending != "finished":
+        _raise_refusal(outcome.ranks)
+        raise explain(outcome.ending, outcome.ranks, timeout, lines)
+    reports = [one.report for one in outcome.ranks if one.report is not None]
+    return World(
+        values=tuple(serialization.unpack(report.value) for report in reports),
+        lines=lines,
+        events=tuple(Event(*row) for report in reports for row in report.events),
+        ranks=ranks,
+        seconds=outcome.seconds,
+    )
+
+
+def _check(fn: Any, ranks: Any, timeout: Any, backend: Any, withheld: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, got {fn!r}")
+    if not isinstance(ranks, int) or isinstance(ranks, bool) or not 1 <= ranks <= MOST_RANKS:
+        raise ValueError(f"ranks must be an integer from 1 to {MOST_RANKS}, got {ranks!r}")
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+        raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
+    if backend is not None and backend not in get_args(Backend):
+        raise ValueError(f"backend must be 'gloo', 'nccl' or None, got {backend!r}")
+    if withheld is not None and (ranks < 2 or type(withheld) is not int or not 0 <= withheld < ranks):
+        raise ValueError(f"withheld must be one of at least 2 ranks or None, got {withheld!r} with ranks={ranks}")
+
+
+def _job(call: bytes, ranks: int, timeout: float, backend: Backend | None, withheld: int | None) -> Job:
+    """The pickled call, with this process's folder, import path, arguments and environment."""
+    here = os.getcwd()
+    path = [place or here for place in sys.path]
+    return Job(call, ranks, timeout, backend, here, path, list(sys.argv), dict(os.environ), withheld)
+
+
+def _execute(job: Job) -> Outcome:
+    """Send the job to a new supervisor and wait for its answer; on an interrupt, all its processes are killed first."""
+    server = forkserver.current()
+    try:
+        with server.open_run() as connection:
+            return _answer(job, connection)
+    except (EOFError, ConnectionError, TimeoutError):
+        reason = server.exit_reason() or "the supervisor of its ranks has ended"
+        raise WorldError(f"the world could not run: {reason}") from None
+
+
+def _answer(job: Job, connection: socket.socket) -> Outcome:
+    connection.settimeout(START_LIMIT + job.timeout + SUPERVISOR_MARGIN)
+    try:
+        serialization.send(connection, tuple(job))
+        return Outcome(*serialization.receive(connection))
+    except BaseException:
+        _end_run(connection)
+        raise
+
+
+def _end_run(connection: socket.socket) -> None:
+    """Tell the supervisor that the caller has stopped listening, and wait until it has killed all ranks and exited."""
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+        connection.settimeout(5.0)
+        while connection.recv(2**20):
+            pass
+
+
+def _raise_refusal(ranks: list[RankOutcome]) -> None:
+    """Raise the ValueError with which a rank refused the caller's arguments, if any did."""
+    for one in ranks:
+        if one.report and one.report.refused:
+            raise ValueError(one.report.refused)
+
+
+def _lines(found: RankOutcome) -> tuple[str, ...]:
+    """What a rank printed, without PyTorch's log lines."""
+    printed = found.output.decode(errors="replace").removesuffix("\n")
+    lines = [line for line in printed.split("\n") if not LIBRARY_OUTPUT.match(line)] if printed else []
+    if found.dropped:
+        lines.append(f"... cut after {OUTPUT_LIMIT:,} bytes; {found.dropped:,} more were printed")
+    return tuple(lines)
