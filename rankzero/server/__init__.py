@@ -3,32 +3,31 @@
     with serve(model, ByteTokenizer(), parts, slots=4) as server:
         print(server.url)
 
-It is put together from parts that the caller brings (:class:`Parts`): a detokenizer, the distribution of the next
-token, a block manager, a radix cache and a scheduler; and a constraint, where answers must fit a JSON schema.
-:class:`Engine` runs without HTTP; :func:`serve` puts it behind the protocol of OpenAI's API, and needs the extra
-``serve`` (Starlette and uvicorn).
+The caller supplies its parts (:class:`Parts`): a detokenizer, the distribution of the next token, a block manager, a
+radix cache, a scheduler and, if answers may have to fit a JSON schema, a constraint. :class:`Engine` runs without HTTP;
+:func:`serve` puts it behind the protocol of OpenAI's API and needs the extra ``serve`` (Starlette and uvicorn).
 
-=============  ======================================================================================
-module         what it does
-=============  ======================================================================================
-``parts``      what the parts must be able to do
-``pool``       keys and values of all sequences in equal blocks, and one forward pass over many of them
-``memory``     which blocks hold what: sequences, the prefixes that stay cached, eviction
-``request``    one request, from its prompt to its last token
-``inbox``      where other threads leave requests
-``runner``     the middle of a step: room, the forward pass, sampled tokens
-``engine``     the loop: schedule, compute, sample, deliver
-``trace``      what happened when: events of requests, and steps
-``fields``     fields of a request, one by one: known, typed, within limits, or refused
-``protocol``   requests: what the server does, and what it refuses to
-``forms``      answers that must be JSON
-``logprobs``   log-probabilities of tokens
-``answers``    answers, whole and in pieces
-``mail``       what the engine says, on its way to the event loop
-``app``        the HTTP front
-``serving``    the threads and the socket around all of it
-``load``       a load generator
-=============  ======================================================================================
+===============  ======================================================================================
+module           what it does
+===============  ======================================================================================
+``parts``        the interfaces of the parts
+``pool``         keys and values of all sequences in blocks of equal size; one forward pass over many sequences
+``memory``       who holds which blocks: running sequences, cached prefixes, eviction
+``request``      one request, from its prompt to its last token
+``inbox``        how other threads hand requests to the engine
+``runner``       the computation of a step: memory, the forward pass, sampling
+``engine``       the loop: schedule, compute, sample, deliver
+``trace``        a log of what happened when to each request, and of each step
+``fields``       checks for single fields of a request, and the error for those that fail
+``protocol``     requests: what the server supports and what it refuses
+``constraints``  constraints on answers that must be JSON
+``logprobs``     log-probabilities of tokens
+``answers``      answers, complete or streamed
+``outbox``       how the engine hands its output to the event loop
+``app``          the HTTP front
+``serving``      the threads and the socket that everything runs on
+``load``         a load generator
+===============  ======================================================================================
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ __all__ = ["Engine", "Event", "Parts", "QueueFull", "Request", "Step", "serve"]
 
 
 def serve(*arguments: Any, **options: Any) -> Server:
-    """The server as a context manager, running while its block runs; see :class:`rankzero.server.serving.Server`.
+    """The server, as a context manager that serves while its block runs; see :class:`rankzero.server.serving.Server`.
 
     Raises:
         ModuleNotFoundError: Starlette or uvicorn is not installed; the message says how to install them.

@@ -1,13 +1,14 @@
-"""The HTTP front: it reads requests, hands them to the engine, and sends back what comes.
+"""The HTTP front: it reads requests, hands them to the engine, and sends the answers back.
 
-Everything here runs on one event loop; the engine runs on a thread of its own. What the engine says during a step is
-carried over once per step (:class:`rankzero.server.mail.Mail`), not once per token.
+Everything here runs on one event loop; the engine runs on a thread of its own. The engine's output reaches the loop
+once per step (:class:`rankzero.server.outbox.Outbox`), not once per token.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from typing import Literal
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -20,38 +21,41 @@ from starlette.types import Receive, Scope, Send
 
 from rankzero.server import answers, protocol
 from rankzero.server.answers import Answer
+from rankzero.server.constraints import constraint_for
 from rankzero.server.engine import Engine
-from rankzero.server.fields import Refused
-from rankzero.server.forms import constraint_for
-from rankzero.server.mail import Mail, Pending, Piece
+from rankzero.server.fields import ErrorCode, Refused
+from rankzero.server.outbox import Outbox, Pending, Piece
 from rankzero.server.parts import Constraint
-from rankzero.server.protocol import Ask
+from rankzero.server.protocol import ApiRequest
 from rankzero.server.request import QueueFull, Request
 
-#: The longest body, bytes.
-MOST_BYTES = 1 << 20
+Health = Literal["ok", "draining", "failed"]
+HEALTH_STATUS: dict[Health, int] = {"ok": 200, "draining": 503, "failed": 500}
+
+MAX_BODY_BYTES = 1 << 20
 RETRY_AFTER = 1  # seconds
-#: The status of an answer that nobody reads, for the client has closed its connection.
-NOBODY = 499
+#: The status of a response that nobody will read, because the client has closed its connection.
+CLIENT_CLOSED_REQUEST = 499
 
 
 class Front:
-    """The application.
+    """The HTTP endpoints of one engine.
 
     Args:
-        engine: that answers.
-        encode: text to tokens.
-        name: of the model.
-        mail: from the engine.
+        engine: computes the answers.
+        encode: turns text into tokens.
+        name: the model's name, as clients give it.
+        outbox: carries the engine's output to the event loop.
 
     Attributes:
-        app: for uvicorn.
-        draining: whether new requests are refused because the server is going down.
-        on_drained: called when it is draining and the last request has ended; its answer may be on its way.
+        app: the application that uvicorn runs.
+        draining: whether new requests are refused because the server is shutting down.
+        on_drained: called once the server is draining and no request is left in the engine; the last answer may still
+            be on its way to the client.
     """
 
-    def __init__(self, engine: Engine, encode: Callable[[str], list[int]], name: str, mail: Mail) -> None:
-        self._engine, self._encode, self._name, self._mail = engine, encode, name, mail
+    def __init__(self, engine: Engine, encode: Callable[[str], list[int]], name: str, outbox: Outbox) -> None:
+        self._engine, self._encode, self._name, self._outbox = engine, encode, name, outbox
         self._longest = max(map(len, engine.tokenizer.vocabulary))
         self._open = 0
         self.draining = False
@@ -65,11 +69,11 @@ class Front:
                 Route("/v1/completions", self._completions, methods=["POST"]),
                 Route("/v1/chat/completions", self._chat, methods=["POST"]),
             ],
-            exception_handlers={Refused: _refused, HTTPException: _strayed},
+            exception_handlers={Refused: _refused, HTTPException: _http_error},
         )
 
     def drain(self) -> None:
-        """Take no more requests; ``on_drained`` is called when those that are here have ended."""
+        """Refuse new requests, and call ``on_drained`` when the current ones have ended."""
         self.draining = True
         self._check_drained()
 
@@ -78,8 +82,8 @@ class Front:
             self.on_drained()
 
     async def _health(self, http: Http) -> Response:
-        status = "failed" if self._engine.error else "draining" if self.draining else "ok"
-        return JSONResponse({"status": status}, {"failed": 500, "draining": 503}.get(status, 200))
+        health: Health = "failed" if self._engine.error else "draining" if self.draining else "ok"
+        return JSONResponse({"status": health}, HEALTH_STATUS[health])
 
     async def _metrics(self, http: Http) -> Response:
         return PlainTextResponse(answers.metrics_text(self._engine.metrics()))
@@ -93,7 +97,7 @@ class Front:
 
     def _check_name(self, name: str) -> None:
         if name != self._name:
-            raise Refused(404, f"there is no model {name!r}, but {self._name!r}", "model", "model_not_found")
+            raise Refused(404, f"there is no model {name!r}, only {self._name!r}", "model", "model_not_found")
 
     def _check_open(self) -> None:
         if self.draining:
@@ -109,7 +113,7 @@ class Front:
         try:
             return await self._answer(http, chat)
         except ClientDisconnect:
-            return Response(status_code=NOBODY)
+            return Response(status_code=CLIENT_CLOSED_REQUEST)
 
     def _ended(self, request: Request) -> None:
         self._open -= 1
@@ -119,69 +123,69 @@ class Front:
         start = self._engine.log.now()
         body = await _body(http)
         self._check_open()
-        ask = protocol.read(body, chat)
-        self._check_name(ask.model)
+        asked = protocol.read(body, chat)
+        self._check_name(asked.model)
         read = self._engine.log.now()
-        tokens = self._tokens(ask)
+        tokens = self._tokens(asked)
         encoded = self._engine.log.now()
         constraint = None
-        if ask.form is not None:
-            constraint = await run_in_threadpool(constraint_for, ask.form, self._engine)
+        if asked.schema is not None:
+            constraint = await run_in_threadpool(constraint_for, asked.schema, self._engine)
             self._check_open()
-        pending = self._submit(ask, tokens, constraint)
+        pending = self._submit(asked, tokens, constraint)
         assert pending.request is not None
         name = pending.request.name
         self._engine.log.add("api", name, start, read)
         self._engine.log.add("tokenizer", name, read, encoded)
-        answer = Answer(ask, pending.request, self._engine.tokenizer.vocabulary)
-        if ask.stream:
+        answer = Answer(asked, pending.request, self._engine.tokenizer.vocabulary)
+        if asked.stream:
             return _Stream(self._stream(pending, answer), self._engine, pending.request)
         return await self._whole(http, pending, answer)
 
-    def _tokens(self, ask: Ask) -> list[int]:
-        """The prompt's tokens; a text that is too long whatever its tokens are is not even read."""
-        field = "messages" if ask.chat else "prompt"
-        if not isinstance(ask.prompt, str):
-            return ask.prompt
+    def _tokens(self, asked: ApiRequest) -> list[int]:
+        """The prompt's tokens; a text that is too long however it is tokenized is refused at once."""
+        field = "messages" if asked.chat else "prompt"
+        if not isinstance(asked.prompt, str):
+            return asked.prompt
         try:
-            size = len(ask.prompt.encode())
+            size = len(asked.prompt.encode())
         except UnicodeEncodeError:
             raise Refused(400, f"{field} must be valid Unicode", field, "invalid_text") from None
         least = -(-size // self._longest)
         if least > self._engine.context:
             raise self._too_long(field, f"at least {least}")
-        return self._encode(ask.prompt)
+        return self._encode(asked.prompt)
 
     def _too_long(self, field: str, count: object) -> Refused:
         sentence = f"the prompt has {count} tokens, and there is room for {self._engine.room(()) - 1}"
         return Refused(400, sentence, field, "context_length_exceeded")
 
-    def _submit(self, ask: Ask, tokens: list[int], constraint: Constraint | None) -> Pending:
-        """Hand a request to the engine; its refusals become answers."""
-        field = "messages" if ask.chat else "prompt"
+    def _submit(self, asked: ApiRequest, tokens: list[int], constraint: Constraint | None) -> Pending:
+        """Hand a request to the engine, and turn the engine's exceptions into ``Refused``."""
+        field = "messages" if asked.chat else "prompt"
         engine, room = self._engine, self._engine.room(tokens)
         if room < 1:
             raise self._too_long(field, len(tokens))
         pending = Pending()
 
         def on_text(request: Request, text: str) -> None:
-            self._mail.post(pending.queue.put_nowait, Piece(text, engine.log.now(), len(request.output)))
+            self._outbox.post(pending.queue.put_nowait, Piece(text, engine.log.now(), len(request.output)))
 
         def on_end(request: Request) -> None:
-            self._mail.post(pending.queue.put_nowait, request)
-            self._mail.post(self._ended, request)
+            self._outbox.post(pending.queue.put_nowait, request)
+            self._outbox.post(self._ended, request)
 
-        limit = ask.limit(room)
+        limit = asked.limit(room)
         if constraint is not None:
-            _check_form_fits(constraint, limit)
+            _check_constraint_fits(constraint, limit)
         try:
             pending.request = engine.submit(
-                tokens, limit, on_text=on_text, on_end=on_end, constraint=constraint, **ask.sampling
+                tokens, limit, on_text=on_text, on_end=on_end, constraint=constraint, **asked.sampling
             )
         except QueueFull as error:
-            raise Refused(429, f"{error}; come again later", None, "queue_full", RETRY_AFTER) from None
+            raise Refused(429, f"{error}; try again later", None, "queue_full", RETRY_AFTER) from None
         except ValueError as error:
-            code = "context_length_exceeded" if limit > room else "invalid_value"
+            code: ErrorCode = "context_length_exceeded" if limit > room else "invalid_value"
             raise Refused(400, str(error), "max_tokens" if limit > room else field, code) from None
         except RuntimeError as error:
             raise Refused(500, str(error), code="engine_failed") from None
@@ -189,14 +193,14 @@ class Front:
         return pending
 
     async def _whole(self, http: Http, pending: Pending, answer: Answer) -> Response:
-        """Wait for all of the answer; a client that leaves ends its request."""
+        """Wait for the complete answer; the request is canceled if the client disconnects first."""
         assert pending.request is not None
-        end = asyncio.ensure_future(_last(pending))
-        gone = asyncio.ensure_future(_gone(http))
+        end = asyncio.ensure_future(_finished(pending))
+        gone = asyncio.ensure_future(_disconnected(http))
         try:
             await asyncio.wait({end, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not end.done():
-                return Response(status_code=NOBODY)
+                return Response(status_code=CLIENT_CLOSED_REQUEST)
             request = end.result()
         finally:
             end.cancel()
@@ -212,19 +216,19 @@ class Front:
             raise Refused(503, "the request was ended by the server", code="aborted", retry_after=RETRY_AFTER)
 
     async def _stream(self, pending: Pending, answer: Answer) -> AsyncIterator[bytes]:
-        """The answer as server-sent events; an error on the way is the last one."""
+        """The answer as server-sent events; if the request fails midway, the last event is an error."""
         assert pending.request is not None
         name, log = pending.request.name, self._engine.log
         if first := answer.first():
             yield answers.events(first)
-        async for come in pending.pieces():
-            pieces = [part for part in come if isinstance(part, Piece)]
+        async for batch in pending.batches():
+            pieces = [item for item in batch if isinstance(item, Piece)]
             if pieces:
                 yield answers.events([answer.piece(piece.text, piece.tokens) for piece in pieces])
                 for piece in pieces:
                     log.add("stream", name, piece.ready)
-            if isinstance(come[-1], Request):
-                yield self._ending(come[-1], answer)
+            if isinstance(batch[-1], Request):
+                yield self._ending(batch[-1], answer)
 
     def _ending(self, request: Request, answer: Answer) -> bytes:
         try:
@@ -235,7 +239,7 @@ class Front:
 
 
 class _Stream(StreamingResponse):
-    """A stream that ends its request when it ends itself, for whatever reason."""
+    """A stream that cancels its request when the stream ends, for whatever reason."""
 
     def __init__(self, content: AsyncIterator[bytes], engine: Engine, request: Request) -> None:
         super().__init__(content, media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
@@ -249,33 +253,33 @@ class _Stream(StreamingResponse):
 
 
 async def _body(http: Http) -> bytes:
-    """The body, as long as it is not too long."""
+    """Read the body, and refuse one that is too long."""
     body = b""
     async for chunk in http.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
-            raise Refused(413, f"the body must have at most {MOST_BYTES} bytes", code="too_large")
+        if len(body) > MAX_BODY_BYTES:
+            raise Refused(413, f"the body must have at most {MAX_BODY_BYTES} bytes", code="too_large")
     return body
 
 
-def _check_form_fits(constraint: Constraint, limit: int) -> None:
-    """Refuse a limit of tokens within which no text of the form ends."""
+def _check_constraint_fits(constraint: Constraint, limit: int) -> None:
+    """Refuse a token limit too small for any text that the constraint allows."""
     least = constraint.distance() + 1
     if limit < least:
         sentence = f"max_tokens must be at least {least}, got {limit}: the shortest text that fits takes {least - 1}"
         raise Refused(400, f"{sentence}, and one token ends it", "max_tokens", "out_of_range")
 
 
-async def _last(pending: Pending) -> Request:
-    """The request, when it has ended."""
-    async for come in pending.pieces():
-        if isinstance(come[-1], Request):
-            return come[-1]
-    raise AssertionError("the pieces end with the request")
+async def _finished(pending: Pending) -> Request:
+    """Wait until the request has ended, and return it."""
+    async for batch in pending.batches():
+        if isinstance(batch[-1], Request):
+            return batch[-1]
+    raise AssertionError("the last batch ends with the request")
 
 
-async def _gone(http: Http) -> None:
-    """Return when the client has closed its connection."""
+async def _disconnected(http: Http) -> None:
+    """Wait until the client has closed its connection."""
     while (await http.receive())["type"] != "http.disconnect":
         pass
 
@@ -286,8 +290,8 @@ async def _refused(http: Http, error: Exception) -> Response:
     return JSONResponse(error.body(), error.status, headers)
 
 
-async def _strayed(http: Http, error: Exception) -> Response:
-    """A path that does not exist, or a method that it does not take."""
+async def _http_error(http: Http, error: Exception) -> Response:
+    """Answer a request for an unknown path, or with a method that the path does not support."""
     assert isinstance(error, HTTPException)
     sentence = f"{http.method} {http.url.path}: {error.detail.lower()}"
     return JSONResponse(Refused(error.status_code, sentence).body(), error.status_code, error.headers)

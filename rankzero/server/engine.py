@@ -1,4 +1,4 @@
-"""The engine: schedule, make room, one forward pass for everybody, one token each, text to whoever waits for it.
+"""The engine: each step schedules requests, runs one forward pass for all of them, samples, and delivers text.
 
     engine = Engine(model, ByteTokenizer(), parts, slots=8)
     request = engine.submit(tokens, max_tokens=20)
@@ -12,24 +12,31 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO, Unpack, get_args
 
 from rankzero.server.inbox import Inbox
 from rankzero.server.memory import Memory
 from rankzero.server.parts import Constraint, Parts
 from rankzero.server.pool import Pool
-from rankzero.server.request import Request, Sampling, check_constraint, check_numbers, check_prompt
+from rankzero.server.request import (
+    FinishReason,
+    Request,
+    Sampling,
+    SamplingOptions,
+    check_constraint,
+    check_numbers,
+    check_prompt,
+)
 from rankzero.server.runner import Runner
 from rankzero.server.trace import Event, Log, Step
 from rankzero.tiny import GPT, one_thread
 
-#: Counted since the start, and shown with the metrics.
-COUNTED = ("steps", "prompt_tokens", "generated_tokens", "computed_tokens", "cached_tokens", "preemptions")
-REASONS = ("stop", "length", "abort", "error")
+#: Counters among the metrics; they start at 0 and never go down.
+COUNTERS = ("steps", "prompt_tokens", "generated_tokens", "computed_tokens", "cached_tokens", "preemptions")
 
 
 class Tokenizer(Protocol):
-    """What the engine needs to know of a tokenizer."""
+    """What the engine needs from a tokenizer: the bytes of each token, and which token ends a sequence."""
 
     eos: int
     vocabulary: list[bytes]
@@ -39,24 +46,24 @@ class Engine:
     """Serves many requests with one model.
 
     Args:
-        model: the whole model, on the device where it is to run.
-        tokenizer: of the model.
+        model: the model, on the device where it is to run.
+        tokenizer: the model's tokenizer.
         parts: what the engine is built from.
         slots: the most requests that run at the same time.
-        blocks: of keys and values; None takes as many as ``slots`` requests of the whole context need.
+        blocks: blocks of keys and values; None takes as many as ``slots`` requests of full context length need.
         block_size: tokens in a block.
-        budget: the most tokens in one step; None takes the model's context.
+        budget: the most tokens in one step; None takes the model's context length.
         chunked_prefill: whether a long prompt may be spread over several steps.
         max_chunk: the most tokens of one request in one step; 0 sets no limit.
-        prefix_cache: whether the keys and values of requests that ended are kept, as long as nobody needs the memory.
+        prefix_cache: whether to keep the keys and values of ended requests until the memory is needed.
         queue: the most requests that may wait; None sets no limit.
-        file: gets each event as a line of JSON.
+        file: receives each event as a line of JSON.
 
     Attributes:
         log: events and steps.
 
     Raises:
-        ValueError: an argument is outside its range, or model and tokenizer do not fit; the message says which.
+        ValueError: an argument is outside its range, or the model does not match the tokenizer; the message says which.
     """
 
     def __init__(
@@ -84,24 +91,24 @@ class Engine:
         self.context = model.config.context
         self.blocks = slots * -(-self.context // block_size) if blocks is None else blocks
         budget = self.context if budget is None else budget
-        self._places = {"the context": self.context, "the pool": self.blocks * block_size}
+        self._capacities = {"the context": self.context, "the pool": self.blocks * block_size}
         if not chunked_prefill:
-            self._places["the budget of a step"] = budget
+            self._capacities["the budget of a step"] = budget
         self.log = Log(file)
         self._runner = Runner(model, parts, self.blocks, block_size, prefix_cache)
         self._scheduler = parts.scheduler(budget, slots, self.blocks, block_size, chunked_prefill, max_chunk)
         self._inbox = Inbox(queue)
         self._numbers = itertools.count(1)
-        self._names: set[str] = set()  # that callers gave
-        self._live: dict[str, Request] = {}  # with the scheduler
-        self._ghosts: set[str] = set()  # ended, and the scheduler cannot be told
+        self._names: set[str] = set()  # chosen by callers
+        self._live: dict[str, Request] = {}  # known to the scheduler, not ended
+        self._stale: set[str] = set()  # ended, but still scheduled: the scheduler has no `finish`
         self._counts: Counter[str] = Counter()
         self._metrics: dict[str, int] = {}
-        self._measure()
+        self._update_metrics()
 
     @property
     def memory(self) -> Memory:
-        """The blocks, and who holds them."""
+        """The blocks and who holds them."""
         return self._runner.memory
 
     @property
@@ -111,7 +118,7 @@ class Engine:
 
     @property
     def error(self) -> BaseException | None:
-        """What ended the engine, if something did."""
+        """The exception that ended the engine; None while it works."""
         return self._inbox.error
 
     @property
@@ -129,9 +136,9 @@ class Engine:
         return list(self.log.events)
 
     def metrics(self) -> dict[str, int]:
-        """Requests running and waiting, blocks, and counts since the start, as after the last step."""
-        box = self._inbox
-        return {"requests": box.received, "rejected": box.refused, **self._metrics, "waiting": box.waiting}
+        """Running and waiting requests, blocks, and counters, as they were after the last step."""
+        inbox = self._inbox
+        return {"requests": inbox.received, "rejected": inbox.refused, **self._metrics, "waiting": inbox.waiting}
 
     def submit(
         self,
@@ -142,23 +149,24 @@ class Engine:
         on_end: Callable[[Request], None] | None = None,
         name: str | None = None,
         constraint: Constraint | None = None,
-        **sampling: Any,
+        **sampling: Unpack[SamplingOptions],
     ) -> Request:
         """Queue a request.
 
         Args:
             prompt: tokens, at least one.
-            max_tokens: of the answer, at least 1; without the last one they fit the context behind the prompt.
-            on_text: gets the request and its text, piece by piece, on the engine's thread.
-            on_end: gets the request when it has ended, on the engine's thread.
-            name: one that no other request of this engine has or had; None makes one.
-            constraint: a new one, before its first token: the answer has its form, whatever ``max_tokens`` is.
+            max_tokens: the token limit of the answer, at least 1; prompt and answer, without the answer's last token,
+                must fit the context.
+            on_text: called with the request and each piece of its text, on the engine's thread.
+            on_end: called with the request when it has ended, on the engine's thread.
+            name: a name that no other request of this engine has ever had; None makes one up.
+            constraint: a fresh constraint, before its first token; the answer satisfies it whatever ``max_tokens`` is.
             sampling: ``temperature``, ``top_k``, ``top_p``, ``stop``, ``seed``, ``ignore_eos`` and ``logprobs`` of
                 :class:`rankzero.server.request.Sampling`; greedy without them.
 
         Raises:
-            ValueError: an argument is outside its range, or the request never fits; the message says which.
-            QueueFull: too many requests wait.
+            ValueError: an argument is outside its range, or the request can never fit; the message says which.
+            QueueFull: too many requests are waiting.
             RuntimeError: the engine has failed.
         """
         sampling["stop"] = tuple(sampling.get("stop", ()))
@@ -166,8 +174,10 @@ class Engine:
         self.check_room(prompt, max_tokens)
         if constraint is not None:
             check_constraint(constraint, how)
-        words = self.parts.detokenizer(self.tokenizer.vocabulary, how.stop)
-        request = Request(self._name(name), tuple(prompt), how, words, self.log.now(), on_text, on_end, constraint)
+        detokenizer = self.parts.detokenizer(self.tokenizer.vocabulary, how.stop)
+        request = Request(
+            self._name(name), tuple(prompt), how, detokenizer, self.log.now(), on_text, on_end, constraint
+        )
         self._inbox.put(request)
         return request
 
@@ -175,27 +185,27 @@ class Engine:
         if wanted is None:
             return f"request-{next(self._numbers)}"
         if wanted in self._names or wanted.startswith("request-"):
-            raise ValueError(f"name must be new and not begin with request-, got {wanted!r}")
+            raise ValueError(f"name must be new and must not begin with request-, got {wanted!r}")
         self._names.add(wanted)
         return wanted
 
     def check_room(self, prompt: Sequence[int], max_tokens: int) -> None:
-        """Raise ValueError when a request can never be served: a wrong prompt, or too many tokens for any place."""
+        """Raise ValueError for a request that can never be served: an invalid prompt, or too many tokens."""
         check_prompt(prompt, self.model.config.vocab)
         need = len(prompt) + max_tokens - 1
-        for what, places in self._places.items():
-            if need > places:
+        for what, capacity in self._capacities.items():
+            if need > capacity:
                 raise ValueError(
-                    f"a prompt of {len(prompt)} tokens and {max_tokens} new ones need {need} places, "
-                    f"{what} has {places}"
+                    f"a prompt of {len(prompt)} tokens and {max_tokens} new ones need room for {need} tokens, "
+                    f"{what} has {capacity}"
                 )
 
     def room(self, prompt: Sequence[int]) -> int:
-        """The most tokens that an answer to ``prompt`` may have; below 1 when the prompt is too long."""
-        return min(self._places.values()) - len(prompt) + 1
+        """The most tokens that an answer to ``prompt`` may have; below 1 if the prompt is too long."""
+        return min(self._capacities.values()) - len(prompt) + 1
 
     def cancel(self, request: Request) -> None:
-        """End a request at the next step; nothing happens when it has ended."""
+        """End a request at the next step; no effect on one that has ended."""
         if request.finish_reason is None:
             self._inbox.cancel(request)
 
@@ -207,11 +217,11 @@ class Engine:
             self.cancel(request)
 
     def wait(self, stopped: Callable[[], bool]) -> None:
-        """Sleep until there is something to do, or ``stopped()``; for the engine's thread."""
+        """Sleep until there is something to do or ``stopped()`` is true; called on the engine's thread."""
         self._inbox.wait(lambda: self._busy or stopped())
 
     def wake(self) -> None:
-        """Let :meth:`wait` look again."""
+        """Make :meth:`wait` check its conditions again."""
         self._inbox.wake()
 
     def run(self) -> None:
@@ -221,56 +231,56 @@ class Engine:
                 self.step()
 
     def step(self) -> bool:
-        """Take in what arrived, and compute one step; False when there was nothing to compute."""
-        self._take_in()
+        """Accept new requests and cancellations, and compute one step; False once nothing is left to do."""
+        self._receive()
         if self._busy:
-            self._work()
-        self._measure()
+            self._compute()
+        self._update_metrics()
         return self._busy
 
     def fail(self, error: BaseException) -> None:
-        """End every request with ``error``; later ones are refused. For the thread whose :meth:`step` raised."""
+        """End every request with ``error`` and refuse new ones; called on the thread whose :meth:`step` raised."""
         self._inbox.fail(error)
         arrived, _ = self._inbox.take()
         left = [*arrived, *self._live.values()]
-        self._live, self._ghosts = {}, set()
+        self._live, self._stale = {}, set()
         for request in left:
             self._end(request, "error")
         self._metrics = {**self._metrics, "running": 0}
 
     def close(self) -> None:
-        """End what is left, empty the cache, and count.
+        """End the remaining requests, empty the cache, and check that every block is free again.
 
         Raises:
-            RuntimeError: blocks were lost; the message says how many.
+            RuntimeError: some blocks were never freed; the message says how many.
         """
         if self.error is not None:
             return
-        self._take_in()
+        self._receive()
         for request in list(self._live.values()):
-            self._leave(request, "abort")
+            self._remove(request, "abort")
         self.memory.clear()
         self.memory.check()
-        self._measure()
+        self._update_metrics()
         if self.memory.free != self.blocks:
             raise RuntimeError(f"{self.blocks - self.memory.free} of {self.blocks} blocks were never freed")
 
     @property
     def _busy(self) -> bool:
-        return bool(self._live or self._ghosts)
+        return bool(self._live or self._stale)
 
-    def _take_in(self) -> None:
-        """Hand what arrived to the scheduler, and end what was cancelled."""
+    def _receive(self) -> None:
+        """Hand new requests to the scheduler, and end those that were canceled."""
         arrived, cancelled = self._inbox.take()
         for request in arrived:
             self._live[request.name] = request
             self._scheduler.add(request.name, len(request.prompt), request.sampling.max_tokens)
         for request in cancelled:
             if request.name in self._live:
-                self._leave(request, "abort")
+                self._remove(request, "abort")
 
-    def _work(self) -> None:
-        """One step of everybody who is scheduled."""
+    def _compute(self) -> None:
+        """Compute one step for the requests that the scheduler selects."""
         start = self.log.now()
         plan = self._scheduler.schedule()
         planned = self.log.now()
@@ -278,7 +288,7 @@ class Engine:
         self._check_plan(plan, preempted)
         scheduled = [(self._live[name], tokens) for name, tokens in plan if name in self._live]
         for request, _ in scheduled:
-            self._started(request, start)
+            self._mark_running(request, start)
             self.log.add("scheduler", request.name, start, planned)
         decode = sum(request.decodes for request, _ in scheduled)
         begun = self.log.now()
@@ -287,7 +297,7 @@ class Engine:
         for request, _ in scheduled:
             self.log.add("runner", request.name, begun, done)
         finished = set(self._scheduler.update())
-        self._ghosts -= finished
+        self._stale -= finished
         for request, token in computed.sampled:
             self._deliver(request, token, request.name in finished)
         self._counts.update(
@@ -300,7 +310,7 @@ class Engine:
         self._counts["steps"] += 1
 
     def _preempt(self) -> tuple[str, ...]:
-        """Take the blocks from the requests that the scheduler sent back to the queue."""
+        """Free the blocks of the requests that the scheduler has preempted, and return their names."""
         preempted = tuple(name for name in self._scheduler.preempted if name in self._live)
         for name in preempted:
             request = self._live[name]
@@ -312,16 +322,16 @@ class Engine:
         return preempted
 
     def _check_plan(self, plan: Sequence[tuple[str, int]], preempted: Sequence[str]) -> None:
-        """A wrong scheduler ends in a sentence, not in an endless loop or in wrong text."""
-        if not plan and not preempted and not self._ghosts:
-            raise RuntimeError(f"the scheduler schedules nothing, and {len(self._live)} requests are not finished")
+        """Raise RuntimeError for an impossible schedule, which would mean an endless loop or wrong text."""
+        if not plan and not preempted and not self._stale:
+            raise RuntimeError(f"the scheduler schedules nothing, but {len(self._live)} requests are not finished")
         for name, tokens in plan:
             missing = self._live[name].missing if name in self._live else tokens
             if not 1 <= tokens <= missing:
-                raise RuntimeError(f"the scheduler gives {name} {tokens} tokens, and it has {missing} to compute")
+                raise RuntimeError(f"the scheduler gives {name} {tokens} tokens, but it has {missing} to compute")
 
-    def _started(self, request: Request, now: float) -> None:
-        """A request that waited runs."""
+    def _mark_running(self, request: Request, now: float) -> None:
+        """Record that a request has left the queue, if it was waiting."""
         if request.waiting_since is None:
             return
         self.log.add("queue", request.name, request.waiting_since, now)
@@ -331,17 +341,17 @@ class Engine:
             request.first_step = self._counts["steps"]
 
     def _deliver(self, request: Request, token: int, last: bool) -> None:
-        """Add a token to its request, and end the request where it ends."""
+        """Append a token to its request, and end the request if this was its last token."""
         start = self.log.now()
         reason = request.add(token, start, self.tokenizer.eos, last)
         self.log.add("detokenizer", request.name, start)
         if reason is not None:
-            self._leave(request, reason, told=last)
+            self._remove(request, reason, scheduler_knows=last)
 
-    def _leave(self, request: Request, reason: str, told: bool = False) -> None:
-        """Take a request out: its blocks are free now, and its slot, as soon as the scheduler has been told."""
-        if not told:
-            finish: Callable[[str], Any] = getattr(self._scheduler, "finish", self._ghosts.add)
+    def _remove(self, request: Request, reason: FinishReason, scheduler_knows: bool = False) -> None:
+        """End a request and free its blocks; its slot is free once the scheduler knows that it has ended."""
+        if not scheduler_knows:
+            finish: Callable[[str], object] = getattr(self._scheduler, "finish", self._stale.add)
             finish(request.name)
         self._runner.drop(request)
         del self._live[request.name]
@@ -349,15 +359,15 @@ class Engine:
             self._inbox.count(-1)
         self._end(request, reason)
 
-    def _end(self, request: Request, reason: str) -> None:
+    def _end(self, request: Request, reason: FinishReason) -> None:
         request.finish_reason, request.last_step = reason, self._counts["steps"] + 1
         self._counts[f"finished_{reason}"] += 1
         self._counts["prompt_tokens"] += len(request.prompt)
         if request.on_end is not None:
             request.on_end(request)
 
-    def _measure(self) -> None:
-        """Renew the numbers that other threads read."""
+    def _update_metrics(self) -> None:
+        """Update the numbers that other threads read."""
         memory = self.memory
         self._metrics = {
             "running": sum(request.waiting_since is None for request in self._live.values()),
@@ -365,5 +375,8 @@ class Engine:
             "blocks_used": memory.used,
             "blocks_cached": memory.cached,
             "blocks_free": memory.free,
-            **{name: self._counts[name] for name in (*COUNTED, *(f"finished_{reason}" for reason in REASONS))},
+            **{
+                name: self._counts[name]
+                for name in (*COUNTERS, *(f"finished_{reason}" for reason in get_args(FinishReason)))
+            },
         }

@@ -1,4 +1,4 @@
-"""Fields of a request, one by one: which are known, of which type, within which limits, and the error for the rest.
+"""Checks for single fields of a request (known, of the right type, within limits) and the error for those that fail.
 
 A field that is null counts as absent, as in OpenAI's API.
 """
@@ -7,20 +7,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 Fields = Mapping[str, Any]
+Value = TypeVar("Value", str, bool, dict[str, Any], list[Any])
+Number = TypeVar("Number", int, float)
+
+ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"]
+ErrorCode = Literal[
+    "aborted",
+    "conflict",
+    "context_length_exceeded",
+    "engine_failed",
+    "invalid_json",
+    "invalid_text",
+    "invalid_value",
+    "missing",
+    "model_not_found",
+    "out_of_range",
+    "part_failed",
+    "queue_full",
+    "shutting_down",
+    "too_large",
+    "unknown_parameter",
+    "unsupported_parameter",
+    "unsupported_value",
+    "wrong_type",
+]
 
 
 class Refused(Exception):
-    """A request that gets an error for an answer.
+    """The server answers a request with an error.
 
     Args:
-        status: of HTTP.
+        status: HTTP status code.
         message: one sentence.
         parameter: the field that is wrong.
-        code: a word for programs.
-        retry_after: seconds after which it may work, for the header.
+        code: the reason, for programs.
+        retry_after: seconds after which the client may try again, for the ``Retry-After`` header.
     """
 
     def __init__(
@@ -28,21 +52,21 @@ class Refused(Exception):
         status: int,
         message: str,
         parameter: str | None = None,
-        code: str | None = None,
+        code: ErrorCode | None = None,
         retry_after: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status, self.parameter, self.code, self.retry_after = status, parameter, code, retry_after
 
     @property
-    def kind(self) -> str:
-        """The error's ``type``."""
+    def kind(self) -> ErrorType:
+        """The ``type`` that the body gives the error."""
         if self.status == 429:
             return "rate_limit_error"
         return "invalid_request_error" if self.status < 500 else "server_error"
 
     def body(self) -> dict[str, Any]:
-        """The answer."""
+        """The body of the response, as JSON."""
         return {"error": {"message": str(self), "type": self.kind, "param": self.parameter, "code": self.code}}
 
 
@@ -51,54 +75,66 @@ def present(fields: Fields) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def check_known(fields: Fields, done: Collection[str], where: str, idle: Mapping[str, tuple[Any, ...]] = {}) -> None:
-    """Refuse a field that nobody would look at.
+def check_known(
+    fields: Fields, supported: Collection[str], where: str, unsupported: Mapping[str, tuple[Any, ...]] = {}
+) -> None:
+    """Refuse fields that the server would otherwise ignore without a word.
 
     Args:
-        fields: that are present.
-        done: names that the server acts on.
-        where: in the error: of which object these are the fields.
-        idle: other names that OpenAI's API has here, each with the values that ask for nothing; those are let pass.
+        fields: those that are not null.
+        supported: names of the fields that the server acts on.
+        where: the object that holds the fields, as the error names it.
+        unsupported: other fields that OpenAI's API has here, each with the values that ask for nothing; only those
+            values are accepted.
     """
     for name, value in fields.items():
-        if name not in done and name not in idle:
+        if name not in supported and name not in unsupported:
             raise Refused(400, f"{name} is not a field of {where}", name, "unknown_parameter")
-        if name not in done and not any(type(value) is type(no) and value == no for no in idle[name]):
-            sentence = f"this server does not do {name}, got {said(value)}: leave it out"
+        if name not in supported and not any(type(value) is type(idle) and value == idle for idle in unsupported[name]):
+            sentence = f"this server does not support {name}, got {describe(value)}: leave it out"
             raise Refused(400, sentence, name, "unsupported_parameter")
 
 
-def typed(fields: Fields, name: str, kind: type, prefix: str = "") -> Any:
-    """A field of one type, or None."""
+def typed(fields: Fields, name: str, kind: type[Value], prefix: str = "") -> Value | None:
+    """The value of a field, which must have exactly this type; None when the field is absent."""
     value = fields.get(name)
     if value is not None and type(value) is not kind:
         where, words = prefix + name, {str: "a string", bool: "true or false", dict: "an object", list: "a list"}
-        raise Refused(400, f"{where} must be {words[kind]}, got {said(value)}", where, "wrong_type")
+        raise Refused(400, f"{where} must be {words[kind]}, got {describe(value)}", where, "wrong_type")
     return value
 
 
-def number(fields: Fields, name: str, kind: type, low: float = -math.inf, high: float = math.inf) -> Any:
-    """A field that is a number within limits, or None; a whole number is a float too, true is neither."""
+def number(
+    fields: Fields, name: str, kind: type[Number], low: float = -math.inf, high: float = math.inf
+) -> Number | None:
+    """The value of a field, which must be a number within limits; None when the field is absent.
+
+    An integer counts as a float too; true and false are not numbers.
+    """
     value = fields.get(name)
     if value is None:
         return None
-    if type(value) is not kind and not (kind is float and type(value) is int):
-        word = "a whole number" if kind is int else "a number"
-        raise Refused(400, f"{name} must be {word}, got {said(value)}", name, "wrong_type")
-    if not low <= fields[name] <= high:
-        limits = f"at least {low:g}" if high == math.inf else f"from {low:g} to {high:g}" if low < high else f"{low:g}"
-        raise Refused(400, f"{name} must be {limits}, got {_short(value)}", name, "out_of_range")
-    return value
+    right_type = type(value) is kind or (kind is float and type(value) is int)
+    if not right_type or not low <= value <= high:
+        rule = f"must be {_limits(kind, low, high)}, got {describe(value)}"
+        raise Refused(400, f"{name} {rule}", name, "out_of_range" if right_type else "wrong_type")
+    return kind(value)
 
 
-def said(value: Any) -> str:
-    """A value of JSON in words that are never long."""
+def _limits(kind: type[float], low: float, high: float) -> str:
+    if low == high:
+        return f"{low:g}"
+    word = "an integer" if kind is int else "a number"
+    if high < math.inf:
+        return f"{word} from {low:g} to {high:g}"
+    return f"{word} >= {low:g}" if low > -math.inf else word
+
+
+def describe(value: Any) -> str:
+    """A JSON value in a few words, for an error."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    names = {dict: "an object", list: "a list", type(None): "nothing"}
-    return names.get(type(value)) or ("the string " if isinstance(value, str) else "the number ") + _short(value)
-
-
-def _short(value: Any) -> str:
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "a huge number"
+    if isinstance(value, int) and abs(value) >= 10**20:
+        return "a huge number"
+    text = {dict: "an object", list: "a list", type(None): "nothing"}.get(type(value)) or repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

@@ -1,4 +1,4 @@
-"""Where other threads leave requests for the engine's thread."""
+"""How other threads hand requests to the engine's thread."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from rankzero.server.request import QueueFull, Request
 
 
 class Inbox:
-    """Requests that arrived and requests that are to end, until the engine takes them.
+    """Holds new requests and cancellations until the engine takes them.
 
     Args:
-        most: requests that may wait, here and in the scheduler's queue; None sets no limit.
+        limit: the most requests that may wait, here and in the scheduler's queue together; None sets no limit.
 
     Attributes:
-        waiting: requests that wait now; the engine keeps it with :meth:`count`.
-        received: requests that came in since the start.
-        refused: requests that found the queue full.
-        error: why nothing is accepted any more; None while all is well.
+        waiting: how many requests wait now, here and in the scheduler's queue; the engine updates it with
+            :meth:`count`.
+        received: how many requests were accepted since the start.
+        refused: how many requests found the queue full.
+        error: the exception after which nothing is accepted; None while the engine works.
     """
 
-    def __init__(self, most: int | None) -> None:
-        self._most = most
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
         self._changed = threading.Condition()
         self._arrived: list[Request] = []
         self._cancelled: list[Request] = []
@@ -30,63 +31,63 @@ class Inbox:
         self.error: BaseException | None = None
 
     def put(self, request: Request) -> None:
-        """Leave a request.
+        """Add a request.
 
         Raises:
-            QueueFull: as many wait as may wait.
+            QueueFull: the most requests that may wait are waiting already.
             RuntimeError: the engine has failed.
         """
         with self._changed:
             if self.error is not None:
                 raise RuntimeError(f"the engine has failed: {self.error}") from self.error
-            if self._most is not None and self.waiting >= self._most:
+            if self._limit is not None and self.waiting >= self._limit:
                 self.refused += 1
-                raise QueueFull(f"{self._most} requests wait already")
+                raise QueueFull(f"{self._limit} requests wait already")
             self.received += 1
             self.waiting += 1
             self._arrived.append(request)
             self._changed.notify_all()
 
     def cancel(self, request: Request) -> None:
-        """Ask for the end of a request."""
+        """Ask the engine to end a request."""
         with self._changed:
             self._cancelled.append(request)
             self._changed.notify_all()
 
     def take(self) -> tuple[list[Request], list[Request]]:
-        """What arrived and what is to end, in order; the inbox is empty then."""
+        """Remove and return the new requests and the requests to end, both in order of arrival."""
         with self._changed:
             taken = self._arrived, self._cancelled
             self._arrived, self._cancelled = [], []
         return taken
 
     def arrived(self) -> list[Request]:
-        """What arrived; it stays here."""
+        """The new requests, which stay in the inbox."""
         with self._changed:
             return list(self._arrived)
 
     def count(self, more: int) -> None:
-        """So many requests more (or fewer) wait in the scheduler's queue."""
+        """Record that ``more`` requests (or fewer, if negative) wait in the scheduler's queue."""
         with self._changed:
             self.waiting += more
 
     def fail(self, error: BaseException) -> None:
-        """Accept nothing any more."""
+        """Accept no more requests."""
         with self._changed:
             self.error, self.waiting = error, 0
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to take."""
+        """Whether there are neither new requests nor cancellations."""
         with self._changed:
             return not (self._arrived or self._cancelled)
 
     def wait(self, until: Callable[[], bool]) -> None:
-        """Sleep until something is here, or until ``until()``; :meth:`wake` makes it look again."""
+        """Sleep until the inbox is not empty or ``until()`` is true; :meth:`wake` makes it check again."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._arrived or self._cancelled) or until())
 
     def wake(self) -> None:
-        """Let :meth:`wait` look again."""
+        """Make :meth:`wait` check its conditions again."""
         with self._changed:
             self._changed.notify_all()

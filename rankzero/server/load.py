@@ -1,11 +1,11 @@
-"""A load generator: real requests over real connections, and what each of their answers looked like in time.
+"""A load generator: it sends real requests over real connections, and records when each piece of an answer came.
 
     answers = load(server.url, queries, concurrency=8)
     print(Summary.of(answers))
 
-Closed: ``concurrency`` clients, each of which asks again as soon as it has its answer. Open: requests arrive at random
-with a given ``rate``, whether or not earlier ones have been answered (a Poisson process), as users do. Standard library
-alone: the client must not be the bottleneck.
+A closed load is ``concurrency`` clients, each of which sends its next request as soon as it has its answer. In an open
+load, requests arrive at a given ``rate`` as a Poisson process, whether or not earlier ones have been answered, as those
+of independent users do. Only the standard library is used, so that the client is not the bottleneck.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Query:
 
     Attributes:
         prompt: text or tokens.
-        max_tokens: of the answer.
-        model: name.
-        options: other fields of the body.
+        max_tokens: the token limit of the answer.
+        model: the model's name.
+        options: other fields of the body, as pairs of name and value.
     """
 
     prompt: str | Sequence[int]
@@ -39,7 +39,7 @@ class Query:
     options: tuple[tuple[str, Any], ...] = (("temperature", 0),)
 
     def body(self) -> bytes:
-        """The JSON to send."""
+        """The body to send, as JSON."""
         prompt = self.prompt if isinstance(self.prompt, str) else list(self.prompt)
         fixed = {"model": self.model, "prompt": prompt, "max_tokens": self.max_tokens, "stream": True}
         return json.dumps({**fixed, "stream_options": {"include_usage": True}, **dict(self.options)}).encode()
@@ -47,15 +47,15 @@ class Query:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back.
+    """The answer to one query.
 
     Attributes:
-        status: of HTTP; 0 when the connection broke.
-        text: all pieces.
-        reason: why the answer ended; None when it did not end well.
-        tokens: of the answer, as the server counts them.
+        status: HTTP status code; 0 if the connection broke before there was one.
+        text: the pieces of text, joined.
+        reason: the finish reason; None if the answer is incomplete.
+        tokens: tokens of the answer, as the server counts them.
         sent: when the request was sent, seconds.
-        times: when each piece of text came, seconds.
+        times: when each piece of text arrived, seconds.
         done: when the answer ended, seconds.
     """
 
@@ -69,12 +69,12 @@ class Answer:
 
     @property
     def whole(self) -> bool:
-        """Whether the answer is complete: a reason, a count, and the mark at the end."""
+        """Whether the answer is complete: status 200, a finish reason, and the mark at the end."""
         return self.status == 200 and self.reason is not None
 
     @property
     def ttft(self) -> float:
-        """Seconds to the first text (to the end, where there was none)."""
+        """Seconds until the first text, or until the end if there was none."""
         return (self.times[0] if self.times else self.done) - self.sent
 
     @property
@@ -84,7 +84,7 @@ class Answer:
 
 
 async def ask(url: str, query: Query) -> Answer:
-    """Send one request on a connection of its own, and read the answer as it comes."""
+    """Send one request on a connection of its own, and read the answer as it arrives."""
     place = urlsplit(url)
     sent = time.perf_counter()
     writer = None
@@ -107,16 +107,17 @@ async def ask(url: str, query: Query) -> Answer:
 
 
 class _Reading:
-    """A response of HTTP/1.1 while it comes."""
+    """Reads an HTTP/1.1 response as it arrives."""
 
     def __init__(self) -> None:
-        self.status, self.reason, self.tokens, self.ended = 0, None, 0, False
+        self.status, self.tokens, self.ended = 0, 0, False
+        self.reason: str | None = None
         self.texts: list[str] = []
         self.times: list[float] = []
         self._left = b""
 
     async def read(self, reader: asyncio.StreamReader) -> None:
-        """All of it. Raises ValueError for what is no HTTP, and what asyncio raises for a connection that breaks."""
+        """Read to the end. Raises ValueError for invalid HTTP, and asyncio's exceptions if the connection breaks."""
         first, *rest = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")
         self.status = int(first.split()[1])
         headers = dict(line.lower().split(b": ", 1) for line in rest if line)
@@ -148,14 +149,14 @@ class _Reading:
 def load(
     url: str, queries: Sequence[Query], concurrency: int | None = None, rate: float | None = None, seed: int = 0
 ) -> list[Answer]:
-    """Send all queries, and return their answers in the same order. It runs on a thread of its own.
+    """Send all queries, and return their answers in the same order. The event loop runs on a thread of its own.
 
     Args:
-        url: of the server.
-        queries: what to ask.
-        concurrency: the most at the same time; None sets no limit.
-        rate: arrivals per second, at random; None sends each as soon as it may go.
-        seed: of the arrivals.
+        url: the address of the server.
+        queries: the requests to send.
+        concurrency: the most requests in flight at the same time; None sets no limit.
+        rate: random arrivals per second; None sends each request as soon as ``concurrency`` allows.
+        seed: determines the random arrivals.
     """
     with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop, as in a notebook
         return pool.submit(asyncio.run, _load(url, queries, concurrency, rate, seed)).result()
@@ -182,7 +183,7 @@ async def _load(
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least ``share`` of all values do not exceed; nan for none."""
+    """The smallest of the values that at least a fraction ``share`` of them do not exceed; nan if there are none."""
     ordered = sorted(values)
     place = max(0, -int(-share * len(ordered) // 1) - 1)
     return ordered[place] if ordered else float("nan")
@@ -190,15 +191,15 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """Many answers in a few numbers; times in seconds.
+    """Statistics of many answers; times in seconds.
 
     Attributes:
-        answers: all of them.
-        whole, refused, broken: complete ones; those with status 429 or 503; the others.
-        seconds: from the first request to the last answer.
-        tokens: of complete answers.
-        ttft_p50, ttft_p99: time to the first text.
-        itl_p50, itl_p99: between pieces of text.
+        answers: the number of answers.
+        whole, refused, broken: how many are complete, how many have status 429 or 503, and how many are left.
+        seconds: from the first request to the end of the last answer.
+        tokens: tokens of the complete answers.
+        ttft_p50, ttft_p99: percentiles of the time to the first text.
+        itl_p50, itl_p99: percentiles of the time between pieces of text.
     """
 
     answers: int
@@ -214,7 +215,7 @@ class Summary:
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> Summary:
-        """Sum up; at least one answer."""
+        """The statistics of at least one answer."""
         whole = [answer for answer in answers if answer.whole]
         kinds = Counter(answer.status in (429, 503) for answer in answers if not answer.whole)
         first, gaps = [answer.ttft for answer in whole], [gap for answer in whole for gap in answer.gaps]
@@ -230,9 +231,9 @@ class Summary:
 
 
 def goodput(answers: Sequence[Answer], ttft: float, itl: float) -> float:
-    """Complete answers per second whose first text came within ``ttft`` seconds and whose gaps average ``itl`` at most.
+    """Complete answers per second whose first text came within ``ttft`` seconds and whose gaps average at most ``itl``.
 
-    At least one answer.
+    ``answers`` holds at least one.
     """
     good = [
         answer

@@ -1,11 +1,11 @@
-"""Log-probabilities of the tokens of an answer, as the engine notes them and as each endpoint writes them.
+"""Log-probabilities of an answer's tokens, as the engine records them and as each endpoint formats them.
 
-The log-probability of a token is that under the distribution *from which it was drawn*: after the mask of a
-``response_format``, temperature, top-k and top-p, and with all probabilities together 1. So a greedy answer has 0 at
-every token, and whoever trains on what the server wrote has the log-probabilities of the policy that wrote it. Tokens
-that could not be drawn have none, and there may be fewer alternatives than were asked for.
+The log-probability of a token is taken from the distribution *it was drawn from*: after the mask of a
+``response_format``, temperature, top-k and top-p, normalized. A greedy answer therefore has 0 at every token, and
+training on the server's answers can use the log-probabilities of exactly the policy that wrote them. Tokens that could
+not have been drawn are not listed, so there may be fewer alternatives than were asked for.
 
-There is an entry for every token that ``usage`` counts: that which ends the answer too, and those of a stop string.
+Every token that ``usage`` counts has an entry, including the end-of-sequence token and the tokens of a stop string.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-#: The text of the token that ends a sequence, which has no bytes.
+#: The text shown for the end-of-sequence token, which has no bytes.
 END = "<|endoftext|>"
 
 
@@ -27,9 +27,9 @@ class Chosen:
     """A token that was drawn.
 
     Attributes:
-        token: the one.
+        token: the token.
         logprob: its log-probability.
-        top: the most probable tokens and their log-probabilities, the largest first; the lower token of equal ones.
+        top: the most probable tokens with their log-probabilities, in descending order; ties go to the lower token.
     """
 
     token: int
@@ -38,7 +38,7 @@ class Chosen:
 
     @classmethod
     def of(cls, probabilities: torch.Tensor, token: int, count: int) -> Chosen:
-        """The note of a draw from ``probabilities`` [V] that gave ``token``, with the ``count`` most probable ones."""
+        """Record that ``token`` was drawn from ``probabilities`` [V], with the ``count`` most probable tokens."""
         exact = probabilities.double()
         values, tokens = (exact / exact.sum()).sort(descending=True, stable=True)
         best = zip(tokens[:count].tolist(), values[:count].tolist(), strict=True)
@@ -46,11 +46,11 @@ class Chosen:
         return cls(token, math.log(chance), tuple((other, math.log(value)) for other, value in best if value > 0))
 
 
-class Written:
-    """The notes of one answer in the words of its endpoint; they may come in pieces, as a stream does.
+class LogprobFormatter:
+    """Formats the log-probabilities of one answer as its endpoint does; a stream's tokens may come in several pieces.
 
     Args:
-        chat: whether the endpoint is that of chats.
+        chat: whether the answer goes to a chat.
         vocabulary: the bytes of every token.
     """
 
@@ -58,8 +58,8 @@ class Written:
         self._chat, self._vocabulary = chat, vocabulary
         self._text, self._offset = codecs.getincrementaldecoder("utf-8")("replace"), 0
 
-    def of(self, chosen: Sequence[Chosen]) -> dict[str, Any]:
-        """The next notes, as the value of ``logprobs``."""
+    def format(self, chosen: Sequence[Chosen]) -> dict[str, Any]:
+        """The value of ``logprobs`` for the next tokens of the answer."""
         return self._as_chat(chosen) if self._chat else self._as_completion(chosen)
 
     def _as_chat(self, chosen: Sequence[Chosen]) -> dict[str, Any]:
@@ -78,25 +78,25 @@ class Written:
             "tokens": [self._name(one.token) for one in chosen],
             "token_logprobs": [one.logprob for one in chosen],
             "top_logprobs": [self._alternatives(one) for one in chosen],
-            "text_offset": [self._passed(one.token) for one in chosen],
+            "text_offset": [self._offset_of(one.token) for one in chosen],
         }
 
     def _alternatives(self, one: Chosen) -> dict[str, float]:
-        """The most probable tokens and, where it is not among them, the chosen one."""
+        """The most probable tokens, and the chosen one if it is not among them."""
         return {self._name(token): logprob for token, logprob in (*one.top, (one.token, one.logprob))}
 
     def _name(self, token: int) -> str:
         return token_text(self._vocabulary[token])
 
-    def _passed(self, token: int) -> int:
-        """Characters before a token: those that are complete."""
+    def _offset_of(self, token: int) -> int:
+        """How many complete characters come before a token."""
         before = self._offset
         self._offset += len(self._text.decode(self._vocabulary[token]))
         return before
 
 
 def token_text(data: bytes) -> str:
-    r"""A token's bytes as text; ``bytes:\xf0\x9f`` where they are not whole characters."""
+    r"""A token's bytes as text, or in the form ``bytes:\xf0\x9f`` if they are not whole characters."""
     if not data:
         return END
     try:

@@ -1,12 +1,12 @@
-"""Which blocks hold what: the sequences of requests, and the prefixes that stay cached when requests have gone.
+"""Who holds which blocks: running requests, and the cached prefixes of requests that have ended.
 
-The block manager counts who holds a block; the radix cache knows which tokens are in it. A cached block is held by a
-sequence of the cache's own, ``cache/BLOCK``: a fork of the request that computed it, up to the end of that block. So a
-block that leaves the cache is freed like any other. Only whole blocks are shared, and no sequence writes into a block
-that another one holds.
+The block manager counts the holders of each block; the radix cache knows which tokens a block contains. The cache holds
+a block through a sequence of its own, ``cache/BLOCK``: a fork of the request that computed the block, up to the block's
+end. Evicting a block therefore frees it like any other. Only full blocks are shared, and no sequence writes to a block
+that another one holds too.
 
-Two requests may compute the same prefix in the same step. The one that comes to the cache second takes the blocks of
-the first (:meth:`Memory._rebind`), so that a prefix is stored once.
+Two requests may compute the same prefix in the same step. The one that reaches the cache second switches to the blocks
+of the first (:meth:`Memory._rebind`), so that each prefix is stored only once.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from rankzero.server.pool import Pool
 
 
 class Memory:
-    """Blocks of requests and of cached prefixes in one pool.
+    """The blocks of requests and of cached prefixes in one pool.
 
     Args:
-        parts: with the block manager and the radix cache.
+        parts: supplies the block manager and the radix cache.
         pool: the tensors, for the rare copies.
-        blocks: in the pool.
+        blocks: the number of blocks in the pool.
         reuse: whether prefixes are cached.
     """
 
@@ -36,28 +36,28 @@ class Memory:
 
     @property
     def free(self) -> int:
-        """Blocks that nobody holds."""
+        """The number of blocks that nobody holds."""
         return len(self.manager.free_queue())
 
     @property
     def cached(self) -> int:
-        """Blocks that the prefix cache alone holds; they are given up when memory is short."""
+        """The number of blocks that only the prefix cache holds; they are evicted when memory is short."""
         return self.cache.evictable_size // self.block_size if self.cache else 0
 
     @property
     def used(self) -> int:
-        """Blocks that requests hold."""
+        """The number of blocks that requests hold."""
         return self.blocks - self.free - self.cached
 
     def table(self, name: str) -> list[int]:
-        """Blocks of a request."""
+        """The blocks of a request, in order."""
         return self.manager.table(name)
 
     def reuse(self, name: str, tokens: Sequence[int]) -> int:
-        """Let a request begin with the longest cached prefix of ``tokens``, if that is longer than what it has.
+        """Let a request share the longest cached prefix of ``tokens``, if that is longer than what it has computed.
 
         Returns:
-            The tokens of the request that have keys and values now.
+            How many tokens of the request have keys and values now.
         """
         length = self._lengths.get(name, 0)
         if self.cache is None or self._whole(len(tokens)) <= length:
@@ -70,10 +70,10 @@ class Memory:
         return found
 
     def grow(self, name: str, length: int) -> None:
-        """Give a request blocks for ``length`` tokens, from the cache's share where none is free.
+        """Give a request blocks for ``length`` tokens, evicting cached prefixes if too few blocks are free.
 
         Raises:
-            RuntimeError: there are too few blocks, whatever leaves the cache; of the manager's own class.
+            RuntimeError: there are too few blocks even with an empty cache; the block manager raises it.
         """
         if name not in self._lengths:
             self.manager.allocate(name, 0)
@@ -87,7 +87,7 @@ class Memory:
         self._lengths[name] = max(held, length)
 
     def remember(self, name: str, tokens: Sequence[int]) -> None:
-        """Cache the whole blocks of ``tokens``, the first ones of a request, all of them computed."""
+        """Cache the full blocks of ``tokens``, a prefix of a request that has been computed."""
         stop = self._whole(len(tokens))
         if self.cache is None or stop == 0:
             return
@@ -102,7 +102,7 @@ class Memory:
         self._lock(name, whole)
 
     def release(self, name: str) -> None:
-        """Take all blocks from a request; those that are cached stay in the cache."""
+        """Release all blocks of a request; cached ones stay in the cache."""
         if self._lengths.pop(name, None) is None:
             return
         if self.cache is not None and name in self._locks:
@@ -110,20 +110,20 @@ class Memory:
         self.manager.free(name)
 
     def clear(self) -> None:
-        """Empty the cache, but for what requests use."""
+        """Evict everything from the cache that no request uses."""
         if self.cache is not None:
             self._evict(self.cached)
 
     def check(self) -> None:
-        """Have both parts count again; they raise when something does not add up."""
+        """Run the consistency checks of the block manager and the cache, which raise if something does not add up."""
         self.manager.check()
         if self.cache is not None:
             self.cache.check()
 
     def _rebind(self, name: str, found: int, slots: Sequence[int]) -> None:
-        """Let a request's sequence begin with the ``found`` cached tokens; what it had computed beyond moves over.
+        """Replace the first ``found`` tokens of a request's sequence by the cached ones, and keep what follows them.
 
-        The blocks are freed before others are taken, so there are always enough.
+        The old blocks are freed before new ones are allocated, so there are always enough.
         """
         length = self._lengths.get(name, 0)
         sources = self._pool.slots(self.table(name), found, length) if length else []
@@ -136,7 +136,7 @@ class Memory:
         self._lengths[name] = max(found, length)
 
     def _lock(self, name: str, tokens: Sequence[int]) -> None:
-        """Protect the cached prefix that a request uses; an older lock of it goes."""
+        """Protect the cached prefix that a request uses from eviction, replacing the request's earlier lock."""
         assert self.cache is not None
         handle = self.cache.lock(tokens)
         if name in self._locks:
@@ -161,5 +161,5 @@ class Memory:
 
 
 def _holder(block: int) -> str:
-    """The sequence by which the cache holds a block."""
+    """The name of the sequence through which the cache holds a block."""
     return f"cache/{block}"

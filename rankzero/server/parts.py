@@ -1,4 +1,4 @@
-"""What the engine is built from, and what each part must be able to do. The course's exercises make all of them."""
+"""The parts that the engine is built from, as interfaces. The exercises of the course implement all of them."""
 
 from __future__ import annotations
 
@@ -10,115 +10,118 @@ import torch
 
 
 class Detokenizer(Protocol):
-    """Text of one answer while its tokens come; made by ``(vocabulary, stop)``."""
+    """Turns the tokens of one answer into text as they arrive; created with ``(vocabulary, stop)``."""
 
     finished: bool
 
     def push(self, token: int) -> str:
-        """The text that may be sent after one more token."""
+        """Add a token, and return the text that may now be sent."""
 
     def finish(self) -> str:
-        """The text that was held back."""
+        """Return the text that was held back."""
 
 
 class BlockManager(Protocol):
-    """Blocks of sequences; made by ``(blocks, block_size)``."""
+    """Assigns blocks to sequences; created with ``(blocks, block_size)``."""
 
     def allocate(self, sequence: str, tokens: int) -> list[int]:
-        """A table for a new sequence."""
+        """Create a sequence, and return its block table."""
 
     def append(self, sequence: str, tokens: int = 1) -> list[tuple[int, int]]:
-        """Room for more tokens; the blocks to copy."""
+        """Make room for more tokens, and return the pairs of blocks (source, destination) to copy."""
 
     def fork(self, parent: str, child: str, tokens: int | None = None) -> list[int]:
-        """A new sequence that shares the first tokens of another."""
+        """Create a sequence that shares the first tokens of another, and return its block table."""
 
     def free(self, sequence: str) -> None:
-        """Forget a sequence."""
+        """Delete a sequence."""
 
     def table(self, sequence: str) -> list[int]:
-        """Its blocks."""
+        """The blocks of a sequence, in order."""
 
     def length(self, sequence: str) -> int:
-        """Its tokens."""
+        """The number of tokens of a sequence."""
 
     def free_queue(self) -> list[int]:
-        """The free blocks."""
+        """The free blocks, next one first."""
 
     def check(self) -> None:
-        """Raise when the counts do not add up."""
+        """Raise an exception if the counts do not add up."""
 
 
 class RadixCache(Protocol):
-    """Slots of cached prefixes; made by ``(page_size)``."""
+    """Knows the slots of cached prefixes; created with ``(page_size)``."""
 
     @property
     def evictable_size(self) -> int:
-        """Cached tokens that no request uses."""
+        """The number of cached tokens that no request uses."""
 
     @property
     def protected_size(self) -> int:
-        """Cached tokens in use."""
+        """The number of cached tokens that requests use."""
 
     def match(self, tokens: Sequence[int]) -> tuple[int, list[int]]:
-        """The longest cached prefix and its slots."""
+        """The length of the longest cached prefix, and its slots."""
 
     def insert(self, tokens: Sequence[int], slots: Sequence[int]) -> int:
-        """Cache the slots of tokens; how many were there already."""
+        """Cache the slots of tokens, and return how many of the tokens were cached already."""
 
     def lock(self, tokens: Sequence[int]) -> int:
-        """Protect a prefix; a handle."""
+        """Protect a cached prefix from eviction, and return a handle for ``unlock``."""
 
     def unlock(self, handle: int) -> None:
-        """Take the protection back."""
+        """Remove the protection."""
 
     def evict(self, count: int) -> list[int]:
-        """Forget at least so many tokens, where possible; their slots."""
+        """Evict at least ``count`` tokens if possible, and return their slots."""
 
     def check(self) -> None:
-        """Raise when the sizes do not add up."""
+        """Raise an exception if the sizes do not add up."""
 
 
 class Scheduler(Protocol):
-    """Who runs in a step; made by ``(max_tokens, max_sequences, blocks, block_size, chunked_prefill, max_chunk)``.
+    """Decides which requests run in each step.
 
-    It may have ``finish(request)``, which ends a request early. Where it has not, a request that ends early keeps its
-    place, without any computing, until it would have had all its tokens.
+    It is created with ``(max_tokens, max_sequences, blocks, block_size, chunked_prefill, max_chunk)``. It may have a
+    method ``finish(request)``, which ends a request early. Without it, a request that ends early keeps its slot, though
+    nothing is computed for it, until it would have had all its tokens.
     """
 
     @property
     def preempted(self) -> list[str]:
-        """Requests that the last ``schedule`` preempted."""
+        """The requests that the last ``schedule`` preempted."""
 
     def add(self, request: str, prompt_tokens: int, max_new_tokens: int) -> None:
         """Queue a request."""
 
     def schedule(self) -> list[tuple[str, int]]:
-        """Requests and their tokens in the next step."""
+        """The requests of the next step, each with the number of tokens to compute."""
 
     def update(self) -> list[str]:
-        """The step has run; requests that have all their tokens."""
+        """Record that the step has run, and return the requests that have all their tokens."""
 
 
 class Constraint(Protocol):
-    """Which tokens may come next in one answer; made by ``(schema, vocabulary, eos)``."""
+    """Decides which tokens may come next in one answer; created with ``(schema, vocabulary, eos)``."""
 
     finished: bool
 
     def allowed(self, remaining: int | None = None) -> list[int]:
-        """The tokens that may come next; those after which the text can end within ``remaining`` tokens, ``eos`` not
-        counted."""
+        """The tokens that may come next.
+
+        With ``remaining``, only those that leave the text able to end within that many tokens, not counting ``eos``.
+        """
 
     def distance(self) -> int:
-        """Tokens within which the text can end, ``eos`` not counted."""
+        """The fewest tokens within which the text can end, not counting ``eos``."""
 
     def advance(self, token: int) -> None:
-        """Take one token."""
+        """Append one token."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts, as classes and functions: what an exercise asks for fits here as it is.
+    """The parts, as classes and functions; the classes and functions of the exercises fit without adapters.
 
     Attributes:
         detokenizer: ``(vocabulary, stop) -> Detokenizer``.
@@ -126,8 +129,8 @@ class Parts:
         block_manager: ``(blocks, block_size) -> BlockManager``.
         radix_cache: ``(page_size) -> RadixCache``.
         scheduler: ``(max_tokens, max_sequences, blocks, block_size, chunked_prefill, max_chunk) -> Scheduler``.
-        constraint: ``(schema, vocabulary, eos) -> Constraint``, for answers that must fit a JSON schema; ValueError for
-            a schema that it does not know. Without it the server refuses such requests.
+        constraint: ``(schema, vocabulary, eos) -> Constraint``, for answers that must fit a JSON schema; it raises
+            ValueError for a schema that it does not support. Without it the server refuses such requests.
     """
 
     detokenizer: Callable[..., Detokenizer]

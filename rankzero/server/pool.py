@@ -1,9 +1,9 @@
-"""Keys and values of all sequences in one pool of equal blocks, and one forward pass over many sequences at once.
+"""Keys and values of all sequences in one pool of equal-sized blocks, and one forward pass over many sequences at once.
 
-A *slot* is the place of one token: slot ``block * block_size + offset``. A forward pass takes *pieces*, one for each
-sequence: some new tokens after those whose keys and values are in the pool. Pieces of unequal length become rows of
-equal width; a long piece is cut into several rows, so that one long prompt does not pad everybody. All rows write into
-the pool before any of them reads, hence the rows of a piece see each other as the mask allows.
+A *slot* holds one token; its number is ``block * block_size + offset``. A forward pass takes one *piece* of each
+sequence: new tokens that follow those whose keys and values are in the pool. Pieces of different lengths become rows of
+equal width. A long piece is split into several rows, so that one long prompt does not force padding on all the others.
+All rows write to the pool before any of them reads, so the rows of a piece see each other as far as the mask allows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import torch
 
 from rankzero.tiny import GPT
 
-#: A row costs about as much beside its tokens as this many cached tokens' keys and values cost to gather.
+#: Computing one token costs about as much as gathering the keys and values of this many cached tokens.
 GATHERED_PER_TOKEN = 8
 
 
@@ -24,9 +24,9 @@ class Piece:
     """New tokens of one sequence.
 
     Attributes:
-        tokens: to be computed; at least one.
-        start: position of the first of them; everything before it is in the pool.
-        table: blocks of the sequence, enough for the new tokens.
+        tokens: the tokens to compute; at least one.
+        start: the position of the first of them; all earlier positions are in the pool.
+        table: the sequence's blocks, enough to hold the new tokens too.
     """
 
     tokens: Sequence[int]
@@ -35,7 +35,7 @@ class Piece:
 
 
 class Pool:
-    """Memory for ``blocks`` blocks of ``block_size`` tokens of a model.
+    """Memory for the keys and values of ``blocks`` blocks of ``block_size`` tokens each.
 
     Attributes:
         keys, values: [layers, slots, kv_heads, head_dim].
@@ -49,29 +49,31 @@ class Pool:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it takes, filled or not."""
+        """Bytes that the pool occupies, filled or not."""
         return self.keys.nbytes + self.values.nbytes
 
     def copy(self, sources: Sequence[int], destinations: Sequence[int]) -> None:
-        """Copy the contents of slots; all are read before any is written."""
+        """Copy slots; all sources are read before any destination is written."""
         for held in (self.keys, self.values):
             held[:, list(destinations)] = held[:, list(sources)]
 
     def slots(self, table: Sequence[int], start: int, stop: int) -> list[int]:
-        """The slots of the tokens ``start`` to ``stop - 1`` of a sequence."""
+        """The slots of the positions ``start`` to ``stop - 1`` of a sequence."""
         size = self.block_size
         return [table[position // size] * size + position % size for position in range(start, stop)]
 
 
 class _Rows:
-    """One forward pass's cache, as :class:`rankzero.tiny.GPT` wants it: writes new tokens, gathers what each row sees.
+    """The cache of one forward pass, in the form that :class:`rankzero.tiny.GPT` expects.
+
+    It writes the new tokens' keys and values to the pool, and gathers those that each row sees.
 
     Args:
-        pool: memory.
-        slots: of the S first tokens of each row's sequence, [B, S].
-        written: slot of every new token that is no padding, [N].
-        real: places of those tokens among all B * T, [N].
-        width: T.
+        pool: the memory.
+        slots: the slots of the first S tokens of each row's sequence, [B, S].
+        written: the slot of every new token that is not padding, [N].
+        real: the positions of those tokens among all B * T, [N].
+        width: the number of tokens in a row, T.
     """
 
     def __init__(self, pool: Pool, slots: torch.Tensor, written: torch.Tensor, real: torch.Tensor, width: int) -> None:
@@ -80,7 +82,7 @@ class _Rows:
         self._written, self._real = written, real
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Store the new keys and values [B, kv_heads, T, head_dim]; return those of S tokens of each row."""
+        """Store the new keys and values [B, kv_heads, T, head_dim], and return those of S tokens of each row."""
         held_keys, held_values = self._pool.keys[layer], self._pool.values[layer]
         return self._stored(held_keys, keys), self._stored(held_values, values)
 
@@ -90,9 +92,9 @@ class _Rows:
 
 
 def row_width(lengths: Sequence[int], context: int) -> int:
-    """How wide rows should be for pieces of these lengths, when the longest sequence has ``context`` tokens.
+    """The best width of rows for pieces of these lengths when the longest sequence has ``context`` tokens.
 
-    The least of (rows x (width + context / GATHERED_PER_TOKEN)) over powers of two and the longest piece.
+    It minimizes rows x (width + context / GATHERED_PER_TOKEN) over powers of two and the length of the longest piece.
     """
     longest = max(lengths)
     widths = [longest, *(2**power for power in range(longest.bit_length()) if 2**power < longest)]
@@ -105,10 +107,10 @@ def row_width(lengths: Sequence[int], context: int) -> int:
 
 @torch.no_grad()
 def forward(model: GPT, pool: Pool, pieces: Sequence[Piece]) -> torch.Tensor:
-    """One pass over all pieces; their keys and values are in the pool afterwards.
+    """Run one pass over all pieces, and store their keys and values in the pool.
 
     Returns:
-        Logits after the last token of every piece, [pieces, V].
+        The logits after the last token of every piece, [pieces, V].
     """
     stops = [piece.start + len(piece.tokens) for piece in pieces]
     width = row_width([len(piece.tokens) for piece in pieces], max(stops))
@@ -139,7 +141,7 @@ def forward(model: GPT, pool: Pool, pieces: Sequence[Piece]) -> torch.Tensor:
 
 
 def _slots(tables: Sequence[Sequence[int]], seen: int, pool: Pool) -> torch.Tensor:
-    """Slots of the first ``seen`` tokens of every row, [B, S]; behind a shorter table, some slot that nobody reads."""
+    """The slots of the first ``seen`` tokens of every row, [B, S]; those past the end of its table are masked out."""
     count = -(-seen // pool.block_size)
     padded = [[*table[:count], *[0] * (count - len(table))] for table in tables]
     blocks = torch.tensor(padded, device=pool.keys.device).unsqueeze(-1)

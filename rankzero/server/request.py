@@ -1,19 +1,23 @@
-"""One request: what was asked, what came out so far, and when."""
+"""One request: its prompt, how to sample, and its answer so far."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypedDict
 
 import torch
 
 from rankzero.server.logprobs import Chosen
 from rankzero.server.parts import Constraint, Detokenizer
 
+#: Why a request ended: at the end of sequence or a stop string, at its token limit, canceled, or with a failed engine.
+FinishReason = Literal["stop", "length", "abort", "error"]
+
 
 def check_numbers(least: int, **numbers: int | None) -> None:
-    """Raise ValueError for the first that is neither None nor an integer of at least ``least``."""
+    """Raise ValueError for the first number that is neither None nor an integer >= ``least``."""
     for name, value in numbers.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
@@ -21,17 +25,17 @@ def check_numbers(least: int, **numbers: int | None) -> None:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How tokens are drawn, and what ends the answer.
+    """How tokens are sampled, and what ends the answer.
 
     Attributes:
-        max_tokens: the most tokens of the answer, the one that ends a sequence included; at least 1.
-        temperature, top_k, top_p: of the distribution of the next token; temperature 0 takes the most probable one,
-            top_k 0 and top_p 1 leave none out.
+        max_tokens: the most tokens of the answer, including the end-of-sequence token; at least 1.
+        temperature, top_k, top_p: shape the distribution of the next token; temperature 0 takes the most probable
+            token, top_k 0 and top_p 1 exclude none.
         stop: strings that end the answer.
-        seed: the same seed gives the same draws, whatever else runs; None draws a seed.
-        ignore_eos: the token that ends a sequence is a token like others.
-        logprobs: note the log-probability of every token, and so many of the most probable ones beside it; None notes
-            nothing.
+        seed: the same seed gives the same draws, whatever else runs; None chooses a random seed.
+        ignore_eos: whether to treat the end-of-sequence token like any other.
+        logprobs: record the log-probability of every token and of this many of its most probable alternatives; None
+            records nothing.
 
     Raises:
         ValueError: a number is outside its range, or a stop string is empty.
@@ -57,56 +61,68 @@ class Sampling:
             raise ValueError("stop must not hold an empty string")
 
 
+class SamplingOptions(TypedDict, total=False):
+    """The fields of :class:`Sampling` other than ``max_tokens``, each of them optional."""
+
+    temperature: float
+    top_k: int
+    top_p: float
+    stop: tuple[str, ...]
+    seed: int | None
+    ignore_eos: bool
+    logprobs: int | None
+
+
 def check_prompt(prompt: Sequence[int], vocab: int) -> None:
-    """Raise ValueError for an empty prompt, or for a token that the model does not know."""
+    """Raise ValueError for an empty prompt or a token outside the vocabulary."""
     if not prompt:
         raise ValueError("prompt must hold at least one token")
-    strange = next((token for token in prompt if not 0 <= token < vocab), None)
-    if strange is not None:
-        raise ValueError(f"prompt must hold tokens from 0 to {vocab - 1}, got {strange!r}")
+    unknown = next((token for token in prompt if not 0 <= token < vocab), None)
+    if unknown is not None:
+        raise ValueError(f"prompt must hold tokens from 0 to {vocab - 1}, got {unknown!r}")
 
 
 def check_constraint(constraint: Constraint, sampling: Sampling) -> None:
-    """Raise ValueError when no text of a constraint fits, or something else would end the text before its form does."""
+    """Raise ValueError if no text that fits the constraint is short enough, or if ``sampling`` could break its form."""
     if sampling.stop or sampling.ignore_eos:
-        raise ValueError("constraint must go without stop and ignore_eos, which would break its form")
+        raise ValueError("constraint must go without stop and ignore_eos, which could break its form")
     least = constraint.distance() + 1
     if sampling.max_tokens < least:
         raise ValueError(
             f"max_tokens must be at least {least}, got {sampling.max_tokens}: the shortest text of the constraint "
-            f"takes {least - 1}, and one ends it"
+            f"takes {least - 1}, and one more token ends it"
         )
 
 
 @dataclass(eq=False)
 class Request:
-    """A request in the engine, whose thread alone changes it; others read it when it is done.
+    """A request in the engine. Only the engine's thread changes it; other threads read it once it has ended.
 
     Attributes:
         name: unique in its engine.
         prompt: tokens; at least one.
-        sampling: how to go on from there.
-        words: turns its tokens into text.
-        arrival: seconds on the engine's clock.
-        on_text, on_end: whom to tell.
+        sampling: how to sample the answer.
+        detokenizer: turns the output tokens into text.
+        arrival: when it was submitted, seconds on the engine's clock.
+        on_text, on_end: called with each piece of text, and when the request has ended.
         constraint: which tokens may come next; None allows all.
-        output: tokens of the answer so far, the one that ends a sequence included.
-        text: of the answer so far, without what is held back.
-        chosen: the draw of each token, where ``sampling.logprobs`` asks for it.
-        token_times: when each token was there, seconds on the engine's clock.
-        finish_reason: ``stop`` (end of sequence, or a stop string), ``length``, ``abort`` or ``error``; None before.
-        cached_tokens: of the prompt, those whose keys and values were taken from the prefix cache.
-        computed: tokens of prompt and output that have keys and values now.
-        preemptions: how often it lost them.
-        first_step: number of the step in which it first ran; None before.
-        last_step: number of the step after the one in which it ended; None before.
-        waiting_since: when it came into the queue, seconds on the engine's clock; None while it runs.
+        output: tokens of the answer so far, including the end-of-sequence token.
+        text: the answer so far, without text that the detokenizer holds back.
+        chosen: how each token was drawn, if ``sampling.logprobs`` asks for it.
+        token_times: when each output token was sampled, seconds on the engine's clock.
+        finish_reason: why it ended; None until then.
+        cached_tokens: prompt tokens whose keys and values came from the prefix cache.
+        computed: tokens of prompt and output whose keys and values are in memory now.
+        preemptions: how often it was preempted and lost its keys and values.
+        first_step: number of the step in which it first ran; None until then.
+        last_step: number of the step after the one in which it ended; None until then.
+        waiting_since: when it entered the queue, seconds on the engine's clock; None while it runs.
     """
 
     name: str
     prompt: tuple[int, ...]
     sampling: Sampling
-    words: Detokenizer
+    detokenizer: Detokenizer
     arrival: float
     on_text: Callable[[Request, str], None] | None = None
     on_end: Callable[[Request], None] | None = None
@@ -115,7 +131,7 @@ class Request:
     text: str = ""
     chosen: list[Chosen] = field(default_factory=list)
     token_times: list[float] = field(default_factory=list)
-    finish_reason: str | None = None
+    finish_reason: FinishReason | None = None
     cached_tokens: int = 0
     computed: int = 0
     preemptions: int = 0
@@ -131,46 +147,47 @@ class Request:
 
     @property
     def missing(self) -> int:
-        """Tokens of prompt and output without keys and values; 1 while it decodes."""
+        """How many tokens of prompt and output have no keys and values yet; 1 while the request decodes."""
         return len(self.tokens) - self.computed
 
     @property
     def decodes(self) -> bool:
-        """Whether its next step computes just the token that it got last."""
+        """Whether the next step only has to compute the token that was sampled last."""
         return bool(self.output) and self.missing == 1
 
     def masked(self, logits: torch.Tensor) -> torch.Tensor:
-        """The logits [V], with minus infinity for tokens after which the text could not end as its constraint wants.
+        """The logits [V], with minus infinity for tokens that the constraint forbids.
 
-        One token is kept back for the end of the sequence.
+        Tokens after which no valid text would fit the token limit are forbidden too; one token is reserved for the end
+        of the sequence.
         """
         if self.constraint is None:
             return logits
         allowed = self.constraint.allowed(self.sampling.max_tokens - 1 - len(self.output))
         if not allowed:
-            raise RuntimeError(f"the constraint of {self.name} allows no token after {len(self.output)}")
+            raise RuntimeError(f"the constraint of {self.name} allows no token after {len(self.output)} tokens")
         masked = torch.full_like(logits, float("-inf"))
         masked[allowed] = logits[allowed]
         return masked
 
     def sample(self, probabilities: torch.Tensor) -> int:
-        """Draw the next token from a distribution [V], and note the draw if that is asked for."""
+        """Draw the next token from a distribution [V], and record the draw if log-probabilities are wanted."""
         token = draw(probabilities, self.draws.random())
         if self.sampling.logprobs is not None:
             self.chosen.append(Chosen.of(probabilities, token, self.sampling.logprobs))
         return token
 
-    def add(self, token: int, now: float, eos: int, last: bool) -> str | None:
-        """Take the next token, and pass its text on.
+    def add(self, token: int, now: float, eos: int, last: bool) -> FinishReason | None:
+        """Append the next token, and pass its text to ``on_text``.
 
         Args:
             token: the token.
             now: seconds on the engine's clock.
-            eos: the token that ends a sequence.
-            last: whether no other may follow.
+            eos: the end-of-sequence token.
+            last: whether it is the last token that the request may have.
 
         Returns:
-            Why the request ends here, ``stop`` or ``length``; None when it goes on.
+            ``stop`` or ``length`` if the request ends here, None if it goes on.
         """
         if self.constraint is not None:
             self.constraint.advance(token)
@@ -178,10 +195,10 @@ class Request:
         self.tokens.append(token)
         self.token_times.append(now)
         ended = token == eos and not self.sampling.ignore_eos
-        piece = "" if ended else self.words.push(token)
-        stopped = ended or self.words.finished
-        if (ended or last) and not self.words.finished:
-            piece += self.words.finish()
+        piece = "" if ended else self.detokenizer.push(token)
+        stopped = ended or self.detokenizer.finished
+        if (ended or last) and not self.detokenizer.finished:
+            piece += self.detokenizer.finish()
         self.text += piece
         if piece and self.on_text is not None:
             self.on_text(self, piece)
@@ -189,14 +206,14 @@ class Request:
 
 
 class QueueFull(RuntimeError):
-    """As many requests wait as may wait; come again later."""
+    """The queue of waiting requests is full; try again later."""
 
 
 def draw(probabilities: torch.Tensor, uniform: float) -> int:
-    """The token on which a number from [0, 1) falls when the probabilities [V] are laid side by side.
+    """Sample a token by inverse transform: the first whose cumulative probability exceeds ``uniform``, from [0, 1).
 
-    A token of probability 0 is never drawn.
+    The probabilities [V] need not sum to 1, and a token of probability 0 is never drawn.
     """
     sums = probabilities.double().cumsum(0)
-    place = int(torch.searchsorted(sums, uniform * sums[-1], right=True))
-    return place if place < len(sums) else int(probabilities.nonzero()[-1])
+    token = int(torch.searchsorted(sums, uniform * sums[-1], right=True))
+    return token if token < len(sums) else int(probabilities.nonzero()[-1])

@@ -1,4 +1,4 @@
-"""The middle of a step: room in memory, one forward pass for all requests together, one sampled token each."""
+"""The computation of a step: make room in memory, run one forward pass for all requests, sample their next tokens."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rankzero.tiny import GPT
 
 @dataclass(frozen=True)
 class Computed:
-    """What a step brought.
+    """The result of a step.
 
     Attributes:
-        tokens: that went through the model.
-        reused: tokens whose keys and values were cached.
-        sampled: requests that got their next token, with it.
+        tokens: how many tokens went through the model.
+        reused: how many tokens had their keys and values in the prefix cache.
+        sampled: the requests that got their next token, each with that token.
     """
 
     tokens: int
@@ -33,11 +33,11 @@ class Runner:
     """A model with memory for the keys and values of many requests.
 
     Args:
-        model: the whole model.
-        parts: with the block manager, the radix cache and the distribution of the next token.
-        blocks: of keys and values.
+        model: the model.
+        parts: supplies the block manager, the radix cache and the distribution of the next token.
+        blocks: blocks of keys and values.
         block_size: tokens in a block.
-        prefix_cache: whether keys and values of whole blocks are kept for other requests.
+        prefix_cache: whether to keep the keys and values of full blocks for later requests.
     """
 
     def __init__(self, model: GPT, parts: Parts, blocks: int, block_size: int, prefix_cache: bool) -> None:
@@ -46,7 +46,7 @@ class Runner:
         self._model, self._probabilities = model, parts.probabilities
 
     def run(self, scheduled: Sequence[tuple[Request, int]]) -> Computed:
-        """Compute so many tokens of each request; those that then miss none get their next token."""
+        """Compute the given number of tokens of each request; sample the next token of each that is then up to date."""
         pieces: list[Piece] = []
         owners: list[Request] = []
         prefilled = [request for request, _ in scheduled if not request.decodes]
@@ -65,19 +65,19 @@ class Runner:
         return Computed(sum(len(piece.tokens) for piece in pieces), reused, sampled)
 
     def keep(self, request: Request) -> None:
-        """Put what a request has computed into the prefix cache."""
+        """Put the tokens that a request has computed into the prefix cache."""
         self.memory.remember(request.name, request.tokens[: request.computed])
 
     def drop(self, request: Request) -> None:
-        """Take the memory from a request; what it has computed stays in the prefix cache while there is room."""
+        """Release a request's memory; what it has computed stays in the prefix cache while there is room."""
         self.keep(request)
         self.memory.release(request.name)
         request.computed = 0
 
     def _make_room(self, request: Request, goal: int) -> int:
-        """Blocks for ``goal`` tokens of a request; how many of them need no computing.
+        """Allocate blocks for the first ``goal`` tokens of a request; return how many of them are computed already.
 
-        The last token of all is always computed: its logits give the next one.
+        The request's last token is never taken from the cache, because its logits are needed for the next one.
         """
         usable = min(goal, len(request.tokens) - 1)
         begin = max(request.computed, self.memory.reuse(request.name, request.tokens[:usable]))

@@ -1,4 +1,4 @@
-"""The threads and the socket around the engine and its HTTP front."""
+"""The threads and the socket that the engine and its HTTP front run on."""
 
 from __future__ import annotations
 
@@ -9,50 +9,57 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import uvicorn
 from starlette.applications import Starlette
 
 from rankzero.server.app import Front
 from rankzero.server.engine import Engine, Tokenizer
-from rankzero.server.mail import Mail
+from rankzero.server.outbox import Outbox
 from rankzero.server.parts import Parts
 from rankzero.server.trace import Event, Step
 from rankzero.tiny import GPT, one_thread
 
-#: Seconds that clients have to take the end of their answers when the server goes down.
-PATIENCE = 10
-START = 60.0  # seconds in which the server must have begun to listen
+#: Seconds that clients have to receive the end of their answers when the server shuts down.
+GRACE_PERIOD = 10
+STARTUP_TIMEOUT = 60.0  # seconds
+
+
+class TextTokenizer(Tokenizer, Protocol):
+    """What the server needs from a tokenizer: what the engine needs, and how to encode text."""
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of ``text``, without ``eos``."""
 
 
 class Server:
-    """A server on this machine, in threads of this process: ``with Server(...) as server``.
+    """A server that runs in threads of this process: ``with Server(...) as server``.
 
-    When the block ends it takes no more requests, answers those that it has, and counts its blocks. When the block ends
-    with an exception, it ends its requests too.
+    At the end of the block it refuses new requests, finishes the current ones, and checks that every block is free. If
+    the block ends with an exception, the current requests are aborted.
 
     Args:
-        model, tokenizer, parts, engine_options: see :class:`rankzero.server.Engine`; the tokenizer has ``encode`` too.
-        host: address to listen on.
-        port: 0 takes a free one.
-        name: of the model, as clients ask for it.
+        model, tokenizer, parts, engine_options: see :class:`rankzero.server.Engine`; the tokenizer also has ``encode``.
+        host: the address to listen on.
+        port: the port to listen on; 0 takes a free one.
+        name: the model's name, as clients give it.
         queue: the most requests that may wait; None sets no limit.
-        trace: a file that gets each event as a line of JSON.
+        trace: a file that receives each event as a line of JSON.
 
     Attributes:
-        engine: that answers.
-        url: where it listens.
+        engine: the engine that computes the answers.
+        url: the address of the server.
 
     Raises:
         OSError: the port is taken, or the file cannot be written.
-        RuntimeError: at the end: blocks were lost, and the message says how many.
+        RuntimeError: at the end, some blocks were never freed; the message says how many.
     """
 
     def __init__(
         self,
         model: GPT,
-        tokenizer: Any,
+        tokenizer: TextTokenizer,
         parts: Parts,
         *,
         host: str = "127.0.0.1",
@@ -62,27 +69,26 @@ class Server:
         trace: str | Path | None = None,
         **engine_options: Any,
     ) -> None:
-        kept: Tokenizer = tokenizer
         self._file: TextIO | None = None
         if trace is not None:
             self._file = Path(trace).open("w", encoding="utf-8")  # noqa: SIM115  # closed by close()
-        self.engine = Engine(model, kept, parts, queue=queue, file=self._file, **engine_options)
-        self._mail = Mail()
-        self._front = Front(self.engine, tokenizer.encode, name, self._mail)
+        self.engine = Engine(model, tokenizer, parts, queue=queue, file=self._file, **engine_options)
+        self._outbox = Outbox()
+        self._front = Front(self.engine, tokenizer.encode, name, self._outbox)
         self._socket = _listening(host, port)
         self.url = f"http://{host}:{self._socket.getsockname()[1]}"
         self._listening = threading.Event()
         self._stopping = False
-        self._http = _Http(self._front.app, self._begun, self._signalled)
-        self._front.on_drained = self._http.leave
-        self._worker = threading.Thread(target=self._work, name="engine", daemon=True)
-        self._speaker = threading.Thread(target=self._speak, name="http", daemon=True)
+        self._http = _Http(self._front.app, self._on_startup, self._on_signal)
+        self._front.on_drained = self._http.stop
+        self._engine_thread = threading.Thread(target=self._run_engine, name="engine", daemon=True)
+        self._http_thread = threading.Thread(target=self._serve_http, name="http", daemon=True)
 
     def __enter__(self) -> Server:
-        self._worker.start()
-        self._speaker.start()
-        if not self._listening.wait(START):
-            raise RuntimeError("the server does not start")
+        self._engine_thread.start()
+        self._http_thread.start()
+        if not self._listening.wait(STARTUP_TIMEOUT):
+            raise RuntimeError(f"the server did not start within {STARTUP_TIMEOUT:g} seconds")
         return self
 
     def __exit__(
@@ -91,11 +97,11 @@ class Server:
         if kind is not None:
             self.engine.cancel_all()
         self.drain()
-        self._speaker.join()
+        self._http_thread.join()
         self._close()
 
     def metrics(self) -> dict[str, int]:
-        """What ``/metrics`` says."""
+        """The numbers that ``/metrics`` reports."""
         return self.engine.metrics()
 
     def trace(self) -> list[Event]:
@@ -108,31 +114,31 @@ class Server:
         return self.engine.steps
 
     def drain(self) -> None:
-        """Take no more requests, and go down when those that are here have been answered."""
-        if self._mail.loop is not None and not self._mail.loop.is_closed():
-            self._mail.loop.call_soon_threadsafe(self._front.drain)
+        """Refuse new requests, and shut down when the current ones have been answered."""
+        if self._outbox.loop is not None and not self._outbox.loop.is_closed():
+            self._outbox.loop.call_soon_threadsafe(self._front.drain)
 
     def run(self) -> None:
-        """Serve until SIGINT or SIGTERM; for the main thread. The first one drains, the second ends what is left."""
-        self._worker.start()
-        self._speak()
+        """Serve until SIGINT or SIGTERM; for the main thread. The first one drains, the second aborts what is left."""
+        self._engine_thread.start()
+        self._serve_http()
         self._close()
 
-    def _speak(self) -> None:
+    def _serve_http(self) -> None:
         asyncio.run(self._http.serve(sockets=[self._socket]))
 
-    def _begun(self) -> None:
-        self._mail.loop = asyncio.get_running_loop()
+    def _on_startup(self) -> None:
+        self._outbox.loop = asyncio.get_running_loop()
         self._listening.set()
 
-    def _signalled(self) -> None:
-        """SIGINT or SIGTERM came."""
+    def _on_signal(self) -> None:
+        """Handle SIGINT or SIGTERM: drain at first, and abort the current requests the second time."""
         if self._front.draining:
             self.engine.cancel_all()
             self._http.force_exit = True
         self.drain()
 
-    def _work(self) -> None:
+    def _run_engine(self) -> None:
         """The engine's thread."""
         with one_thread():
             while not (self._stopping and self.engine.idle):
@@ -140,19 +146,19 @@ class Server:
                     self.engine.log.flush()
                 self.engine.wait(lambda: self._stopping)
                 self._step()
-                self._mail.flush()
+                self._outbox.flush()
 
     def _step(self) -> None:
         try:
             self.engine.step()
-        except BaseException as error:  # whatever a part raises ends the requests, not the server
+        except BaseException as error:  # a broken part ends the requests, not the server
             self.engine.fail(error)
 
     def _close(self) -> None:
         self.engine.cancel_all()
         self._stopping = True
         self.engine.wake()
-        self._worker.join()
+        self._engine_thread.join()
         self.engine.log.flush()
         if self._file is not None:
             self._file.close()
@@ -160,16 +166,16 @@ class Server:
 
 
 class _Http(uvicorn.Server):
-    """uvicorn without its own words on signals and logs.
+    """uvicorn without its own logs and its own handling of signals.
 
     Args:
         app: the application.
-        begun: called on the event loop when it has begun.
-        signalled: called when a signal asks for the end.
+        on_startup: called on the event loop once it runs.
+        on_signal: called for SIGINT and SIGTERM.
     """
 
-    def __init__(self, app: Starlette, begun: Callable[[], None], signalled: Callable[[], None]) -> None:
-        app.router.lifespan_context = _lifespan(begun)
+    def __init__(self, app: Starlette, on_startup: Callable[[], None], on_signal: Callable[[], None]) -> None:
+        app.router.lifespan_context = _lifespan(on_startup)
         super().__init__(
             uvicorn.Config(
                 app,
@@ -180,30 +186,30 @@ class _Http(uvicorn.Server):
                 log_config=None,
                 log_level="error",
                 access_log=False,
-                timeout_graceful_shutdown=PATIENCE,
+                timeout_graceful_shutdown=GRACE_PERIOD,
             )
         )
-        self._signalled = signalled
+        self._on_signal = on_signal
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._signalled()
+        self._on_signal()
 
-    def leave(self) -> None:
-        """Go down."""
+    def stop(self) -> None:
+        """Shut down."""
         self.should_exit = True
 
 
-def _lifespan(begun: Callable[[], None]) -> Callable[[Starlette], contextlib.AbstractAsyncContextManager[None]]:
+def _lifespan(on_startup: Callable[[], None]) -> Callable[[Starlette], contextlib.AbstractAsyncContextManager[None]]:
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        begun()
+        on_startup()
         yield
 
     return lifespan
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that takes connections at once; they wait until somebody reads them."""
+    """A listening socket; clients may connect at once, and wait until the server accepts them."""
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

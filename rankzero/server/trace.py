@@ -1,8 +1,8 @@
-"""What happened when: an event for each stage of each request, and a record of each step.
+"""A log of what happened when: an event for each stage of each request, and a record of each step.
 
 The stages of a request, in order: ``api`` (read and check), ``tokenizer``, ``queue`` (until it first runs, and again
 after a preemption), then in every step ``scheduler``, ``runner`` (the forward pass and one sampled token) and
-``detokenizer``; ``stream`` is one piece of text on its way to the client.
+``detokenizer``; ``stream`` is the time from when a piece of text is ready until it has been sent to the client.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, TextIO
+from typing import Literal, NamedTuple, TextIO
 
-#: What a log keeps; the oldest entries go first.
-MOST_ENTRIES = 200_000
+Stage = Literal["api", "tokenizer", "queue", "scheduler", "runner", "detokenizer", "stream"]
+
+#: How many events and how many steps a log keeps; it drops the oldest.
+MAX_ENTRIES = 200_000
 
 
 class Event(NamedTuple):
     """One stage of one request.
 
     Attributes:
-        name: of the stage.
-        request: its name.
-        start, end: seconds since the engine was made.
+        name: the stage.
+        request: the request's name.
+        start, end: seconds since the engine was created.
     """
 
-    name: str
+    name: Stage
     request: str
     start: float
     end: float
@@ -40,13 +42,13 @@ class Step:
 
     Attributes:
         number: 0, 1, 2, ...
-        start, end: seconds since the engine was made.
-        scheduled: requests and the tokens that the scheduler gave each, in its order.
-        prefill: of these tokens, those of prompts (and those that a preempted request computes again).
-        decode: the others: one for each request that had produced a token before.
-        computed: tokens that went through the model; fewer than scheduled where a prefix was cached.
+        start, end: seconds since the engine was created.
+        scheduled: the scheduled requests in the scheduler's order, each with its number of tokens.
+        prefill: how many of these tokens belong to prompts or are computed again after a preemption.
+        decode: how many do not: one for each request that is decoding.
+        computed: tokens that went through the model; fewer than scheduled if prefixes were cached.
         preempted: requests that lost their blocks in this step.
-        blocks: that hold tokens of requests after the step; those that only the prefix cache keeps do not count.
+        blocks: blocks that requests hold after the step, not counting those that only the prefix cache holds.
     """
 
     number: int
@@ -61,25 +63,25 @@ class Step:
 
 
 class Log:
-    """Events and steps of one engine; threads may write side by side.
+    """Events and steps of one engine; several threads may write at the same time.
 
     Args:
-        file: gets every event as a line of JSON as well.
-        clock: seconds; its value at the start is 0 in the log.
+        file: also receives every event, as a line of JSON.
+        clock: returns seconds; the log counts from the clock's first value.
     """
 
     def __init__(self, file: TextIO | None = None, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.events: deque[Event] = deque(maxlen=MOST_ENTRIES)
-        self.steps: deque[Step] = deque(maxlen=MOST_ENTRIES)
+        self.events: deque[Event] = deque(maxlen=MAX_ENTRIES)
+        self.steps: deque[Step] = deque(maxlen=MAX_ENTRIES)
         self._file, self._clock, self._zero = file, clock, clock()
         self._writing = threading.Lock()
 
     def now(self) -> float:
-        """Seconds since the log was made."""
+        """Seconds since the log was created."""
         return self._clock() - self._zero
 
-    def add(self, name: str, request: str, start: float, end: float | None = None) -> None:
-        """Note a stage of a request; it ends now when ``end`` is None."""
+    def add(self, name: Stage, request: str, start: float, end: float | None = None) -> None:
+        """Record a stage of a request; with ``end`` None it ends now."""
         event = Event(name, request, start, self.now() if end is None else end)
         self.events.append(event)
         if self._file is not None:
@@ -87,7 +89,7 @@ class Log:
                 self._file.write(json.dumps(event._asdict()) + "\n")
 
     def flush(self) -> None:
-        """Have the file hold every event so far."""
+        """Write buffered events to the file."""
         if self._file is not None:
             with self._writing:
                 self._file.flush()

@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field
 from served import EOS, PARTS, TOKENIZER, ask, client, engine, model, until
 
 from experiments.ch11.constrained_runs import MOST_PLACES, SCHEMA, schema_constraint
-from rankzero.json_judge import json_fault
-from rankzero.json_machine import JsonConstraint, JsonMachine
+from rankzero.grammar.json_automaton import JsonConstraint, JsonMachine
+from rankzero.grammar.json_validity import json_fault
 from rankzero.server import serve
 from solutions.ch08.tiny_serving import next_token_probabilities
 
@@ -195,7 +195,7 @@ def test_a_property_may_be_called_like_an_annotation(server):
 
 def test_a_server_without_schemas_says_so():
     with serve(model(), TOKENIZER, replace(PARTS, constraint=None), slots=1) as bare:
-        with pytest.raises(openai.BadRequestError, match="knows no schemas"):
+        with pytest.raises(openai.BadRequestError, match="supports no schemas"):
             talk(bare, by(SCHEMA))
         found = talk(bare, OBJECT, max_tokens=9)
         assert isinstance(json.loads(found.choices[0].message.content), dict)

@@ -303,7 +303,7 @@ def test_events_and_steps_tell_the_same_story():
         (([257], 3), "tokens from 0 to 256, got 257"),
         (([1], 0), "max_tokens must be an integer >= 1, got 0"),
         (([1], True), "max_tokens must be an integer >= 1, got True"),
-        (([1] * 90, 8), "need 97 places, the context has 96"),
+        (([1] * 90, 8), "need room for 97 tokens, the context has 96"),
         (([1], 3, {"temperature": -1.0}), "temperature must be >= 0, got -1.0"),
         (([1], 3, {"top_p": 0.0}), "top_p must be above 0 and at most 1, got 0.0"),
         (([1], 3, {"top_k": -1}), "top_k must be an integer >= 0, got -1"),
@@ -373,7 +373,7 @@ def test_lost_blocks_are_reported():
 
 @pytest.mark.parametrize(
     ("plan", "words"),
-    [([], "schedules nothing, and 1 requests are not finished"), ([("request-1", 5)], "5 tokens, and it has 4")],
+    [([], "schedules nothing, but 1 requests are not finished"), ([("request-1", 5)], "5 tokens, but it has 4")],
 )
 def test_a_wrong_scheduler_ends_in_a_sentence(plan, words):
     class Wrong(TokenBudgetScheduler):

@@ -262,7 +262,7 @@ def test_other_paths_and_methods(server, path, method, status):
 def test_the_client_raises_its_own_errors(server):
     with pytest.raises(openai.NotFoundError, match="there is no model 'gpt-4'"):
         complete(server, model="gpt-4")
-    with pytest.raises(openai.BadRequestError, match="temperature must be from 0 to 2"):
+    with pytest.raises(openai.BadRequestError, match="temperature must be a number from 0 to 2, got 3"):
         complete(server, temperature=3)
 
 
@@ -408,10 +408,10 @@ def test_a_second_signal_ends_what_is_left():
     with serve(model(), TOKENIZER, gate.parts, slots=1) as server, ThreadPoolExecutor(1) as pool:
         running = pool.submit(complete, server)
         assert gate.reached.wait(30)
-        server._signalled()
+        server._on_signal()
         until(lambda: ask(server.url, "/health")[0] == 503)
         assert cancelled(server) == 0
-        server._signalled()
+        server._on_signal()
         gate.open.set()
         with pytest.raises(openai.InternalServerError, match="ended by the server"):
             running.result()

@@ -9,7 +9,7 @@ import torch
 from served import EOS, PARTS, TOKENIZER, client, engine, model, saying
 
 from rankzero.server import serve
-from rankzero.server.logprobs import END, Chosen, Written, token_text
+from rankzero.server.logprobs import END, Chosen, LogprobFormatter, token_text
 from solutions.ch08.tiny_serving import next_token_probabilities
 
 #: Ways to draw: temperature, top-k, top-p.
@@ -186,8 +186,8 @@ def test_the_text_of_a_token(data, text):
 
 def test_offsets_count_whole_characters():
     vocabulary = [b"", b"a", "é".encode(), b"\xc3", b"\xa9b"]
-    written = Written(False, vocabulary)
-    notes = [written.of([Chosen(token, -1.0, ()) for token in part]) for part in ([1, 2], [3], [4, 1])]
+    written = LogprobFormatter(False, vocabulary)
+    notes = [written.format([Chosen(token, -1.0, ()) for token in part]) for part in ([1, 2], [3], [4, 1])]
     assert [offset for note in notes for offset in note["text_offset"]] == [0, 1, 2, 2, 4]
 
 
