@@ -1,5 +1,5 @@
 # Generated from solutions/ch01/first_program.py by make stubs. Write the bodies; names and signatures stay.
-"""The first program on real ranks: everyone says a number, everyone hears all of them. Run one on four processes::
+"""The first program on real ranks: every rank contributes a number and receives all of them. On four processes::
 
     world.run(lambda: roll_call(10.0 * dist.get_rank()), ranks=4).values
 

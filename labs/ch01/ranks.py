@@ -94,7 +94,7 @@ class Rendezvous:
 
 
 def rendezvous(environ: Mapping[str, str]) -> Rendezvous:
-    """What the five variables of a launcher say: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT.
+    """Read the five variables that a launcher sets: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT.
 
     Nothing has a default, and nothing is stripped: a number is written in decimal digits alone, without sign, leading
     zeros, underscores or blanks.

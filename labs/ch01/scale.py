@@ -1,7 +1,7 @@
 # Generated from solutions/ch01/scale.py by make stubs. Write the bodies; names and signatures stay.
-"""How much work, how long, how many tokens, how many devices: the first sums of a training plan. Standard library only.
+"""The first estimates of a training plan: how much work, how long, how many tokens and devices. Standard library only.
 
->>> from rankzero.units import GB, TFLOP, day
+>>> from rankzero.facts.units import GB, TFLOP, day
 >>> minimum_ranks(175e9, memory=80 * GB)
 35
 >>> round(training_time(8 * 175e9 * 300e9, ranks=1024, peak=140 * TFLOP, utilization=1.0) / day, 2)

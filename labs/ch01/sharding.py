@@ -15,15 +15,16 @@ def shard_indices(
 ) -> list[int]:
     """The samples that one rank visits in one epoch, in the order of its visits.
 
-    Every rank visits equally many. The order is repeated from its start until the ranks divide its length, or cut with
-    ``drop_last``; then the rank takes the positions ``rank``, ``rank + ranks``, ``rank + 2 * ranks`` and so on.
+    Every rank visits the same number of samples. The order is extended from its start until its length is a multiple of
+    the ranks, or truncated with ``drop_last``; then the rank takes the positions ``rank``, ``rank + ranks``,
+    ``rank + 2 * ranks`` and so on.
 
     Args:
         samples: size of the data set; not negative. With fewer samples than ranks the order is repeated more than once.
         ranks: how many ranks share the data; at least 1.
         rank: the one that is asked about, from 0 to ``ranks - 1``.
         order: the epoch's order of all samples, the same on every rank; None is 0, 1, 2 and so on.
-        drop_last: leave out the samples at the end that the ranks do not divide, rather than repeat some.
+        drop_last: drop the remainder at the end instead of repeating samples.
 
     Returns:
         ``ceil(samples / ranks)`` samples, or ``floor(samples / ranks)`` with ``drop_last``.

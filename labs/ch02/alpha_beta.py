@@ -1,7 +1,7 @@
 # Generated from solutions/ch02/alpha_beta.py by make stubs. Write the bodies; names and signatures stay.
-"""What a message costs: a start-up, then bytes over bandwidth; and a chain of messages. Standard library only.
+"""The time of a message (a start-up, then bytes over bandwidth) and of a chain of messages. Standard library only.
 
->>> from rankzero.units import GB, MB, us
+>>> from rankzero.facts.units import GB, MB, us
 >>> round(message_time(1 * MB, bandwidth=50 * GB, latency=5 * us) / us, 6)
 25.0
 """
@@ -31,7 +31,7 @@ def relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, l
     """Time until the last rank of a chain has the whole message, in seconds.
 
     The message is cut into ``chunks`` equal parts. Every rank passes a chunk on once it has all of it, and receives the
-    next chunk meanwhile. So the last chunk leaves after ``chunks - 1`` steps, and takes ``hops`` more.
+    next chunk meanwhile. So the last chunk leaves after ``chunks - 1`` steps and arrives ``hops`` steps later.
 
     Args:
         message_bytes: size of the whole message, bytes; not negative.
@@ -52,7 +52,7 @@ def relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, l
 def best_chunks(message_bytes: float, hops: int, bandwidth: float, latency: float, limit: int = 4096) -> int:
     """The number of chunks with the smallest :func:`relay_time`; the smaller one when two are equal.
 
-    More chunks keep more links busy, and each chunk starts up on each link. The two balance near
+    More chunks keep more links busy, but each chunk pays the start-up on every link. The two effects balance near
     ``sqrt((hops - 1) * message_bytes / (latency * bandwidth))``.
 
     Args:

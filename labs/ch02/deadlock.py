@@ -15,10 +15,10 @@ def simulate(
 ) -> tuple[int, dict[int, tuple[str, int]]]:
     """Play programs of blocking calls in rounds, until nothing moves.
 
-    Every rank carries out its own calls in order, and looks only at the first one that is not done. Without buffers
-    (a rendezvous, as in Gloo), a round finishes every pair whose next calls are a send to each other's receive: both
-    ranks go on together. With ``eager``, a send goes on at once, whatever the receiver does, and a receive goes on when
-    a message from its peer was sent in an earlier round and has not been received yet. Who goes on is settled when a
+    Every rank carries out its own calls in order, and looks only at the first unfinished one. Without buffers (a
+    rendezvous, as in Gloo), a round completes every send whose receiver is waiting in the matching receive: both ranks
+    go on together. With ``eager``, a send goes on at once, whatever the receiver does, and a receive goes on when a
+    message from its peer was sent in an earlier round and has not been received yet. Who goes on is settled when a
     round begins: no rank carries out two calls in one round.
 
     Args:

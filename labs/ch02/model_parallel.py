@@ -1,5 +1,5 @@
 # Generated from solutions/ch02/model_parallel.py by make stubs. Write the bodies; names and signatures stay.
-"""A model cut into stages: which layers each stage holds, and how long it waits. Standard library only.
+"""A model split into stages: which layers each stage holds, and how long it waits. Standard library only.
 
 >>> [len(stage_layers(126, 16, stage)) for stage in (0, 15)]
 [8, 7]
@@ -30,10 +30,10 @@ def stage_layers(layers: int, stages: int, stage: int) -> range:
 def naive_step(
     layers: int, stages: int, layer_time: float, transfer_time: float, backward_ratio: float = 2.0
 ) -> tuple[float, float]:
-    """Time of one training step of a model cut into stages, and the share of it that a stage works on average.
+    """Time of one training step of a model split into stages, and the average share of it in which a stage works.
 
-    One batch goes forward through the stages and its gradient comes back: one stage works at a time, all others wait.
-    So the compute of all layers adds up, and every boundary between stages is crossed once each way.
+    One batch goes forward through the stages and its gradient comes back, so one stage works at a time while all others
+    wait: the compute of all layers adds up, and each boundary between stages is crossed once in each direction.
 
     Args:
         layers: of the model; at least 1.

@@ -1,5 +1,5 @@
 # Generated from solutions/ch02/model_split.py by make stubs. Write the bodies; names and signatures stay.
-"""One training step of a model that is cut over the ranks. Rank r holds stage r; the stages in sequence are the model.
+"""One training step of a model that is split over the ranks: rank r holds stage r.
 
 world.run(lambda: forward_backward(stages[dist.get_rank()], inputs, targets, (8, 16)), ranks=4).values
 """
@@ -15,9 +15,9 @@ def forward_backward(
 ) -> float | None:
     """One forward and one backward pass through all stages; activations go to the next rank, gradients come back.
 
-    Autograd ends where a message begins: the activation that a rank receives is a new leaf, whose gradient it sends
-    back. Each boundary is crossed by one message each way. Afterwards every parameter has the gradient that it has in
-    the uncut model, added to what stood in ``.grad`` before. A stage may have no parameters, or frozen ones.
+    Autograd does not cross messages: the activation that a rank receives is a new leaf, whose gradient it sends back.
+    Each boundary is crossed by one message each way. Afterwards every parameter has the gradient that it has in the
+    uncut model, added to what ``.grad`` held before. A stage may have no parameters, or frozen ones.
 
     Args:
         stage: this rank's part of the model.

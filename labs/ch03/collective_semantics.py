@@ -1,5 +1,5 @@
 # Generated from solutions/ch03/collective_semantics.py by make stubs. Write the bodies; names and signatures stay.
-"""What each collective means: the value that every rank holds afterwards.
+"""The meaning of each collective: the value that every rank holds afterwards.
 
 A list stands for a tensor, a list of lists for the tensors of all ranks; nothing is sent. Standard library only, so it
 also runs in a browser.
@@ -34,9 +34,9 @@ def collective_outputs(
     Args:
         operation: one of ``broadcast``, ``scatter``, ``gather``, ``all_gather``, ``reduce``, ``all_reduce``,
             ``reduce_scatter``, ``all_to_all``.
-        inputs: ``inputs[r]`` is what rank ``r`` brings, all of one length. For ``broadcast`` and ``scatter`` only
-            ``inputs[root]`` counts; the others may be None. ``scatter``, ``reduce_scatter`` and ``all_to_all`` cut it
-            into one block per rank, so its length must be divisible by the number of ranks.
+        inputs: ``inputs[r]`` is the input of rank ``r``; all have the same length. For ``broadcast`` and ``scatter``
+            only ``inputs[root]`` counts; the others may be None. ``scatter``, ``reduce_scatter`` and ``all_to_all`` cut
+            it into one block per rank, so its length must be divisible by the number of ranks.
         root: the rank that sends (``broadcast``, ``scatter``) or receives (``gather``, ``reduce``); a valid rank for
             every operation.
         reduction: ``sum``, ``avg``, ``product``, ``min`` or ``max``; a valid name for every operation.

@@ -29,8 +29,8 @@ def distributed_mean(x: torch.Tensor) -> float:
 def distributed_argmax(x: torch.Tensor) -> tuple[float, int, int]:
     """The largest element of all ranks, the rank that has it, and its index there; the same on every rank.
 
-    Of equal elements the one on the lowest rank counts, then the one with the lowest index.
-    Each rank sends only its candidate.
+    Of equal elements, the one on the lowest rank wins, then the one with the lowest index. Each rank sends only its
+    candidate.
 
     Args:
         x: this rank's elements, 1-D, without nan; may be empty on some ranks. Unchanged afterwards.

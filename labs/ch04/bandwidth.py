@@ -1,7 +1,7 @@
 # Generated from solutions/ch04/bandwidth.py by make stubs. Write the bodies; names and signatures stay.
 """Measured bandwidths, a fitted link, and communication against compute. Standard library only.
 
->>> from rankzero.units import GB, ms
+>>> from rankzero.facts.units import GB, ms
 >>> round(bus_bandwidth("all_reduce", 4 * GB, 30 * ms, ranks=8) / GB, 3)
 233.333
 """

@@ -33,9 +33,9 @@ class Topology:
 def parse_topology(text: str) -> Topology:
     """The devices and links in what ``nvidia-smi topo -m`` prints.
 
-    The header may be underlined with terminal escapes (ESC ``[4m`` before it, ESC ``[0m`` after), columns may be parted
-    by tabs, several tabs or blanks, and the columns after the devices, "CPU Affinity", "NUMA Affinity" and "GPU NUMA
-    ID", may be missing; the last of them is not kept. Text before and after the matrix is skipped.
+    The header may be underlined with terminal escapes (ESC ``[4m`` before it, ESC ``[0m`` after), columns may be
+    separated by tabs or blanks, and the columns after the devices, "CPU Affinity", "NUMA Affinity" and "GPU NUMA ID",
+    may be missing; the last of them is not kept. Text before and after the matrix is skipped.
 
     Args:
         text: the command's output.
@@ -50,7 +50,7 @@ def parse_topology(text: str) -> Topology:
 
 
 def best_ring(links: Mapping[str, Mapping[str, str]], gpus: Sequence[str]) -> list[str]:
-    """The order of GPUs in a ring whose slowest hop is as fast as can be.
+    """The order of GPUs in the ring whose slowest hop is fastest.
 
     A ring is as fast as its slowest hop, and the hop from the last GPU back to the first is one of them. From slow to
     fast: SYS, NODE, PHB, PXB, PIX, NV1, NV2, ... The ring starts with the GPU of the lowest number; of several best

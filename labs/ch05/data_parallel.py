@@ -1,5 +1,5 @@
 # Generated from solutions/ch05/data_parallel.py by make stubs. Write the bodies; names and signatures stay.
-"""Data parallelism on real ranks: gradients that agree, an optimizer in slices, a parameter in slices.
+"""Data parallelism on real ranks: synchronized gradients, a sharded optimizer, a sharded parameter.
 
     world.run(train, ranks=4)  # train calls synchronize_gradients(model.parameters(), rows) before each step
 
@@ -96,7 +96,7 @@ class ShardedAdamW:
 def reduce_to_slice(
     gradient: torch.Tensor, kept: torch.Tensor | None = None, group: dist.ProcessGroup | None = None
 ) -> torch.Tensor:
-    """This rank's slice of the mean of everyone's gradient, added to what it has kept (the core of ZeRO stage 2).
+    """This rank's slice of the mean of all ranks' gradients, added to what it has kept (the core of ZeRO stage 2).
 
     One reduce-scatter: the whole gradient of a weight goes in, end to end and padded with zeros to a multiple of N, and
     a slice comes out. Whoever calls this in the backward pass can drop the whole gradient at once.
@@ -118,7 +118,8 @@ def reduce_to_slice(
 
 
 def gather_parameter(shard: torch.Tensor, numel: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:
-    """The whole parameter from everyone's slice of it; gradients find their way back (the core of ZeRO stage 3).
+    """The whole parameter from the slices of all ranks, with gradients flowing back to the slices (the core of ZeRO
+    stage 3).
 
     Forward, one all-gather; the padding at the end is cut off. Backward, every rank has the gradient of the whole
     parameter for its own rows: it is padded and goes through one reduce-scatter, so that each rank is left with its

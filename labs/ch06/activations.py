@@ -3,7 +3,7 @@
 
 Standard library only. A layer works on a micro-batch of ``batch`` sequences of ``sequence`` tokens.
 
->>> from rankzero.units import GB, MB
+>>> from rankzero.facts.units import GB, MB
 >>> round(96 * activation_bytes(2048, 1, 12_288, 96) / GB, 3)
 275.415
 >>> round(tensor_parallel_traffic(4096, 1, 8192, ranks=8) / MB, 3)
@@ -36,13 +36,13 @@ def activation_bytes(
 ) -> float:
     """Bytes that autograd keeps on one rank for one transformer layer and one micro-batch.
 
-    With e and k the bytes of an element and of a dropout mask (k is 0 without dropout), per token:
+    With e bytes per element and k per element of a dropout mask (0 without dropout), a token needs
 
-    - around the split layers, on every rank or cut along the sequence: the inputs of the two norms, what the two norms
-      give, and two masks, ``hidden (4e + 2k)``;
-    - inside them, divided by the ranks: queries and the input of the output projection, ``2e hidden``; keys and
-      values, ``2e hidden kv_heads / heads``; input and output of the activation function, ``2e ffn``; with a gate
-      the other factor and the product too, which makes ``4e ffn`` in all.
+    - around the split layers ``hidden (4e + 2k)``, whole on every rank or split along the sequence: inputs and outputs
+      of the two norms, and two masks;
+    - inside them, divided by the ranks: ``2e hidden`` for the queries and the input of the output projection;
+      ``2e hidden kv_heads / heads`` for keys and values; ``2e ffn`` for input and output of the activation function,
+      or ``4e ffn`` with a gate, for the other factor and the product.
 
     The attention matrix adds ``heads sequence^2 batch`` times e, or times ``2e + k`` with dropout, also divided by the
     ranks. Defaults give ``s b h (34 + 5 a s / h)``. Norm statistics and flash attention's log-sum-exp are neglected.
@@ -65,8 +65,7 @@ def activation_bytes(
         mask_bytes: k; finite, not negative. 1 on GPUs.
 
     Raises:
-        ValueError: a count is not an integer, or an argument is outside its range; the message names it
-            and its value.
+        ValueError: a count is not an integer, or an argument is outside its range; the message names it and its value.
 
     Source: Korthikanti et al. (2022), arXiv:2205.05198, section 4 and table 2.
     """

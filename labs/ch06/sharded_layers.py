@@ -61,7 +61,7 @@ def vocab_parallel_cross_entropy(
     """The loss of each token, from logits that are split along the vocabulary.
 
     Three all-reduces of one number per token: the largest logit, the sum of exponentials, the target's logit. The
-    backward pass sends nothing. Logits in half precision are computed with in float32, up to the last rounding.
+    backward pass sends nothing. For logits in half precision the computation runs in float32 and is rounded at the end.
 
     Args:
         logits: ``[..., V / t]``, this rank's logits: rank r has token ids from ``r V / t``. Unchanged afterwards.
@@ -69,7 +69,8 @@ def vocab_parallel_cross_entropy(
         group: the ranks that share the vocabulary.
 
     Returns:
-        ``[...]``, the losses, equal on all ranks, of the type of the logits; differentiable to this rank's logits.
+        ``[...]``, the losses, equal on all ranks, of the type of the logits; differentiable with respect to this rank's
+        logits.
 
     Raises:
         ValueError: a target is outside the vocabulary; raised on every rank alike.
@@ -103,7 +104,8 @@ def vocab_parallel_embedding(
 def gather_sequence(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The parts of all ranks, joined along ``dim``; in the backward pass, this rank's part of the summed gradient.
 
-    An all-gather forward, a reduce-scatter backward: what each rank computes from the whole counts for every part.
+    An all-gather forward, a reduce-scatter backward: what each rank computes from the whole contributes to the gradient
+    of every part.
 
     Args:
         x: this rank's part, the same shape on all ranks; unchanged afterwards.

@@ -39,7 +39,7 @@ def copy_to_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> to
 def reduce_from_ranks(x: torch.Tensor, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The operator g: the sum of ``x`` over all ranks; in the backward pass, the gradient as it is.
 
-    It belongs where partial sums become a replicated tensor. What follows is computed alike on every rank, so the
+    It belongs where partial sums become a replicated tensor. Every rank computes the same from there on, so the
     gradient that arrives is complete on each of them.
 
     Args:
@@ -59,7 +59,8 @@ class ColumnParallelLinear(nn.Module):
     """A linear layer whose output features are split: rank r holds and computes the r-th block of them.
 
     Its input is replicated, so f comes before it. Its output needs no communication where a row-parallel layer
-    follows; otherwise ``gather_output`` joins the slices, and its backward pass keeps the own slice of the gradient.
+    follows; otherwise ``gather_output`` joins the slices, and its backward pass keeps this rank's slice of the
+    gradient.
 
     Args:
         weight: the full weight ``[out, in]``, equal on all ranks; t divides out.
@@ -94,7 +95,8 @@ class ColumnParallelLinear(nn.Module):
 class RowParallelLinear(nn.Module):
     """A linear layer whose input features are split: rank r holds the r-th block of them and computes a partial sum.
 
-    g makes the sum of all ranks; the bias, which every rank holds whole, is added once, after it.
+    The operator g adds up the partial sums of all ranks; the bias, which every rank holds in full, is added once,
+    afterwards.
 
     Args:
         weight: the full weight ``[out, in]``, equal on all ranks; t divides in.

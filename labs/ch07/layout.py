@@ -1,8 +1,8 @@
 # Generated from solutions/ch07/layout.py by make stubs. Write the bodies; names and signatures stay.
 """The layout advisor: which layouts fit, and which of them is fastest. Standard library only.
 
->>> from rankzero.layouts import Job
->>> from rankzero.models import LLAMA3_8B
+>>> from rankzero.facts.layouts import Job
+>>> from rankzero.facts.models import LLAMA3_8B
 >>> job = Job(LLAMA3_8B, gpus=8, global_batch=512, sequence=8192)
 >>> best = choose_layout(job)
 >>> str(best), round(step_time(best, job), 4)

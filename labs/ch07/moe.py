@@ -68,10 +68,10 @@ def expert_parallel_forward(
 ) -> torch.Tensor:
     """The output of a mixture layer whose experts are spread over the ranks: E/R consecutive ones on each of R ranks.
 
-    Every rank holds tokens of its own. A row travels to the rank of each of its experts and comes back; it is then
-    added to its token with its weight. Ranks first tell each other how many rows come. Rows are exchanged by two uneven
-    all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an autograd function,
-    whose backward is the same exchange with the two lists of splits swapped.
+    Every rank holds tokens of its own. A row travels to the rank of each of its experts; the result comes back and is
+    added to its token with its weight. Ranks first tell each other how many rows to expect. Rows are exchanged by two
+    uneven all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an autograd
+    function, whose backward is the same exchange with the two lists of splits swapped.
 
     Differentiable in ``x``, in ``weights`` and in the parameters of the experts, whose gradients hold what the tokens
     of all ranks contribute. ``x`` asks for a gradient on all ranks or on none.

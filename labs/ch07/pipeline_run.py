@@ -24,9 +24,9 @@ def pipeline_step(
     """One forward and one backward pass of every micro-batch through all stages, in the order of this rank's list.
 
     ``"2F5"`` is the forward pass of micro-batch 5 on stage 2, ``"2B5"`` its backward pass; the stage is the rank. Every
-    boundary is crossed by one message each way for each micro-batch. A rank never waits for its messages to be taken
-    before it goes on, so that every legal order ends. It keeps the graph of a micro-batch from its forward
-    to its backward pass and no longer: never more graphs than ``peak_in_flight(order)``.
+    boundary is crossed by one message each way for each micro-batch. A rank never waits for its messages to be received
+    before it goes on, so that every legal order completes. It keeps the graph of a micro-batch from its forward to its
+    backward pass and no longer: never more graphs than ``peak_in_flight(order)``.
 
     Afterwards every parameter has the gradient that the mean of the micro-batches' losses has in the uncut model, added
     to what ``.grad`` held before. A stage may have no parameters, or frozen ones.
@@ -60,7 +60,7 @@ def debug_blocking(
 ) -> float | None:
     """One 1F1B step of a pipeline, rank r with stage r: the mean loss on the last rank, None on the others.
 
-    The program hangs as soon as two ranks have two micro-batches. Mend it. It must keep the order of the passes.
+    The program hangs as soon as two ranks have two micro-batches. Fix it, and keep the order of the passes.
 
     Args:
         stage: this rank's part of the model.
@@ -109,7 +109,7 @@ def debug_sync(
 
     Ranks 0 and 1 are the stages of one replica of the model, ranks 2 and 3 those of the other. A gradient is the mean
     over the micro-batches of a pipeline and over the two replicas. The result is right, but the gradients travel once
-    for every micro-batch. Mend it: they need to travel once.
+    for every micro-batch. Fix it: they need to travel once.
 
     Args:
         stage: this rank's part of its replica.

@@ -1,8 +1,8 @@
 # Generated from solutions/ch09/block_manager.py by make stubs. Write the bodies; names and signatures stay.
-"""A pool of equal blocks for keys and values, and a table of blocks for each sequence: paged memory.
+"""Paged memory for keys and values: a pool of blocks of equal size, and a table of blocks for each sequence.
 
-Standard library only. Numbers of blocks are all that happens here; whoever owns the tensors makes the copies that
-``append`` reports.
+Standard library only. Only block numbers are handled here; whoever owns the tensors makes the copies that ``append``
+reports.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class BlockManager:
         raise NotImplementedError("09-block-manager: not written yet")
 
     def check(self) -> None:
-        """Count everything again.
+        """Check all counters against a full recount.
 
         Raises:
             AssertionError: a count is not the number of tables that hold the block, a block is both free and held or

@@ -1,5 +1,5 @@
 # Generated from solutions/ch09/cached_attention.py by make stubs. Write the bodies; names and signatures stay.
-"""Attention over cached keys and values, whole or in blocks, and keys and values in fewer bits.
+"""Attention over cached keys and values, contiguous or in blocks, and quantized keys and values.
 
 output, key, value = cached_attention(query, key, value, past_key, past_value)  # T new tokens after P cached ones
 output = paged_attention(query, key_pool, value_pool, table=[7, 2, 5], length=41)  # one new token, blocks of a pool
@@ -100,7 +100,7 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
 
 
 def dequantize_kv(q: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """The numbers that quantised ones stand for, each within half a scale of what it was.
+    """The numbers that quantized ones represent, each within half a scale of the original.
 
     Args:
         q: from :func:`quantize_kv`, int8 [..., d].

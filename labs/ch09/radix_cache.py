@@ -2,7 +2,7 @@
 """A radix tree that knows for which prefixes of token sequences keys and values are already in memory, and where.
 
 Standard library only. A *slot* is the place of one token's keys and values in the pool; slots are numbers that the
-caller chose, and nothing here looks into them.
+caller chose, and the tree does not interpret them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class RadixNode:
         slots: of these tokens.
         locks: requests that use it.
         touched: time of the last match, insert or lock that went through it.
-        number: nodes are numbered from 1 as they come to be; a split makes a new node of the upper half.
+        number: nodes are numbered from 1 in the order of their creation; a split creates a node for the upper half.
     """
 
     parent: int
@@ -33,7 +33,7 @@ class RadixNode:
 
 
 class RadixCache:
-    """Slots of the prefixes that are cached, shared where sequences begin alike.
+    """The slots of cached prefixes, shared by sequences with a common beginning.
 
     Sequences are cut to whole pages of ``page_size`` tokens, and edges part only between pages. A clock ticks once in
     each :meth:`match`, :meth:`insert` and :meth:`lock`; every node on the path that is walked gets that time, also one
@@ -87,7 +87,7 @@ class RadixCache:
         raise NotImplementedError("09-radix-cache: not written yet")
 
     def unlock(self, handle: int) -> None:
-        """Take back a lock, from the node that it was put on up to the root, as the tree is now.
+        """Release a lock, from the node that it was put on up to the root, as the tree is now.
 
         Raises:
             ValueError: there is no lock of this handle, or it was taken back already.

@@ -1,5 +1,5 @@
 # Generated from solutions/ch10/future_map.py by make stubs. Write the bodies; names and signatures stay.
-"""Placeholders for tokens that are not sampled yet: how a step is scheduled before the one before it has ended.
+"""Placeholders for tokens that are not sampled yet: how a step is scheduled before the previous one has ended.
 
 Standard library only.
 

@@ -1,8 +1,8 @@
 # Generated from solutions/ch10/graph_runner.py by make stubs. Write the bodies; names and signatures stay.
 """A model behind graphs of a few batch sizes: pad, copy in, replay, copy out.
 
-A batch is padded to the next size that has a graph; a larger one runs without. :mod:`rankzero.cpu_graph` has graphs for
-the CPU and for CUDA.
+A batch is padded to the next size that has a graph; a larger one runs without. :mod:`rankzero.tiny.cpu_graph` has
+graphs for the CPU and for CUDA.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class GraphRunner:
         sizes: batch sizes to capture, in any order; each at least 1.
         width: elements of a row; at least 1.
         graph: class of the graphs, with ``record(program)``, which runs a function of no arguments, writes it down and
-            returns its result, and ``replay()``, which fills that result anew. None takes ``CpuGraph`` of
-            ``rankzero.cpu_graph``; ``CudaGraph`` is the other.
+            returns its result, and ``replay()``, which fills that result anew. None selects ``CpuGraph`` of
+            ``rankzero.tiny.cpu_graph``; ``CudaGraph`` is the other choice.
 
     Attributes:
         captures: graphs that have been captured.
@@ -48,7 +48,7 @@ class GraphRunner:
         raise NotImplementedError("10-graph-runner: not written yet")
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
-        """What the model gives for ``x`` [b, width], without gradients; at least one row.
+        """The model's output for ``x`` [b, width], without gradients; at least one row.
 
         All batches have the element type and the device of the first.
 

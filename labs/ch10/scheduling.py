@@ -1,10 +1,10 @@
 # Generated from solutions/ch10/scheduling.py by make stubs. Write the bodies; names and signatures stay.
-"""What the processor costs beside the accelerator: launches, graphs, padding, overlap. Standard library only.
+"""The CPU's share of a step on an accelerator: launches, graphs, padding, overlap. Standard library only.
 
 Launches are asynchronous: the CPU enqueues kernels one after the other, the GPU runs what has been enqueued, in order.
 Times are in seconds.
 
->>> from rankzero.units import us
+>>> from rankzero.facts.units import us
 >>> round(eager_time([100 * us] * 5, 50 * us) / us)
 550
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 
 def eager_time(kernel_times: Sequence[float], launch_time: float) -> float:
-    """Time of a row of kernels that are launched one by one, in seconds.
+    """Time of a sequence of kernels that are launched one by one, in seconds.
 
     The launch of kernel i ends at ``(i + 1) * launch_time``. A kernel starts when it has been launched and the kernel
     before it has ended. The time runs from the first launch's start to the last kernel's end.
@@ -136,7 +136,7 @@ def debug_budget(
 
     In each step those that decode get one token each, then those whose prompts are not yet computed get what is left of
     the budget, as much as they need; both in the order of their numbers. The step that ends a prompt yields the first
-    output token, and each decode one more. Memory is no limit here.
+    output token, and each decode one more. Memory is not a limit here.
 
     With the program below, streams stall while a prompt is computed. Correct it.
 
@@ -150,7 +150,7 @@ def debug_budget(
         ``steps[s][i]``, the tokens that request i computes in step s; a step in which nobody runs is all zeros.
     """
     missing, unsaid = list(prompts), list(outputs)
-    steps = []
+    steps: list[list[int]] = []
     while any(unsaid):
         left, step = budget, [0] * len(prompts)
         here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]

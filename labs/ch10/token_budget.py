@@ -1,8 +1,9 @@
 # Generated from solutions/ch10/token_budget.py by make stubs. Write the bodies; names and signatures stay.
-"""A scheduler with a token budget: which requests run in a step, with how many tokens, and who leaves when memory ends.
+"""A scheduler with a token budget: which requests run in a step, with how many tokens, and which is preempted when
+memory runs out.
 
-Standard library only. The scheduler counts; it computes no token and knows none. Its step has two halves: ``schedule``
-says what to run, ``update`` says that it ran.
+Standard library only. The scheduler only counts tokens; it neither computes nor sees them. Its step has two halves:
+``schedule`` says what to run, ``update`` says that it ran.
 
 >>> scheduler = TokenBudgetScheduler(max_tokens=8, max_sequences=4, blocks=6, block_size=4)
 >>> scheduler.add("x", prompt_tokens=10, max_new_tokens=3)
@@ -105,8 +106,8 @@ class TokenBudgetScheduler:
     def update(self) -> list[str]:
         """The step has run: its tokens are computed, and a request that misses none gets its next token.
 
-        A prompt that is computed in part generates nothing. A request that has ``max_new_tokens`` is finished: it stops
-        running and gives back its blocks.
+        A prompt that is only partly computed generates nothing. A request that has ``max_new_tokens`` is finished: it
+        stops running and gives back its blocks.
 
         Returns:
             The names of the requests that finished, in the order of the step.

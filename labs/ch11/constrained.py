@@ -1,7 +1,8 @@
 # Generated from solutions/ch11/constrained.py by make stubs. Write the bodies; names and signatures stay.
-"""Text that must fit: tokens that an automaton allows, a budget, and schemas as patterns. Standard library only.
+"""Constrained decoding: tokens that an automaton allows, a token budget, and schemas as patterns. Standard library
+only.
 
->>> from rankzero.automata import compile_regex
+>>> from rankzero.grammar.automata import compile_regex
 >>> dfa = compile_regex("ab*")
 >>> index = token_index(dfa, [b"", b"a", b"b", b"ab", b"bb"], eos=0)
 >>> ConstraintState(index, dfa.start, dfa.accepting, eos=0).allowed()
@@ -37,7 +38,7 @@ def token_index(dfa: "Dfa", vocabulary: Sequence[bytes], eos: int) -> dict[int, 
 
 
 class ConstraintState:
-    """Where a text is in its automaton: what may follow, how far the end is, and the way back.
+    """The position of a text in its automaton: which tokens may follow, the distance to the end, and rollback.
 
     Args:
         index: state -> token -> next state, as ``token_index`` makes it.
@@ -118,7 +119,7 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
             most 8 levels deep, the outermost one included.
 
     Returns:
-        A pattern that ``re.fullmatch`` and ``rankzero.automata.compile_regex`` take.
+        A pattern that ``re.fullmatch`` and ``rankzero.grammar.automata.compile_regex`` take.
 
     Raises:
         ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
@@ -170,7 +171,7 @@ def debug_limit(state: "ConstraintState", choose: Callable[[list[int]], int], ma
     Raises:
         ValueError: no text fits the limit, or it is not an integer.
     """
-    tokens = []
+    tokens: list[int] = []
     while len(tokens) < max_tokens and not state.finished:
         token = choose(state.allowed())
         state.advance(token)

@@ -25,10 +25,10 @@ class Batch:
 
     Attributes:
         observations: what the policy saw, [N, ...].
-        actions: what it did, [N], integers.
+        actions: that it took, [N], integers.
         old_log_probs: the log-probability that the action had when it was taken, [N].
         advantages: how much better than expected it was, [N].
-        returns: what the critic should have said, [N].
+        returns: what the critic should have predicted, [N].
     """
 
     observations: Tensor

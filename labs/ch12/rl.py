@@ -24,7 +24,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Moments:
-    """What a random gradient is on average, and how far it spreads.
+    """The mean and the variance of a random gradient.
 
     Attributes:
         gradient: the mean, one number for each logit.
@@ -58,7 +58,7 @@ def discounted_returns(rewards: Sequence[float], discount: float, bootstrap: flo
     Args:
         rewards: one for each step, finite; may be empty.
         discount: gamma, from 0 to 1.
-        bootstrap: the value of the state after the last step, finite; 0 where the world ended there.
+        bootstrap: the value of the state after the last step, finite; 0 where the episode terminated there.
 
     Returns:
         As many returns as rewards.
@@ -113,7 +113,7 @@ def gae(
         values: V of the state in which each step was taken; finite.
         next_values: V of the state that each step really reached, before any reset; finite.
         terminated: whether the world ended with the step; this wins where both flags are set.
-        truncated: whether the step was the last one looked at, though the world goes on.
+        truncated: whether the episode was cut off after the step, although the world goes on.
         discount: gamma, from 0 to 1.
         gae_lambda: lambda, from 0 to 1.
 

@@ -20,7 +20,7 @@ def response_mask(tokens: Tensor, eos: int) -> Tensor:
 
     Args:
         tokens: responses without their prompts, [B, T], integers.
-        eos: the token that ends a response. One that never does is all real.
+        eos: the token that ends a response. A response without it is all real.
 
     Returns:
         [B, T], float32.
@@ -46,7 +46,7 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
 
 
 def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor, beta: float) -> Tensor:
-    """The reward of each token: a penalty for leaving the reference, and the score on the last real token.
+    """The reward of each token: a penalty for moving away from the reference, and the score on the last real token.
 
     Args:
         scores: one for each response, [B].
@@ -111,7 +111,7 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
 @dataclass(frozen=True)
 class LossStats:
-    """What one pass over a batch says about how far the policy has moved.
+    """How far the policy has moved, measured in one pass over a batch.
 
     Attributes:
         outside_fraction: share of the real tokens whose ratio is further than ``clip`` from 1.

@@ -1,5 +1,5 @@
 # Generated from solutions/ch14/off_policy.py by make stubs. Write the bodies; names and signatures stay.
-"""Training on what another policy wrote: importance weights, truncated or masked, and how many samples they leave.
+"""Training on what another policy wrote: importance weights, truncated or masked, and the effective sample size.
 
 Standard library only.
 """
@@ -43,7 +43,7 @@ def importance_weights(
 def effective_sample_size(weights: Sequence[float]) -> float:
     """How many equally weighted samples vary as little as these: ``(sum w)^2 / sum w^2``.
 
-    Between 1 (one weight has it all) and the number of weights (all are equal); 0 where no weight is positive.
+    Between 1 (one weight dominates) and the number of weights (all are equal); 0 where no weight is positive.
 
     Args:
         weights: not negative, finite.

@@ -144,14 +144,14 @@ def simulate_async(
 ) -> Run:
     """Rollout slots and a trainer that work side by side, under a bound on how far production runs ahead.
 
-    Responses start in their order, when a slot is free and fewer than ``(max_staleness + version + 1) * batch`` have
-    started. A response keeps the version with which it started. Finished ones queue by the time at which they finish,
-    ties by their order. The trainer, when idle, takes the first ``batch`` of the queue; a step lasts
-    ``train_time + sync_time``, and then the version is one higher. Staleness is the version when the step starts minus
-    the response's own.
+    Responses start in order, as soon as a slot is free and fewer than ``(max_staleness + version + 1) * batch`` have
+    started. A response keeps the version with which it started. Finished responses queue by the time at which they
+    finish, ties by their order. An idle trainer takes the first ``batch`` of the queue. Its step lasts
+    ``train_time + sync_time``, and then the version rises by one. Staleness is the version at the start of the step
+    minus the response's own.
 
-    At one instant, what finishes and a step that ends come first, then the trainer, then starts. A step of no duration
-    raises the version before anything starts. What is left at the end and fills no batch is not trained.
+    At any instant, responses and steps that end come first, then the trainer, then what starts. A step that takes no
+    time raises the version before anything starts. Responses that fill no batch at the end are not trained on.
 
     Args:
         lengths: tokens of each response; at least 1.

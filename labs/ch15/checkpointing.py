@@ -1,5 +1,5 @@
 # Generated from solutions/ch15/checkpointing.py by make stubs. Write the bodies; names and signatures stay.
-"""How often to save a training job that failures interrupt, what that wastes, and what a failure costs.
+"""How often to checkpoint a training job that failures interrupt, how much time that wastes, and what a failure costs.
 
 Standard library only. Times are in seconds, but any one unit will do: the same unit comes out.
 """
@@ -13,8 +13,9 @@ def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str
     """Useful compute between the end of one checkpoint and the start of the next that wastes the least time.
 
     Checkpoint too often and the job writes; too rarely and it repeats work after a failure. Failures come at random
-    (exponential), also during a checkpoint or a restart. The time of a restart does not move the optimum: it multiplies
-    the expected wall-clock by a constant, so there is no argument for it. With C = ``checkpoint_time``, M = ``mtbf``:
+    (exponential), also during a checkpoint or a restart. The restart time does not change the optimum, because it
+    multiplies the expected wall-clock time by a constant; so it is not an argument. With C = ``checkpoint_time``, M =
+    ``mtbf``:
 
     * ``"young"``: ``sqrt(2 C M)``, first order, for C much smaller than M. It has no guard: beyond C = M/2 it is longer
       than the MTBF itself.
@@ -40,7 +41,7 @@ def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str
 
 
 def checkpoint_waste(interval: float, checkpoint_time: float, mtbf: float, restart_time: float = 0.0) -> float:
-    """The expected share of a long run's wall-clock that is no useful compute.
+    """The expected share of a long run's wall-clock time that is not useful compute.
 
     Writing checkpoints, work that is lost and done again, and restarts. Failures come at random (exponential), also
     during a checkpoint and a restart; one in the checkpoint loses the interval before it. With t = ``interval`` and the

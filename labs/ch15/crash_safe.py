@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Folder:
-    """A folder of files, with the four operations of which a safe writer is made.
+    """A folder of files, with the four operations that a safe writer needs.
 
     A write that was not synced may be cut off by a crash at any byte. A rename happens as a whole or not at all, and
     may become durable before a write that was not synced.

@@ -24,8 +24,8 @@ def parameter_count(
     """Parameters of a decoder with RMSNorm, no biases and no table of positions.
 
     A layer has four attention matrices (queries and output are ``heads * head_dim`` wide, keys and values ``kv_heads *
-    head_dim``), the matrices of its feed-forward block, and two norms with ``hidden`` weights each. Around the layers
-    stand the embedding, a last norm and the head, which has the embedding's size.
+    head_dim``), the matrices of its feed-forward block, and two norms with ``hidden`` weights each. Outside the layers
+    there are the embedding, a last norm and the head, which has the embedding's size.
 
     Args:
         layers: blocks; like all sizes here an integer >= 1.
@@ -81,7 +81,7 @@ def training_flops(
 def utilization(
     tokens_per_second: float, flops_per_token: float, gpus: int, peak: float, recomputed_forward: float = 0.0
 ) -> tuple[float, float]:
-    """Model and hardware FLOPs utilization, MFU and HFU: the share of the peak that a run makes use of.
+    """Model and hardware FLOPs utilization, MFU and HFU: the share of the peak that a run uses.
 
     MFU counts the operations that the model needs, HFU also those that are done twice: a forward pass is a third of a
     step, and ``recomputed_forward`` of it is computed again in the backward pass.

@@ -1,9 +1,7 @@
 # Generated from solutions/ch15/run_sheet.py by make stubs. Write the bodies; names and signatures stay.
-"""The bill of a training run, and the sheet that puts a whole plan together. Standard library only."""
+"""The bill of a training run, and the report that computes a whole plan. Standard library only."""
 
-from __future__ import annotations
-
-from typing import Any
+from dataclasses import dataclass
 
 
 def run_bill(
@@ -20,7 +18,7 @@ def run_bill(
         price_per_kwh: dollars; not negative, finite.
 
     Returns:
-        ``gpu_hours``, ``dollars``, ``kwh`` and ``electricity_dollars`` (who rents has paid it with the rent).
+        ``gpu_hours``, ``dollars``, ``kwh`` and ``electricity_dollars`` (already included in the rent of rented GPUs).
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -28,79 +26,82 @@ def run_bill(
     raise NotImplementedError("cap-run-bill: not written yet")
 
 
+@dataclass(frozen=True)
+class RunReport:
+    """The sheet of a plan.
+
+    Attributes:
+        parameters: of the model, all of them.
+        flops: of the whole run.
+        step_seconds: of one optimizer step.
+        compute_days, days: of the run, without checkpoints and failures and with them.
+        layers_max, memory_bytes: the most layers on a stage, and the most memory of a GPU.
+        bubble_fraction: idle time over total time of the pipeline.
+        tp_bytes, cp_bytes, pp_bytes, dp_bytes: sent by one GPU in one step.
+        checkpoint_bytes, write_seconds: of one checkpoint.
+        interval: seconds of computing between two checkpoints.
+        waste: the share of the wall-clock time that checkpoints and failures take.
+        failures: how many are expected.
+        gpu_hours, dollars, kwh, electricity_dollars: the bill.
+        dollars_lost: how many of the dollars are wasted.
+    """
+
+    parameters: int
+    flops: float
+    step_seconds: float
+    compute_days: float
+    days: float
+    layers_max: int
+    memory_bytes: float
+    bubble_fraction: float
+    tp_bytes: float
+    cp_bytes: float
+    pp_bytes: float
+    dp_bytes: float
+    checkpoint_bytes: float
+    write_seconds: float
+    interval: float
+    waste: float
+    failures: float
+    gpu_hours: float
+    dollars: float
+    kwh: float
+    electricity_dollars: float
+    dollars_lost: float
+
+
 def run_report(
-    model: Any,
-    tokens: float,
-    *,
-    gpus: int,
-    peak: float,
-    mfu: float,
-    tp: int,
-    cp: int,
-    pp: int,
-    dp: int,
-    microbatches: int,
-    micro_tokens: float,
-    sequence: int,
-    mtbf: float,
-    restart_time: float,
-    writers: int,
-    writer_bandwidth: float,
-    storage_bandwidth: float,
-    price_per_gpu_hour: float,
-    kw_per_gpu: float,
-    pue: float,
-    price_per_kwh: float,
-    stall: float | None = None,
-    checkpoint_bytes_per_parameter: float = 14.0,
-    virtual_stages: int = 1,
-    shard: str = "optimizer+gradients",
-    gradient_bytes: float = 4,
-    recompute: str = "none",
-) -> dict[str, float]:
+    model: "Model", tokens: float, layout: "RunLayout", cluster: "Cluster", checkpoints: "Checkpoints", costs: "Costs"
+) -> RunReport:
     """A training run on one sheet: every number that the chapter computes, for one plan.
 
     It only composes: ``parameter_count``, ``training_flops``, ``partition_layers``, ``memory_per_stage``,
-    ``traffic_per_gpu``, ``checkpoint_write_time``, ``optimal_checkpoint_interval``, ``checkpoint_waste``, ``run_bill``.
+    ``bubble_fraction``, ``traffic_per_gpu``, ``checkpoint_write_time``, ``optimal_checkpoint_interval``,
+    ``checkpoint_waste`` and ``run_bill``.
 
     Args:
-        model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``; gated
-            feed-forward blocks, a head of its own.
+        model: the shape, with gated feed-forward blocks and a head of its own. The records of a plan are those of
+            ``rankzero.facts.plans``; in grading, they and the model have fields and no methods.
         tokens: of the whole run; positive, finite.
-        gpus: of the job; ``tp * cp * pp * dp``.
-        peak: of one GPU, dense, FLOP/s; positive, finite.
-        mfu: the share of the peak that the run sustains while it computes, above 0 and at most 1; measured against
-            ``flops`` below, where attention is causal.
-        tp, cp, pp, dp: ranks of each dimension, integers >= 1.
-        microbatches: of one replica and step, an integer >= 1.
-        micro_tokens: tokens of one micro-batch; positive, finite.
-        sequence: tokens of one sequence, an integer >= 1.
-        mtbf: mean seconds between failures of the whole job; positive, finite.
-        restart_time: seconds from a failure until the job computes again; not negative, finite.
-        writers, writer_bandwidth, storage_bandwidth: of ``checkpoint_write_time``.
-        price_per_gpu_hour, kw_per_gpu, pue, price_per_kwh: of ``run_bill``.
-        stall: seconds that the job stands still for a checkpoint; positive, finite. None: as long as the write takes.
-        checkpoint_bytes_per_parameter: 14 stores the bf16 weights beside the fp32 states, 12 the states alone.
-        virtual_stages: chunks of layers on each pipeline stage, an integer >= 1.
-        shard, gradient_bytes, recompute: of ``memory_per_stage``.
+        layout: how the model and a step are divided among the GPUs; ``tp * cp * pp * dp`` is ``cluster.gpus``.
+        cluster: the GPUs, how well they are used, and how often they fail.
+        checkpoints: who writes them, how fast, and how large they are: 14 bytes per parameter store the bf16 weights
+            beside the fp32 states, 12 the states alone. The job stops for ``stall`` seconds, or with a ``stall`` of
+            None as long as the write takes.
+        costs: rent and electricity.
 
     Returns:
-        * ``parameters``: all of them.
-        * ``flops``: of the run, causal, all tokens in sequences of ``sequence``. The parameters that count are those in
-          matrices, without the look-up in the embedding and the weights of norms.
-        * ``step_seconds``: of one optimizer step, ``dp * microbatches * micro_tokens`` tokens.
-        * ``compute_days``: of the run without checkpoints and failures. ``days``: with them.
+        * ``flops``: with causal attention, all tokens in sequences of ``sequence``. The parameters that count are those
+          in matrices, without the look-up in the embedding and the weights of norms.
+        * ``step_seconds``: for ``dp * microbatches * micro_tokens`` tokens.
         * ``layers_max`` and ``memory_bytes``: most layers on a stage, and the memory of the fullest stage. Embedding
           and head are counted as a layer each when layers are spread.
-        * ``bubble_fraction``: idle over total time of the pipeline, ``(pp - 1) / (v m + pp - 1)``.
-        * ``tp_bytes``, ``cp_bytes``, ``pp_bytes``, ``dp_bytes``: sent by one GPU in one step.
-        * ``checkpoint_bytes``, ``write_seconds``; ``interval``: the exact optimum, seconds; ``waste``: there.
-        * ``failures``: expected over the run's wall-clock.
-        * ``gpu_hours``, ``dollars``, ``kwh``, ``electricity_dollars``: of the wall-clock; ``dollars_lost``: the part of
-          ``dollars`` that is waste.
+        * ``interval``: the exact optimum; ``waste``: at this interval.
+        * ``failures``: expected over the run's wall-clock time. The bill is for that time, too, and ``dollars_lost`` is
+          the part of ``dollars`` that is waste.
 
     Raises:
-        ValueError: an argument is outside its range, here or in the function that it is passed to; the four dimensions
-            do not multiply to ``gpus``; or failures come so fast that the waste is 1.
+        ValueError: an argument or a field is outside its range, here or in the function that it is passed to; the four
+            dimensions do not multiply to ``gpus``; or failures come so fast that the waste is 1.
     """
     raise NotImplementedError("cap-run-report: not written yet")

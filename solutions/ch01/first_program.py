@@ -1,4 +1,4 @@
-"""The first program on real ranks: everyone says a number, everyone hears all of them. Run one on four processes::
+"""The first program on real ranks: every rank contributes a number and receives all of them. On four processes::
 
     world.run(lambda: roll_call(10.0 * dist.get_rank()), ranks=4).values
 

@@ -111,7 +111,7 @@ class Rendezvous:
 
 
 def rendezvous(environ: Mapping[str, str]) -> Rendezvous:
-    """What the five variables of a launcher say: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT.
+    """Read the five variables that a launcher sets: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT.
 
     Nothing has a default, and nothing is stripped: a number is written in decimal digits alone, without sign, leading
     zeros, underscores or blanks.
@@ -151,7 +151,7 @@ def debug_device(environ: Mapping[str, str]) -> int:
 
 
 def _is_integer(value: object) -> bool:
-    """Whether it is an integer; a bool is none."""
+    """Whether it is an integer; a bool does not count as one."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -1,4 +1,4 @@
-"""How well more ranks pay: the efficiency of measured runs, and two bounds on the speed-up. Standard library only.
+"""What adding ranks gains: the efficiency of measured runs, and two bounds on the speed-up. Standard library only.
 
 >>> scaling_efficiency(1000, 50, ranks=32)
 0.625
@@ -26,7 +26,7 @@ def scaling_efficiency(
         weak: weak scaling; the times are those of one step.
 
     Returns:
-        1.0 for ideal scaling. It may be more (a smaller share of the work can fit a cache); it is not cut.
+        1.0 for ideal scaling. It may be more (a smaller share of the work can fit a cache); it is not clipped.
 
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
@@ -45,8 +45,8 @@ def amdahl_speedup(serial_fraction: float, ranks: int) -> float:
     """The speed-up on a fixed problem: the serial part takes as long as on one rank, the rest is shared by n ranks.
 
     Args:
-        serial_fraction: s, the share of the time on one rank that is serial, from 0 to 1. Communication is no part of
-            it: one rank does not communicate.
+        serial_fraction: s, the share of the time on one rank that is serial, from 0 to 1. Communication is not
+            included: one rank does not communicate.
         ranks: n, at least 1.
 
     Raises:
@@ -62,7 +62,7 @@ def amdahl_speedup(serial_fraction: float, ranks: int) -> float:
 def gustafson_speedup(serial_fraction: float, ranks: int) -> float:
     """The speed-up on a problem that grows with the ranks: each does the parallel work that one rank did alone before.
 
-    One rank would do the parallel part n times over, and the serial part once.
+    A single rank would have to do the parallel part n times, and the serial part once.
 
     Args:
         serial_fraction: s, the share of the time on n ranks that is serial, from 0 to 1.

@@ -15,10 +15,10 @@ def simulate(
 ) -> tuple[int, dict[int, tuple[str, int]]]:
     """Play programs of blocking calls in rounds, until nothing moves.
 
-    Every rank carries out its own calls in order, and looks only at the first one that is not done. Without buffers
-    (a rendezvous, as in Gloo), a round finishes every pair whose next calls are a send to each other's receive: both
-    ranks go on together. With ``eager``, a send goes on at once, whatever the receiver does, and a receive goes on when
-    a message from its peer was sent in an earlier round and has not been received yet. Who goes on is settled when a
+    Every rank carries out its own calls in order, and looks only at the first unfinished one. Without buffers (a
+    rendezvous, as in Gloo), a round completes every send whose receiver is waiting in the matching receive: both ranks
+    go on together. With ``eager``, a send goes on at once, whatever the receiver does, and a receive goes on when a
+    message from its peer was sent in an earlier round and has not been received yet. Who goes on is settled when a
     round begins: no rank carries out two calls in one round.
 
     Args:
@@ -57,7 +57,7 @@ _OTHER = {"send": "recv", "recv": "send"}
 
 
 def _checked(rank: int, program: Sequence[tuple[str, int]], ranks: int) -> Iterator[tuple[str, int]]:
-    """The calls of one rank, or a ValueError for one that cannot be made."""
+    """The calls of one rank; a ValueError for a call that is not valid."""
     for verb, peer in program:
         if verb not in _OTHER:
             raise ValueError(f"a call of rank {rank} must be send or recv, got {verb!r}")

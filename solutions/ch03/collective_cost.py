@@ -1,9 +1,9 @@
 """What a collective costs: bytes per rank, and the time of an all-reduce. Standard library only.
 
 S, ``message_bytes``, is always the full tensor: the input of all-reduce, reduce-scatter and one rank's all-to-all, the
-output of all-gather, what the root holds in scatter and gather.
+output of all-gather, and what the root holds in scatter and gather.
 
->>> from rankzero.units import GB, ms
+>>> from rankzero.facts.units import GB, ms
 >>> round(ring_all_reduce_time(2 * GB, ranks=8, bandwidth=50 * GB) / ms, 6)
 70.0
 """

@@ -1,4 +1,4 @@
-"""What each collective means: the value that every rank holds afterwards.
+"""The meaning of each collective: the value that every rank holds afterwards.
 
 A list stands for a tensor, a list of lists for the tensors of all ranks; nothing is sent. Standard library only, so it
 also runs in a browser.
@@ -33,9 +33,9 @@ def collective_outputs(
     Args:
         operation: one of ``broadcast``, ``scatter``, ``gather``, ``all_gather``, ``reduce``, ``all_reduce``,
             ``reduce_scatter``, ``all_to_all``.
-        inputs: ``inputs[r]`` is what rank ``r`` brings, all of one length. For ``broadcast`` and ``scatter`` only
-            ``inputs[root]`` counts; the others may be None. ``scatter``, ``reduce_scatter`` and ``all_to_all`` cut it
-            into one block per rank, so its length must be divisible by the number of ranks.
+        inputs: ``inputs[r]`` is the input of rank ``r``; all have the same length. For ``broadcast`` and ``scatter``
+            only ``inputs[root]`` counts; the others may be None. ``scatter``, ``reduce_scatter`` and ``all_to_all`` cut
+            it into one block per rank, so its length must be divisible by the number of ranks.
         root: the rank that sends (``broadcast``, ``scatter``) or receives (``gather``, ``reduce``); a valid rank for
             every operation.
         reduction: ``sum``, ``avg``, ``product``, ``min`` or ``max``; a valid name for every operation.
@@ -93,7 +93,8 @@ def _joined(lists: Iterable[list[float]]) -> list[float]:
 
 
 def _checked(operation: str, inputs: Sequence[Sequence[float] | None], root: int, reduction: str) -> list[list[float]]:
-    """The lists that count, in rank order (the root's alone for broadcast and scatter), or a ValueError."""
+    """The inputs that the operation reads, in rank order (for broadcast and scatter those of the root); otherwise a
+    ValueError."""
     ranks = len(inputs)
     if operation not in OPERATIONS:
         raise ValueError(f"operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")

@@ -21,11 +21,11 @@ def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
     left. Only messages are used. Rank r sends every chunk but chunk r once; empty chunks are not sent.
 
     Args:
-        x: 1-D, of the same length and type on every rank; unchanged afterwards. It is cut by ``x.tensor_split(N)``, so
-            chunk sizes differ by at most one.
+        x: 1-D, of the same length and type on every rank; unchanged afterwards. ``x.tensor_split(N)`` gives the chunks,
+            so their sizes differ by at most one.
 
     Returns:
-        Chunk r of the sum, a new tensor with one rank, too.
+        Chunk r of the sum, a new tensor even with one rank.
 
     Raises:
         ValueError: ``x`` is not 1-D.
@@ -46,10 +46,10 @@ def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
 
 
 def ring_all_gather(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
-    """The parts of all ranks, one after the other, by a ring of ``N - 1`` steps.
+    """The concatenated parts of all ranks, by a ring of ``N - 1`` steps.
 
     In each step every rank passes on to the right what arrived last. Only messages are used. A rank sends every part
-    but that of its right neighbour; empty parts are not sent.
+    but its right neighbour's; empty parts are not sent.
 
     Args:
         x: this rank's part, ``sizes[rank]`` elements; unchanged afterwards.

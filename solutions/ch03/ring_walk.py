@@ -1,4 +1,4 @@
-"""The walk of a ring reduce-scatter, on paper: which chunk is where after each step, and in which order it was added.
+"""A ring reduce-scatter step by step: which contributions each chunk holds, and in which order they were added.
 
 Two walks are in use. Rank ``i`` first sends chunk ``i + first``: with ``first=-1`` it ends with chunk ``i``, as in the
 library; with ``first=0`` it ends with chunk ``i + 1``. Standard library only.
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 
 def ring_walk(ranks: int, first: int = -1) -> list[list[list[int]]]:
-    """How many ranks' numbers are in each chunk: ``[step][rank][chunk]``, where step 0 is the start.
+    """How many ranks have contributed to each chunk: ``[step][rank][chunk]``, where step 0 is the start.
 
     Args:
         ranks: in the ring; at least 1.

@@ -2,7 +2,7 @@
 
 The model has one port per rank, which sends and receives at once; a message of m bytes takes ``latency + m/bandwidth``.
 
->>> from rankzero.units import GB, MB, ms, us
+>>> from rankzero.facts.units import GB, MB, ms, us
 >>> round(all_reduce_time("double_tree", 4 * GB, ranks=8, bandwidth=50 * GB, latency=5 * us) / ms, 6)
 160.03
 >>> round(crossover_bytes(ranks=8, bandwidth=50 * GB, latency=5 * us) / MB, 6)
@@ -83,11 +83,12 @@ def crossover_bytes(ranks: int, bandwidth: float, latency: float, algorithm: str
 
 
 def double_binary_tree(ranks: int) -> tuple[list[int | None], list[int | None]]:
-    """The parent of every rank in two binary trees, None for a root: who is inner in one is a leaf in the other.
+    """The parent of every rank in two binary trees, None for a root: a rank with children in one is a leaf in the
+    other.
 
     First tree: its root is rank 0; a rank r > 0 whose lowest set bit is b has the parent ``(r - b) | 2b``, or ``r - b``
-    where that is no rank. Second tree: the first with other names, ``N-1-r`` for r when N is even, ``(r+1) mod N`` when
-    N is odd. With odd N > 1 rank 0 alone has children in both, one in each.
+    where that is not a rank. Second tree: the first with its ranks renamed, ``N-1-r`` for r when N is even,
+    ``(r+1) mod N`` when N is odd. With odd N > 1 rank 0 alone has children in both, one in each.
 
     Args:
         ranks: N, at least 1.
@@ -147,7 +148,7 @@ def hierarchical_all_reduce_time(
 
 
 def _parent(rank: int, ranks: int) -> int | None:
-    """The parent in the first tree: the two ranks nearest on the next level are tried, the upper one first."""
+    """The parent in the first tree: of the two nearest ranks on the next level, the upper one if it exists."""
     if rank == 0:
         return None
     bit = rank & -rank

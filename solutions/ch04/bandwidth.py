@@ -1,6 +1,6 @@
 """Measured bandwidths, a fitted link, and communication against compute. Standard library only.
 
->>> from rankzero.units import GB, ms
+>>> from rankzero.facts.units import GB, ms
 >>> round(bus_bandwidth("all_reduce", 4 * GB, 30 * ms, ranks=8) / GB, 3)
 233.333
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankzero.units import MB, Gbit
+from rankzero.facts.units import MB, Gbit
 
 from ..ch03.collective_cost import ring_all_reduce_time
 

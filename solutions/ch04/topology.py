@@ -38,9 +38,9 @@ class Topology:
 def parse_topology(text: str) -> Topology:
     """The devices and links in what ``nvidia-smi topo -m`` prints.
 
-    The header may be underlined with terminal escapes (ESC ``[4m`` before it, ESC ``[0m`` after), columns may be parted
-    by tabs, several tabs or blanks, and the columns after the devices, "CPU Affinity", "NUMA Affinity" and "GPU NUMA
-    ID", may be missing; the last of them is not kept. Text before and after the matrix is skipped.
+    The header may be underlined with terminal escapes (ESC ``[4m`` before it, ESC ``[0m`` after), columns may be
+    separated by tabs or blanks, and the columns after the devices, "CPU Affinity", "NUMA Affinity" and "GPU NUMA ID",
+    may be missing; the last of them is not kept. Text before and after the matrix is skipped.
 
     Args:
         text: the command's output.
@@ -81,7 +81,7 @@ def parse_topology(text: str) -> Topology:
 
 
 def best_ring(links: Mapping[str, Mapping[str, str]], gpus: Sequence[str]) -> list[str]:
-    """The order of GPUs in a ring whose slowest hop is as fast as can be.
+    """The order of GPUs in the ring whose slowest hop is fastest.
 
     A ring is as fast as its slowest hop, and the hop from the last GPU back to the first is one of them. From slow to
     fast: SYS, NODE, PHB, PXB, PIX, NV1, NV2, ... The ring starts with the GPU of the lowest number; of several best
@@ -122,7 +122,7 @@ def _cells(row: str, count: int) -> tuple[list[str], list[str]]:
 
 
 def _check_pairs(links: Mapping[str, Mapping[str, str]]) -> None:
-    """Every code is one, the diagonal is X, and each pair has one code."""
+    """Check that every code is known, the diagonal is X, and both directions of a pair have the same code."""
     pairs = [(a, b, code) for a, row in links.items() for b, code in row.items()]
     for a, b, code in pairs:
         if a == b and code != "X":

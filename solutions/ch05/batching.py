@@ -1,4 +1,5 @@
-"""Batches: how many micro-steps make one, what learning rate it wants, how large it may grow, and what staleness costs.
+"""Batch sizes: micro-steps per batch, the learning rate for a batch size, the largest useful batch, and stale
+gradients.
 
 Standard library only. Times are in seconds; batches are counts of sequences (or of tokens, in one unit throughout).
 """
@@ -34,7 +35,7 @@ def accumulation_steps(global_batch: int, micro_batch: int, data_parallel: int) 
 def accumulated_step_time(
     micro_steps: int, micro_time: float, sync_time: float, update_time: float = 0.0, sync_every: bool = False
 ) -> float:
-    """Seconds of one optimizer step of several micro-steps, when communication hides behind nothing.
+    """Seconds of one optimizer step of several micro-steps, when communication overlaps with nothing.
 
     Args:
         micro_steps: forward and backward passes; at least 1.
@@ -123,9 +124,10 @@ def gradient_noise_scale(
 ) -> float:
     """The batch size at which noise and signal of the gradient are equal, from gradients of two batch sizes.
 
-    The squared norm of a gradient over ``B`` rows is ``G + S / B`` in the mean, with ``G`` the squared norm of the true
-    gradient and ``S`` the variance of one row's gradient. Two batch sizes give both without bias, and the noise scale
-    is ``S / G``. Data-parallel ranks have both at hand: each one's own gradient, and the reduced one.
+    The squared norm of a gradient over ``B`` rows is ``G + S / B`` on average, with ``G`` the squared norm of the true
+    gradient and ``S`` the variance of one row's gradient. Gradients of two batch sizes give unbiased estimates of both,
+    and the noise scale is ``S / G``. Data-parallel training has both at hand: each rank's own gradient, and the reduced
+    one.
 
     Args:
         small_batch: rows of one rank; positive.
@@ -155,8 +157,8 @@ def gradient_noise_scale(
 def delayed_sgd(curvature: float, learning_rate: float, delay: int, steps: int, start: float = 1.0) -> list[float]:
     """The path of SGD on ``curvature * x**2 / 2`` when every gradient is ``delay`` updates old.
 
-    ``x[t + 1] = x[t] - learning_rate * curvature * x[max(0, t - delay)]``: until the first late gradient is due, the
-    gradient of the start is used.
+    ``x[t + 1] = x[t] - learning_rate * curvature * x[max(0, t - delay)]``: until the first delayed gradient arrives,
+    the gradient at the start is used.
 
     Args:
         curvature: second derivative; positive.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list[int]]:
-    """Which gradients travel together: the indices in each bucket.
+    """Which gradients are reduced together: the indices in each bucket.
 
     A bucket takes gradients in the order in which they become ready, and closes as soon as it holds at least its limit:
     it may hold more. What is left over at the end forms the last bucket.
@@ -44,7 +44,7 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
 
 
 def exposed_communication(compute: Sequence[float], communication: Sequence[float]) -> float:
-    """Seconds of communication that are left when the backward pass has ended.
+    """Seconds of communication that remain after the backward pass has ended.
 
     The buckets go over one stream, one after the other in the order in which they become ready; ``communication[j]``
     may start when ``compute[j]`` has ended. Computing and communicating do not slow each other down.

@@ -1,4 +1,4 @@
-"""Numbers with few bits: what rounding leaves of a number, and the loss scale that keeps small gradients alive.
+"""Low-precision numbers: rounding to a format, and the loss scale that keeps small gradients from underflowing.
 
 Standard library only. The rules of scaling are those of ``torch.amp.GradScaler``, in Python floats, with a floor added.
 """
@@ -20,7 +20,7 @@ def _check_format(exponent_bits: int, mantissa_bits: int) -> None:
 
 
 def round_to_format(value: float, exponent_bits: int, mantissa_bits: int, infinities: bool = True) -> float:
-    """The number of a binary format that is nearest to ``value``; of two at the same distance, the even one.
+    """The number of a binary format that is nearest to ``value``; of two that are equally near, the even one.
 
     The bias is ``2**(exponent_bits - 1) - 1``. A number between ``2**E`` and ``2**(E + 1)`` lies on a grid of
     ``2**(E - mantissa_bits)``, and no grid is finer than that of the smallest normal number, ``E = 1 - bias``: below it
@@ -85,7 +85,7 @@ def dynamic_loss_scale(
     backoff_factor: float = 0.5,
     min_scale: float = 0.0,
 ) -> float:
-    """The loss scale after the last of a row of training steps.
+    """The loss scale after a sequence of training steps.
 
     A step that overflows multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the
     count of clean steps. A clean step counts; when ``growth_interval`` of them have come in a row, the count restarts

@@ -1,4 +1,4 @@
-"""Three loss scalers in use, one list of overflows, three scales: how the protocols differ.
+"""How three loss scalers in use differ: the same list of overflows gives three scales.
 
     final_scales([0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], init_scale=1024.0, interval=3)
 

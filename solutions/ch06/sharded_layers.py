@@ -61,8 +61,8 @@ def parallel_attention(
         wk, wv = copy_to_ranks(wk, group), copy_to_ranks(wv, group)
     x = copy_to_ranks(x, group)
     width = wq.shape[0] // heads
-    q = _projected(x, wq, query, width)
-    k, v = (_projected(x, weight, key_value, width) for weight in (wk, wv))
+    q = _projected(x, wq, query, width)  # [batch, own heads, sequence, d]
+    k, v = (_projected(x, weight, key_value, width) for weight in (wk, wv))  # [batch, own kv heads, sequence, d]
     y = functional.scaled_dot_product_attention(
         q, k, v, is_causal=True, enable_gqa=True
     )  # [batch, own heads, sequence, d]
@@ -75,7 +75,7 @@ def vocab_parallel_cross_entropy(
     """The loss of each token, from logits that are split along the vocabulary.
 
     Three all-reduces of one number per token: the largest logit, the sum of exponentials, the target's logit. The
-    backward pass sends nothing. Logits in half precision are computed with in float32, up to the last rounding.
+    backward pass sends nothing. For logits in half precision the computation runs in float32 and is rounded at the end.
 
     Args:
         logits: ``[..., V / t]``, this rank's logits: rank r has token ids from ``r V / t``. Unchanged afterwards.
@@ -83,7 +83,8 @@ def vocab_parallel_cross_entropy(
         group: the ranks that share the vocabulary.
 
     Returns:
-        ``[...]``, the losses, equal on all ranks, of the type of the logits; differentiable to this rank's logits.
+        ``[...]``, the losses, equal on all ranks, of the type of the logits; differentiable with respect to this rank's
+        logits.
 
     Raises:
         ValueError: a target is outside the vocabulary; raised on every rank alike.
@@ -118,7 +119,8 @@ def vocab_parallel_embedding(
 def gather_sequence(x: torch.Tensor, dim: int, group: dist.ProcessGroup | None = None) -> torch.Tensor:
     """The parts of all ranks, joined along ``dim``; in the backward pass, this rank's part of the summed gradient.
 
-    An all-gather forward, a reduce-scatter backward: what each rank computes from the whole counts for every part.
+    An all-gather forward, a reduce-scatter backward: what each rank computes from the whole contributes to the gradient
+    of every part.
 
     Args:
         x: this rank's part, the same shape on all ranks; unchanged afterwards.
@@ -177,12 +179,12 @@ class _CrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, logits: torch.Tensor, local: torch.Tensor, own: torch.Tensor, group: dist.ProcessGroup | None
     ) -> torch.Tensor:
-        exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        largest = _reduced(exact.amax(-1), dist.ReduceOp.MAX, group)
-        shifted = exact - largest[..., None]
+        exact = logits.to(torch.promote_types(logits.dtype, torch.float32))  # [..., V / t]
+        largest = _reduced(exact.amax(-1), dist.ReduceOp.MAX, group)  # [...]
+        shifted = exact - largest[..., None]  # [..., V / t]
         exponentials = shifted.exp()
         total = _reduced(exponentials.sum(-1), dist.ReduceOp.SUM, group)
-        mine = shifted.gather(-1, local[..., None]).squeeze(-1).masked_fill(~own, 0)
+        mine = shifted.gather(-1, local[..., None]).squeeze(-1).masked_fill(~own, 0)  # [...]
         ctx.save_for_backward(exponentials / total[..., None], local, own)
         return (total.log() - _reduced(mine, dist.ReduceOp.SUM, group)).to(logits.dtype)
 
@@ -251,7 +253,7 @@ def _reduced(x: torch.Tensor, op: dist.ReduceOp.RedOpType, group: dist.ProcessGr
 def _own_ids(
     ids: torch.Tensor, name: str, rows: int, group: dist.ProcessGroup | None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where each id stands among this rank's ``rows``, 0 for a foreign one; and which ids are its own."""
+    """The row of each id in this rank's part of the table (0 for an id of another rank), and which ids are its own."""
     vocab = rows * dist.get_world_size(group)
     if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < vocab:
         raise ValueError(f"{name} must be from 0 to {vocab - 1}, got {int(ids.min())} to {int(ids.max())}")

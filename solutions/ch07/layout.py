@@ -1,7 +1,7 @@
 """The layout advisor: which layouts fit, and which of them is fastest. Standard library only.
 
->>> from rankzero.layouts import Job
->>> from rankzero.models import LLAMA3_8B
+>>> from rankzero.facts.layouts import Job
+>>> from rankzero.facts.models import LLAMA3_8B
 >>> job = Job(LLAMA3_8B, gpus=8, global_batch=512, sequence=8192)
 >>> best = choose_layout(job)
 >>> str(best), round(step_time(best, job), 4)
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .layout_model import candidates, check_size, microbatches_of, parameters_on_gpu, stage_size, step_parts, step_time
 
 if TYPE_CHECKING:
-    from rankzero.layouts import Job, Layout
+    from rankzero.facts.layouts import Job, Layout
 
 __all__ = [
     "candidates",

@@ -1,7 +1,7 @@
 """What the layout advisor chooses from, and what a step takes: the model of its time. Standard library only.
 
-It prices an ideal machine: equal stages but for the head, no stragglers, every message at the full bandwidth of its
-link. It is there to compare layouts; a measured step is longer.
+It assumes an ideal machine: stages that are equal except for the head, no stragglers, every message at the full
+bandwidth of its link. It serves to compare layouts; a measured step takes longer.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from rankzero.layouts import Job, Layout
-from rankzero.models import Model
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.models import Model
 
 #: Chunks of layers on one rank that :func:`candidates` tries.
 CHUNKS = (1, 2, 4)
@@ -22,7 +22,7 @@ Split = tuple[int, int, int, int]
 
 
 def candidates(job: Job) -> list[Layout]:
-    """Every layout of a job that divides: what does not is no layout.
+    """Every layout that divides the job evenly.
 
     TP stays inside a node and divides the heads; it divides the key-value heads or is a multiple of them. CP is 1, or
     cuts the sequence into 2 CP equal parts and leaves at least 4,096 tokens on a rank. PP is at most the layers. DP

@@ -66,7 +66,7 @@ def load_balancing_loss(probabilities: torch.Tensor, experts_chosen: torch.Tenso
         )
     if not len(probabilities):
         raise ValueError("probabilities must have at least one token, got 0")
-    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / experts_chosen.numel()
+    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / experts_chosen.numel()  # [experts]
     return experts * (shares.to(probabilities.dtype) * probabilities.mean(dim=0)).sum()
 
 
@@ -79,10 +79,10 @@ def expert_parallel_forward(
 ) -> torch.Tensor:
     """The output of a mixture layer whose experts are spread over the ranks: E/R consecutive ones on each of R ranks.
 
-    Every rank holds tokens of its own. A row travels to the rank of each of its experts and comes back; it is then
-    added to its token with its weight. Ranks first tell each other how many rows come. Rows are exchanged by two uneven
-    all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an autograd function,
-    whose backward is the same exchange with the two lists of splits swapped.
+    Every rank holds tokens of its own. A row travels to the rank of each of its experts; the result comes back and is
+    added to its token with its weight. Ranks first tell each other how many rows to expect. Rows are exchanged by two
+    uneven all-to-alls, and in the backward pass their gradients by two more: the exchange has to be an autograd
+    function, whose backward is the same exchange with the two lists of splits swapped.
 
     Differentiable in ``x``, in ``weights`` and in the parameters of the experts, whose gradients hold what the tokens
     of all ranks contribute. ``x`` asks for a gradient on all ranks or on none.
@@ -109,12 +109,12 @@ def expert_parallel_forward(
     if len(local_experts) != experts // ranks:
         raise ValueError(f"local_experts must be {experts // ranks} of {experts} experts, got {len(local_experts)}")
     by_expert = chosen.flatten().argsort(stable=True)  # of every assignment its place, sorted by expert
-    tokens = by_expert // chosen.shape[1]
-    counts = torch.bincount(chosen.flatten(), minlength=experts)
-    coming = torch.empty_like(counts)  # [ranks, experts of this rank]
+    tokens = by_expert // chosen.shape[1]  # [tokens * top_k]
+    counts = torch.bincount(chosen.flatten(), minlength=experts)  # [experts]
+    coming = torch.empty_like(counts)  # [experts]: by source rank, then by expert of this rank
     dist.all_to_all_single(coming, counts)
     sent, received = (table.view(ranks, -1).sum(dim=1).tolist() for table in (counts, coming))
-    rows = _AllToAllRows.apply(x[tokens], sent, received)
+    rows = _AllToAllRows.apply(x[tokens], sent, received)  # [sum(received), hidden]
     results = _AllToAllRows.apply(_visited(rows, coming.view(ranks, -1), local_experts), received, sent)
     return torch.zeros_like(x).index_add(0, tokens, results * weights.flatten()[by_expert].unsqueeze(1))
 
@@ -143,7 +143,7 @@ def _exchanged(rows: torch.Tensor, sent: list[int], received: list[int]) -> torc
 
 def _visited(rows: torch.Tensor, coming: torch.Tensor, local_experts: Sequence[torch.nn.Module]) -> torch.Tensor:
     """Every row through its expert. Rows come by source and then by expert, ``coming[source, expert]`` of each."""
-    owners = torch.arange(len(local_experts)).repeat(len(coming)).repeat_interleave(coming.flatten())
+    owners = torch.arange(len(local_experts)).repeat(len(coming)).repeat_interleave(coming.flatten())  # [rows]
     places = owners.argsort(stable=True)
     parts = rows[places].split(coming.sum(dim=0).tolist())
     results = torch.cat([expert(part) for expert, part in zip(local_experts, parts, strict=True)])

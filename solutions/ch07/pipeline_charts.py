@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rankzero.schedules import Times, parse_op
+from rankzero.sim.schedules import Times, parse_op
 
 from .pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
 

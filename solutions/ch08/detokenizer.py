@@ -1,4 +1,4 @@
-"""Tokens to text while they come: never half a character, never a piece of a stop string. Standard library only.
+"""Streaming tokens to text: never half a character, never a piece of a stop string. Standard library only.
 
 >>> words = StreamingDetokenizer([b"Hi", b"\\xf0\\x9f", b"\\x98\\x80"])
 >>> [words.push(token) for token in (0, 1, 2)]
@@ -17,8 +17,8 @@ class StreamingDetokenizer:
     A token is bytes, and the bytes of all tokens together are UTF-8. Whatever later tokens could still change is held
     back: the bytes of an unfinished character, and the longest tail that begins a stop string. Bytes that no
     continuation can turn into a character become U+FFFD at once. The text ends before the stop string that is complete
-    first; of several that end at the same place, the longest counts. So the text does not depend on where the bytes are
-    cut into tokens.
+    first; of several that end at the same place, the longest counts. So the text does not depend on how the bytes are
+    divided into tokens.
 
     Args:
         vocabulary: the bytes of every token.

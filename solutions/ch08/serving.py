@@ -2,7 +2,7 @@
 
 Standard library only. N are parameters, W bytes of weights, B running sequences, n output tokens.
 
->>> from rankzero.units import TB, TFLOP
+>>> from rankzero.facts.units import TB, TFLOP
 >>> h100 = {"peak": 989.4 * TFLOP, "bandwidth": 3.35 * TB}
 >>> round(critical_batch_size(8.03e9, 16.06e9, 131_072, context=0, **h100))
 295
@@ -29,8 +29,8 @@ def prefill_time(
 ) -> float:
     """Time of one prefill at the roofline, in seconds: the slower of computing and of reading the weights once.
 
-    Computing is ``2 N s`` FLOP for the matrices, and ``2 L d s**2`` for causal attention, which forms half of the
-    scores. Multiply ``peak`` by the utilization that the machine reaches.
+    The matrices take ``2 N s`` FLOP, and causal attention, which computes half of the scores, ``2 L d s**2``. Multiply
+    ``peak`` by the utilization that the machine reaches.
 
     Args:
         parameters: N, of the matrices; positive.
@@ -62,8 +62,8 @@ def decode_step_time(
 ) -> float:
     """Time of one decode step of all running sequences at the roofline, in seconds.
 
-    Each sequence gets one token: ``2 N`` FLOP each. The weights are read once for all of them, the cached keys and
-    values of every sequence for itself.
+    Each sequence gets one token: ``2 N`` FLOP each. The weights are read once for all of them; the cached keys and
+    values are read for each sequence.
 
     Args:
         parameters: N, of the matrices; positive.

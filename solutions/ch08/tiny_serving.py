@@ -41,7 +41,7 @@ def next_token_probabilities(
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p!r}")
     if temperature == 0:
         return functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
-    ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)
+    ranked, order = (logits / temperature).sort(dim=-1, descending=True, stable=True)  # [..., V], [..., V]
     if top_k:
         ranked[..., top_k:] = -torch.inf
     probabilities = ranked.softmax(-1)
@@ -116,7 +116,7 @@ def _greedy(model: torch.nn.Module, prompts: list[list[int]], steps: int) -> Ite
         new = columns[cache.length :]  # [T]
         mask = (columns >= padding).unsqueeze(1) & (columns <= new.unsqueeze(1))  # [B, T, S]
         with torch.no_grad():
-            logits = model(tokens, (new - padding).clamp(min=0), cache, mask)
+            logits = model(tokens, (new - padding).clamp(min=0), cache, mask)  # [B, T, V]
         tokens = logits[:, -1:].argmax(-1)  # [B, 1]
         yield tokens.squeeze(1).tolist()
 

@@ -1,4 +1,4 @@
-"""Attention over cached keys and values, whole or in blocks, and keys and values in fewer bits.
+"""Attention over cached keys and values, contiguous or in blocks, and quantized keys and values.
 
 output, key, value = cached_attention(query, key, value, past_key, past_value)  # T new tokens after P cached ones
 output = paged_attention(query, key_pool, value_pool, table=[7, 2, 5], length=41)  # one new token, blocks of a pool
@@ -33,9 +33,9 @@ def cached_attention(
 
     Source: Vaswani et al. (2017), arXiv:1706.03762, section 3.2; Pope et al. (2022), arXiv:2211.05102, section 2.
     """
-    keys, values = torch.cat([past_key, key], dim=1), torch.cat([past_value, value], dim=1)
+    keys, values = torch.cat([past_key, key], dim=1), torch.cat([past_value, value], dim=1)  # [heads, P + T, d]
     past, new = past_key.shape[1], query.shape[1]
-    visible = torch.ones(new, past + new, dtype=torch.bool, device=query.device).tril(past)
+    visible = torch.ones(new, past + new, dtype=torch.bool, device=query.device).tril(past)  # [T, P + T]
     scores = query @ keys.transpose(1, 2) / math.sqrt(query.shape[-1])  # [heads, T, P + T]
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1) @ values, keys, values
 
@@ -53,7 +53,7 @@ def debug_mask(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> t
         [heads, T, d].
     """
     new, total = query.shape[1], key.shape[1]
-    visible = torch.ones(new, total, dtype=torch.bool, device=query.device).tril(total - new)
+    visible = torch.ones(new, total, dtype=torch.bool, device=query.device).tril(total - new)  # [T, S]
     scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[-1])  # [heads, T, S]
     return scores.masked_fill(~visible, -torch.inf).softmax(dim=-1) @ value
 
@@ -81,7 +81,7 @@ def paged_attention(
     """
     heads, width = query.shape
     keys, values = (pool[list(table)].flatten(0, 1)[:length] for pool in (key_pool, value_pool))
-    shared = heads // keys.shape[1]
+    shared = heads // keys.shape[1]  # of keys and values [length, kv_heads, d]
     keys, values = (held.repeat_interleave(shared, dim=1).transpose(0, 1) for held in (keys, values))
     scores = keys @ query.unsqueeze(-1) / math.sqrt(width)  # [heads, length, 1]
     return (scores.softmax(dim=1) * values).sum(dim=1)
@@ -108,13 +108,13 @@ def quantize_kv(x: torch.Tensor, bits: int = 8) -> tuple[torch.Tensor, torch.Ten
     """
     if not isinstance(bits, int) or isinstance(bits, bool) or not 2 <= bits <= 8:
         raise ValueError(f"bits must be an integer from 2 to 8, got {bits!r}")
-    scale = x.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)
+    scale = x.abs().amax(dim=-1, keepdim=True) / (2 ** (bits - 1) - 1)  # [..., 1]
     scale = torch.where(scale == 0, torch.ones_like(scale), scale)
     return (x / scale).round().to(torch.int8), scale
 
 
 def dequantize_kv(q: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """The numbers that quantised ones stand for, each within half a scale of what it was.
+    """The numbers that quantized ones represent, each within half a scale of the original.
 
     Args:
         q: from :func:`quantize_kv`, int8 [..., d].

@@ -1,4 +1,4 @@
-"""The KV cache in numbers: bytes per token, how many requests fit, what blocks waste and prefixes save.
+"""The KV cache in numbers: bytes per token, requests that fit, waste in blocks, savings from shared prefixes.
 
 Standard library only. A context of "32K" is 32,768 tokens; sizes are bytes.
 

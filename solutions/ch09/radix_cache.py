@@ -1,7 +1,7 @@
 """A radix tree that knows for which prefixes of token sequences keys and values are already in memory, and where.
 
 Standard library only. A *slot* is the place of one token's keys and values in the pool; slots are numbers that the
-caller chose, and nothing here looks into them.
+caller chose, and the tree does not interpret them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class RadixNode:
         slots: of these tokens.
         locks: requests that use it.
         touched: time of the last match, insert or lock that went through it.
-        number: nodes are numbered from 1 as they come to be; a split makes a new node of the upper half.
+        number: nodes are numbered from 1 in the order of their creation; a split creates a node for the upper half.
     """
 
     parent: int
@@ -44,7 +44,7 @@ class _Node:
 
 
 class RadixCache:
-    """Slots of the prefixes that are cached, shared where sequences begin alike.
+    """The slots of cached prefixes, shared by sequences with a common beginning.
 
     Sequences are cut to whole pages of ``page_size`` tokens, and edges part only between pages. A clock ticks once in
     each :meth:`match`, :meth:`insert` and :meth:`lock`; every node on the path that is walked gets that time, also one
@@ -124,7 +124,7 @@ class RadixCache:
         return handle
 
     def unlock(self, handle: int) -> None:
-        """Take back a lock, from the node that it was put on up to the root, as the tree is now.
+        """Release a lock, from the node that it was put on up to the root, as the tree is now.
 
         Raises:
             ValueError: there is no lock of this handle, or it was taken back already.
@@ -270,5 +270,5 @@ def _can_go(node: _Node) -> bool:
 
 
 def _age(node: _Node) -> tuple[int, int, _Node]:
-    """What is evicted first compares smallest; no two nodes have the same number."""
+    """The sort key of eviction: the node with the smallest goes first. No two nodes have the same number."""
     return node.touched, node.number, node

@@ -1,4 +1,4 @@
-"""Placeholders for tokens that are not sampled yet: how a step is scheduled before the one before it has ended.
+"""Placeholders for tokens that are not sampled yet: how a step is scheduled before the previous one has ended.
 
 Standard library only.
 

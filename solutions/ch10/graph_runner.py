@@ -1,7 +1,7 @@
 """A model behind graphs of a few batch sizes: pad, copy in, replay, copy out.
 
-A batch is padded to the next size that has a graph; a larger one runs without. :mod:`rankzero.cpu_graph` has graphs for
-the CPU and for CUDA.
+A batch is padded to the next size that has a graph; a larger one runs without. :mod:`rankzero.tiny.cpu_graph` has
+graphs for the CPU and for CUDA.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class GraphRunner:
         sizes: batch sizes to capture, in any order; each at least 1.
         width: elements of a row; at least 1.
         graph: class of the graphs, with ``record(program)``, which runs a function of no arguments, writes it down and
-            returns its result, and ``replay()``, which fills that result anew. None takes ``CpuGraph`` of
-            ``rankzero.cpu_graph``; ``CudaGraph`` is the other.
+            returns its result, and ``replay()``, which fills that result anew. None selects ``CpuGraph`` of
+            ``rankzero.tiny.cpu_graph``; ``CudaGraph`` is the other choice.
 
     Attributes:
         captures: graphs that have been captured.
@@ -52,7 +52,7 @@ class GraphRunner:
             raise ValueError(f"width must be an integer >= 1, got {width!r}")
         capture_size(1, sizes)
         if graph is None:
-            from rankzero.cpu_graph import CpuGraph
+            from rankzero.tiny.cpu_graph import CpuGraph
 
             graph = CpuGraph
         self.captures = 0
@@ -60,7 +60,7 @@ class GraphRunner:
         self._held: dict[int, tuple[Any, torch.Tensor, torch.Tensor]] = {}  # graph, its input, its output
 
     def run(self, x: torch.Tensor) -> torch.Tensor:
-        """What the model gives for ``x`` [b, width], without gradients; at least one row.
+        """The model's output for ``x`` [b, width], without gradients; at least one row.
 
         All batches have the element type and the device of the first.
 

@@ -1,6 +1,7 @@
-"""Text that must fit: tokens that an automaton allows, a budget, and schemas as patterns. Standard library only.
+"""Constrained decoding: tokens that an automaton allows, a token budget, and schemas as patterns. Standard library
+only.
 
->>> from rankzero.automata import compile_regex
+>>> from rankzero.grammar.automata import compile_regex
 >>> dfa = compile_regex("ab*")
 >>> index = token_index(dfa, [b"", b"a", b"b", b"ab", b"bb"], eos=0)
 >>> ConstraintState(index, dfa.start, dfa.accepting, eos=0).allowed()
@@ -14,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rankzero.automata import Dfa
+    from rankzero.grammar.automata import Dfa
 
 #: The most tokens that ``forced`` looks ahead: a cycle would never end.
 _FARTHEST = 1_000
@@ -95,7 +96,7 @@ def _distances(index: Mapping[int, Mapping[int, int]], accepting: Collection[int
 
 
 class ConstraintState:
-    """Where a text is in its automaton: what may follow, how far the end is, and the way back.
+    """The position of a text in its automaton: which tokens may follow, the distance to the end, and rollback.
 
     Args:
         index: state -> token -> next state, as ``token_index`` makes it.
@@ -230,7 +231,7 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
             most 8 levels deep, the outermost one included.
 
     Returns:
-        A pattern that ``re.fullmatch`` and ``rankzero.automata.compile_regex`` take.
+        A pattern that ``re.fullmatch`` and ``rankzero.grammar.automata.compile_regex`` take.
 
     Raises:
         ValueError: a type or keyword that is not in this list, a value of another kind than its keyword asks for,
@@ -243,7 +244,7 @@ def schema_to_regex(schema: Mapping[str, Any]) -> str:
 
 
 def _pattern(schema: Any, levels: int) -> str:
-    """The pattern of a schema that may be so many levels deep."""
+    """The pattern of a schema that may be nested at most this many levels deep."""
     if not isinstance(schema, Mapping):
         raise ValueError(f"schema must be a dictionary with a type or an enum, got {schema!r}")
     if not levels:

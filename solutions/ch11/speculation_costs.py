@@ -1,4 +1,5 @@
-"""What verification costs when the batch is large, and where speculation stops to pay. Standard library only.
+"""The cost of verification in large batches, and the batch at which speculation stops paying off. Standard library
+only.
 
 >>> verification_cost(1, 4, 295.0)
 1.0
@@ -12,7 +13,7 @@ from .speculative import expected_tokens, speculative_speedup
 def verification_cost(batch: float, draft_length: int, critical_batch: float) -> float:
     """Time of a target pass over k + 1 positions of each sequence, over that of a plain one: v.
 
-    A pass takes the time of reading the weights, or of its products where these take longer: they do above
+    A pass takes the time to read the weights, or that of its matrix products where they take longer: above
     ``critical_batch`` positions in the pass.
 
     Args:

@@ -1,4 +1,5 @@
-"""Speculative decoding: a small model drafts, the large one checks. Closed forms and the exact step. Standard library.
+"""Speculative decoding: a small model drafts, the large one verifies. Closed forms and the exact step. Standard
+library.
 
 >>> round(expected_tokens(0.8, 5), 5)
 3.68928
@@ -26,7 +27,7 @@ def expected_tokens(acceptance: float, draft_length: int) -> float:
     """Tokens that one pass of the target yields on average: ``(1 - alpha^(k+1)) / (1 - alpha)``.
 
     Every drafted token is accepted with probability ``acceptance``, independently of the others, until one is not. The
-    pass adds one token of its own in any case: a correction, or one more after k accepted ones. As exact near
+    pass adds one token of its own in any case: a correction, or one more after k accepted ones. It is as accurate near
     ``acceptance`` 1 as elsewhere.
 
     Args:
@@ -71,7 +72,7 @@ def speculative_speedup(acceptance: float, draft_length: int, draft_cost: float,
 def optimal_draft_length(acceptance: float, draft_cost: float, max_length: int = 64) -> int:
     """The draft length of the largest speed-up, with a target pass that costs 1 whatever it verifies.
 
-    A longer draft counts as better only if it is so by more than 1e-12 of the speed-up.
+    A longer draft counts as better only if it gains more than 1e-12 of the speed-up.
 
     Args:
         acceptance: alpha, from 0 to 1.

@@ -28,7 +28,7 @@ SOLVED = 475.0
 def networks(seed: int, width: int = 64) -> tuple[nn.Sequential, nn.Sequential]:
     """An actor (4 numbers to 2 logits) and a critic (4 numbers to a value), with orthogonal weights.
 
-    The actor's last layer is small, so that it begins undecided.
+    The actor's last layer has small weights, so that its first policy is nearly uniform.
     """
     generator = torch.Generator().manual_seed(seed)
     return _network(2, 0.01, width, generator), _network(1, 1.0, width, generator)
@@ -92,7 +92,7 @@ class Rollout:
 
 
 class Game:
-    """Environments side by side; an episode that ends starts anew in the same step, and its last state is kept."""
+    """Environments side by side; one whose episode ends is reset in the same step, and the last state is kept."""
 
     def __init__(self, environments: int, seed: int, limit: int = LIMIT) -> None:
         """``environments`` of them, each cut off after ``limit`` steps."""
@@ -123,7 +123,8 @@ class Game:
         return Rollout(seen, reached, actions, log_probs, rewards, terminated, truncated, tuple(returns))
 
     def _step(self, actions: Tensor) -> tuple[tuple[Tensor, ...], list[float]]:
-        """What was reached, what comes next, rewards and both kinds of end; and the returns of what ended."""
+        """The states reached, the states to continue from, rewards, both kinds of end, and the returns of ended
+        episodes."""
         after, rewards, terminated, truncated, info = self.vector.step(actions.numpy())
         following, over = torch.from_numpy(after), torch.from_numpy(terminated | truncated)
         reached = following.clone()

@@ -25,10 +25,10 @@ class Batch:
 
     Attributes:
         observations: what the policy saw, [N, ...].
-        actions: what it did, [N], integers.
+        actions: that it took, [N], integers.
         old_log_probs: the log-probability that the action had when it was taken, [N].
         advantages: how much better than expected it was, [N].
-        returns: what the critic should have said, [N].
+        returns: what the critic should have predicted, [N].
     """
 
     observations: Tensor
@@ -126,7 +126,7 @@ def ppo_loss(
     advantages = batch.advantages.detach()
     if normalize:
         advantages = (advantages - advantages.mean()) / (advantages.std() + TINY)
-    log_probs = logits.log_softmax(-1)
+    log_probs = logits.log_softmax(-1)  # [N, K]
     log_ratio = log_probs.gather(1, batch.actions.unsqueeze(1)).squeeze(1) - batch.old_log_probs.detach()
     # Far above 1 + clip the clipped term counts unless the advantage is negative: exp must not overflow for nothing.
     ratio = torch.where(advantages < 0, log_ratio, log_ratio.clamp(max=math.log1p(clip) + 1)).exp()

@@ -1,20 +1,25 @@
-"""The stored sweep of beta: what a price on distance did to score, judge and distance. Standard library only.
+"""The stored sweep of beta: how a KL penalty changed score, judge and distance from the reference. Standard library
+only.
 
 >>> len({run.beta for run in RUNS}), len({run.seed for run in RUNS})
 (6, 2)
 
-The numbers were measured once by :func:`experiments.ch13.rlhf_runs.sweep` and are stored in
-:mod:`rankzero.stored_sweep`.
+The numbers were measured once, by :func:`experiments.ch13.rlhf_runs.sweep`; the file that holds them names the command.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from rankzero.stored_sweep import GRPO_ROWS, ROWS
+from rankzero import stored
 
-Row = tuple[float, int, int, float, float, float, str]
+#: Algorithm, beta, seed; then what :class:`Moment` holds.
+Row = tuple[Any, ...]
+
+STORED = Path(__file__).parent / "data" / "beta_sweep.json"
 
 
 @dataclass(frozen=True)
@@ -38,20 +43,21 @@ class SweptRun:
 
     @property
     def end(self) -> Moment:
-        """What the run came to."""
+        """The last moment of the run."""
         return self.moments[-1]
 
 
-def grouped(rows: Sequence[Row]) -> tuple[SweptRun, ...]:
-    """The runs that these rows make up, by seed and beta."""
+def grouped(rows: Sequence[Row], algorithm: str) -> tuple[SweptRun, ...]:
+    """The runs of one algorithm, by seed and beta."""
     found: dict[tuple[float, int], list[Moment]] = {}
-    for beta, seed, iteration, score, judge, kl, sample in rows:
-        found.setdefault((beta, seed), []).append(Moment(iteration, score, judge, kl, sample))
+    for name, beta, seed, *values in rows:
+        if name == algorithm:
+            found.setdefault((beta, seed), []).append(Moment(*values))
     return tuple(SweptRun(beta, seed, tuple(moments)) for (beta, seed), moments in found.items())
 
 
 #: PPO with beta in the reward; GRPO with beta times k3 in the loss.
-RUNS, GRPO_RUNS = grouped(ROWS), grouped(GRPO_ROWS)
+RUNS, GRPO_RUNS = (grouped(stored.read(STORED), algorithm) for algorithm in ("ppo", "grpo"))
 
 
 def run_of(beta: float, seed: int, runs: tuple[SweptRun, ...] = RUNS) -> SweptRun:

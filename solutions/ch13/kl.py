@@ -1,4 +1,5 @@
-"""The Kullback-Leibler divergence from samples, and what it does where it is put. Closed forms, standard library only.
+"""The Kullback-Leibler divergence estimated from samples, and its gradient in the loss and in the reward. Standard
+library.
 
 Here p is the policy, from which samples are drawn, and q the reference; logarithms are natural, so units are nats.
 
@@ -31,9 +32,9 @@ class KLEstimates:
 
 
 def kl_estimates(log_p: float, log_q: float) -> KLEstimates:
-    """What one sample of p says about KL(p||q): with ``d = log_p - log_q``, k1 is d, k2 is d^2/2, k3 is e^-d - 1 + d.
+    """Estimates of KL(p||q) from one sample of p: with ``d = log_p - log_q``, k1 is d, k2 is d^2/2, k3 is e^-d - 1 + d.
 
-    k3 keeps its digits where d is tiny.
+    k3 is accurate even where d is tiny.
 
     Args:
         log_p: log-probability of the sample under p, from which it was drawn; finite.

@@ -52,7 +52,7 @@ def response_mask(tokens: Tensor, eos: int) -> Tensor:
 
     Args:
         tokens: responses without their prompts, [B, T], integers.
-        eos: the token that ends a response. One that never does is all real.
+        eos: the token that ends a response. A response without it is all real.
 
     Returns:
         [B, T], float32.
@@ -78,12 +78,12 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
     """
     if not _is_count(prompt_length) or not 1 <= prompt_length < tokens.shape[1]:
         raise ValueError(f"prompt_length must be an integer from 1 to {tokens.shape[1] - 1}, got {prompt_length!r}")
-    log_probs = logits[:, prompt_length - 1 : -1].log_softmax(-1)
+    log_probs = logits[:, prompt_length - 1 : -1].log_softmax(-1)  # [B, T, V]
     return log_probs.gather(-1, tokens[:, prompt_length:].unsqueeze(-1)).squeeze(-1)
 
 
 def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask: Tensor, beta: float) -> Tensor:
-    """The reward of each token: a penalty for leaving the reference, and the score on the last real token.
+    """The reward of each token: a penalty for moving away from the reference, and the score on the last real token.
 
     Args:
         scores: one for each response, [B].
@@ -105,8 +105,8 @@ def token_rewards(scores: Tensor, log_probs: Tensor, ref_log_probs: Tensor, mask
         raise ValueError(f"scores must be {tuple(mask.shape[:1])}, one for each response, got {tuple(scores.shape)}")
     _check_not_negative("beta", beta)
     rewards = (-beta * (log_probs - ref_log_probs)).masked_fill(~real, 0)
-    places = torch.arange(mask.shape[1], device=mask.device)
-    last = (places * real).max(1, keepdim=True).values
+    places = torch.arange(mask.shape[1], device=mask.device)  # [T]
+    last = (places * real).max(1, keepdim=True).values  # [B, 1]
     return rewards.scatter_add(1, last, scores.unsqueeze(1).to(rewards.dtype))
 
 
@@ -140,7 +140,7 @@ def masked_gae(
     running, next_value = torch.zeros_like(rewards[:, 0]), torch.zeros_like(values[:, 0])
     columns = []
     for t in reversed(range(mask.shape[1])):
-        delta = rewards[:, t] + discount * next_value - values[:, t]
+        delta = rewards[:, t] + discount * next_value - values[:, t]  # [B]
         running = torch.where(real[:, t], delta + discount * gae_lambda * running, running)
         next_value = torch.where(real[:, t], values[:, t], next_value)
         columns.append(running)
@@ -170,7 +170,7 @@ def masked_whiten(values: Tensor, mask: Tensor, eps: float = 1e-8) -> Tensor:
 
 @dataclass(frozen=True)
 class LossStats:
-    """What one pass over a batch says about how far the policy has moved.
+    """How far the policy has moved, measured in one pass over a batch.
 
     Attributes:
         outside_fraction: share of the real tokens whose ratio is further than ``clip`` from 1.
@@ -209,7 +209,7 @@ def policy_loss(
     # Far above 1 + clip the clipped term counts unless the advantage is negative. There exp must not overflow either.
     ratio = torch.where(gains < 0, log_ratio, log_ratio.clamp(max=math.log1p(clip) + 1)).exp()
     free, clipped = ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains
-    shares = torch.stack([((ratio - 1).abs() > clip), clipped < free, log_ratio.expm1() - log_ratio])
+    shares = torch.stack([((ratio - 1).abs() > clip), clipped < free, log_ratio.expm1() - log_ratio])  # [3, B, T]
     stats = LossStats(*(float(_mean(share, real)) for share in shares.detach()))
     return -_mean(torch.minimum(free, clipped), real), stats
 

@@ -8,13 +8,14 @@ Standard library only. N is the number of parameters; all models of a job have a
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankzero.hardware import H100_SXM, Gpu
-from rankzero.models import Model
+from rankzero.facts.hardware import H100_SXM, Gpu
+from rankzero.facts.models import Model
 
 from ..ch09.kv_cache import kv_bytes_per_token
 from ..ch13.rlhf_memory import role_bytes
@@ -53,7 +54,7 @@ class Iteration:
 
 
 def phase_flops(parameters: float, work: Iteration) -> dict[str, float]:
-    """FLOPs of each phase: 2N for each token that a model looks at, 6N where it learns.
+    """FLOPs of each phase: 2N for each token that a model evaluates, 6N for each token that it learns from.
 
     The old log-probabilities come from the rollout. The attention's own products, a few percent, are left out.
 
@@ -81,9 +82,9 @@ def phase_seconds(
 ) -> dict[str, float]:
     """Seconds of each phase, all GPUs working on one after the other.
 
-    Scoring and training, and the prefill, multiply: FLOPs over ``gpus * peak * mfu``. Generation is decoding: every
-    step reads a copy's weights and the keys and values of its sequences, or multiplies, whichever takes longer. The
-    batch is shared evenly by ``gpus / rollout_tp`` copies, and every response has the same length.
+    Prefill, scoring and training are compute-bound: FLOPs over ``gpus * peak * mfu``. Generation is decoding: a step
+    takes as long as reading a copy's weights and the keys and values of its sequences, or as its compute, whichever is
+    longer. The batch is shared evenly by ``gpus / rollout_tp`` copies, and every response has the same length.
 
     Args:
         model: the shape of actor, reference, reward model and critic, in bf16.
@@ -161,7 +162,7 @@ def tenants(
 
 
 def cycle(sizes: Mapping[str, float], offload: str = "and frozen models") -> list[tuple[str, set[str]]]:
-    """The phases of an iteration and what stands in memory in each.
+    """The phases of an iteration and what each holds in memory.
 
     Args:
         sizes: bytes by tenant; its names alone matter.
@@ -232,7 +233,7 @@ def response_spans(
         ready, slot = heapq.heappop(free)
         start = max(ready, ends[needed - 1] if needed else 0.0)
         end = start + length * token_time
-        found.append(Response(slot, start, end, sum(one <= start for one in ends)))
+        found.append(Response(slot, start, end, bisect.bisect_right(ends, start)))
         heapq.heappush(free, (end, slot))
     return found
 

@@ -172,14 +172,14 @@ def simulate_async(
 ) -> Run:
     """Rollout slots and a trainer that work side by side, under a bound on how far production runs ahead.
 
-    Responses start in their order, when a slot is free and fewer than ``(max_staleness + version + 1) * batch`` have
-    started. A response keeps the version with which it started. Finished ones queue by the time at which they finish,
-    ties by their order. The trainer, when idle, takes the first ``batch`` of the queue; a step lasts
-    ``train_time + sync_time``, and then the version is one higher. Staleness is the version when the step starts minus
-    the response's own.
+    Responses start in order, as soon as a slot is free and fewer than ``(max_staleness + version + 1) * batch`` have
+    started. A response keeps the version with which it started. Finished responses queue by the time at which they
+    finish, ties by their order. An idle trainer takes the first ``batch`` of the queue. Its step lasts
+    ``train_time + sync_time``, and then the version rises by one. Staleness is the version at the start of the step
+    minus the response's own.
 
-    At one instant, what finishes and a step that ends come first, then the trainer, then starts. A step of no duration
-    raises the version before anything starts. What is left at the end and fills no batch is not trained.
+    At any instant, responses and steps that end come first, then the trainer, then what starts. A step that takes no
+    time raises the version before anything starts. Responses that fill no batch at the end are not trained on.
 
     Args:
         lengths: tokens of each response; at least 1.
@@ -197,10 +197,8 @@ def simulate_async(
     """
     _check_counts(slots=slots, batch=batch, **{f"lengths[{i}]": length for i, length in enumerate(lengths)})
     _check_not_negative(train_time=train_time, sync_time=sync_time)
-    if not 0 < token_time < math.inf:
-        raise ValueError(f"token_time must be a finite number > 0, got {token_time!r}")
-    if not isinstance(max_staleness, int) or isinstance(max_staleness, bool) or max_staleness < 0:
-        raise ValueError(f"max_staleness must be an integer >= 0, got {max_staleness!r}")
+    _check_positive(token_time=token_time)
+    _check_staleness(max_staleness)
     now, version = 0.0, 0
     step_end: float | None = None
     running: list[tuple[float, int]] = []  # finish, response
@@ -250,6 +248,19 @@ def debug_scaled_gen(lengths: Sequence[int], slots: int, token_time: float, gpus
         raise ValueError(f"token_time must be a finite number > 0, got {token_time!r}")
     work = sum(lengths) * token_time / slots  # GPU-seconds
     return max(work / gpus, max(lengths, default=0) * token_time)
+
+
+def _check_positive(**values: float) -> None:
+    """Raise a ValueError unless each is a finite number above 0."""
+    for name, value in values.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")
+
+
+def _check_staleness(max_staleness: int) -> None:
+    """Raise a ValueError unless it is an integer of at least 0."""
+    if not isinstance(max_staleness, int) or isinstance(max_staleness, bool) or max_staleness < 0:
+        raise ValueError(f"max_staleness must be an integer >= 0, got {max_staleness!r}")
 
 
 def _check_counts(**counts: int) -> None:

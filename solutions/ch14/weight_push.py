@@ -1,4 +1,4 @@
-"""Weights between real ranks: a plan of boxes is carried out, a trainer pushes buckets, an engine keeps its addresses.
+"""Weights between real ranks: execute a reshard plan, push buckets from a trainer, keep an engine's addresses.
 
     world.run(lambda: execute_reshard(local, source, target, plan), ranks=4).values
 
@@ -23,7 +23,7 @@ def execute_reshard(
 
     A rank sends what the plan tells it to send, and nothing else; so no rank ever has more of the matrix than its two
     boxes. Messages are contiguous tensors, and the tag of each is its place in the plan. Sends and receives are all
-    posted before any is waited for: ranks that first send, each to the next, would wait for each other.
+    posted before any is waited for: ranks that each send to the next one before they receive would wait for each other.
 
     Args:
         local: this rank's part of the matrix, the box ``source[rank]``; unchanged afterwards.
@@ -64,7 +64,7 @@ def _part(block: torch.Tensor, held: Box, box: Box) -> torch.Tensor:
 def push_weights(
     state: Mapping[str, torch.Tensor], trainer: int, rollout_group: dist.ProcessGroup, bucket_bytes: int
 ) -> None:
-    """Bring the trainer's weights to every rank of a group, in buckets, into the tensors that are there already.
+    """Bring the trainer's weights to every rank of a group, in buckets, into tensors that exist already.
 
     Every member of the group calls it. The names are the same on every rank, in any order: tensors go in the order of
     their sorted names. Tensors that share one memory (tied weights) go once, under the first of their names. A bucket

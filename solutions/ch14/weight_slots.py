@@ -1,6 +1,7 @@
 """Who may write which copy of the weights, and how many responses may start: the two rules of an asynchronous trainer.
 
-Standard library only. Slots are numbers here; whoever owns the memory (:mod:`rankzero.mailbox`) does as they say.
+Standard library only. Slots are numbers here; whoever owns the memory (``rankzero.world.shared_weights``) follows
+them.
 """
 
 from __future__ import annotations

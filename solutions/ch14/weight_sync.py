@@ -1,4 +1,4 @@
-"""Weights on their way from a trainer to a generator: times, bytes, and who sends which rectangle to whom.
+"""Moving weights from a trainer to a generator: times, bytes, and which rank sends which rectangle to which.
 
 Standard library only. Sizes in bytes, times in seconds. A box ``(row0, row1, col0, col1)`` is a part of a matrix, half
 open: rows row0 to row1 - 1, columns col0 to col1 - 1. It may be empty.
@@ -51,8 +51,8 @@ def chain_broadcast_time(
 ) -> float:
     """Time until the last of ``receivers`` has the weights, in seconds: the source sends to the first, it to the next.
 
-    Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source after the others,
-    and then has one hop for each receiver to go. It is chapter 2's relay with as many hops as receivers.
+    Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source after the others
+    and then travels one hop per receiver. This is chapter 2's relay with as many hops as receivers.
 
     Args:
         message_bytes: size of the weights, bytes; not negative.
@@ -188,7 +188,7 @@ def _chunks(size: int, ranks: int) -> list[tuple[int, int]]:
 
 
 def shard_boxes(shape: tuple[int, int], layout: str) -> list[Box]:
-    """The box of each rank in a layout that is written as a word.
+    """The box of each rank in a layout that is given by its name.
 
     ``"rows4"``: four slices of rows, one for each rank. ``"columns2x2"``: two slices of columns in two copies, dealt in
     turn: rank r has slice r mod 2. ``"rows2:2"``: as many, each copied to neighbours: rank r has slice r div 2.

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 def simulate_run(
     work: float, interval: float, checkpoint_time: float, restart_time: float, failure_gaps: Iterable[float]
 ) -> dict[str, float]:
-    """The wall-clock of a run that saves its work at intervals and starts again from the last checkpoint when it fails.
+    """The wall-clock of a run that saves its work at intervals and resumes from the last checkpoint after a failure.
 
     The work is cut into segments of ``interval``, the last one perhaps shorter: ``ceil(work / interval - 1e-9)`` of
     them, at least one. Each is computed, then saved, the last one too. A failure before the end of a segment's
     checkpoint loses the segment so far, then the job restarts. A failure exactly at that end loses nothing, but the job
-    restarts all the same, also after the last segment. A failure during a restart begins the restart anew.
+    restarts all the same, also after the last segment. A failure during a restart begins the restart again.
 
     Args:
         work: useful compute, seconds; positive, finite.

@@ -3,16 +3,19 @@
 >>> STAGES[1].gpus, STAGES[1].tokens_per_step
 (16384, 16777216)
 
-The shape is ``rankzero.models.LLAMA3_405B``. Everything here is an input; whatever follows from it is computed.
+The shape is ``rankzero.facts.models.LLAMA3_405B``. Everything here is an input; whatever follows from it is computed.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rankzero.models import LLAMA3_405B
-from rankzero.units import TB, TFLOP, Gbit, day
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_405B
+from rankzero.facts.plans import Checkpoints, Cluster, Costs, RunLayout
+from rankzero.facts.units import TB, TFLOP, Gbit, day
 
 PAPER = "Llama Team (2024), arXiv:2407.21783"
 CARD = "Meta (2024), Llama 3.1 model card"
@@ -34,11 +37,31 @@ WINDOW, INTERRUPTIONS, UNEXPECTED = 54 * day, 466, 419
 #: Storage, all GPUs together, bytes/s: sustained and peak. One GPU's network port, bytes/s in each direction.
 STORAGE, STORAGE_PEAK, NETWORK = 2 * TB, 7 * TB, 400 * Gbit
 
-#: Nobody has published these; they are assumed. By the names of ``run_report``: dollars, a ratio, dollars, seconds.
+#: Not published: assumed. Named as in ``rankzero.facts.plans``: dollars, a ratio, dollars, seconds.
 ASSUMED = {"price_per_gpu_hour": 2.0, "pue": 1.1, "price_per_kwh": 0.05, "restart_time": 300.0, "stall": 60.0}
 
 #: Nor this: chunks of layers on each pipeline rank.
 ASSUMED_CHUNKS = 8
+
+
+def plan(
+    gpus: int = 16_384, mfu: float = 0.4, ranks: Sequence[int] = (8, 1, 16, 128)
+) -> tuple[RunLayout, Cluster, Checkpoints, Costs]:
+    """The inputs of ``run_report`` for a step of 16 micro-batches of one sequence, with what is assumed.
+
+    Args:
+        gpus: H100s, each of which fails as often as the published ones did.
+        mfu: the share of the peak that the run sustains.
+        ranks: of the four dimensions, TP, CP, PP and DP.
+    """
+    tp, cp, pp, dp = ranks
+    mtbf = WINDOW / UNEXPECTED * 16_384 / gpus
+    return (
+        RunLayout(tp, cp, pp, dp, 16, 8192, 8192, ASSUMED_CHUNKS, recompute="selective"),
+        Cluster(gpus, H100_SXM.peak_bf16, mfu, mtbf, ASSUMED["restart_time"]),
+        Checkpoints(gpus, NETWORK, STORAGE, ASSUMED["stall"]),
+        Costs(ASSUMED["price_per_gpu_hour"], WATTS_PER_GPU / 1000, ASSUMED["pue"], ASSUMED["price_per_kwh"]),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One training run on paper: layers on stages, memory of each stage, traffic of each GPU, causes of interruptions.
 
-Standard library only. A ``model`` is a shape with the fields of ``rankzero.models.Model``; the feed-forward block is
-taken to be gated, the head to be a matrix of its own, and every layer to be dense.
+Standard library only. A ``model`` is a shape with the fields of ``rankzero.facts.models.Model``; the feed-forward block
+is taken to be gated, the head to be a matrix of its own, and every layer to be dense.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved_last: int = 0) -> list[int]:
     """How many layers each pipeline stage holds, when embedding and head count as some layers each.
 
-    Layers and reserved places are spread evenly. Those that are left over go to the *last* stages, one each: they hold
-    the fewest micro-batches. Then the reserved places are taken away again. A stage may be left without a layer.
+    Layers and reserved places are spread evenly. The remainder goes to the *last* stages, one each, because they hold
+    the fewest micro-batches. Then the reserved places are removed. A stage may be left without a layer.
 
     Args:
         layers: of the model, an integer >= 1.
@@ -62,24 +62,22 @@ def memory_per_stage(
 ) -> list[dict[str, float]]:
     """Bytes that one GPU of each pipeline stage holds, under the 1F1B schedule.
 
-    The parameters of a stage are those of its layers, of the embedding on the first stage, of the last norm and the
+    The parameters of a stage are those of its layers, of the embedding on the first stage, and of the last norm and the
     head on the last one; tensor parallelism divides them by ``tp``. Each takes 2 bytes as a weight, ``gradient_bytes``
     as a gradient and 12 as optimizer state (Adam in fp32: master copy and two moments). ``shard`` divides some of it by
     ``cp * dp``.
 
-    Stage i of p keeps the activations of ``min(microbatches, p - i)`` micro-batches. For one token and layer these are,
-    with h = ``hidden``, A = ``heads * head_dim``, K = ``kv_heads * head_dim`` and f = ``ffn``, ``2 (4h + 2A + 2K +
-    4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` when the outputs of the norms, of the SiLU and of its
-    product are computed again (``"selective"``); ``2h``, the layer's input, when everything is (``"full"``). ``tp``
-    (with sequence parallelism) and ``cp`` divide the tokens. The one layer that is alive while it is computed again is
-    not counted, nor are norm statistics and the log-sum-exp of the attention.
+    Stage i of p keeps the activations of ``min(microbatches, p - i)`` micro-batches. With h = ``hidden``, A =
+    ``heads * head_dim``, K = ``kv_heads * head_dim`` and f = ``ffn``, a layer keeps for each token
+    ``2 (4h + 2A + 2K + 4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` with ``"selective"``, which
+    recomputes the outputs of the norms, of the SiLU and of its product; ``2h``, the layer's input, with ``"full"``.
+    ``tp`` (with sequence parallelism) and ``cp`` divide the tokens. Not counted: the layer that is being recomputed,
+    norm statistics, and the log-sum-exp of the attention.
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
         partition: layers of each stage, as from ``partition_layers``; not negative, the sum must be ``model.layers``.
-        tp: tensor-parallel ranks, an integer >= 1.
-        cp: context-parallel ranks, an integer >= 1.
-        dp: data-parallel ranks, an integer >= 1.
+        tp, cp, dp: ranks of tensor, context and data parallelism, integers >= 1.
         microbatches: of one replica and step, an integer >= 1.
         tokens: of one micro-batch (sequences times their length); positive, finite.
         shard: what the ``cp * dp`` replicas share: ``"optimizer"``, ``"optimizer+gradients"`` or ``"all"``.
@@ -98,14 +96,10 @@ def memory_per_stage(
     """
     for name, ranks in (("tp", tp), ("cp", cp), ("dp", dp), ("microbatches", microbatches)):
         _check_whole(name, ranks, 1)
-    for layers in partition:
-        _check_whole("partition", layers, 0)
-    if sum(partition) != model.layers:
-        raise ValueError(f"partition must hold {model.layers} layers, got {list(partition)}")
+    _check_partition(partition, model.layers)
     _check_above("tokens", tokens)
     _check_not_negative("gradient_bytes", gradient_bytes)
-    if shard not in ("optimizer", "optimizer+gradients", "all"):
-        raise ValueError(f"shard must be optimizer, optimizer+gradients or all, got {shard!r}")
+    _check_shard(shard)
     replicas, stages = cp * dp, len(partition)
     weight_bytes = 2 / (replicas if shard == "all" else 1)
     state_bytes = gradient_bytes / (1 if shard == "optimizer" else replicas) + 12 / replicas
@@ -184,14 +178,14 @@ def traffic_per_gpu(
 
 
 def debug_shares(counts: Mapping[str, int], planned: Sequence[str] = ()) -> dict[str, float]:
-    """How much each cause has of the interruptions that nobody had planned, in per cent.
+    """The share of each cause in the unplanned interruptions, in percent.
 
     Args:
         counts: interruptions by cause, planned ones too; not all of them are planned.
         planned: the causes that were planned.
 
     Returns:
-        Per cent for each cause that was not planned, in the order of ``counts``; together 100.
+        Percent for each unplanned cause, in the order of ``counts``; together 100.
     """
     unexpected = {cause: count for cause, count in counts.items() if cause not in planned}
     return {cause: 100 * count / sum(unexpected.values()) for cause, count in unexpected.items()}
@@ -215,6 +209,18 @@ def _activation_bytes(model: Any, recompute: str) -> int:
 def _check_recompute(recompute: str) -> None:
     if recompute not in ("none", "selective", "full"):
         raise ValueError(f"recompute must be none, selective or full, got {recompute!r}")
+
+
+def _check_shard(shard: str) -> None:
+    if shard not in ("optimizer", "optimizer+gradients", "all"):
+        raise ValueError(f"shard must be optimizer, optimizer+gradients or all, got {shard!r}")
+
+
+def _check_partition(partition: Sequence[int], layers: int) -> None:
+    for count in partition:
+        _check_whole("partition", count, 0)
+    if sum(partition) != layers:
+        raise ValueError(f"partition must hold {layers} layers, got {list(partition)}")
 
 
 def _check_whole(name: str, value: int, low: int) -> None:

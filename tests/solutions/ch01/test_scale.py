@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from experiments.ch01.measured_states import counted_flops
-from rankzero.published import BESIROGLU
+from rankzero.facts.scaling_laws import BESIROGLU
+from rankzero.facts.units import GB, TFLOP, billion, day, hour, trillion
 from rankzero.tiny import GPT, GPTConfig
-from rankzero.units import GB, TFLOP, billion, day, hour, trillion
 from solutions.ch01.scale import compute_optimal, minimum_ranks, training_flops_per_token, training_time
 
 # training_flops_per_token

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero.units import GB, KB, MB, MiB, us
+from rankzero.facts.units import GB, KB, MB, MiB, us
 from solutions.ch02.alpha_beta import best_chunks, message_time, relay_time
 
 EXACT = st.fractions(Fraction(1, 1000), 1000, max_denominator=1000)

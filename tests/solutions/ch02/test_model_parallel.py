@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero.units import ms
+from rankzero.facts.units import ms
 from solutions.ch02.model_parallel import naive_step, stage_layers
 
 

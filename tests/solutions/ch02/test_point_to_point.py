@@ -11,7 +11,7 @@ import torch.distributed as dist
 
 from rankzero import world
 from rankzero.events import Event
-from rankzero.units import MiB
+from rankzero.facts.units import MiB
 from solutions.ch02.point_to_point import chunked_relay, debug_early_read, debug_swap, relay, ring_shift
 
 RANKS = [1, 2, 3, 4]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero.units import GB, MB, Gbit, us
+from rankzero.facts.units import GB, MB, Gbit, us
 from solutions.ch03.collective_cost import debug_double, ring_all_reduce_time, traffic
 from solutions.ch03.collective_semantics import OPERATIONS
 from solutions.ch03.naive_all_reduce_costs import star_all_reduce_time, whole_ring_all_reduce_time

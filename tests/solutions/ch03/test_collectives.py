@@ -189,7 +189,7 @@ def test_a_ring_beats_whole_tensors_and_the_star():
     assert bytes_of(star_all_reduce) == 2 * 3 * tensor
 
 
-def mended() -> tuple[list[int], list[torch.Tensor]]:
+def fixed() -> tuple[list[int], list[torch.Tensor]]:
     rank = dist.get_rank()
     parameters = [torch.zeros(2), torch.zeros(3, 2), torch.zeros(1)]
     gradients = [torch.full_like(p, rank + 1.0) if layer != rank else None for layer, p in enumerate(parameters)]
@@ -198,7 +198,7 @@ def mended() -> tuple[list[int], list[torch.Tensor]]:
 
 def test_the_mended_programs_run():
     """Layer r has no gradient on rank r: every sum lacks that rank's number, and no bit of an integer is lost."""
-    for gathered, sums in world.run(mended, ranks=4).values:
+    for gathered, sums in world.run(fixed, ranks=4).values:
         assert gathered == [2**53 + 1 + rank for rank in range(4)]
         for layer, tensor in enumerate(sums):
             assert torch.equal(tensor, torch.full(tensor.shape, 10.0 - (layer + 1)))

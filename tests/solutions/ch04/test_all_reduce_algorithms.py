@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero.units import GB, KB, MB, us
+from rankzero.facts.units import GB, KB, MB, us
 from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch04.all_reduce_algorithms import (
     ALGORITHMS,

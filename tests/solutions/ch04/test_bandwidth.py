@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero.units import GB, MB, TFLOP, Gbit, ms, us
+from rankzero.facts.units import GB, MB, TFLOP, Gbit, ms, us
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch04.bandwidth import MEASURED, bus_bandwidth, communication_ratio, debug_gbit, fit_alpha_beta
 

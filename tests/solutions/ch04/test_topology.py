@@ -1,4 +1,4 @@
-"""The parser against matrices that are known, mended and broken; the ring against another search."""
+"""The parser against matrices that are known, repaired and broken; the ring against another search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.topologies import CODE, MEANINGS, SAMPLES, nearness
+from rankzero.facts.topologies import CODE, MEANINGS, SAMPLES, nearness
 from solutions.ch04.topology import Topology, best_ring, parse_topology
 
 COLUMNS = ("CPU Affinity", "NUMA Affinity", "GPU NUMA ID")

@@ -1,4 +1,4 @@
-"""The tree all-reduce against the library's, on real ranks; what it sends; and the mended benchmark."""
+"""The tree all-reduce against the library's, on real ranks; what it sends; and the fixed benchmark."""
 
 from __future__ import annotations
 

@@ -312,7 +312,7 @@ def test_names_what_is_wrong_with_a_path(settings, message):
         delayed_sgd(**{"curvature": 1.0, "learning_rate": 0.5, "delay": 1, "steps": 4} | settings)
 
 
-# The program to mend.
+# The program to fix.
 
 
 @given(st.lists(st.lists(st.floats(0, 20), max_size=30), min_size=1, max_size=6))

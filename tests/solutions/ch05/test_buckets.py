@@ -11,7 +11,7 @@ import torch.distributed as dist
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankzero.units import MiB
+from rankzero.facts.units import MiB
 from solutions.ch05.buckets import assign_buckets, exposed_communication
 
 # Buckets.

@@ -1,4 +1,4 @@
-"""Rounding to few bits, against torch's casts; and the two programs about gradients to mend."""
+"""Rounding to few bits, against torch's casts; and the two programs about gradients to fix."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_refuses_other_mantissas(bits):
         round_to_format(1.0, 5, bits)
 
 
-# The programs to mend.
+# The programs to fix.
 
 gradients = st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=9)
 

@@ -156,7 +156,7 @@ def test_refuses_negative_sizes(name):
         min_ranks(**{"params": 1e9, "stage": 3, "memory": 80e9, name: -1})
 
 
-# The program to mend.
+# The program to fix.
 
 
 @given(params, stages, ranks)

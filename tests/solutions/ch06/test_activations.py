@@ -12,7 +12,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint_sequential
 
-from rankzero.units import GB, MB
+from rankzero.facts.units import GB, MB
 from solutions.ch03.collective_cost import traffic
 from solutions.ch06.activations import (
     activation_bytes,

@@ -251,9 +251,9 @@ def test_the_look_up_is_the_librarys(ranks):
     expected = functional.embedding(targets((3, 4), 8), table)
     expected.backward(drawn(6, 3, 4, 3))
     run = world.run(look_up, ranks=ranks)
-    for rank, (rows, gradient, mended) in enumerate(run.values):
+    for rank, (rows, gradient, fixed) in enumerate(run.values):
         close(rows, expected.detach())
-        close(mended, expected.detach())
+        close(fixed, expected.detach())
         close(gradient, table.grad.chunk(ranks)[rank])
 
 

@@ -51,7 +51,7 @@ def close(got: Tensor | None, expected: Tensor, tolerance: float = 1e-12) -> Non
 def pair(shape: tuple[int, ...], dtype: torch.dtype) -> dict[str, tuple]:
     """For f and g: the value, the gradient, and whether x and the upstream gradient are as they were."""
     rank, answers = dist.get_rank(), {}
-    for name, operator in (("f", copy_to_ranks), ("g", reduce_from_ranks), ("mended", debug_g)):
+    for name, operator in (("f", copy_to_ranks), ("g", reduce_from_ranks), ("fixed", debug_g)):
         (x,) = leaves(drawn(rank, *shape, dtype=dtype))
         upstream = drawn(10 + rank, *shape, dtype=dtype)
         before = upstream.clone(), x.detach().clone()
@@ -73,7 +73,7 @@ def test_f_and_g_are_conjugate(ranks, shape, dtype):
     for rank, answers in enumerate(world.run(pair, shape, dtype, ranks=ranks).values):
         close(answers["f"][0], xs[rank], 1e-6)
         close(answers["f"][1], gradient, 1e-6)
-        for name in ("g", "mended"):
+        for name in ("g", "fixed"):
             close(answers[name][0], summed, 1e-6)
             close(answers[name][1], upstreams[rank], 1e-6)
         assert all(unchanged for _, _, unchanged in answers.values())

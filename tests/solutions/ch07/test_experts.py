@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from rankzero.models import MIXTRAL_8X7B
+from rankzero.facts.models import MIXTRAL_8X7B
 from solutions.ch07.experts import all_to_all_bytes, expert_capacity, keep_within_capacity, moe_parameters
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from autograder.probes import ch07_layouts as again
 from experiments.ch07.layout_search import explained, search
-from rankzero.layouts import Job, Layout
-from rankzero.models import (
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.models import (
     LLAMA2_13B,
     LLAMA3_8B,
     LLAMA3_70B,
@@ -24,7 +24,7 @@ from rankzero.models import (
     MIXTRAL_8X7B,
     MODELS,
 )
-from rankzero.units import GB
+from rankzero.facts.units import GB
 from solutions.ch05.zero import zero_memory
 from solutions.ch07.layout import (
     candidates,

@@ -163,7 +163,7 @@ def test_where_blocking_sends_wait():
     assert blocked_at(pipeline_schedule("gpipe", 4, 8)) == {}
 
 
-# The programs to mend.
+# The programs to fix.
 
 
 def _mended(function, microbatches):

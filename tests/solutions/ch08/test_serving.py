@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from rankzero.hardware import A100_SXM, H100_SXM
-from rankzero.models import LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.hardware import A100_SXM, H100_SXM
+from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.units import TB, TFLOP
 from rankzero.sim import batching
 from rankzero.tiny import GPT, GPTConfig
-from rankzero.units import TB, TFLOP
 from solutions.ch08.serving import (
     continuous_batching,
     critical_batch_size,

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from autograder import trusted
 from autograder.bank.ch09 import blocks as ch09_blocks
 from autograder.items import Case
+from autograder.marking import trusted
 from solutions.ch09.block_manager import BlockManager, OutOfBlocks, debug_free
 from tests.wrong_programs import wrong
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.units import GB, GiB, KiB, MiB
 from rankzero.tiny import GPT, GPTConfig, KVCache
-from rankzero.units import GB, GiB, KiB, MiB
 from solutions.ch09.block_manager import BlockManager
 from solutions.ch09.kv_cache import (
     debug_units,

@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from autograder import trusted
 from autograder.bank.ch09 import radix
+from autograder.marking import trusted
 from solutions.ch09.radix_cache import RadixCache, RadixNode
 
 

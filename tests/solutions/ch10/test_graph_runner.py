@@ -7,7 +7,7 @@ from random import Random
 import pytest
 import torch
 
-from rankzero.cpu_graph import CpuGraph, CudaGraph
+from rankzero.tiny.cpu_graph import CpuGraph, CudaGraph
 from solutions.ch10.graph_runner import GraphRunner, debug_graph
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

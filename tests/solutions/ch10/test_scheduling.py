@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from rankzero.units import ms, us
+from rankzero.facts.units import ms, us
 from solutions.ch10.scheduling import (
     capture_size,
     debug_budget,
@@ -246,7 +246,7 @@ def test_steps_must_be_a_count(steps):
         overlap_time(steps, 1, 1, 1)
 
 
-# The two programs to be mended.
+# The two programs to be fixed.
 
 
 def test_others_run_between_the_steps():

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankzero.automata import Dfa, compile_regex, trie
-from rankzero.tiny_text import BpeTokenizer
+from rankzero.grammar.automata import Dfa, compile_regex, trie
+from rankzero.tiny.text import BpeTokenizer
 from solutions.ch11.constrained import ConstraintState, debug_limit, debug_token, grammars, schema_to_regex, token_index
 
 TOKENIZER = BpeTokenizer()

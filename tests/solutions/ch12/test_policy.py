@@ -321,7 +321,7 @@ def test_a_critic_may_say_a_row_or_a_column():
     assert ppo_update(ours, other, sgd(ours, other), batch, [], 0.2) == []
 
 
-# What was mended.
+# What was fixed.
 
 
 def test_each_episode_steps_by_its_own_gradient():

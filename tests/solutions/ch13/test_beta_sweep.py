@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.ch13.rlhf_runs import BETAS, GRPO_BETAS, KEPT, SEEDS, Point, stored_text, sweep
-from rankzero import stored_sweep
+from experiments.ch13.rlhf_runs import BETAS, GRPO_BETAS, KEPT, SEEDS, Point, store, sweep
+from rankzero import stored
 from solutions.ch13 import beta_sweep
-from solutions.ch13.beta_sweep import GRPO_RUNS, RUNS, best_beta, run_of, worst_judge
+from solutions.ch13.beta_sweep import GRPO_RUNS, RUNS, Moment, SweptRun, best_beta, grouped, run_of, worst_judge
 
 
 @pytest.mark.parametrize(("runs", "betas"), [(RUNS, BETAS), (GRPO_RUNS, GRPO_BETAS)])
@@ -29,15 +29,27 @@ def test_a_part_is_run_again():
     assert again[6].kl == pytest.approx(kept[6].kl, abs=1.5)
 
 
-def test_text_and_rows():
-    """What is stored is what is read, whatever is in a sentence."""
-    points = [Point(0, 0.5, -1.25, 0.0, 9.0, 0.1, "the film was good . <eos>"), Point(1, 1, 2, 3, 9, 0, "left out")]
-    text = stored_text({(0.1, 2): [points[0]]}, {(0.0, 3): [points[0]]})
-    space: dict = {}
-    exec(text, space)
-    assert space["ROWS"] == ((0.1, 2, 0, 0.5, -1.25, 0.0, "the film was good . <eos>"),)
-    assert space["GRPO_ROWS"][0][:2] == (0.0, 3)
-    assert space["__doc__"] == stored_sweep.__doc__
+def test_what_is_stored_is_what_is_read(tmp_path):
+    """Every run under its algorithm, and of its iterations those that are kept."""
+    points = [Point(0, 0.5, -1.25, 0.0, 9.0, 0.1, "the film was good . <eos>"), Point(11, 1, 2, 3, 9, 0, "left out")]
+    kept = (Moment(0, 0.5, -1.25, 0.0, points[0].sample),)
+    store({(0.1, 2): points}, {(0.0, 3): points}, tmp_path / "sweep.json")
+    rows = stored.read(tmp_path / "sweep.json")
+    assert grouped(rows, "ppo") == (SweptRun(0.1, 2, kept),)
+    assert grouped(rows, "grpo") == (SweptRun(0.0, 3, kept),)
+
+
+def test_the_file_is_what_the_program_writes(tmp_path):
+    """Kills a file that was edited by hand, and a program that writes another form than the pages read."""
+    sweeps = [
+        {
+            (run.beta, run.seed): [Point(m.iteration, m.score, m.judge, m.kl, 9, 0, m.sample) for m in run.moments]
+            for run in runs
+        }
+        for runs in (RUNS, GRPO_RUNS)
+    ]
+    store(*sweeps, tmp_path / "sweep.json")
+    assert (tmp_path / "sweep.json").read_bytes() == beta_sweep.STORED.read_bytes()
 
 
 def test_the_story_of_the_page():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.ch13.rlhf_memory_runs import job_bytes
-from rankzero.models import LLAMA2_7B, LLAMA3_70B
+from rankzero.facts.models import LLAMA2_7B, LLAMA3_70B
 from rankzero.tiny import GPT, GPTConfig
 from solutions.ch05.zero import zero_memory
 from solutions.ch13.rlhf_memory import rlhf_bytes, role_bytes

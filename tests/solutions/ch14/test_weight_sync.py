@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from rankzero.units import GB, ms, us
+from rankzero.facts.units import GB, ms, us
 from solutions.ch14.weight_sync import (
     Box,
     Transfer,

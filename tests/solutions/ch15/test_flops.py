@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from rankzero import models
+from rankzero.facts import models
 from solutions.ch01.scale import training_flops_per_token
 from solutions.ch15.flops import parameter_count, training_flops, utilization
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from rankzero.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
+from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
+from rankzero.facts.plans import Checkpoints, Cluster, Costs, RunLayout
 from solutions.ch05.zero import zero_memory
+from solutions.ch07 import pipeline
 from solutions.ch15 import run_sheet
 from solutions.ch15.crash_safe import Folder, debug_atomic, debug_resume
 from solutions.ch15.llama_405b import CAUSES, FACTS, STAGES, UNEXPECTED
@@ -19,30 +22,17 @@ from solutions.ch15.run_plan import debug_shares, memory_per_stage, partition_la
 from solutions.ch15.run_sheet import run_bill, run_report
 
 LAYERS = [7, *[8] * 14, 7]
-PLAN = {
-    "gpus": 16_384,
-    "peak": 989.4e12,
-    "mfu": 0.4,
-    "tp": 8,
-    "cp": 1,
-    "pp": 16,
-    "dp": 128,
-    "microbatches": 16,
-    "micro_tokens": 8192,
-    "sequence": 8192,
-    "mtbf": 11_135.0835,
-    "restart_time": 300,
-    "writers": 16_384,
-    "writer_bandwidth": 2e9,
-    "storage_bandwidth": 2e12,
-    "price_per_gpu_hour": 2,
-    "kw_per_gpu": 0.7,
-    "pue": 1.1,
-    "price_per_kwh": 0.05,
-    "stall": 60,
-    "virtual_stages": 8,
-    "recompute": "selective",
-}
+PLAN = (
+    RunLayout(8, 1, 16, 128, 16, 8192, 8192, virtual_stages=8, recompute="selective"),
+    Cluster(16_384, 989.4e12, mfu=0.4, mtbf=11_135.0835, restart_time=300),
+    Checkpoints(16_384, 2e9, 2e12, stall=60),
+    Costs(2, 0.7, 1.1, 0.05),
+)
+
+
+def plan(**changed):
+    """``PLAN`` with other values for some fields, each in the record that has it."""
+    return [replace(part, **{name: changed[name] for name in vars(part) if name in changed}) for part in PLAN]
 
 
 # Layers on stages.
@@ -209,6 +199,7 @@ BLOCKS = {
     "training_flops": {"flops", "step_seconds", "compute_days", "days", "failures", "gpu_hours"},
     "partition_layers": {"layers_max", "memory_bytes"},
     "memory_per_stage": {"memory_bytes"},
+    "bubble_fraction": {"bubble_fraction"},
     "traffic_per_gpu": {"tp_bytes", "pp_bytes", "dp_bytes"},
     "checkpoint_write_time": {"write_seconds"},
     "optimal_checkpoint_interval": {"interval", "waste", "days", "dollars_lost"},
@@ -228,35 +219,36 @@ def doubled(value):
 @pytest.mark.parametrize("name", BLOCKS)
 def test_the_sheet_moves_with_each_of_its_parts(monkeypatch, name):
     """Kills a report that works a building block out again by itself."""
-    before = run_report(LLAMA3_405B, 15.6e12, **PLAN)
-    block = getattr(run_sheet, name)
+    before = vars(run_report(LLAMA3_405B, 15.6e12, *PLAN))
+    home = pipeline if name == "bubble_fraction" else run_sheet
+    block = getattr(home, name)
     if name == "partition_layers":
         monkeypatch.setattr(run_sheet, name, lambda *_: [6, 9, *[8] * 13, 7])
     else:
-        monkeypatch.setattr(run_sheet, name, lambda *args, **kwargs: doubled(block(*args, **kwargs)))
-    after = run_report(LLAMA3_405B, 15.6e12, **PLAN)
+        monkeypatch.setattr(home, name, lambda *args, **kwargs: doubled(block(*args, **kwargs)))
+    after = vars(run_report(LLAMA3_405B, 15.6e12, *PLAN))
     assert {key for key in before if before[key] != after[key]} >= BLOCKS[name]
 
 
 def test_the_sheet_of_the_405b_run():
-    report = run_report(LLAMA3_405B, 15.6e12, **PLAN)
-    assert report["parameters"] == 405_853_388_800
-    assert report["flops"] == pytest.approx(3.93737e25, rel=1e-5)
-    assert report["compute_days"] == pytest.approx(report["flops"] / (16_384 * 989.4e12 * 0.4) / 86_400)
-    assert report["days"] * (1 - report["waste"]) == pytest.approx(report["compute_days"])
-    assert report["gpu_hours"] == pytest.approx(24 * 16_384 * report["days"])
-    assert report["interval"] == pytest.approx(1116.30, rel=1e-5)
-    assert report["waste"] == pytest.approx(0.124168, rel=1e-4)
-    assert report["bubble_fraction"] == pytest.approx(15 / 143)
-    assert report["dollars_lost"] == pytest.approx(report["waste"] * report["dollars"])
-    assert all(math.isfinite(value) for value in report.values())
+    report = run_report(LLAMA3_405B, 15.6e12, *PLAN)
+    assert report.parameters == 405_853_388_800
+    assert report.flops == pytest.approx(3.93737e25, rel=1e-5)
+    assert report.compute_days == pytest.approx(report.flops / (16_384 * 989.4e12 * 0.4) / 86_400)
+    assert report.days * (1 - report.waste) == pytest.approx(report.compute_days)
+    assert report.gpu_hours == pytest.approx(24 * 16_384 * report.days)
+    assert report.interval == pytest.approx(1116.30, rel=1e-5)
+    assert report.waste == pytest.approx(0.124168, rel=1e-4)
+    assert report.bubble_fraction == pytest.approx(15 / 143)
+    assert report.dollars_lost == pytest.approx(report.waste * report.dollars)
+    assert all(math.isfinite(value) for value in vars(report).values())
 
 
 def test_without_a_stall_the_job_waits_for_the_write():
-    report = run_report(LLAMA3_405B, 15.6e12, **(PLAN | {"stall": None, "storage_bandwidth": 20e9}))
-    assert report["write_seconds"] == pytest.approx(405_853_388_800 * 14 / 20e9)
-    slower = run_report(LLAMA3_405B, 15.6e12, **(PLAN | {"stall": report["write_seconds"]}))
-    assert report["interval"] == slower["interval"]
+    report = run_report(LLAMA3_405B, 15.6e12, *plan(stall=None, storage_bandwidth=20e9))
+    assert report.write_seconds == pytest.approx(405_853_388_800 * 14 / 20e9)
+    slower = run_report(LLAMA3_405B, 15.6e12, *plan(stall=report.write_seconds))
+    assert report.interval == slower.interval
 
 
 @pytest.mark.parametrize(
@@ -274,7 +266,7 @@ def test_without_a_stall_the_job_waits_for_the_write():
 )
 def test_names_what_is_impossible(wrong, message):
     with pytest.raises(ValueError, match=message):
-        run_report(LLAMA3_405B, 15.6e12, **(PLAN | wrong))
+        run_report(LLAMA3_405B, 15.6e12, *plan(**wrong))
 
 
 # Published facts.
