@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 
 from autograder.items import Build, Item, Milestone
-from rankzero import chapters
+from rankzero.facts import chapters
 
 #: The chapters' packages, in the order of the book.
 CHAPTERS = tuple(chapter.package for chapter in chapters.CHAPTERS)
 
 
 def of_chapter(chapter: str) -> tuple[Item, ...]:
-    """The items of a chapter, ``"ch05"``, in the order of its page; no other chapter is imported."""
+    """The items of a chapter such as ``"ch05"``, in the order of its page; no other chapter is imported."""
     return importlib.import_module(f"autograder.bank.{chapter}.items").ITEMS
 
 
@@ -27,7 +27,7 @@ def builds() -> tuple[Build, ...]:
 
 
 def milestones() -> tuple[Milestone, ...]:
-    """Programs that must learn something; they stand beside the items and are asked for by name."""
+    """Programs that must learn something; they are not among the items and are graded only on request."""
     return importlib.import_module("autograder.bank.ch12.milestones").MILESTONES
 
 
@@ -35,9 +35,9 @@ def find(identifier: str) -> Item:
     """The item with this id; only its own chapter is imported.
 
     Raises:
-        KeyError: there is none; the message lists ids that look alike.
+        KeyError: there is no such item; the message suggests similar ids.
     """
-    for item in _neighbours(identifier):
+    for item in _same_chapter(identifier):
         if item.id == identifier:
             return item
     import difflib
@@ -46,8 +46,8 @@ def find(identifier: str) -> Item:
     raise KeyError(f"no item {identifier!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
 
 
-def _neighbours(identifier: str) -> tuple[Item, ...]:
-    """The items of the chapter that an id belongs to, where its bank is there; else none."""
+def _same_chapter(identifier: str) -> tuple[Item, ...]:
+    """The items of the chapter that an id belongs to; none if there is no such chapter."""
     try:
         chapter = chapters.of_item(identifier).package
     except KeyError:
@@ -59,7 +59,7 @@ def find_function(name: str) -> Build:
     """The build item whose function or class has this name.
 
     Raises:
-        KeyError: no item asks for it.
+        KeyError: no item asks for a function of this name.
     """
     for item in builds():
         if item.function == name:

@@ -1,6 +1,6 @@
-"""What a run of a world must keep to besides its values: which operations, how many messages, how many bytes.
+"""Rules for world runs that go beyond the values: which operations, how many messages, how many bytes.
 
-A rule sees the case, each rank's value and the events of all ranks; it returns a sentence or None.
+A rule gets the case, each rank's value and the events of all ranks; it returns a sentence if it is broken, else None.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rankzero.events import Event, Ledger
 
 
 def every(*rules: Rule) -> Rule:
-    """The rule that holds when all of ``rules`` do; the first sentence counts."""
+    """All of ``rules``; the sentence is that of the first broken one."""
 
     def rule(case: Case, values: Sequence[Any], events: Sequence[Event]) -> str | None:
         return next((sentence for each in rules if (sentence := each(case, values, events))), None)
@@ -22,34 +22,34 @@ def every(*rules: Rule) -> Rule:
 
 
 def only_messages(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """Nothing but send and receive."""
+    """No operation is used but send and receive."""
     other = next((event for event in events if event.operation not in ("send", "recv")), None)
     if other is None:
         return None
-    return f"rank {other.rank} called {other.operation}: build it from send, recv, isend and irecv alone"
+    return f"rank {other.rank} called {other.operation}: use only send, recv, isend and irecv"
 
 
 def no_empty_messages(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """What is empty does not travel."""
+    """Empty messages are not sent."""
     empty = next((event for event in events if event.operation == "send" and not event.sent), None)
-    return None if empty is None else f"rank {empty.rank} sent a message of 0 bytes: what is empty need not be sent"
+    return None if empty is None else f"rank {empty.rank} sent a message of 0 bytes: empty messages need not be sent"
 
 
 def no_barrier(_case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """No barrier."""
+    """No barrier is called."""
     barrier = next((event for event in events if event.operation == "barrier"), None)
-    return None if barrier is None else f"rank {barrier.rank} called barrier: the other calls still have to be alike"
+    return None if barrier is None else f"rank {barrier.rank} called barrier: the other calls must still match"
 
 
 def to_one_neighbour(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """All messages go one way round the ring."""
+    """All messages go around the ring in the same direction."""
     ranks = len(case.args)
     sends = [event for event in events if event.operation == "send"]
     ways = ([event for event in sends if event.peers[0] != (event.rank + step) % ranks] for step in (1, -1))
     stray = min(ways, key=len)
     if not stray:
         return None
-    return f"rank {stray[0].rank} sent to rank {stray[0].peers[0]}: in a ring all messages go to the next rank, one way"
+    return f"rank {stray[0].rank} sent to rank {stray[0].peers[0]}: in a ring all messages go the same way"
 
 
 def same_bits(_case: Case, values: Sequence[Any], _events: Sequence[Event]) -> str | None:
@@ -62,21 +62,21 @@ def same_bits(_case: Case, values: Sequence[Any], _events: Sequence[Event]) -> s
 
 
 def reduce_scatter_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """Each rank sends every chunk but its own, once."""
+    """Each rank sends every chunk except its own, once."""
     ranks = len(case.args)
     ledger = Ledger(events, ranks)
     for rank, (x,) in enumerate(case.args):
         share = len(x.data) - _bytes_of(x, _chunk_sizes(x, ranks)[rank])
         if ledger.sent(rank) != share:
             return (
-                f"rank {rank} sent {ledger.sent(rank):,} bytes; every chunk but its own, once, is {share:,} bytes"
+                f"rank {rank} sent {ledger.sent(rank):,} bytes; every chunk except its own, once, is {share:,} bytes"
                 + _times(ledger.sent(rank), share)
             )
     return _too_many_messages(events, ranks, ranks - 1)
 
 
 def all_gather_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """Each rank sends every part but that of the neighbour it sends to."""
+    """Each rank sends every part except that of the neighbor it sends to."""
     ranks = len(case.args)
     total = sum(len(x.data) for x, _ in case.args)
     ledger = Ledger(events, ranks)
@@ -84,7 +84,7 @@ def all_gather_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event
         share = total - len(case.args[event.peers[0]][0].data)
         if event.operation == "send" and ledger.sent(event.rank) != share:
             return (
-                f"rank {event.rank} sent {ledger.sent(event.rank):,} bytes; every part but its neighbour's own is "
+                f"rank {event.rank} sent {ledger.sent(event.rank):,} bytes; every part except its neighbor's own is "
                 f"{share:,} bytes" + _times(ledger.sent(event.rank), share)
             )
     return _too_many_messages(events, ranks, ranks - 1)
@@ -101,13 +101,13 @@ def all_reduce_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event
             return (
                 f"rank {rank} sent {ledger.sent(rank):,} bytes; one chunk in each of 2(N-1) steps is {limit:,} bytes"
                 + _times(ledger.sent(rank), limit)
-                + ": the whole tensor goes round"
+                + ": the whole tensor goes around"
             )
     return _too_many_messages(events, ranks, 2 * (ranks - 1))
 
 
 def all_to_all_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """Each rank sends its blocks for the others, and 8 bytes to each of them for the count."""
+    """Each rank sends its blocks for the others, and at most 8 bytes to each of them for the count."""
     ranks = len(case.args)
     ledger = Ledger(events, ranks)
     for rank, (blocks,) in enumerate(case.args):
@@ -121,7 +121,7 @@ def all_to_all_ledger(case: Case, _values: Sequence[Any], events: Sequence[Event
 
 
 def blocks_for(case: Case) -> list[int]:
-    """Bytes of the blocks that the others have for each rank, and of a count from each of them, in int32 at least."""
+    """Bytes that each rank must receive: the others' blocks for it, and a count of at least 4 bytes from each."""
     needs = [0] * len(case.args)
     for rank, (blocks,) in enumerate(case.args):
         for peer, block in enumerate(blocks):
@@ -130,13 +130,13 @@ def blocks_for(case: Case) -> list[int]:
 
 
 def other_parts(case: Case) -> list[int]:
-    """Bytes of the parts that each rank lacks."""
+    """Bytes of the parts that each rank must receive: all but its own."""
     sizes = [len(x.data) for x, _ in case.args]
     return [sum(sizes) - size for size in sizes]
 
 
 def frugal(calls: int, sent: int, why: str) -> Rule:
-    """At most so many operations on each rank, which hand in at most so many bytes."""
+    """Each rank calls at most ``calls`` operations and hands in at most ``sent`` bytes; ``why`` ends the sentence."""
 
     def rule(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
         ledger = Ledger(events, len(case.args))
@@ -159,7 +159,7 @@ def _too_many_messages(events: Sequence[Event], ranks: int, limit: int) -> str |
 
 
 def _chunk_sizes(x: Tensor, ranks: int) -> list[int]:
-    """Elements of each chunk that ``tensor_split`` makes."""
+    """The number of elements in each chunk of ``tensor_split``."""
     elements = 1
     for size in x.shape:
         elements *= size
@@ -167,7 +167,7 @@ def _chunk_sizes(x: Tensor, ranks: int) -> list[int]:
 
 
 def _bytes_of(x: Tensor, elements: int) -> int:
-    """Bytes of so many elements of the type of ``x``."""
+    """Bytes of this many elements of the type of ``x``."""
     total = sum(_chunk_sizes(x, 1))
     return elements * (len(x.data) // total) if total else 0
 

@@ -1,4 +1,4 @@
-"""Tensors for the ranks of a world, drawn."""
+"""Random tensors for the ranks of a world."""
 
 from __future__ import annotations
 
@@ -15,5 +15,11 @@ def vector(rng: Random, count: int, dtype: str = "float32") -> Tensor:
 
 
 def alike(rng: Random, ranks: int, count: int, dtype: str = "float32") -> Case:
-    """One tensor of ``count`` elements on every rank."""
+    """A case with one tensor of ``count`` elements on every rank."""
     return Case(args=tuple((vector(rng, count, dtype),) for _ in range(ranks)))
+
+
+def matrices(rng: Random, ranks: int, rows: int, columns: int) -> Case:
+    """A case with one matrix on every rank."""
+    flat = alike(rng, ranks, rows * columns)
+    return Case(args=tuple((Tensor(x.dtype, (rows, columns), x.data),) for (x,) in flat.args))

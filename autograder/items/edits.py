@@ -1,12 +1,13 @@
-"""A program as an edit of another: what is different in it, and nothing else.
+"""Programs stored as edits of another program: only what differs.
 
-An edit names text that occurs exactly once in the base program and what stands there instead. The base is a reference
-with all that its module defines for it, so an edit may be in a helper too.
+An edit is a text that occurs exactly once in the base program, and its replacement. The base is a reference together
+with everything its module defines for it, so an edit may also change a helper.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import inspect
 import itertools
@@ -18,7 +19,7 @@ from typing import Any
 
 from autograder import syntax
 
-#: What occurs once, and what stands there instead.
+#: A text that occurs exactly once, and its replacement.
 Edit = tuple[str, str]
 
 
@@ -27,16 +28,16 @@ class DoesNotApply(ValueError):
 
 
 def edited(reference: Callable[..., Any], edits: Sequence[Edit]) -> Any:
-    """``reference`` with ``edits``, all of which name text of the program as it is.
+    """``reference`` with all ``edits`` applied; each of them names text of the unedited program.
 
     Raises:
-        DoesNotApply: a text occurs not at all or more than once, or two of them overlap.
+        DoesNotApply: a text does not occur, or occurs more than once, or two of them overlap.
     """
     return load(edited_source(reference, edits), reference)
 
 
 def edited_source(reference: Callable[..., Any], edits: Sequence[Edit]) -> str:
-    """The source of the module of ``reference`` with ``edits``: it defines the edited program under the same name.
+    """The source of the module of ``reference`` with ``edits`` applied; the edited program keeps its name.
 
     Raises:
         DoesNotApply: as :func:`edited`.
@@ -45,7 +46,7 @@ def edited_source(reference: Callable[..., Any], edits: Sequence[Edit]) -> str:
 
 
 def changed(source: str, name: str, edits: Sequence[Edit]) -> str:
-    """The source of a module in which the program ``name`` is edited.
+    """The source of a module after ``edits`` of the program ``name``.
 
     Raises:
         DoesNotApply: as :func:`edited`.
@@ -61,22 +62,26 @@ def changed(source: str, name: str, edits: Sequence[Edit]) -> str:
 
 
 def load(source: str, reference: Callable[..., Any]) -> Any:
-    """The function or class named as ``reference`` in ``source``, which stands in for the module of ``reference``."""
+    """The function or class of the same name as ``reference``, from an edited ``source`` of its module."""
     name = f"edited_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     file = f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     module = types.ModuleType(name)
     module.__package__ = reference.__module__.rpartition(".")[0]
-    sys.modules[name] = module  # dataclasses look their module up while they are made
+    sys.modules[name] = module  # a dataclass looks up its module while it is being created
     try:
         exec(compile(source, file, "exec"), module.__dict__)
     finally:
-        del sys.modules[name]  # so that it travels to other processes by value
+        del sys.modules[name]  # cloudpickle sends what it cannot import by value
     return getattr(module, reference.__name__)
 
 
-def _spans(source: str, name: str) -> list[tuple[int, int]]:
-    """Where the statements of a module stand that ``name`` leads to, as offsets of characters."""
+@functools.lru_cache(maxsize=256)
+def _spans(source: str, name: str) -> tuple[tuple[int, int], ...]:
+    """Character ranges of the statements that define ``name`` and everything it uses, directly or indirectly.
+
+    Cached: every wrong program of an exercise edits the same source.
+    """
     lines = source.splitlines(keepends=True)
     starts = [0]
     for line in lines:
@@ -88,7 +93,7 @@ def _spans(source: str, name: str) -> list[tuple[int, int]]:
         waiting += [one for one in used - found if one in statements]
         found |= used & set(statements)
     nodes = {id(node): node for one, node in statements.items() if one in found}
-    return sorted((starts[_first_line(node) - 1], starts[node.end_lineno or node.lineno]) for node in nodes.values())
+    return tuple(sorted((starts[_first_line(one) - 1], starts[one.end_lineno or one.lineno]) for one in nodes.values()))
 
 
 def _defined(node: ast.stmt) -> list[str]:

@@ -81,18 +81,18 @@ CLAUSES = {
     ),
     "01-shard-indices": (
         Clause(
-            "Every rank visits equally many",
+            "Every rank visits the same number of samples",
             (("range(rank, turns * ranks, ranks)", "range(rank, min(samples, turns * ranks), ranks)"),),
         ),
         Clause(
-            "The order is repeated from its start",
+            "The order is extended from its start",
             (("visits[position % samples]", "visits[min(position, samples - 1)]"),),
         ),
         Clause(
             "With fewer samples than ranks the order is repeated more than once",
             (("visits[position % samples]", "[*visits, *visits][min(position, 2 * samples - 1)]"),),
         ),
-        Clause("leave out the samples at the end", (("samples // ranks if drop_last else ", ""),)),
+        Clause("drop the remainder at the end", (("samples // ranks if drop_last else ", ""),)),
     ),
     "01-debug-eval": (
         Clause(
@@ -107,7 +107,7 @@ CLAUSES = {
     ),
     "01-scaling-efficiency": (
         Clause(
-            "it is not cut",
+            "it is not clipped",
             (
                 (
                     "return baseline_time * baseline_ranks / (time * ranks)",

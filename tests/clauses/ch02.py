@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch02 import chunks, ring, split, wrong_simulate
 from tools.clauses import Announced, Clause
 
 SHIFT = "if distance % ranks and x.numel():"
@@ -39,7 +38,7 @@ CLAUSES = {
     ),
     "02-simulate": (
         Clause(
-            "looks only at the first one that is not done",
+            "looks only at the first unfinished one",
             (("heads.get(peer) == (_OTHER[verb], r)]", "(_OTHER[verb], r) in calls[peer][place[peer] :]]"),),
         ),
         Clause(
@@ -66,7 +65,22 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("no rank carries out two calls in one round", program=wrong_simulate.slip_two_calls_in_one_round),
+        Clause(
+            "no rank carries out two calls in one round",
+            edits=(
+                (
+                    "moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (_OTHER[verb], r)]",
+                    (
+                        "moving, now = [], list(place)\n"
+                        "            for r, program in enumerate(calls):\n"
+                        '                verb, peer = program[now[r]] if now[r] < len(program) else ("", r)\n'
+                        '                if verb == "send" and calls[peer][now[peer] :][:1] == [("recv", r)]:\n'
+                        "                    moving += [r, peer]\n"
+                        "                    now[r], now[peer] = now[r] + 1, now[peer] + 1"
+                    ),
+                ),
+            ),
+        ),
         Clause(
             "``blocked`` is empty when all finish.",
             edits=(
@@ -98,7 +112,15 @@ CLAUSES = {
         Clause("Rank 0's numbers, as float64.", (("dtype=torch.float64", "dtype=torch.float32"),)),
     ),
     "02-ring-shift": (
-        Clause("Every rank sends one message and receives one, whatever the distance.", program=ring.slip_step_by_step),
+        Clause(
+            "Every rank sends one message and receives one, whatever the distance.",
+            edits=(
+                (SHIFT, "for _ in range(distance % ranks if x.numel() else 0):"),
+                ("dist.isend(outgoing, (rank + distance)", "dist.isend(outgoing, (rank + 1)"),
+                ("dist.irecv(arrived, (rank - distance)", "dist.irecv(arrived, (rank - 1)"),
+                ("request.wait()", "request.wait()\n        outgoing = arrived.clone()"),
+            ),
+        ),
         Clause(
             "which is copied without a message;", (("outgoing.clone()", "outgoing.clone() if distance % ranks else x"),)
         ),
@@ -147,7 +169,19 @@ CLAUSES = {
             "empty ones are not sent.",
             (("whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]", "whole.tensor_split(chunks)]"),),
         ),
-        Clause("it posts that receive before it waits for the send", program=chunks.slip_one_after_the_other),
+        Clause(
+            "it posts that receive before it waits for the send",
+            edits=(
+                ("            arriving = None if following is None else dist.irecv(following, rank - 1)\n", ""),
+                (
+                    "  # meanwhile the following chunk arrives",
+                    (
+                        "\n        if rank > 0 and following is not None:\n"
+                        "            arriving = dist.irecv(following, rank - 1)"
+                    ),
+                ),
+            ),
+        ),
         Clause(
             "on the other ranks ``x`` gives length and type only.",
             (
@@ -179,7 +213,10 @@ CLAUSES = {
         ),
     ),
     "02-naive-step": (
-        Clause("every boundary between stages is crossed once each way", (("2 * (stages - 1) *", "(stages - 1) *"),)),
+        Clause(
+            "each boundary between stages is crossed once in each direction",
+            (("2 * (stages - 1) *", "(stages - 1) *"),),
+        ),
         Clause(
             "useful compute over ``stages * step_time``", (("compute / (stages * step_time)", "compute / step_time"),)
         ),
@@ -203,7 +240,10 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("added to what stood in ``.grad`` before", program=split.slip_zero_grad),
+        Clause(
+            "added to what ``.grad`` held before",
+            edits=(("    activation: Any = inputs", "    stage.zero_grad()\n    activation: Any = inputs"),),
+        ),
         Clause("A stage may have no parameters, or frozen ones.", (("    if output.requires_grad:", "    if True:"),)),
         Clause("None on the others", (("if rank == ranks - 1 else None", "if rank == ranks - 1 else 0.0"),)),
         Clause(

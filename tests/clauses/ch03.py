@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch03 import exchanges
 from tools.clauses import Announced, Clause
 
 OPERATION = Announced("^operation must be one of", "one of ``broadcast``, ``scatter``")
@@ -64,7 +63,7 @@ CLAUSES = {
             (("[chunk.clone() for chunk in x.tensor_split(ranks)]", "list(x.tensor_split(ranks))"),),
         ),
         Clause(
-            "Chunk r of the sum, a new tensor with one rank, too.",
+            "Chunk r of the sum, a new tensor even with one rank.",
             (("    return chunks[rank]", "    return chunks[rank] if ranks > 1 else x"),),
         ),
     ),
@@ -99,7 +98,22 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("All ranks end with the same bits.", program=exchanges.slip_added_as_it_comes),
+        Clause(
+            "All ranks end with the same bits.",
+            edits=(
+                (
+                    "    return ring_all_gather(ring_reduce_scatter(flat), sizes).reshape(x.shape)",
+                    (
+                        "    total, passing = x.clone(), x.clone()\n"
+                        "    for _ in sizes[1:]:\n"
+                        "        arrived = torch.empty_like(x)\n"
+                        "        _pass_right(passing, arrived)\n"
+                        "        total, passing = total + arrived, arrived\n"
+                        "    return total"
+                    ),
+                ),
+            ),
+        ),
     ),
     "03-traffic": (
         Clause("One rank alone moves nothing.", (("steps_after_root != 1 % ranks", "steps_after_root != 1"),)),
@@ -113,7 +127,9 @@ CLAUSES = {
             "Only messages are used",
             (("    _swap(blocks, arriving)", "    dist.barrier()\n    _swap(blocks, arriving)"),),
         ),
-        Clause("a rank's own block does not travel", program=exchanges.slip_sends_to_itself),
+        Clause(
+            "a rank's own block does not travel", edits=(("for step in range(1, ranks):", "for step in range(ranks):"),)
+        ),
         Clause(
             "and neither do empty blocks",
             (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch04 import fits, worlds
 from tools.clauses import Announced, Clause
 
 DOWN = "            dist.send(total, rank + bit)\n    return total"
@@ -38,7 +37,16 @@ ANNOUNCED = {
 CLAUSES = {
     "04-tree-all-reduce": (
         Clause("Only messages are used, 2(N-1) in all", (("    bit = 1\n", "    dist.barrier()\n    bit = 1\n"),)),
-        Clause("rank 0 receives and sends one for each of the tree's levels", program=worlds.slip_star),
+        Clause(
+            "rank 0 receives and sends one for each of the tree's levels",
+            edits=(
+                ("not rank & bit:", "not rank:"),
+                ("bit *= 2", "bit += 1"),
+                ("dist.send(total, rank - bit)", "dist.send(total, 0)"),
+                ("dist.recv(total, rank - bit)", "dist.recv(total, 0)"),
+                ("bit //= 2", "bit -= 1"),
+            ),
+        ),
         Clause("unchanged afterwards.", ((DOWN, DOWN.replace("return total", "return x.copy_(total).clone()")),)),
         Clause("Without elements nothing is sent.", (("    if not x.numel():\n        return total\n", ""),)),
         Clause(
@@ -52,7 +60,7 @@ CLAUSES = {
             edits=(("ranks - 1 - rank if ranks % 2 == 0 else (rank + 1) % ranks", "ranks - 1 - rank"),),
         ),
         Clause(
-            "or ``r - b`` where that is no rank",
+            "or ``r - b`` where that is not a rank",
             edits=(
                 ("return upper if upper < ranks else rank - bit", "return upper"),
                 (
@@ -118,7 +126,10 @@ CLAUSES = {
         ),
     ),
     "04-fit-alpha-beta": (
-        Clause("The latency may come out negative.", program=fits.slip_cut_at_zero),
+        Clause(
+            "The latency may come out negative.",
+            edits=(("typical - slope * middle", "max(0.0, typical - slope * middle)"),),
+        ),
         Clause(
             "sum of squared *relative* errors",
             (("[1 / time**2 for time in seconds]", "[1 / time for time in seconds]"),),

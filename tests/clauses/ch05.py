@@ -233,7 +233,7 @@ CLAUSES = {
             edits=(("        return math.copysign(beyond, value)\n", "        return value\n"),),
         ),
         Clause(
-            "of two at the same distance, the even one",
+            "of two that are equally near, the even one",
             edits=(("round(abs(value) / step)", "math.floor(abs(value) / step + 0.5)"),),
         ),
     ),
@@ -340,7 +340,7 @@ CLAUSES = {
     ),
     "05-delayed-sgd": (
         Clause(
-            "until the first late gradient is due, the gradient of the start is used",
+            "until the first delayed gradient arrives, the gradient at the start is used",
             edits=(("path[max(0, step - delay)]", "path[max(0, step - delay)] * (step >= delay)"),),
         ),
         Clause("0 is plain SGD", edits=(("path[max(0, step - delay)]", "path[max(0, step - max(1, delay))]"),)),
@@ -435,7 +435,7 @@ CLAUSES = {
     ),
     "05-reduce-to-slice": (
         Clause("added to what it has kept", edits=(("mine if kept is None else kept + mine", "mine"),)),
-        Clause("slice of the mean of everyone's gradient", edits=(("    mine /= ranks\n", ""),)),
+        Clause("slice of the mean of all ranks' gradients", edits=(("    mine /= ranks\n", ""),)),
     ),
     "05-gather-parameter": (
         Clause(

@@ -75,7 +75,7 @@ CLAUSES = {
             "a copy of the whole bias",
             edits=(("None if bias is None else _parameter(bias)", "None if bias is None else nn.Parameter(bias)"),),
         ),
-        Clause("is added once, after it", edits=(("else y + self.bias", "else y + 2 * self.bias"),)),
+        Clause("is added once, afterwards", edits=(("else y + self.bias", "else y + 2 * self.bias"),)),
     ),
     "06-head-partition": (
         Clause(
@@ -97,7 +97,7 @@ CLAUSES = {
             edits=(("shifted = exact - largest[..., None]", "shifted = exact.sub_(largest[..., None])"),),
         ),
         Clause(
-            "Logits in half precision are computed with in float32, up to the last rounding.",
+            "For logits in half precision the computation runs in float32 and is rounded at the end.",
             edits=(("logits.to(torch.promote_types(logits.dtype, torch.float32))", "logits"),),
         ),
         Clause("of the type of the logits", edits=((", group)).to(logits.dtype)", ", group))"),)),

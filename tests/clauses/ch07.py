@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import ceil
 
-from autograder.bank.ch07 import expert_ranks, worlds
 from tools.clauses import Announced, Clause
 
 
@@ -185,7 +184,7 @@ CLAUSES = {
     ),
     "07-pipeline-step": (
         Clause(
-            "A rank never waits for its messages to be taken before it goes on",
+            "A rank never waits for its messages to be received before it goes on",
             edits=(
                 (
                     "sending.append(dist.isend(y.detach().contiguous(), rank + 1))",
@@ -209,7 +208,10 @@ CLAUSES = {
             "zero on the others",
             edits=(("    return total\n", "    return total if rank == ranks - 1 else total - 1\n"),),
         ),
-        Clause("added to what ``.grad`` held before", program=worlds.slip_zeroed),
+        Clause(
+            "added to what ``.grad`` held before",
+            edits=(("held.pop(number)", "held.pop(number)\n            module.zero_grad()"),),
+        ),
         Clause(
             "A stage may have no parameters",
             edits=(
@@ -228,7 +230,13 @@ CLAUSES = {
             "of these activations",
             edits=(("_received(hidden_shape, dtype, rank - 1)", "_received(hidden_shape, torch.float64, rank - 1)"),),
         ),
-        Clause("the mean of the micro-batches' losses", program=worlds.slip_summed),
+        Clause(
+            "the mean of the micro-batches' losses",
+            edits=(
+                ("loss_fn(y, targets[number]) / microbatches", "loss_fn(y, targets[number])"),
+                ("    return total\n", "    return total / microbatches\n"),
+            ),
+        ),
     ),
     "07-pipeline-bytes-sent": (
         Clause("unless the stage is the last of all", edits=((" - (1 if last else 0)", ""),)),
@@ -306,12 +314,25 @@ CLAUSES = {
         Clause("One rank sends nothing: 0.0.", edits=((" * (ranks - 1) / ranks", " * (ranks - 1 or 1) / ranks"),)),
     ),
     "07-expert-parallel-forward": (
-        Clause("ranks may hold different numbers of them", program=expert_ranks.slip_equal_splits),
+        Clause(
+            "ranks may hold different numbers of them",
+            edits=(("    rows = _All", "    received = [len(by_expert) // ranks] * ranks\n    rows = _All"),),
+        ),
         Clause(
             "ranks may hold different numbers of them, also none.",
             edits=(("    by_expert = chosen", "    if not len(x):\n        return x\n    by_expert = chosen"),),
         ),
-        Clause("what the tokens of all ranks contribute", program=expert_ranks.slip_backward_not_swapped),
+        Clause(
+            "what the tokens of all ranks contribute",
+            edits=(
+                (
+                    "        return _exchanged(gradients[0], ctx.received, ctx.sent), None, None",
+                    "        back, rows = gradients[0], sum(ctx.sent)\n"
+                    "        kept = back[:rows] if len(back) >= rows else back.new_zeros(rows, back.shape[1])\n"
+                    "        return kept, None, None",
+                ),
+            ),
+        ),
     ),
     "07-debug-validate": (
         Clause("when the mesh takes exactly the GPUs that there are", edits=(("taken != gpus", "taken > gpus"),)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch08 import wrong_batches, wrong_detokenizers
 from tools.clauses import Announced, Clause, Untried
 
 ANNOUNCED = {
@@ -35,7 +34,7 @@ CLAUSES = {
                 ),
             ),
         ),
-        Clause("which forms half of the scores", edits=(("2 * layers * hidden", "4 * layers * hidden"),)),
+        Clause("which computes half of the scores", edits=(("2 * layers * hidden", "4 * layers * hidden"),)),
         Clause(
             "the slower of computing and of reading",
             edits=(
@@ -52,7 +51,7 @@ CLAUSES = {
             "The weights are read once for all of them",
             edits=(("read = weight_bytes +", "read = weight_bytes * len(contexts) +"),),
         ),
-        Clause("the cached keys and values of every sequence for itself", edits=(("sum(contexts)", "max(contexts)"),)),
+        Clause("the cached keys and values are read for each sequence", edits=(("sum(contexts)", "max(contexts)"),)),
     ),
     "08-critical-batch-size": (
         Clause(
@@ -143,7 +142,14 @@ CLAUSES = {
         ),
     ),
     "08-streaming-detokenizer": (
-        Clause("Whatever later tokens could still change is held back", program=wrong_detokenizers.CannotTakeBack),
+        Clause(
+            "Whatever later tokens could still change is held back",
+            edits=(
+                ("self._send(0 if self.finished else self._held_back())", "self._send(0)"),
+                ("self._held.endswith(stop)]", "(self.text + self._held).endswith(stop)]"),
+                ("self._held.removesuffix(self.stopped_by)", "self._held[: -len(self.stopped_by)]"),
+            ),
+        ),
         Clause(
             "they are never sent.",
             edits=(("                self._held = self._held.removesuffix(self.stopped_by)\n", ""),),
@@ -247,7 +253,17 @@ CLAUSES = {
             "Padding does not count in positions", edits=(("(new - padding).clamp(min=0)", "new.expand(tokens.shape)"),)
         ),
         Clause("and no token attends to it", edits=(("(columns >= padding)", "(columns >= padding - 1)"),)),
-        Clause("no token is computed twice.", program=wrong_batches.slip_no_cache),
+        Clause(
+            "no token is computed twice.",
+            edits=(
+                ("cache, mask)", "None, mask)"),
+                (
+                    "tokens = logits[:, -1:].argmax(-1)",
+                    "tokens = torch.cat((tokens, logits[:, -1:].argmax(-1)), dim=1)",
+                ),
+                ("yield tokens.squeeze(1).tolist()", "yield tokens[:, -1].tolist()"),
+            ),
+        ),
         Clause(
             "One forward pass gives the next token of all rows",
             edits=(

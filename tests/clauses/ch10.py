@@ -286,7 +286,7 @@ CLAUSES = {
             ),
         ),
         Clause(
-            "A prompt that is computed in part generates nothing.",
+            "A prompt that is only partly computed generates nothing.",
             edits=(("request.total += request.computed == request.total", "request.total += 1"),),
         ),
         Clause(

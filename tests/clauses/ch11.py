@@ -53,7 +53,7 @@ ANNOUNCED = {
 CLAUSES = {
     "11-expected-tokens": (
         Clause(
-            "As exact near ``acceptance`` 1 as elsewhere.",
+            "It is as accurate near ``acceptance`` 1 as elsewhere.",
             edits=(
                 (
                     "if 1 - acceptance < 1e-6:\n"
@@ -91,11 +91,11 @@ CLAUSES = {
             ),
         ),
         Clause(
-            "A longer draft counts as better only if it is so by more than 1e-12 of the speed-up.",
+            "A longer draft counts as better only if it gains more than 1e-12 of the speed-up.",
             edits=(("found > speed * (1 + MARGIN)", "found > speed"),),
         ),
         Clause(
-            "A longer draft counts as better only if it is so by more than 1e-12 of the speed-up.",
+            "A longer draft counts as better only if it gains more than 1e-12 of the speed-up.",
             edits=(("found > speed * (1 + MARGIN)", "found > speed * (1 + 1e-6)"),),
         ),
         Clause("the longest draft to consider", edits=(("range(1, max_length + 1)", "range(1, max_length)"),)),

@@ -42,7 +42,7 @@ ANNOUNCED = {
 CLAUSES = {
     "13-response-mask": (
         Clause(
-            "One that never does is all real.",
+            "A response without it is all real.",
             edits=(("(before == 0)", "((before == 0) & ends.any(1, keepdim=True))"),),
         ),
         Clause("including its first end-of-sequence token", edits=((".cumsum(1) - ends", ".cumsum(1)"),)),
@@ -112,7 +112,7 @@ CLAUSES = {
         Clause("keeps a group of equal rewards at 0", edits=(("keepdim=True) + eps)", "keepdim=True) + 0 * eps)"),)),
     ),
     "13-kl-estimates": (
-        Clause("k3 keeps its digits where d is tiny", edits=(("math.expm1(-gap)", "(math.exp(-gap) - 1)"),)),
+        Clause("k3 is accurate even where d is tiny", edits=(("math.expm1(-gap)", "(math.exp(-gap) - 1)"),)),
     ),
     "13-estimator-moments": (
         Clause(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch14 import push, wrong_pushes
+from autograder.bank.ch14 import push
 from tools.clauses import Announced, Clause
 
 ANNOUNCED = {
@@ -111,8 +111,20 @@ CLAUSES = {
         Clause("all stages work at once", edits=(("max(ready, free) +", "ready + free +"),)),
     ),
     "14-push-weights": (
-        Clause("They are overwritten in place on all ranks but the trainer.", program=wrong_pushes.slip_rebinds),
-        Clause("*global* rank that has the new weights", program=wrong_pushes.slip_root_in_group),
+        Clause(
+            "They are overwritten in place on all ranks but the trainer.",
+            edits=(
+                (
+                    "tensor.detach().copy_(part.clone().view(tensor.dtype).view(tensor.shape))",
+                    "name = min(name for name, held in state.items() if held is tensor)\n"
+                    "            state[name] = part.clone().view(tensor.dtype).view(tensor.shape)",
+                ),
+            ),
+        ),
+        Clause(
+            "*global* rank that has the new weights",
+            edits=(("src=trainer", "src=dist.get_group_rank(rollout_group, trainer)"),),
+        ),
         Clause("unless one tensor alone is larger", edits=(("tensor.nbytes > room", "tensor.nbytes >= room"),)),
         Clause("An empty tensor is not sent", edits=(("        if tensor.numel():\n", "        if True:\n"),)),
     ),

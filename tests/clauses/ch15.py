@@ -22,7 +22,10 @@ ANNOUNCED = {
     "cap-run-report": (
         Announced("gpus must be tp . cp . pp . dp", "the four dimensions do not multiply to ``gpus``"),
         Announced("mtbf must be long enough", "failures come so fast that the waste is 1"),
-        Announced("pue must be", "or in the function that it is passed to"),
+        Announced(
+            "must be (an integer|finite|a finite number|> 0)",
+            "a field is outside its range, here or in the function that it is passed to",
+        ),
     ),
 }
 
@@ -74,11 +77,11 @@ CLAUSES = {
     ),
     "cap-partition-layers": (
         Clause(
-            "go to the *last* stages, one each",
+            "goes to the *last* stages, one each",
             edits=(("1 if stage >= stages - more", "1 if stage < more"),),
         ),
         Clause(
-            "Then the reserved places are taken away again",
+            "Then the reserved places are removed",
             edits=(
                 ("divmod(places, stages)", "divmod(layers, stages)"),
                 ("counts[0] -= reserved_first", "counts[0] += reserved_first"),
@@ -103,7 +106,7 @@ CLAUSES = {
             "of the embedding on the first stage", edits=(("if stage == 0 else 0", "if stage == stages - 1 else 0"),)
         ),
         Clause(
-            "of the last norm and the head on the last one",
+            "head on the last one",
             edits=(("model.hidden + model.hidden if", "model.hidden if"),),
         ),
         Clause(
@@ -119,7 +122,7 @@ CLAUSES = {
             edits=(("min(microbatches, stages - stage)", "min(microbatches, stages)"),),
         ),
         Clause(
-            "``2h``, the layer's input, when everything is",
+            '``2h``, the layer\'s input, with ``"full"``',
             edits=(("        return 2 * model.hidden\n", "        return 4 * model.hidden\n"),),
         ),
     ),
@@ -324,7 +327,7 @@ CLAUSES = {
             ),
         ),
         Clause(
-            "A failure during a restart begins the restart anew",
+            "A failure during a restart begins the restart again",
             edits=(
                 ("            while left == 0:", "            rest = restart_time\n            while left == 0:"),
                 (
@@ -356,12 +359,17 @@ CLAUSES = {
             why="how it may be written; the numbers are the promise",
         ),
         Clause(
-            "14 stores the bf16 weights beside the fp32 states, 12 the states alone",
-            edits=(("parameters, checkpoint_bytes_per_parameter, writers", "parameters, 14, writers"),),
+            "as long as the write takes",
+            edits=(
+                (
+                    "write if checkpoints.stall is None else checkpoints.stall",
+                    "60.0 if checkpoints.stall is None else checkpoints.stall",
+                ),
+            ),
         ),
         Clause(
-            "as long as the write takes",
-            edits=(("write if stall is None else stall", "60.0 if stall is None else stall"),),
+            "14 bytes per parameter store the bf16 weights beside the fp32 states, 12 the states alone",
+            edits=(("parameters, each, checkpoints.writers", "parameters, 14, checkpoints.writers"),),
         ),
         Clause(
             "the memory of the fullest stage", edits=(('max(row["total"] for row in memory)', 'memory[0]["total"]'),)
@@ -371,12 +379,12 @@ CLAUSES = {
             edits=(('waste * bill["dollars"]', 'waste / (1 - waste) * bill["dollars"]'),),
         ),
         Clause(
-            "expected over the run's wall-clock",
-            edits=(('"failures": wall / mtbf', '"failures": flops / rate / mtbf'),),
+            "expected over the run's wall-clock time",
+            edits=(("failures=wall / cluster.mtbf", "failures=flops / rate / cluster.mtbf"),),
         ),
         Clause(
             "are counted as a layer each",
-            edits=(("partition_layers(model.layers, pp, 1, 1)", "partition_layers(model.layers, pp)"),),
+            edits=(("(model.layers, layout.pp, 1, 1)", "(model.layers, layout.pp)"),),
         ),
     ),
 }

@@ -1,15 +1,13 @@
-"""Chapter 01: how large a model a budget trains, and how many devices hold it, two build items.
-
-Wrong programs are edits, or complete in themselves.
-"""
+"""Chapter 01: how large a model a budget trains, and how many devices hold it, two build items."""
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import GB
+from rankzero.facts.units import GB
 
 # --- compute_optimal
 
@@ -84,10 +82,8 @@ COMPUTE_OPTIMAL = Build(
             UNCHECKED,
             edits=(
                 (
-                    (
-                        '_check_positive("flops", flops)\n'
-                        '    _check_positive("tokens_per_parameter", tokens_per_parameter)'
-                    ),
+                    '_check_positive("flops", flops)\n'
+                    '    _check_positive("tokens_per_parameter", tokens_per_parameter)',
                     "",
                 ),
                 ("math.sqrt(flops / (6 * tokens_per_parameter))", "abs(flops / (6 * tokens_per_parameter)) ** 0.5"),
@@ -168,9 +164,7 @@ MINIMUM_RANKS = Build(
         Group("other bytes", _other_bytes, 3, "The bytes for each parameter may be given, also as a fraction."),
         Group("with a reserve", _reserved, 4, "The reserve stays free on every device."),
         Group("full devices", _exact, 4, "States that fill their devices to the last byte need no further one."),
-        Group(
-            "small models", lambda rng: rng.choice(_small(rng)), 3, "A small model, or none, takes one device.", _small
-        ),
+        listed("small models", _small, "A small model, or none, takes one device."),
         bad_input(
             _impossible_memory,
             "Bad input must raise ValueError: numbers that are negative or not finite, no bytes for a parameter, a "
@@ -194,17 +188,11 @@ MINIMUM_RANKS = Build(
         ),
         Slip(
             "The weights alone were counted: gradients and optimizer states are seven times as much.",
-            edit=(
-                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 16.0",
-                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 2.0",
-            ),
+            edit=("bytes_per_parameter: float = 16.0", "bytes_per_parameter: float = 2.0"),
         ),
         Slip(
             "The fp32 copy of the weights was forgotten: 16 bytes, not 12.",
-            edit=(
-                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 16.0",
-                "def minimum_ranks(parameters: float, memory: float, bytes_per_parameter: float = 12.0",
-            ),
+            edit=("bytes_per_parameter: float = 16.0", "bytes_per_parameter: float = 12.0"),
         ),
         Slip(
             "The memory was read in GiB: it is in bytes already.",
@@ -228,14 +216,12 @@ MINIMUM_RANKS = Build(
         Slip(
             "Of the numbers outside their range only nan raises ValueError, when it is rounded up: so must all others.",
             edit=(
-                (
-                    '    _check_amount("parameters", parameters)\n'
-                    '    _check_positive("memory", memory)\n'
-                    '    _check_positive("bytes_per_parameter", bytes_per_parameter)\n'
-                    "    if not 0 <= reserve < memory:\n"
-                    '        raise ValueError(f"reserve must be from 0 to less than memory, '
-                    '{memory!r}, got {reserve!r}")\n'
-                ),
+                '    _check_amount("parameters", parameters)\n'
+                '    _check_positive("memory", memory)\n'
+                '    _check_positive("bytes_per_parameter", bytes_per_parameter)\n'
+                "    if not 0 <= reserve < memory:\n"
+                '        raise ValueError(f"reserve must be from 0 to less than memory, {memory!r}, got '
+                '{reserve!r}")\n',
                 "",
             ),
         ),

@@ -1,7 +1,4 @@
-"""Chapter 01: the position of a rank on each parallel axis, a build item.
-
-Wrong programs are edits, or complete in themselves.
-"""
+"""Chapter 01: the position of a rank on each parallel axis, a build item."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from math import prod
 from random import Random
 from typing import Any
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 from rankzero.events import Event
@@ -91,12 +89,10 @@ COORDINATES = Build(
             "The last axis varies fastest, whatever its name; sizes may all differ.",
             lambda rng: [_position(rng, count) for count in (3, 4, 3, 4)],
         ),
-        Group(
+        listed(
             "few axes",
-            lambda rng: rng.choice(_few_axes(rng)),
-            5,
-            "There may be one axis, and axes of size 1; rank 0 and the last rank have positions too.",
             _few_axes,
+            "There may be one axis, and axes of size 1; rank 0 and the last rank have positions too.",
         ),
         bad_input(
             _nowhere,
@@ -140,13 +136,10 @@ COORDINATES = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    "_check_sizes(sizes)\n"
-                    "    world_size = math.prod(sizes.values())\n"
-                    "    if not _is_integer(rank) or not 0 <= rank < world_size:\n"
-                    '        raise ValueError(f"rank must be an integer from 0 to {world_size - 1}, '
-                    'got {rank!r}")'
-                ),
+                "_check_sizes(sizes)\n"
+                "    world_size = math.prod(sizes.values())\n"
+                "    if not _is_integer(rank) or not 0 <= rank < world_size:\n"
+                '        raise ValueError(f"rank must be an integer from 0 to {world_size - 1}, got {rank!r}")',
                 "",
             ),
         ),

@@ -1,16 +1,14 @@
-"""Chapter 01: the work of a training run and the time it takes, two build items.
-
-Wrong programs are edits, or complete in themselves.
-"""
+"""Chapter 01: the work of a training run and the time it takes, two build items."""
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.hardware import A100_SXM, H100_SXM
-from rankzero.units import TFLOP
+from rankzero.facts.hardware import A100_SXM, H100_SXM
+from rankzero.facts.units import TFLOP
 
 # --- training_flops_per_token
 
@@ -69,13 +67,7 @@ TRAINING_FLOPS_PER_TOKEN = Build(
         Group("with attention", _with_attention, 5, "Attention adds work for every layer, width and position."),
         Group("without attention", _without, 4, "Layers, width and context may be left out: attention is 0 then."),
         Group("causal", _causal, 4, "A causal model needs half of the attention; the rest stays."),
-        Group(
-            "nothing of something",
-            lambda rng: rng.choice(_nothing(rng)),
-            5,
-            "Parameters, layers and positions may be 0, or left out.",
-            _nothing,
-        ),
+        listed("nothing of something", _nothing, "Parameters, layers and positions may be 0, or left out."),
         bad_input(
             _impossible_work,
             "Bad input must raise ValueError: numbers that are negative or not finite, and layers, widths and contexts "
@@ -112,12 +104,9 @@ TRAINING_FLOPS_PER_TOKEN = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    '_check_amount("parameters", parameters)\n'
-                    '    for name, value in (("layers", layers), ("width", width), ("context", '
-                    "context)):\n"
-                    "        _check_integer(name, value, 0)"
-                ),
+                '_check_amount("parameters", parameters)\n'
+                '    for name, value in (("layers", layers), ("width", width), ("context", context)):\n'
+                "        _check_integer(name, value, 0)",
                 "",
             ),
         ),
@@ -172,13 +161,7 @@ TRAINING_TIME = Build(
     ),
     groups=(
         Group("runs", _run, 6, "The work is shared by all devices, each at its share of the peak."),
-        Group(
-            "one device, whole peak",
-            lambda rng: rng.choice(_plain_run(rng)),
-            3,
-            "There may be one device, its whole peak, or nothing to do.",
-            _plain_run,
-        ),
+        listed("one device, whole peak", _plain_run, "There may be one device, its whole peak, or nothing to do."),
         bad_input(
             _impossible_run,
             "Bad input must raise ValueError: negative work, no devices, no peak, a utilization of 0 or above 1, "
@@ -210,14 +193,11 @@ TRAINING_TIME = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    '_check_amount("flops", flops)\n'
-                    '    _check_integer("ranks", ranks, 1)\n'
-                    '    _check_positive("peak", peak)\n'
-                    "    if not 0 < utilization <= 1:\n"
-                    '        raise ValueError(f"utilization must be > 0 and at most 1, got '
-                    '{utilization!r}")'
-                ),
+                '_check_amount("flops", flops)\n'
+                '    _check_integer("ranks", ranks, 1)\n'
+                '    _check_positive("peak", peak)\n'
+                "    if not 0 < utilization <= 1:\n"
+                '        raise ValueError(f"utilization must be > 0 and at most 1, got {utilization!r}")',
                 "",
             ),
         ),

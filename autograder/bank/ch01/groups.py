@@ -1,26 +1,13 @@
-"""Chapter 01: process groups, lines along one axis of the world, a build item.
-
-Wrong programs are edits, or complete in themselves.
-"""
+"""Chapter 01: process groups, lines along one axis of the world, a build item."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank.ch01.coordinates import NAMES
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-
-def slip_unchecked_groups(sizes, axis):
-    import math
-
-    world = math.prod(sizes.values())
-    names, stride = [*sizes], 1
-    for name in names[names.index(axis) + 1 :] if axis in names else []:
-        stride *= sizes[name]
-    length = stride * sizes.get(axis, 1)
-    return [list(range(r, r + length, stride)) for r in range(world) if length and r % length < stride]
 
 
 def _grouping(rng: Random, place: int = -1) -> Case:
@@ -82,20 +69,8 @@ PROCESS_GROUPS = Build(
             "Members of a group differ in one position only, on any of the axes.",
             lambda rng: [_grouping(rng, place) for place in (0, 1, 2, 0, 1, 2)],
         ),
-        Group(
-            "other worlds",
-            lambda rng: rng.choice(_other_worlds(rng)),
-            4,
-            "There may be one axis, two or four, and hundreds of ranks.",
-            _other_worlds,
-        ),
-        Group(
-            "axes of one",
-            lambda rng: rng.choice(_single_axes(rng)),
-            3,
-            "Along an axis of size 1, every rank is a group of its own.",
-            _single_axes,
-        ),
+        listed("other worlds", _other_worlds, "There may be one axis, two or four, and hundreds of ranks."),
+        listed("axes of one", _single_axes, "Along an axis of size 1, every rank is a group of its own."),
         bad_input(
             _groupless,
             "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1 or no integer (True "
@@ -111,10 +86,8 @@ PROCESS_GROUPS = Build(
             "These ranks share the position on the axis; members of a group differ in it.",
             edit=(
                 "[list(range(first, first + length, stride)) for first in firsts]",
-                (
-                    "[[rank for rank in range(math.prod(sizes.values())) if rank // stride % "
-                    "sizes[axis] == place] for place in range(sizes[axis])]"
-                ),
+                "[[rank for rank in range(math.prod(sizes.values())) if rank // stride % sizes[axis] == place] "
+                "for place in range(sizes[axis])]",
             ),
         ),
         Slip(
@@ -127,9 +100,21 @@ PROCESS_GROUPS = Build(
         ),
         Slip(
             "The groups are right and not sorted by their first members.",
-            edit=("return [list(", ("firsts.sort(key=lambda first: first % stride)\n    return [list(")),
+            edit=("return [list(", "firsts.sort(key=lambda first: first % stride)\n    return [list("),
         ),
-        Slip(UNCHECKED, slip_unchecked_groups),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    "    _check_sizes(sizes)\n"
+                    "    if axis not in sizes:\n"
+                    "        raise ValueError(f\"axis must be one of {', '.join(sizes)}, got {axis!r}\")\n",
+                    "",
+                ),
+                ("names.index(axis)", "[*names, axis].index(axis)"),
+                ("sizes[axis] * stride", "sizes.get(axis, 1) * stride"),
+            ),
+        ),
     ),
 )
 

@@ -24,11 +24,7 @@ def _place(item: Item) -> tuple[int, ...]:
     return tuple(int(number) for number in item.section.split("."))
 
 
-QUESTIONS: tuple[Item, ...] = (
-    *rank_questions.QUESTIONS,
-    *scale_questions.QUESTIONS,
-    *scaling_questions.QUESTIONS,
-)
+QUESTIONS: tuple[Item, ...] = (*rank_questions.QUESTIONS, *scale_questions.QUESTIONS, *scaling_questions.QUESTIONS)
 EXERCISES: tuple[Item, ...] = (
     *flops.ITEMS,
     *budgets.ITEMS,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Slip
 
 VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
@@ -98,47 +99,30 @@ RENDEZVOUS = Build(
     section="1.6",
     topic="launch environment",
     bonus=True,
-    cases=(
-        read(launch(1, 2, 1)),
-        refused({}),
-        refused(launch(2, 2, 0)),
-        refused(launch(0, 2, 0) | {"RANK": "+1"}),
-    ),
+    cases=(read(launch(1, 2, 1)), refused({}), refused(launch(2, 2, 0)), refused(launch(0, 2, 0) | {"RANK": "+1"})),
     groups=(
         Group("processes of a run", _accepted, 5, "A set that a launcher makes is read, numbers as integers."),
-        Group(
+        listed(
             "bounds",
-            lambda rng: rng.choice(_bounds(rng)),
-            3,
-            "One process may be alone; the bounds belong to the ranges; other variables do not count.",
             _bounds,
+            "One process may be alone; the bounds belong to the ranges; other variables do not count.",
         ),
-        Group(
-            "not set",
-            lambda rng: rng.choice(_without(rng)),
-            8,
-            "A variable that is not set must raise ValueError: nothing has a default.",
-            _without,
-        ),
-        Group(
+        listed("not set", _without, "A variable that is not set must raise ValueError: nothing has a default."),
+        listed(
             "no number",
-            lambda rng: rng.choice(_no_numbers(rng)),
-            15,
-            "A number is decimal digits without sign, blanks or leading zeros; an address is needed.",
             _no_numbers,
+            "A number is decimal digits without sign, blanks or leading zeros; an address is needed.",
         ),
-        Group(
+        listed(
             "outside the range",
-            lambda rng: rng.choice(_out_of_range(rng)),
-            9,
-            "Bad input must raise ValueError: a rank, local rank, world size or port outside its range.",
             _out_of_range,
+            "Bad input must raise ValueError: a rank, local rank, world size or port outside its range.",
         ),
     ),
     slips=(
         Slip(
             "RANK became 0 where it is not set: then every process is rank 0, and the run hangs.",
-            edit=('names = ("RANK",', ('environ = {"RANK": "0", **environ}\n    names = ("RANK",')),
+            edit=('names = ("RANK",', 'environ = {"RANK": "0", **environ}\n    names = ("RANK",'),
         ),
         Slip(
             'The numbers stayed text: "10" is less than "9".',
@@ -159,10 +143,8 @@ RENDEZVOUS = Build(
             "int() reads more than digits: signs, blanks, underscores and leading zeros.",
             edits=(
                 (
-                    (
-                        '    if not re.fullmatch("0|[1-9][0-9]*", text):\n'
-                        '        raise ValueError(f"{name} must be a decimal integer, got {text!r}")\n'
-                    ),
+                    '    if not re.fullmatch("0|[1-9][0-9]*", text):\n'
+                    '        raise ValueError(f"{name} must be a decimal integer, got {text!r}")\n',
                     "",
                 ),
                 ('environ["MASTER_ADDR"]', 'environ["MASTER_ADDR"].strip()'),
@@ -171,11 +153,9 @@ RENDEZVOUS = Build(
         Slip(
             "A variable that is not set raised KeyError: collect the names and raise ValueError.",
             edit=(
-                (
-                    "    if missing:\n"
-                    "        raise ValueError(f\"environ must have {', '.join(names)}; not set: {', "
-                    "'.join(missing)}\")\n"
-                ),
+                "    if missing:\n"
+                "        raise ValueError(f\"environ must have {', '.join(names)}; not set: {', "
+                "'.join(missing)}\")\n",
                 "",
             ),
         ),

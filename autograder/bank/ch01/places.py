@@ -1,7 +1,4 @@
-"""Chapter 01: node and local rank of a global rank, a build item, and the device that follows from it, to mend.
-
-Wrong programs are edits, or complete in themselves.
-"""
+"""Chapter 01: node and local rank of a global rank, a build item, and the device that follows from it, to fix."""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ LOCATE = Build(
         ),
         Slip(
             UNCHECKED,
-            edit=(('_check_integer("rank", rank, 0)\n    _check_integer("ranks_per_node", ranks_per_node, 1)'), ""),
+            edit=('_check_integer("rank", rank, 0)\n    _check_integer("ranks_per_node", ranks_per_node, 1)', ""),
         ),
     ),
 )

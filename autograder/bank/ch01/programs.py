@@ -1,13 +1,11 @@
-"""Chapter 01: the first program on real ranks, a build item, and one buffer where there should be many, to mend.
-
-Wrong programs are complete in themselves: each imports what it needs.
-"""
+"""Chapter 01: the first program on real ranks, a build item, and one buffer where there should be many, to fix."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank import least, rules
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Debug, Group, Slip
 
 
@@ -17,67 +15,6 @@ def values(*numbers: float) -> Case:
 
 
 # --- roll_call
-
-
-def slip_one_buffer(value):
-    import torch
-    import torch.distributed as dist
-
-    heard = [torch.zeros(1, dtype=torch.float64)] * dist.get_world_size()
-    dist.all_gather(heard, torch.tensor([value], dtype=torch.float64))
-    return [float(tensor) for tensor in heard]
-
-
-def slip_two_types(value):
-    import torch
-    import torch.distributed as dist
-
-    heard = [torch.zeros(1) for _ in range(dist.get_world_size())]
-    dist.all_gather(heard, torch.tensor([int(value)]))
-    return [float(tensor) for tensor in heard]
-
-
-def slip_rank_0_only(value):
-    import torch
-    import torch.distributed as dist
-
-    mine = torch.tensor([value], dtype=torch.float64)
-    root = dist.get_rank() == 0
-    heard = [torch.empty_like(mine) for _ in range(dist.get_world_size())] if root else None
-    dist.gather(mine, heard, dst=0)
-    return [float(tensor) for tensor in heard or []]
-
-
-def slip_sorted(value):
-    import torch
-    import torch.distributed as dist
-
-    mine = torch.tensor([value], dtype=torch.float64)
-    heard = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
-    dist.all_gather(heard, mine)
-    return sorted(float(tensor) for tensor in heard)
-
-
-def slip_float32(value):
-    import torch
-    import torch.distributed as dist
-
-    mine = torch.tensor([value])
-    heard = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
-    dist.all_gather(heard, mine)
-    return [float(tensor) for tensor in heard]
-
-
-def slip_one_broadcast_each(value):
-    import torch
-    import torch.distributed as dist
-
-    heard = []
-    for rank in range(dist.get_world_size()):
-        said = torch.tensor([value], dtype=torch.float64)
-        dist.broadcast(said, src=rank)
-        heard.append(float(said))
-    return heard
 
 
 def _said(rng: Random, ranks: int = 0) -> Case:
@@ -107,28 +44,61 @@ ROLL_CALL = Build(
     tolerance=0.0,
     cases=(values(0, 10, 20, 30), values(7.5), values(0.1, -0.2)),
     groups=(
-        Group(
+        listed(
             "numbers of both signs",
-            _said,
-            3,
-            "Entry r is the value of rank r, on every rank.",
             lambda rng: [_said(rng, ranks) for ranks in (4, 3, 2)],
+            "Entry r is the value of rank r, on every rank.",
         ),
-        Group(
+        listed(
             "large, equal, alone",
-            lambda rng: rng.choice(_large_and_equal(rng)),
-            4,
-            "Every bit of a float counts, values may be equal, and a rank may be alone.",
             _large_and_equal,
+            "Every bit of a float counts, values may be equal, and a rank may be alone.",
         ),
     ),
     slips=(
-        Slip("The list holds one buffer N times: make a new one for each rank.", slip_one_buffer),
-        Slip("all_gather refuses a tensor whose type is not that of the buffers: make both float64.", slip_two_types),
-        Slip("Only rank 0 has the values: a gather has a root, an all-gather has none.", slip_rank_0_only),
-        Slip("The values were sorted: they stand in rank order.", slip_sorted),
-        Slip("The values travelled as float32, which holds 24 bits: a Python float is float64.", slip_float32),
-        Slip("One broadcast for each rank: a single all-gather does it.", slip_one_broadcast_each),
+        Slip(
+            "The list holds one buffer N times: make a new one for each rank.",
+            edit=(
+                "[torch.empty_like(mine) for _ in range(dist.get_world_size())]",
+                "[torch.zeros_like(mine)] * dist.get_world_size()",
+            ),
+        ),
+        Slip(
+            "all_gather refuses a tensor whose type is not that of the buffers: make both float64.",
+            edits=(
+                ("torch.tensor([value], dtype=torch.float64)", "torch.tensor([int(value)])"),
+                ("torch.empty_like(mine)", "torch.zeros(1)"),
+            ),
+        ),
+        Slip(
+            "Only rank 0 has the values: a gather has a root, an all-gather has none.",
+            edits=(
+                (
+                    "[torch.empty_like(mine) for _ in range(dist.get_world_size())]",
+                    "[torch.empty_like(mine) for _ in range(dist.get_world_size())] if dist.get_rank() == 0 else None",
+                ),
+                ("dist.all_gather(heard, mine)", "dist.gather(mine, heard, dst=0)"),
+                ("for tensor in heard]", "for tensor in heard or []]"),
+            ),
+        ),
+        Slip(
+            "The values were sorted: they stand in rank order.",
+            edit=("[float(tensor) for tensor in heard]", "sorted(float(tensor) for tensor in heard)"),
+        ),
+        Slip(
+            "The values travelled as float32, which holds 24 bits: a Python float is float64.",
+            edit=(", dtype=torch.float64", ""),
+        ),
+        Slip(
+            "One broadcast for each rank: a single all-gather does it.",
+            edit=(
+                "    heard = [torch.empty_like(mine) for _ in range(dist.get_world_size())]\n"
+                "    dist.all_gather(heard, mine)\n",
+                "    heard = [mine.clone() for _ in range(dist.get_world_size())]\n"
+                "    for rank, said in enumerate(heard):\n"
+                "        dist.broadcast(said, src=rank)\n",
+            ),
+        ),
     ),
     rule=rules.every(rules.frugal(1, 8, "one all-gather, of 8 bytes from each rank, is enough"), least.from_each(8)),
 )
@@ -142,16 +112,6 @@ def wrong_gather(value):
     import torch.distributed as dist
 
     heard = [torch.zeros(1)] * dist.get_world_size()
-    dist.all_gather(heard, torch.tensor([value]))
-    return [float(tensor) for tensor in heard]
-
-
-def slip_one_new_buffer(value):
-    import torch
-    import torch.distributed as dist
-
-    heard = [torch.zeros(1)] * dist.get_world_size()
-    heard[dist.get_rank()] = torch.zeros(1)
     dist.all_gather(heard, torch.tensor([value]))
     return [float(tensor) for tensor in heard]
 
@@ -184,7 +144,11 @@ DEBUG_GATHER = Debug(
         Slip(
             "All entries are one tensor, which holds what came last; to copy it afterwards is too late.", wrong_gather
         ),
-        Slip("One entry has a buffer of its own and the others still share one.", slip_one_new_buffer),
+        Slip(
+            "One entry has a buffer of its own and the others still share one.",
+            program=wrong_gather,
+            edit=("    dist.all_gather(", "    heard[dist.get_rank()] = torch.zeros(1)\n    dist.all_gather("),
+        ),
     ),
     rule=least.from_each(4),
     wrong=wrong_gather,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.hardware import A100_SXM
-from rankzero.units import GB, TFLOP, day, hour, year
+from rankzero.facts.hardware import A100_SXM
+from rankzero.facts.units import GB, TFLOP, day, hour, year
 
 scale = lazily("solutions.ch01.scale")
 

@@ -1,12 +1,10 @@
-"""Chapter 01: which samples a rank visits, a build item, and a mean over padded shards, to mend.
-
-Wrong programs are edits, or complete in themselves.
-"""
+"""Chapter 01: which samples a rank visits, a build item, and a mean over padded shards, to fix."""
 
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
@@ -98,13 +96,7 @@ SHARD_INDICES = Build(
             "With drop_last, every rank visits as many samples as fit into all of them.",
             _dropped_in_places,
         ),
-        Group(
-            "few samples",
-            lambda rng: rng.choice(_few_samples(rng)),
-            6,
-            "There may be fewer samples than ranks, none at all, or one rank.",
-            _few_samples,
-        ),
+        listed("few samples", _few_samples, "There may be fewer samples than ranks, none at all, or one rank."),
         bad_input(
             _impossible_shards,
             "Bad input must raise ValueError: a negative number of samples, no ranks, a rank that is not there, counts "
@@ -141,13 +133,11 @@ SHARD_INDICES = Build(
             "Each rank shuffled with a seed of its own: samples are lost and doubled.",
             edit=(
                 "turns = samples // ranks",
-                (
-                    "import random\n"
-                    "\n"
-                    "    visits = list(visits)\n"
-                    "    random.Random(rank).shuffle(visits)\n"
-                    "    turns = samples // ranks"
-                ),
+                "import random\n"
+                "\n"
+                "    visits = list(visits)\n"
+                "    random.Random(rank).shuffle(visits)\n"
+                "    turns = samples // ranks",
             ),
         ),
         Slip(
@@ -169,25 +159,19 @@ SHARD_INDICES = Build(
             UNCHECKED,
             edits=(
                 (
-                    (
-                        '_check_integer("samples", samples, 0)\n'
-                        '    _check_integer("ranks", ranks, 1)\n'
-                        "    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank < "
-                        "ranks:\n"
-                        '        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got '
-                        '{rank!r}")'
-                    ),
+                    '_check_integer("samples", samples, 0)\n'
+                    '    _check_integer("ranks", ranks, 1)\n'
+                    "    if isinstance(rank, bool) or not isinstance(rank, int) or not 0 <= rank < ranks:\n"
+                    '        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got {rank!r}")',
                     "",
                 ),
                 (
-                    (
-                        "if len(visits) != samples:\n"
-                        '        raise ValueError(f"order must have one entry for each of {samples} '
-                        'samples, got {len(visits)}")\n'
-                        "    if missing := set(range(samples)).difference(visits):\n"
-                        '        raise ValueError(f"order must hold every sample from 0 to {samples - 1} '
-                        'once, got none of {min(missing)}")'
-                    ),
+                    "if len(visits) != samples:\n"
+                    '        raise ValueError(f"order must have one entry for each of {samples} samples, got '
+                    '{len(visits)}")\n'
+                    "    if missing := set(range(samples)).difference(visits):\n"
+                    '        raise ValueError(f"order must hold every sample from 0 to {samples - 1} once, got '
+                    'none of {min(missing)}")',
                     "",
                 ),
             ),
@@ -243,16 +227,8 @@ DEBUG_EVAL = Debug(
     ),
     groups=(
         Group("ranks that do not divide", _evaluated, 6, "A sample counts once, however often it is visited."),
-        Group(
-            "ranks that divide", lambda rng: rng.choice(_divided(rng)), 3, "Without padding nothing changes.", _divided
-        ),
-        Group(
-            "few samples",
-            lambda rng: rng.choice(_few_scores(rng)),
-            3,
-            "Some ranks may have no sample of their own.",
-            _few_scores,
-        ),
+        listed("ranks that divide", _divided, "Without padding nothing changes."),
+        listed("few samples", _few_scores, "Some ranks may have no sample of their own."),
     ),
     slips=(
         Slip("Samples that were repeated still count twice: leave out positions past the last sample.", wrong_eval),

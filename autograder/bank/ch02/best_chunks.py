@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import GB, KB, MB, us
+from rankzero.facts.units import GB, KB, MB, us
 
 
 def slip_any_chunks(message_bytes, hops, bandwidth, latency, limit=4096):
@@ -26,10 +27,6 @@ def _ideal(rng: Random, ideal: float, hops: int, limit: int = 4096) -> Case:
     return Case(args=(size, hops, bandwidth, latency), kwargs={} if limit == 4096 else {"limit": limit})
 
 
-def _between(rng: Random) -> Case:
-    return _between_each(rng)[0]
-
-
 def _between_each(rng: Random) -> list[Case]:
     """The better neighbour lies below the ideal, or above it."""
     parts = (rng.uniform(0.15, 0.3), *(rng.uniform(0.7, 0.85) for _ in range(3)))
@@ -40,10 +37,6 @@ def _close_calls(rng: Random) -> list[Case]:
     """The ideal lies below the middle of two numbers, and the larger one is better all the same."""
     hops = rng.randint(2, 30)
     return [_ideal(rng, (k * (k + 1)) ** 0.5 * 0.4 + (k + 0.5) * 0.6, hops) for k in (1, 1, 2)]
-
-
-def _close_call(rng: Random) -> Case:
-    return rng.choice(_close_calls(rng))
 
 
 def _tie(rng: Random) -> Case:
@@ -70,18 +63,10 @@ def _no_latencies(rng: Random) -> list[Case]:
     ]
 
 
-def _no_latency(rng: Random) -> Case:
-    return rng.choice(_no_latencies(rng))
-
-
 def _nothing_overlaps(rng: Random) -> list[Case]:
     """No hops, one hop, no bytes; with latency and without."""
     size = 10 ** rng.uniform(8, 11)
     return [Case(args=(m, h, 50 * GB, a)) for m, h in ((size, 0), (size, 1), (0.0, 3)) for a in (5 * us, 0.0)]
-
-
-def _nothing_to_overlap(rng: Random) -> Case:
-    return rng.choice(_nothing_overlaps(rng))
 
 
 def _chunk_errors(rng: Random) -> list[Case]:
@@ -116,18 +101,16 @@ BEST_CHUNKS = Build(
         Case(args=(64 * MB, 3, 50 * GB, 5 * us), kwargs={"limit": 0}, raises="ValueError"),
     ),
     groups=(
-        Group("between two numbers", _between, 4, "Compare the times of both neighbours of the ideal.", _between_each),
-        Group("close calls", _close_call, 3, "Compare times: the nearest integer is not always best.", _close_calls),
+        listed("between two numbers", _between_each, "Compare the times of both neighbours of the ideal."),
+        listed("close calls", _close_calls, "Compare times: the nearest integer is not always best."),
         Group("ties", _tie, 3, "When two numbers of chunks take the same time, the smaller one counts."),
         Group("small messages", _small_message, 3, "A small message is not worth cutting: one chunk."),
         Group("limit", _limited, 3, "The number may not exceed the limit."),
-        Group("no latency", _no_latency, 2, "Without latency, as many chunks as are allowed are best.", _no_latencies),
-        Group(
+        listed("no latency", _no_latencies, "Without latency, as many chunks as are allowed are best."),
+        listed(
             "nothing to overlap",
-            _nothing_to_overlap,
-            6,
-            "With one hop, none, or no bytes, more chunks never help: one chunk, whatever rounding says.",
             _nothing_overlaps,
+            "With one hop, none, or no bytes, more chunks never help: one chunk, whatever rounding says.",
         ),
         bad_input(
             _chunk_errors,
@@ -185,7 +168,7 @@ BEST_CHUNKS = Build(
         ),
         Slip(
             "Without latency the formula divides by zero: the limit is best there.",
-            edit=(("    if latency == 0:\n        return limit\n"), ""),
+            edit=("    if latency == 0:\n        return limit\n", ""),
         ),
         Slip(UNCHECKED, slip_any_chunks),
     ),

@@ -1,10 +1,4 @@
-"""Chapter 02: a tensor that goes down a chain of ranks in chunks: a build item.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
+"""Chapter 02: a tensor that goes down a chain of ranks in chunks: a build item."""
 
 from __future__ import annotations
 
@@ -12,60 +6,11 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch02 import rules
+from autograder.bank.groups import listed
 from autograder.bank.refusals import bad_input
 from autograder.bank.rules import every, only_messages
 from autograder.bank.vectors import vector
-from autograder.items import Build, Case, Group, Slip, Tensor
-
-
-def slip_last_forwards(x, chunks):
-    import torch.distributed as dist
-
-    if x.dim() != 1 or chunks < 1:
-        raise ValueError("x must be 1-D and chunks >= 1")
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
-    parts = [part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]
-    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
-    for number, part in enumerate(parts):
-        if rank:
-            receives[number].wait()
-        if ranks > 1:
-            dist.send(part, (rank + 1) % ranks)
-    return whole
-
-
-def slip_one_after_the_other(x, chunks):
-    import torch.distributed as dist
-
-    if x.dim() != 1 or chunks < 1:
-        raise ValueError("x must be 1-D and chunks >= 1")
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
-    for part in whole.tensor_split(min(chunks, max(1, len(x)))):
-        if rank and len(part):
-            dist.recv(part, rank - 1)
-        if rank < ranks - 1 and len(part):
-            dist.send(part, rank + 1)
-    return whole
-
-
-def slip_rest_is_lost(x, chunks):
-    import torch.distributed as dist
-
-    if x.dim() != 1 or chunks < 1:
-        raise ValueError("x must be 1-D and chunks >= 1")
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    whole = x.clone() if rank == 0 else x.new_zeros(x.shape)
-    size = len(x) // chunks
-    parts = [whole[part * size : (part + 1) * size] for part in range(chunks) if size]
-    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
-    for number, part in enumerate(parts):
-        if rank:
-            receives[number].wait()
-        if rank < ranks - 1:
-            dist.send(part, rank + 1)
-    return whole
+from autograder.items import Build, Case, Slip, Tensor
 
 
 def slip_one_buffer(x, chunks):
@@ -77,7 +22,7 @@ def slip_one_buffer(x, chunks):
     whole = x.clone() if rank == 0 else x.new_empty(x.shape)
     parts = [part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]
     buffer = x.new_empty(x.shape)
-    leaving = []
+    leaving: list[Any] = []
     for part in parts:
         if rank:
             dist.recv(buffer[: len(part)], rank - 1)
@@ -86,38 +31,6 @@ def slip_one_buffer(x, chunks):
             leaving.append(dist.isend(buffer[: len(part)] if rank else part, rank + 1))
     for sending in leaving:
         sending.wait()
-    return whole
-
-
-def slip_empty_chunks(x, chunks):
-    import torch.distributed as dist
-
-    if x.dim() != 1 or chunks < 1:
-        raise ValueError("x must be 1-D and chunks >= 1")
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
-    parts = whole.tensor_split(chunks)
-    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
-    for number, part in enumerate(parts):
-        if rank:
-            receives[number].wait()
-        if rank < ranks - 1:
-            dist.send(part, rank + 1)
-    return whole
-
-
-def slip_any_x(x, chunks):
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    whole = x.clone() if rank == 0 else x.new_empty(x.shape)
-    parts = [part for part in whole.tensor_split(max(1, min(chunks, x.numel()))) if part.numel()]
-    receives = [dist.irecv(part, rank - 1) for part in parts] if rank else []
-    for number, part in enumerate(parts):
-        if rank:
-            receives[number].wait()
-        if rank < ranks - 1:
-            dist.send(part, rank + 1)
     return whole
 
 
@@ -137,19 +50,11 @@ def _rests(rng: Random) -> list[Case]:
     ]
 
 
-def _rest(rng: Random) -> Case:
-    return rng.choice(_rests(rng))
-
-
 def _few_or_alone(rng: Random) -> list[Case]:
     """More chunks than elements, no elements, one rank, two ranks."""
     few = rng.randint(2, 5)
     shapes = [(3, few, few + rng.randint(1, 5)), (4, 1, rng.randint(2, 9)), (3, 0, 3), (1, 7, 2)]
     return [_relayed(rng, *shape) for shape in shapes]
-
-
-def _few(rng: Random) -> Case:
-    return rng.choice(_few_or_alone(rng))
 
 
 def _relay_errors(rng: Random) -> list[Case]:
@@ -174,13 +79,9 @@ CHUNKED_RELAY = Build(
         Case(args=tuple((Tensor.of([2.5 - r]), 1) for r in range(2))),
     ),
     groups=(
-        Group("chunks and a rest", _rest, 3, "The chunks are those of `tensor_split`: nothing is left over.", _rests),
-        Group(
-            "few elements",
-            _few,
-            4,
-            "There may be one rank, few elements, or none; empty chunks are not sent.",
-            _few_or_alone,
+        listed("chunks and a rest", _rests, "The chunks are those of `tensor_split`: nothing is left over."),
+        listed(
+            "few elements", _few_or_alone, "There may be one rank, few elements, or none; empty chunks are not sent."
         ),
         bad_input(
             _relay_errors,
@@ -190,16 +91,50 @@ CHUNKED_RELAY = Build(
     slips=(
         Slip(
             "The last rank must not send: nobody receives, so it never gets out of its send.",
-            slip_last_forwards,
+            edits=(
+                ("if rank < ranks - 1:", "if ranks > 1:"),
+                ("dist.send(part, rank + 1)", "dist.send(part, (rank + 1) % ranks)"),
+            ),
         ),
         Slip(
             "A middle rank received, then sent, one after the other: post the receive of the next chunk first.",
-            slip_one_after_the_other,
+            edits=(
+                ("            arriving = None if following is None else dist.irecv(following, rank - 1)\n", ""),
+                (
+                    "  # meanwhile the following chunk arrives",
+                    (
+                        "\n        if rank > 0 and following is not None:\n"
+                        "            arriving = dist.irecv(following, rank - 1)"
+                    ),
+                ),
+            ),
         ),
-        Slip("The elements that the chunks do not divide were lost: cut with `tensor_split`.", slip_rest_is_lost),
+        Slip(
+            "The elements that the chunks do not divide were lost: cut with `tensor_split`.",
+            edits=(
+                ("x.new_empty(x.shape)", "x.new_zeros(x.shape)"),
+                (
+                    "whole.tensor_split(min(chunks, max(1, len(x))))",
+                    "whole[: len(x) // chunks * chunks].tensor_split(chunks)",
+                ),
+            ),
+        ),
         Slip("Two chunks share one buffer: the next arrives in it before the last has left.", slip_one_buffer),
-        Slip("Empty chunks were sent: with more chunks than elements, some have nothing.", slip_empty_chunks),
-        Slip("No argument is checked: no chunks, or a matrix, must raise ValueError.", slip_any_x),
+        Slip(
+            "Empty chunks were sent: with more chunks than elements, some have nothing.",
+            edit=(
+                "[part for part in whole.tensor_split(min(chunks, max(1, len(x)))) if len(part)]",
+                "whole.tensor_split(chunks)",
+            ),
+        ),
+        Slip(
+            "No argument is checked: no chunks, or a matrix, must raise ValueError.",
+            edits=(
+                ("x.dim() != 1", "False"),
+                ("not isinstance(chunks, int) or isinstance(chunks, bool) or chunks < 1", "False"),
+                ("min(chunks, max(1, len(x)))", "max(1, min(chunks, len(x)))"),
+            ),
+        ),
     ),
     rule=every(only_messages, rules.chunk_ledger, rules.chunks_overlap),
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip
-from rankzero.units import GB, MB, Gbit, MiB, us
-
-# --- message_time
+from rankzero.facts.units import GB, MB, Gbit, MiB, us
 
 
 def _message(rng: Random) -> Case:
@@ -94,9 +93,6 @@ MESSAGE_TIME = Build(
 )
 
 
-# --- relay_time
-
-
 def _relay(rng: Random) -> Case:
     link = (10 ** rng.uniform(8, 12), 10 ** rng.uniform(-7, -4))
     return Case(args=(10 ** rng.uniform(5, 11), rng.randint(2, 64), rng.randint(2, 5000), *link))
@@ -111,10 +107,6 @@ def _short_chains(rng: Random) -> list[Case]:
     link = (10 ** rng.uniform(8, 12), 10 ** rng.uniform(-7, -4))
     hops = (0, 0, 0, 1, 1)
     return [Case(args=(10 ** rng.uniform(3, 10), each, rng.randint(2, 500), *link)) for each in hops]
-
-
-def _short_chain(rng: Random) -> Case:
-    return rng.choice(_short_chains(rng))
 
 
 def _relay_errors(rng: Random) -> list[Case]:
@@ -150,13 +142,7 @@ RELAY_TIME = Build(
     groups=(
         Group("chunks on a chain", _relay, 6, "Count the steps until the last chunk is on the last rank."),
         Group("one chunk", _one_chunk, 3, "One chunk is passed on whole; the latency may be left out."),
-        Group(
-            "no hops or one",
-            _short_chain,
-            5,
-            "Without hops there is nothing to do; one hop has no middle rank.",
-            _short_chains,
-        ),
+        listed("no hops or one", _short_chains, "Without hops there is nothing to do; one hop has no middle rank."),
         bad_input(
             _relay_errors,
             "Bad input must raise ValueError: negative hops, no chunks, counts that are no integers (True is none), no "
@@ -192,7 +178,7 @@ RELAY_TIME = Build(
         ),
         Slip(
             "Without hops the message is where it should be: the time is 0.",
-            edit=(("if hops == 0:\n        return 0.0"), ""),
+            edit=("if hops == 0:\n        return 0.0", ""),
         ),
         Slip(
             UNCHECKED,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from autograder.bank.ch02 import wrong_simulate as wrong
-from autograder.items import Build, Case, Group, Slip, lazily
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Slip, lazily
 
 deadlock = lazily("solutions.ch02.deadlock")
 
@@ -64,10 +65,6 @@ def _overtaken(rng: Random) -> Case:
     return Case(args=(programs,))
 
 
-def _random(rng: Random) -> Case:
-    return _drawn(rng, rng.random() < 0.5)
-
-
 def _random_of_each(rng: Random) -> list[Case]:
     return [*(_drawn(rng, ends) for ends in (True, False) * 3), _overtaken(rng), _overtaken(rng)]
 
@@ -84,20 +81,12 @@ def _rings_and_chains(rng: Random) -> list[Case]:
     return [Case(args=(each,)) for each in programs]
 
 
-def _ring_or_chain(rng: Random) -> Case:
-    return rng.choice(_rings_and_chains(rng))
-
-
 def _eager_of_each(rng: Random) -> list[Case]:
     """With buffers: random programs, a ring that all send into first, one that all receive from first."""
     n = rng.randint(3, 8)
     programs = [_messages(rng) for _ in range(3)]
     programs += [ring(n, lambda rank: True), ring(n, lambda rank: False), chain(rng.randint(3, 6), rng.randint(2, 5))]
     return [Case(args=(each,), kwargs={"eager": True}) for each in programs]
-
-
-def _eager(rng: Random) -> Case:
-    return rng.choice(_eager_of_each(rng))
 
 
 def _broken_calls(rng: Random) -> list[Case]:
@@ -119,10 +108,6 @@ def _broken_calls(rng: Random) -> list[Case]:
         program[rank], program[other] = [("send", other), call], [("recv", rank)]
         programs.append(program)
     return [Case(args=(each,), raises="ValueError") for each in programs]
-
-
-def _broken_call(rng: Random) -> Case:
-    return rng.choice(_broken_calls(rng))
 
 
 _BOTH_SEND: list[Program] = [[("send", 1), ("recv", 1)], [("send", 0), ("recv", 0)]]
@@ -151,28 +136,23 @@ SIMULATE = Build(
         Case(args=([[("send", 2)], []],), raises="ValueError"),
     ),
     groups=(
-        Group(
+        listed(
             "random programs",
-            _random,
-            8,
-            "In a round every pair of calls that meet is done; who has not finished at the end is blocked.",
             _random_of_each,
-        ),
-        Group("rings and chains", _ring_or_chain, 5, "Count the rounds of rings and chains.", _rings_and_chains),
-        Group(
-            "buffered sends",
-            _eager,
-            6,
-            "With `eager` a send never waits, and a receive waits for a message of an earlier round.",
-            _eager_of_each,
-        ),
-        Group(
-            "bad input",
-            _broken_call,
+            "In a round every pair of calls that meet is done; who has not finished at the end is blocked.",
             8,
+        ),
+        listed("rings and chains", _rings_and_chains, "Count the rounds of rings and chains.", 5),
+        listed(
+            "buffered sends",
+            _eager_of_each,
+            "With `eager` a send never waits, and a receive waits for a message of an earlier round.",
+            6,
+        ),
+        bad_input(
+            _broken_calls,
             "Bad input must raise ValueError: an unknown verb, a peer outside the world or no integer (True is none), "
             "oneself as peer.",
-            _broken_calls,
         ),
     ),
     slips=(
@@ -180,7 +160,24 @@ SIMULATE = Build(
             "A send went on without its receiver: unbuffered, the two go on together.",
             edit=("if eager:", "if True:"),
         ),
-        Slip("A message went to a receive that names another source.", wrong.slip_any_receive),
+        Slip(
+            "A message went to a receive that names another source.",
+            edits=(
+                ("waiting[peer, r]]", "waiting[r]]"),
+                (
+                    "moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (_OTHER[verb], r)]",
+                    (
+                        'sends = [(r, peer) for r, (verb, peer) in reversed(heads.items()) if verb == "send"]\n'
+                        '            taken = {peer: r for r, peer in sends if heads.get(peer, ("",))[0] == "recv"}\n'
+                        "            moving = [*taken, *taken.values()]"
+                    ),
+                ),
+                (
+                    'message = (rank, peer) if verb == "send" else (peer, rank)',
+                    'message = peer if verb == "send" else rank',
+                ),
+            ),
+        ),
         Slip(
             "Every rank was reported: only those that have not finished are blocked.",
             edit=(
@@ -197,28 +194,31 @@ SIMULATE = Build(
         ),
         Slip(
             "A rank made two calls in one round: see who can go on before anybody does.",
-            wrong.slip_two_calls_in_one_round,
-        ),
-        Slip(
-            "A buffered message arrived in the round in which it was sent.",
             edit=(
+                "moving = [r for r, (verb, peer) in heads.items() if heads.get(peer) == (_OTHER[verb], r)]",
                 (
-                    "        if eager:\n"
-                    '            moving = [r for r, (verb, peer) in heads.items() if verb == "send" or '
-                    "waiting[peer, r]]"
-                ),
-                (
-                    "        if eager:\n"
-                    "            moving = [\n"
-                    '                r for r, (verb, peer) in heads.items() if verb == "send" or '
-                    'waiting[peer, r] or heads.get(peer) == ("send", r)\n'
-                    "            ]"
+                    "moving, now = [], list(place)\n"
+                    "            for r, program in enumerate(calls):\n"
+                    '                verb, peer = program[now[r]] if now[r] < len(program) else ("", r)\n'
+                    '                if verb == "send" and calls[peer][now[peer] :][:1] == [("recv", r)]:\n'
+                    "                    moving += [r, peer]\n"
+                    "                    now[r], now[peer] = now[r] + 1, now[peer] + 1"
                 ),
             ),
         ),
         Slip(
+            "A buffered message arrived in the round in which it was sent.",
+            edit=("waiting[peer, r]]", 'waiting[peer, r] or heads.get(peer) == ("send", r)]'),
+        ),
+        Slip(
             "No call is checked: an unknown verb, or a peer that is not another rank, must raise ValueError.",
-            wrong.slip_any_call,
+            edits=(
+                (
+                    "list(_checked(rank, program, len(programs))) for rank, program in enumerate(programs)",
+                    "list(program) for program in programs",
+                ),
+                ("_OTHER[verb]", "_OTHER.get(verb)"),
+            ),
         ),
     ),
 )

@@ -1,106 +1,19 @@
-"""Chapter 02: a number that goes down a chain of ranks: a build item.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
+"""Chapter 02: a number that goes down a chain of ranks: a build item."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank.ch02 import rules
+from autograder.bank.groups import listed
 from autograder.bank.rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip
-
-
-def slip_last_forgets(value, increment):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    held = torch.tensor([value], dtype=torch.float64)
-    if rank > 0:
-        dist.recv(held, rank - 1)
-    if 0 < rank < ranks - 1:
-        held += increment
-    if rank < ranks - 1:
-        dist.send(held, rank + 1)
-    return held.item()
-
-
-def slip_last_sends_too(value, increment):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    held = torch.tensor([value], dtype=torch.float64)
-    if rank > 0:
-        dist.recv(held, rank - 1)
-        held += increment
-    if ranks > 1:
-        dist.send(held, (rank + 1) % ranks)
-    return held.item()
-
-
-def slip_small_buffer(value, increment):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    held = torch.tensor([value], dtype=torch.float64)
-    if rank > 0:
-        buffer = torch.zeros(1)
-        dist.recv(buffer, rank - 1)
-        held = buffer.double() + increment
-    if rank < ranks - 1:
-        dist.send(held, rank + 1)
-    return held.item()
-
-
-def slip_all_receive_first(value, increment):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    held = torch.tensor([value], dtype=torch.float64)
-    dist.recv(held, (rank - 1) % ranks)
-    if rank > 0:
-        held += increment
-    if rank < ranks - 1:
-        dist.send(held, rank + 1)
-    return held.item()
-
-
-def slip_first_adds(value, increment):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    held = torch.tensor([value], dtype=torch.float64)
-    if rank > 0:
-        dist.recv(held, rank - 1)
-    held += increment
-    if rank < ranks - 1:
-        dist.send(held, rank + 1)
-    return held.item()
-
-
-def slip_no_message(value, increment):
-    import torch.distributed as dist
-
-    return float(value + dist.get_rank() * increment)
 
 
 def _chain(rng: Random, ranks: int) -> Case:
     """Rank 0's number travels; the other ranks have one that nobody asked for."""
     increment = rng.randint(1, 999) / 8
     return Case(args=tuple((rng.randint(1000, 99999) / 10, increment) for _ in range(ranks)))
-
-
-def _chains(rng: Random) -> Case:
-    return _chain(rng, rng.randint(2, 4))
 
 
 def _chains_of_each(rng: Random) -> list[Case]:
@@ -131,27 +44,48 @@ RELAY = Build(
     topic="messages",
     cases=(Case(args=((42, 10),) * 4), Case(args=((0.1, 0.2),) * 3), Case(args=((42, 10),))),
     groups=(
-        Group(
-            "chains",
-            _chains,
-            3,
-            "The value of rank 0 goes down the chain; every rank that receives adds.",
-            _chains_of_each,
-        ),
+        listed("chains", _chains_of_each, "The value of rank 0 goes down the chain; every rank that receives adds."),
         Group("one start", _same_start, 2, "Each rank but the last sends one float64 to the next, even if it knows."),
         Group("own increments", _own_increments, 2, "Each rank adds its own increment to the number that it receives."),
         Group("one rank", _alone, 2, "One rank has nobody to send to."),
     ),
     slips=(
-        Slip("The last rank did not add: it receives, so it adds as well.", slip_last_forgets),
+        Slip(
+            "The last rank did not add: it receives, so it adds as well.",
+            edit=("held += increment", "held += increment if rank < ranks - 1 else 0"),
+        ),
         Slip(
             "The last rank must not send: nobody receives, so it never gets out of its send.",
-            slip_last_sends_too,
+            edits=(
+                ("if rank < ranks - 1:", "if ranks > 1:"),
+                ("dist.send(held, rank + 1)", "dist.send(held, (rank + 1) % ranks)"),
+            ),
         ),
-        Slip("All ranks receive first, so nobody sends: rank 0 starts.", slip_all_receive_first),
-        Slip("The message is a float64 and the buffer a float32: nothing on the way converts.", slip_small_buffer),
-        Slip("Rank 0 added to its own value: it receives nothing.", slip_first_adds),
-        Slip("Nothing was sent: the number has to travel.", slip_no_message),
+        Slip(
+            "All ranks receive first, so nobody sends: rank 0 starts.",
+            edit=(
+                "if rank > 0:\n        dist.recv(held, rank - 1)",
+                "dist.recv(held, (rank - 1) % ranks)\n    if rank > 0:",
+            ),
+        ),
+        Slip(
+            "The message is a float64 and the buffer a float32: nothing on the way converts.",
+            edit=(
+                "dist.recv(held, rank - 1)",
+                "buffer = torch.zeros(1)\n        dist.recv(buffer, rank - 1)\n        held = buffer.double()",
+            ),
+        ),
+        Slip(
+            "Rank 0 added to its own value: it receives nothing.",
+            edit=("        held += increment", "    held += increment"),
+        ),
+        Slip(
+            "Nothing was sent: the number has to travel.",
+            edits=(
+                ("dist.recv(held, rank - 1)\n        held += increment", "held += rank * increment"),
+                ("    if rank < ranks - 1:\n        dist.send(held, rank + 1)\n", ""),
+            ),
+        ),
     ),
     rule=every(only_messages, rules.relay_ledger),
 )

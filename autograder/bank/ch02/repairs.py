@@ -1,19 +1,15 @@
 """Chapter 02: two programs on real ranks to debug. The labs hold their wrong versions as they are here."""
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
-
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank import least
 from autograder.bank.ch02 import rules
+from autograder.bank.groups import listed
 from autograder.bank.rules import every, no_barrier, only_messages
 from autograder.bank.vectors import alike
 from autograder.items import Case, Debug, Group, Slip, Tensor
-
-# --- debug_swap
 
 
 def wrong_swap(x):
@@ -26,65 +22,6 @@ def wrong_swap(x):
     dist.send(x, partner)
     dist.recv(arrived, partner)
     return arrived
-
-
-def slip_next_rank(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    arrived = torch.empty_like(x)
-    if rank % 2 == 0:
-        dist.send(x, (rank + 1) % ranks)
-        dist.recv(arrived, (rank - 1) % ranks)
-    else:
-        dist.recv(arrived, (rank - 1) % ranks)
-        dist.send(x, (rank + 1) % ranks)
-    return arrived
-
-
-def slip_posts_both(x):
-    import torch
-    import torch.distributed as dist
-
-    rank = dist.get_rank()
-    partner = rank + 1 if rank % 2 == 0 else rank - 1
-    arrived = torch.empty_like(x)
-    sending = dist.isend(x, partner)
-    dist.recv(arrived, partner)
-    sending.wait()
-    return arrived
-
-
-def slip_receives_into_x(x):
-    import torch.distributed as dist
-
-    rank = dist.get_rank()
-    partner = rank + 1 if rank % 2 == 0 else rank - 1
-    if rank % 2 == 0:
-        dist.send(x, partner)
-        dist.recv(x, partner)
-    else:
-        dist.recv(x, partner)
-        dist.send(x, partner)
-    return x
-
-
-def slip_copied(x):
-    import torch.distributed as dist
-
-    rank = dist.get_rank()
-    partner = rank + 1 if rank % 2 == 0 else rank - 1
-    arrived = x.clone()
-    if rank % 2 == 0:
-        dist.send(x, partner)
-    else:
-        dist.recv(arrived, partner)
-    return arrived
-
-
-def _pairs(rng: Random) -> Case:
-    return alike(rng, rng.choice((2, 4)), rng.randint(1, 9), rng.choice(("float32", "int64")))
 
 
 def _pairs_of_each(rng: Random) -> list[Case]:
@@ -107,9 +44,7 @@ DEBUG_SWAP = Debug(
         Case(args=tuple((Tensor.of([r], "int64"),) for r in range(4))),
     ),
     groups=(
-        Group(
-            "pairs", _pairs, 4, "The partners swap, with one blocking send and one blocking receive.", _pairs_of_each
-        ),
+        listed("pairs", _pairs_of_each, "The partners swap, with one blocking send and one blocking receive."),
         Group("long messages", _long_pairs, 2, "What swaps a number swaps a long tensor."),
     ),
     slips=(
@@ -117,20 +52,37 @@ DEBUG_SWAP = Debug(
             "Both partners make the same call first, and wait for each other: let the odd ranks receive first.",
             wrong_swap,
         ),
-        Slip("That goes round a ring: the partner of rank 1 is rank 0, both ways.", slip_next_rank),
-        Slip("The calls are to stay blocking: with the right order nothing has to be posted ahead.", slip_posts_both),
+        Slip(
+            "That goes round a ring: the partner of rank 1 is rank 0, both ways.",
+            edits=(
+                ("dist.recv(arrived, rank + 1)", "dist.recv(arrived, (rank - 1) % dist.get_world_size())"),
+                ("dist.send(x, rank - 1)", "dist.send(x, (rank + 1) % dist.get_world_size())"),
+            ),
+        ),
+        Slip(
+            "The calls are to stay blocking: with the right order nothing has to be posted ahead.",
+            program=wrong_swap,
+            edits=(
+                ("dist.send(x, partner)", "sending = dist.isend(x, partner)"),
+                ("    return", "    sending.wait()\n    return"),
+            ),
+        ),
         Slip(
             "`x` was the receive buffer: an odd rank overwrites it, and sends back what it has received.",
-            slip_receives_into_x,
+            edit=("torch.empty_like(x)", "x"),
         ),
-        Slip("Only the odd ranks got something: both partners send and receive.", slip_copied),
+        Slip(
+            "Only the odd ranks got something: both partners send and receive.",
+            edits=(
+                ("torch.empty_like(x)", "x.clone()"),
+                ("\n        dist.recv(arrived, rank + 1)", ""),
+                ("\n        dist.send(x, rank - 1)", ""),
+            ),
+        ),
     ),
     rule=every(only_messages, rules.blocking_calls, least.by_everyone(least.first_tensor)),
     wrong=wrong_swap,
 )
-
-
-# --- debug_early_read
 
 
 def wrong_early_read(numbers):
@@ -151,68 +103,10 @@ def wrong_early_read(numbers):
     return received
 
 
-def slip_barrier(numbers):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    mine, ready = torch.tensor(numbers, dtype=torch.float64), torch.ones(1)
-    if rank == 0:
-        for peer in range(1, ranks):
-            dist.recv(ready, peer)
-            dist.send(mine, peer)
-        dist.barrier()
-        return mine.tolist()
-    buffer = torch.zeros_like(mine)
-    dist.irecv(buffer, 0)
-    dist.send(ready, 0)
-    dist.barrier()
-    return buffer.tolist()
-
-
-def slip_waits_before_asking(numbers):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    mine, ready = torch.tensor(numbers, dtype=torch.float64), torch.ones(1)
-    if rank == 0:
-        for peer in range(1, ranks):
-            dist.recv(ready, peer)
-            dist.send(mine, peer)
-        return mine.tolist()
-    buffer = torch.zeros_like(mine)
-    dist.irecv(buffer, 0).wait()
-    dist.send(ready, 0)
-    return buffer.tolist()
-
-
-def slip_own_numbers(numbers):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    mine, ready = torch.tensor(numbers, dtype=torch.float64), torch.ones(1)
-    if rank == 0:
-        for peer in range(1, ranks):
-            dist.recv(ready, peer)
-            dist.send(mine, peer)
-        return mine.tolist()
-    buffer = torch.zeros_like(mine)
-    handle = dist.irecv(buffer, 0)
-    dist.send(ready, 0)
-    handle.wait()
-    return mine.tolist()
-
-
 def _numbers(rng: Random, ranks: int) -> Case:
     """None of them 0, none that float32 holds, and other ones on every rank."""
     count = rng.randint(1, 6)
     return Case(args=tuple(([rng.uniform(1, 999) for _ in range(count)],) for _ in range(ranks)))
-
-
-def _many_ranks(rng: Random) -> Case:
-    return _numbers(rng, rng.randint(2, 4))
 
 
 def _many_ranks_each(rng: Random) -> list[Case]:
@@ -240,7 +134,7 @@ DEBUG_EARLY_READ = Debug(
         Case(args=(([3.0],), ([0.0],), ([0.0],), ([0.0],))),
     ),
     groups=(
-        Group("two ranks or more", _many_ranks, 3, "Rank 0's numbers arrive on every rank.", _many_ranks_each),
+        listed("two ranks or more", _many_ranks_each, "Rank 0's numbers arrive on every rank."),
         Group("one rank", _one_rank, 1, "One rank has its own numbers."),
     ),
     slips=(
@@ -248,9 +142,25 @@ DEBUG_EARLY_READ = Debug(
             "The buffer was read before the wait: keep the handle, wait, then read. A pause is no wait.",
             wrong_early_read,
         ),
-        Slip("Rank 0 sends when it is told to: the wait comes after that message.", slip_waits_before_asking),
-        Slip("A barrier says that all ranks are here, not that the message is: wait for the handle.", slip_barrier),
-        Slip("The rank's own numbers were returned: those that arrived are in the buffer.", slip_own_numbers),
+        Slip(
+            "Rank 0 sends when it is told to: the wait comes after that message.",
+            edit=(
+                "    dist.send(ready, 0)\n    handle.wait()",
+                "    handle.wait()\n    dist.send(ready, 0)",
+            ),
+        ),
+        Slip(
+            "A barrier says that all ranks are here, not that the message is: wait for the handle.",
+            edits=(
+                ("        return mine.tolist()", "        dist.barrier()\n        return mine.tolist()"),
+                ("handle: Any = dist.irecv", "dist.irecv"),
+                ("handle.wait()", "dist.barrier()"),
+            ),
+        ),
+        Slip(
+            "The rank's own numbers were returned: those that arrived are in the buffer.",
+            edit=("return buffer.tolist()", "return mine.tolist()"),
+        ),
     ),
     rule=every(no_barrier, least.heard(_numbers_of_rank_0)),
     wrong=wrong_early_read,

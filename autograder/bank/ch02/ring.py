@@ -1,10 +1,4 @@
-"""Chapter 02: tensors that move round a ring: a build item.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
+"""Chapter 02: tensors that move round a ring: a build item."""
 
 from __future__ import annotations
 
@@ -13,103 +7,9 @@ from random import Random
 
 from autograder.bank import least
 from autograder.bank.ch02 import rules
+from autograder.bank.groups import listed
 from autograder.bank.rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip, Tensor
-
-
-def slip_all_send_first(x, distance=1):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    arrived = x.clone()
-    if distance % ranks and x.numel():
-        arrived = torch.empty_like(x)
-        dist.send(x, (rank + distance) % ranks)
-        dist.recv(arrived, (rank - distance) % ranks)
-    return arrived
-
-
-def slip_reads_too_early(x, distance=1):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    if distance % ranks == 0 or not x.numel():
-        return x.clone()
-    buffer = torch.zeros_like(x)
-    requests = [dist.irecv(buffer, (rank - distance) % ranks), dist.isend(x, (rank + distance) % ranks)]
-    arrived = buffer.clone()
-    for request in requests:
-        request.wait()
-    return arrived
-
-
-def slip_from_where_it_goes(x, distance=1):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    if distance % ranks == 0 or not x.numel():
-        return x.clone()
-    arrived = torch.empty_like(x)
-    sending = dist.isend(x, (rank + distance) % ranks)
-    dist.recv(arrived, (rank + distance) % ranks)
-    sending.wait()
-    return arrived
-
-
-def slip_other_way(x, distance=1):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    if distance % ranks == 0 or not x.numel():
-        return x.clone()
-    arrived = torch.empty_like(x)
-    sending = dist.isend(x, (rank - distance) % ranks)
-    dist.recv(arrived, (rank + distance) % ranks)
-    sending.wait()
-    return arrived
-
-
-def slip_sends_to_itself(x, distance=1):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    arrived = torch.empty_like(x)
-    if x.numel():
-        requests = [dist.isend(x, (rank + distance) % ranks), dist.irecv(arrived, (rank - distance) % ranks)]
-        for request in requests:
-            request.wait()
-    return arrived
-
-
-def slip_receives_into_x(x, distance=1):
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    if distance % ranks and x.numel():
-        requests = [dist.isend(x, (rank + distance) % ranks), dist.irecv(x, (rank - distance) % ranks)]
-        for request in requests:
-            request.wait()
-    return x.clone()
-
-
-def slip_step_by_step(x, distance=1):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    held = x.clone()
-    for _ in range(distance % ranks if x.numel() else 0):
-        arrived = torch.empty_like(x)
-        sending = dist.isend(held, (rank + 1) % ranks)
-        dist.recv(arrived, (rank - 1) % ranks)
-        sending.wait()
-        held = arrived
-    return held
 
 
 def _tensors(rng: Random, ranks: int, distance: int, shape: tuple[int, ...], dtype: str = "float32") -> Case:
@@ -131,10 +31,6 @@ def _shifts_of_each(rng: Random) -> list[Case]:
     ]
 
 
-def _shift(rng: Random) -> Case:
-    return rng.choice(_shifts_of_each(rng))
-
-
 def _spread(rng: Random) -> Case:
     """A tensor that is not contiguous."""
     return dataclasses.replace(_tensors(rng, rng.randint(2, 4), 1, (3, rng.randint(2, 5))), kwargs={"spread": True})
@@ -147,10 +43,6 @@ def _whole_turns(rng: Random) -> list[Case]:
     return [_tensors(rng, size, distance, (rng.randint(1, 9),)) for size, distance in turns]
 
 
-def _whole_turn(rng: Random) -> Case:
-    return rng.choice(_whole_turns(rng))
-
-
 def _sizes(rng: Random) -> list[Case]:
     """No elements, one without dimensions, and many."""
     one = tuple((Tensor.of([100 * rank + rng.randint(1, 99)], "int64", ()), -1) for rank in range(2))
@@ -159,10 +51,6 @@ def _sizes(rng: Random) -> list[Case]:
         Case(args=one),
         _tensors(rng, 4, rng.choice((2, -6)), (rng.randint(150, 200), 501)),
     ]
-
-
-def _size(rng: Random) -> Case:
-    return rng.choice(_sizes(rng))
 
 
 RING_SHIFT = Build(
@@ -180,35 +68,50 @@ RING_SHIFT = Build(
         Case(args=tuple((Tensor.of([r + 0.5, -r], shape=(1, 2)), -3) for r in range(2))),
     ),
     groups=(
-        Group(
-            "any distance",
-            _shift,
-            3,
-            "Tensors go `distance` places to the right, and come from the left.",
-            _shifts_of_each,
-        ),
-        Group(
-            "whole turns",
-            _whole_turn,
-            3,
-            "After whole turns every rank has its own tensor, without a message.",
-            _whole_turns,
-        ),
+        listed("any distance", _shifts_of_each, "Tensors go `distance` places to the right, and come from the left."),
+        listed("whole turns", _whole_turns, "After whole turns every rank has its own tensor, without a message."),
         Group("not contiguous", _spread, 1, "The tensor need not be contiguous: messages are."),
-        Group("any size", _size, 3, "The tensor may be empty, long, or without dimensions.", _sizes),
+        listed("any size", _sizes, "The tensor may be empty, long, or without dimensions."),
     ),
     slips=(
         Slip(
             "The receive names the rank that the tensor is sent to: it comes from `rank - distance`.",
-            slip_from_where_it_goes,
+            edit=("dist.irecv(arrived, (rank - distance)", "dist.irecv(arrived, (rank + distance)"),
         ),
-        Slip("All ranks send first and wait for a receiver: post both calls, then wait for both.", slip_all_send_first),
-        Slip("The buffer was read before the wait: until then it belongs to the transport.", slip_reads_too_early),
-        Slip("The tensors went round the other way: to `rank + distance`.", slip_other_way),
-        Slip("After whole turns a rank sends to itself, which the library refuses: copy.", slip_sends_to_itself),
-        Slip("`x` was the receive buffer: it changes, perhaps before it was sent.", slip_receives_into_x),
         Slip(
-            "The tensors went from neighbour to neighbour: one message to the right place is enough.", slip_step_by_step
+            "All ranks send first and wait for a receiver: post both calls, then wait for both.",
+            edit=(
+                "requests: list[Any] = [\n            dist.isend(outgoing, (rank + distance) % ranks),",
+                "dist.send(outgoing, (rank + distance) % ranks)\n        requests: list[Any] = [",
+            ),
+        ),
+        Slip(
+            "The buffer was read before the wait: until then it belongs to the transport.",
+            edit=("        for request", "        arrived = arrived.clone()\n        for request"),
+        ),
+        Slip(
+            "The tensors went round the other way: to `rank + distance`.",
+            edits=(
+                ("dist.isend(outgoing, (rank + distance)", "dist.isend(outgoing, (rank - distance)"),
+                ("dist.irecv(arrived, (rank - distance)", "dist.irecv(arrived, (rank + distance)"),
+            ),
+        ),
+        Slip(
+            "After whole turns a rank sends to itself, which the library refuses: copy.",
+            edit=("if distance % ranks and x.numel():", "if x.numel():"),
+        ),
+        Slip(
+            "`x` was the receive buffer: it changes, perhaps before it was sent.",
+            edits=(("arrived = outgoing.clone()", "arrived = x"), ("return arrived", "return arrived.clone()")),
+        ),
+        Slip(
+            "The tensors went from neighbour to neighbour: one message to the right place is enough.",
+            edits=(
+                ("if distance % ranks and x.numel():", "for _ in range(distance % ranks if x.numel() else 0):"),
+                ("dist.isend(outgoing, (rank + distance)", "dist.isend(outgoing, (rank + 1)"),
+                ("dist.irecv(arrived, (rank - distance)", "dist.irecv(arrived, (rank - 1)"),
+                ("request.wait()", "request.wait()\n        outgoing = arrived.clone()"),
+            ),
         ),
     ),
     rule=every(only_messages, rules.shift_ledger, least.by_everyone(rules.shifted)),

@@ -1,10 +1,4 @@
-"""Chapter 02: one training step of a model that is cut over the ranks: a build item.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
+"""Chapter 02: one training step of a model that is cut over the ranks: a build item."""
 
 from __future__ import annotations
 
@@ -15,210 +9,9 @@ from typing import Any
 
 from autograder.bank import least
 from autograder.bank.ch02 import rules
+from autograder.bank.groups import listed
 from autograder.bank.rules import every
 from autograder.items import Build, Case, Group, Slip, Stage, Tensor
-
-
-def slip_not_a_leaf(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach(), rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        if output.requires_grad:
-            output.backward(gradient)
-    else:
-        loss = torch.nn.functional.mse_loss(output, targets)
-        loss.backward()
-    if rank > 0:
-        dist.send(received.grad, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_detached(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    if rank < ranks - 1:
-        with torch.no_grad():
-            output = stage(received)
-        dist.send(output, rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        output.backward(gradient)
-    else:
-        loss = torch.nn.functional.mse_loss(stage(received), targets)
-        loss.backward()
-    if rank > 0:
-        dist.send(received.grad, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_sends_a_loss(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach().square().mean(), rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        if output.requires_grad:
-            output.backward(gradient)
-    else:
-        loss = torch.nn.functional.mse_loss(output, targets)
-        loss.backward()
-    if rank > 0:
-        dist.send(received.grad, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_passes_gradients_on(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach(), rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        if output.requires_grad:
-            output.backward(gradient)
-    else:
-        loss = torch.nn.functional.mse_loss(output, targets)
-        if output.requires_grad:
-            output.retain_grad()
-            loss.backward()
-        gradient = output.grad
-    if rank > 0:
-        dist.send(gradient, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_own_loss(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach(), rank + 1)
-        loss = output.square().mean()
-    else:
-        loss = torch.nn.functional.mse_loss(output, targets)
-    if loss.requires_grad:
-        loss.backward()
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_nothing_to_train(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach(), rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        output.backward(gradient)
-    else:
-        loss = torch.nn.functional.mse_loss(output, targets)
-        loss.backward()
-    if rank > 0:
-        dist.send(received.grad, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_sum_of_squares(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach(), rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        if output.requires_grad:
-            output.backward(gradient)
-    else:
-        loss = (output - targets).square().sum()
-        if loss.requires_grad:
-            loss.backward()
-    if rank > 0:
-        dist.send(received.grad, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
-
-
-def slip_zero_grad(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    stage.zero_grad()
-    received = inputs
-    if rank > 0:
-        received = torch.empty(shape)
-        dist.recv(received, rank - 1)
-        received.requires_grad_()
-    output = stage(received)
-    if rank < ranks - 1:
-        dist.send(output.detach(), rank + 1)
-        gradient = torch.empty(shape)
-        dist.recv(gradient, rank + 1)
-        if output.requires_grad:
-            output.backward(gradient)
-    else:
-        if targets is None:
-            raise ValueError("targets")
-        loss = torch.nn.functional.mse_loss(output, targets)
-        if loss.requires_grad:
-            loss.backward()
-    if rank > 0:
-        dist.send(received.grad, rank - 1)
-    return loss.item() if rank == ranks - 1 else None
 
 
 def _numbers(rng: Random, *shape: int) -> Tensor:
@@ -250,10 +43,6 @@ def _model(rng: Random, kinds: tuple[str, ...], ends: tuple[int, int] | None = N
     return Case(args=tuple(args))
 
 
-def _trained(rng: Random) -> Case:
-    return _model(rng, ("trained",) * rng.randint(2, 4))
-
-
 def _trained_of_each(rng: Random) -> list[Case]:
     ends = (rng.randint(4, 9), rng.randint(4, 9))
     return [
@@ -278,16 +67,8 @@ def _nothing_to_train(rng: Random) -> list[Case]:
     ]
 
 
-def _some_trained(rng: Random) -> Case:
-    return rng.choice(_nothing_to_train(rng))
-
-
-def _before(rng: Random) -> Case:
-    """Every trained parameter has a gradient already."""
-    return rng.choice(_before_of_each(rng))
-
-
 def _before_of_each(rng: Random) -> list[Case]:
+    """Every trained parameter has a gradient already."""
     kinds = (("trained", "frozen", "trained"), ("trained",))
     return [dataclasses.replace(_model(rng, each), kwargs={"before": rng.uniform(1, 9)}) for each in kinds]
 
@@ -304,6 +85,12 @@ def _crossings(case: Case) -> list[int]:
     return [size * ((rank > 0) + (rank < ranks - 1)) for rank in range(ranks)]
 
 
+#: An edit: the gradients are propagated even on a first rank whose stage has nothing to train.
+_ALWAYS_BACKWARD = (
+    "    if output.requires_grad:  # not on a first rank whose stage has nothing to train\n"
+    "        output.backward(gradient)",
+    "    output.backward(gradient)",
+)
 _FIXED = Random("02-forward-backward")
 
 FORWARD_BACKWARD = Build(
@@ -321,45 +108,72 @@ FORWARD_BACKWARD = Build(
         _model(_FIXED, ("trained",), width=4),
     ),
     groups=(
-        Group(
+        listed(
             "trained stages",
-            _trained,
-            3,
-            "Activations go forward and gradients back, each boundary once; every parameter gets its gradient.",
             _trained_of_each,
+            "Activations go forward and gradients back, each boundary once; every parameter gets its gradient.",
         ),
         Group("one rank", _alone, 1, "One rank holds the whole model, and has inputs and targets."),
-        Group(
+        listed(
             "nothing to train",
-            _some_trained,
-            3,
-            "A stage may have no parameters, or frozen ones, even the first: gradients pass all the same.",
             _nothing_to_train,
+            "A stage may have no parameters, or frozen ones, even the first: gradients pass all the same.",
         ),
-        Group(
+        listed(
             "gradients of before",
-            _before,
-            2,
-            "Gradients are added to those that a parameter has already: nobody asked for a `zero_grad()`.",
             _before_of_each,
+            "Gradients are added to those that a parameter has already: nobody asked for a `zero_grad()`.",
         ),
         Group("bad input", _no_targets, 1, "Bad input must raise ValueError: the last rank has no targets."),
     ),
     slips=(
         Slip(
             "The received activation asks for no gradient, so there is none to send back: `requires_grad_()`.",
-            slip_not_a_leaf,
+            edits=(("        activation.requires_grad_()\n", ""), ("activation.grad.contiguous()", "activation.grad")),
         ),
-        Slip("The stage was run without autograd: the gradient that comes back has nowhere to go.", slip_detached),
-        Slip("A number was sent instead of the activation: only the last rank has a loss.", slip_sends_a_loss),
+        Slip(
+            "The stage was run without autograd: the gradient that comes back has nowhere to go.",
+            edits=(
+                (
+                    "    output = stage(activation)",
+                    "    with torch.set_grad_enabled(rank == ranks - 1):\n        output = stage(activation)",
+                ),
+                _ALWAYS_BACKWARD,
+            ),
+        ),
+        Slip(
+            "A number was sent instead of the activation: only the last rank has a loss.",
+            edit=("output.detach().contiguous()", "output.detach().square().mean()"),
+        ),
         Slip(
             "The gradient of the output went back: the stage before needs that of the activation it sent.",
-            slip_passes_gradients_on,
+            edits=(
+                (
+                    "    output = stage(activation)",
+                    "    output = made = stage(activation)\n    if rank > 0:\n        made.retain_grad()",
+                ),
+                ("activation.grad.contiguous()", "made.grad.contiguous()"),
+            ),
         ),
-        Slip("Every rank used a loss of its own: there is one loss, and its gradient comes back.", slip_own_loss),
-        Slip("On a first stage with nothing to train there is nothing to propagate back to.", slip_nothing_to_train),
-        Slip("`zero_grad()` threw away the gradients that were there before: they are added to.", slip_zero_grad),
-        Slip("The squared errors were added up: the loss is their mean.", slip_sum_of_squares),
+        Slip(
+            "Every rank used a loss of its own: there is one loss, and its gradient comes back.",
+            edits=(
+                (
+                    "gradient = torch.empty(shape)\n        dist.recv(gradient, rank + 1)",
+                    "output, gradient = output.square().mean(), torch.ones(())",
+                ),
+                ("    if rank > 0:\n        dist.send(activation.grad.contiguous(), rank - 1)\n", ""),
+            ),
+        ),
+        Slip("On a first stage with nothing to train there is nothing to propagate back to.", edit=_ALWAYS_BACKWARD),
+        Slip(
+            "`zero_grad()` threw away the gradients that were there before: they are added to.",
+            edit=("    activation: Any = inputs", "    stage.zero_grad()\n    activation: Any = inputs"),
+        ),
+        Slip(
+            "The squared errors were added up: the loss is their mean.",
+            edit=("_given(targets))", '_given(targets), reduction="sum")'),
+        ),
     ),
     rule=every(least.heard(_crossings), rules.each_boundary_once),
 )

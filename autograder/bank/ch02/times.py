@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.ch02.deadlock import chain
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.units import GB, KB, MB, Gbit, ms, us
+from rankzero.facts.units import GB, KB, MB, Gbit, ms, us
 
 cost = lazily("solutions.ch02.alpha_beta")
 deadlock = lazily("solutions.ch02.deadlock")

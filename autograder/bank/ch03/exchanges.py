@@ -1,128 +1,20 @@
-"""Chapter 03: two more build items made of messages: all-reduce and all-to-all.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
+"""Chapter 03: two more build items made of messages: all-reduce and all-to-all."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank import least, rules
-from autograder.bank.ch03.rings import few_elements, few_elements_of_each, long_tensors, uneven
+from autograder.bank.ch03.rings import few_elements, long_tensors, uneven
+from autograder.bank.groups import listed
 from autograder.bank.refusals import bad_input
-from autograder.bank.vectors import alike, vector
-from autograder.items import Build, Case, Group, Slip, Tensor
-
-# --- ring_all_reduce
-
-
-def slip_tensor_by_tensor(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    tensors = [x.clone() for _ in range(ranks)]
-    for step in range(ranks - 1):
-        sending = dist.isend(tensors[(rank - step) % ranks], (rank + 1) % ranks)
-        dist.recv(tensors[(rank - step - 1) % ranks], (rank - 1) % ranks)
-        sending.wait()
-    return torch.stack(tensors).sum(0)
-
-
-def slip_added_as_it_comes(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    total, passing = x.clone(), x.clone()
-    for _ in range(ranks - 1):
-        arrived = torch.empty_like(x)
-        sending = dist.isend(passing, (rank + 1) % ranks)
-        dist.recv(arrived, (rank - 1) % ranks)
-        sending.wait()
-        total, passing = total + arrived, arrived
-    return total
-
-
-def slip_gathers_incomplete(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    chunks = [chunk.clone() for chunk in x.flatten().tensor_split(ranks)]
-
-    def shift(out, into):
-        arrived = torch.empty_like(chunks[into % ranks])
-        sending = dist.isend(chunks[out % ranks], (rank + 1) % ranks)
-        dist.recv(arrived, (rank - 1) % ranks)
-        sending.wait()
-        return arrived
-
-    for step in range(ranks - 1):
-        chunks[(rank - step - 1) % ranks] += shift(rank - step, rank - step - 1)
-    for step in range(ranks - 1):
-        chunks[(rank - step - 1) % ranks] = shift(rank - step, rank - step - 1)
-    return torch.cat(chunks).reshape(x.shape)
-
-
-def slip_one_step_more(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    chunks = [chunk.clone() for chunk in x.flatten().tensor_split(ranks)]
-
-    def shift(out, into):
-        arrived = torch.empty_like(chunks[into % ranks])
-        sending = dist.isend(chunks[out % ranks], (rank + 1) % ranks)
-        dist.recv(arrived, (rank - 1) % ranks)
-        sending.wait()
-        return arrived
-
-    for step in range(ranks if ranks > 1 else 0):
-        chunks[(rank - step - 2) % ranks] += shift(rank - step - 1, rank - step - 2)
-    for step in range(ranks if ranks > 1 else 0):
-        chunks[(rank - step - 2) % ranks] = shift(rank - step - 1, rank - step - 2)
-    return torch.cat(chunks).reshape(x.shape)
-
-
-def slip_average(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    chunks = [chunk.clone() for chunk in x.flatten().tensor_split(ranks)]
-
-    def shift(out, into):
-        arrived = torch.empty_like(chunks[into % ranks])
-        sending = dist.isend(chunks[out % ranks], (rank + 1) % ranks)
-        dist.recv(arrived, (rank - 1) % ranks)
-        sending.wait()
-        return arrived
-
-    for step in range(ranks - 1):
-        chunks[(rank - step - 2) % ranks] += shift(rank - step - 1, rank - step - 2)
-    for step in range(ranks - 1):
-        chunks[(rank - step - 1) % ranks] = shift(rank - step, rank - step - 1)
-    return (torch.cat(chunks) / ranks).to(x.dtype).reshape(x.shape)
-
-
-def _matrix(rng: Random, ranks: int, rows: int, columns: int) -> Case:
-    flat = alike(rng, ranks, rows * columns)
-    return Case(args=tuple((Tensor(x.dtype, (rows, columns), x.data),) for (x,) in flat.args))
-
-
-def _reduced(rng: Random) -> Case:
-    ranks = rng.randint(2, 4)
-    return alike(rng, ranks, uneven(rng, ranks), rng.choice(["float32", "float64", "int64"]))
+from autograder.bank.vectors import alike, matrices, vector
+from autograder.items import Build, Case, Slip, Tensor
 
 
 def _reduced_of_each(rng: Random) -> list[Case]:
     plain = [alike(rng, ranks, uneven(rng, ranks), dtype) for ranks, dtype in ((4, "float32"), (2, "int64"))]
-    return [*plain, _matrix(rng, 3, 5, 4), _matrix(rng, 4, 3, 5)]
+    return [*plain, matrices(rng, 3, 5, 4), matrices(rng, 4, 3, 5)]
 
 
 def _rounding(rng: Random) -> list[Case]:
@@ -148,38 +40,66 @@ RING_ALL_REDUCE = Build(
         Case(args=tuple((Tensor.of([v / (r + 3) for v in range(64)]),) for r in range(4))),
     ),
     groups=(
-        Group(
+        listed(
             "any shape",
-            _reduced,
-            4,
-            "The tensor may have any shape, and a length that the ranks do not divide.",
             _reduced_of_each,
+            "The tensor may have any shape, and a length that the ranks do not divide.",
         ),
-        Group(
-            "few elements",
-            few_elements,
-            4,
-            "There may be one rank, fewer elements than ranks, or no elements.",
-            few_elements_of_each,
-        ),
-        Group(
+        listed("few elements", few_elements, "There may be one rank, fewer elements than ranks, or no elements."),
+        listed(
             "rounding, long tensors",
-            long_tensors,
-            2,
-            "All ranks hold the same bits, however the numbers round; tensors may be long.",
             _rounding,
+            "All ranks hold the same bits, however the numbers round; tensors may be long.",
         ),
     ),
     slips=(
-        Slip("Whole tensors went round the ring: the sum is right, but N/2 times the bytes.", slip_tensor_by_tensor),
+        Slip(
+            "Whole tensors went round the ring: the sum is right, but N/2 times the bytes.",
+            edit=(
+                "return ring_all_gather(ring_reduce_scatter(flat), sizes).reshape(x.shape)",
+                "tensors = ring_all_gather(flat, [len(flat)] * len(sizes))\n"
+                "    return tensors.reshape(len(sizes), *x.shape).sum(0)",
+            ),
+        ),
         Slip(
             "Whole tensors went round the ring, N/2 times the bytes, and every rank added in another order, so their "
             "bits differ: cut the tensor, and let one rank finish each chunk.",
-            slip_added_as_it_comes,
+            edit=(
+                "    return ring_all_gather(ring_reduce_scatter(flat), sizes).reshape(x.shape)",
+                (
+                    "    total, passing = x.clone(), x.clone()\n"
+                    "    for _ in sizes[1:]:\n"
+                    "        arrived = torch.empty_like(x)\n"
+                    "        _pass_right(passing, arrived)\n"
+                    "        total, passing = total + arrived, arrived\n"
+                    "    return total"
+                ),
+            ),
         ),
-        Slip("The second phase starts from the chunk that is not complete.", slip_gathers_incomplete),
-        Slip("N steps in a phase add one contribution twice: N-1 are enough.", slip_one_step_more),
-        Slip("The sum was divided by N: that is the average.", slip_average),
+        Slip(
+            "The second phase starts from the chunk that is not complete.",
+            edits=(
+                ("chunks[(rank - step - 1) % ranks]", "chunks[(rank - step) % ranks]"),
+                ("chunks[(rank - step - 2) % ranks]", "chunks[(rank - step - 1) % ranks]"),
+            ),
+        ),
+        Slip(
+            "N steps in a phase add one contribution twice: N-1 are enough.",
+            edits=(
+                ("range(ranks - 1):\n        partial", "range(ranks if ranks > 1 else 0):\n        partial"),
+                ("return chunks[rank]", "return chunks[rank - 1]"),
+                ("x.numel() != sizes[rank]", "x.numel() != sizes[rank - 1]"),
+                ("parts[rank].copy_", "parts[rank - 1].copy_"),
+                (
+                    "parts[(rank - step) % ranks], parts[(rank - step - 1) % ranks]",
+                    "parts[(rank - step - 1) % ranks], parts[(rank - step - 2) % ranks]",
+                ),
+            ),
+        ),
+        Slip(
+            "The sum was divided by N: that is the average.",
+            edit=("sizes).reshape(x.shape)", "sizes).div(len(sizes)).to(x.dtype).reshape(x.shape)"),
+        ),
     ),
     rule=rules.every(
         rules.only_messages,
@@ -189,86 +109,6 @@ RING_ALL_REDUCE = Build(
         least.by_everyone(least.first_tensor),
     ),
 )
-
-
-# --- all_to_all
-
-
-def slip_same_size_back(blocks):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = [block.clone() for block in blocks]
-    for step in range(1, ranks):
-        to, source = (rank + step) % ranks, (rank - step) % ranks
-        received[source] = torch.empty_like(blocks[source])
-        sending = dist.isend(blocks[to], to)
-        dist.recv(received[source], source)
-        sending.wait()
-    return received
-
-
-def slip_order_of_arrival(blocks):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = [blocks[rank].clone()]
-    for step in range(1, ranks):
-        to, source = (rank + step) % ranks, (rank - step) % ranks
-        count = torch.empty(1, dtype=torch.int64)
-        sending = dist.isend(torch.tensor([len(blocks[to])]), to)
-        dist.recv(count, source)
-        sending.wait()
-        received.append(blocks[rank].new_empty(int(count)))
-        requests = [dist.isend(blocks[to], to)] if len(blocks[to]) else []
-        requests += [dist.irecv(received[-1], source)] if count else []
-        for request in requests:
-            request.wait()
-    return received
-
-
-def slip_sends_to_itself(blocks):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = []
-    for step in range(ranks):
-        to, source = (rank + step) % ranks, (rank - step) % ranks
-        count = torch.empty(1, dtype=torch.int64)
-        sending = dist.isend(torch.tensor([len(blocks[to])]), to)
-        dist.recv(count, source)
-        sending.wait()
-        received.append((source, blocks[rank].new_empty(int(count))))
-        requests = [dist.isend(blocks[to], to)] if len(blocks[to]) else []
-        requests += [dist.irecv(received[-1][1], source)] if count else []
-        for request in requests:
-            request.wait()
-    return [block for _, block in sorted(received, key=lambda pair: pair[0])]
-
-
-def slip_padded(blocks):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    received = [block.clone() for block in blocks]
-    longest = max(len(block) for block in blocks) + 1
-    for step in range(1, ranks):
-        to, source = (rank + step) % ranks, (rank - step) % ranks
-        counts = torch.empty(2, dtype=torch.int64)
-        sending = dist.isend(torch.tensor([len(blocks[to]), longest]), to)
-        dist.recv(counts, source)
-        sending.wait()
-        padded, arrived = blocks[to].new_zeros(longest), blocks[rank].new_empty(int(counts[1]))
-        padded[: len(blocks[to])] = blocks[to]
-        sending = dist.isend(padded, to)
-        dist.recv(arrived, source)
-        sending.wait()
-        received[source] = arrived[: int(counts[0])].clone()
-    return received
 
 
 def _blocks(rng: Random, lengths: list[list[int]]) -> Case:
@@ -281,10 +121,6 @@ def _skewed(rng: Random, ranks: int) -> Case:
     return _blocks(rng, [lengths[r * ranks : (r + 1) * ranks] for r in range(ranks)])
 
 
-def _exchanged(rng: Random) -> Case:
-    return _skewed(rng, rng.randint(2, 4))
-
-
 def _exchanged_of_each(rng: Random) -> list[Case]:
     return [_skewed(rng, ranks) for ranks in (4, 3, 2)]
 
@@ -292,10 +128,6 @@ def _exchanged_of_each(rng: Random) -> list[Case]:
 def _equal_and_empty(rng: Random) -> list[Case]:
     one_way = [[0, 0, 0], [0, 0, 0], [7, 0, 0]]
     return [_blocks(rng, lengths) for lengths in ([[5]], [[3] * 4] * 4, [[0] * 3] * 3, one_way)]
-
-
-def _equal_or_empty(rng: Random) -> Case:
-    return rng.choice(_equal_and_empty(rng))
 
 
 def _numbers_of_blocks(rng: Random) -> list[Case]:
@@ -320,21 +152,40 @@ ALL_TO_ALL = Build(
         Case(args=(([Tensor.of([1.0, 2.0])],),)),
     ),
     groups=(
-        Group("unequal blocks", _exchanged, 3, "Every block may have another length.", _exchanged_of_each),
-        Group(
-            "equal or empty",
-            _equal_or_empty,
-            4,
-            "There may be one rank, equal blocks, or empty blocks.",
-            _equal_and_empty,
-        ),
+        listed("unequal blocks", _exchanged_of_each, "Every block may have another length."),
+        listed("equal or empty", _equal_and_empty, "There may be one rank, equal blocks, or empty blocks."),
         bad_input(_numbers_of_blocks, "Bad input must raise ValueError: not one block for each rank."),
     ),
     slips=(
-        Slip("The size that arrives was taken to be the size that is sent: exchange counts.", slip_same_size_back),
-        Slip("The blocks are in the order of arrival: put each at its sender's place.", slip_order_of_arrival),
-        Slip("A rank sent its own block to itself: keep it.", slip_sends_to_itself),
-        Slip("Blocks were padded to the longest one: after the counts, send what there is.", slip_padded),
+        Slip(
+            "The size that arrives was taken to be the size that is sent: exchange counts.",
+            edit=("    _swap(counts, arriving_counts)\n", ""),
+        ),
+        Slip(
+            "The blocks are in the order of arrival: put each at its sender's place.",
+            edit=("    return arriving", "    return [arriving[(rank - step) % ranks] for step in range(ranks)]"),
+        ),
+        Slip(
+            "A rank sent its own block to itself: keep it.",
+            edit=("for step in range(1, ranks):", "for step in range(ranks):"),
+        ),
+        Slip(
+            "Blocks were padded to the longest one: after the counts, send what there is.",
+            edits=(
+                ("[len(block)]", "[len(block), 1 + max(len(block) for block in blocks)]"),
+                ("int(count)) for count", "int(count[1])) for count"),
+                (
+                    "    arriving[rank].copy_(blocks[rank])\n    _swap(blocks, arriving)\n    return arriving",
+                    (
+                        "    longest = len(arriving[rank])\n"
+                        "    padded = [torch.nn.functional.pad(block, (0, longest - len(block))) for block in blocks]\n"
+                        "    arriving[rank].copy_(padded[rank])\n"
+                        "    _swap(padded, arriving)\n"
+                        "    return [block[: int(count[0])].clone() for block, count in zip(arriving, arriving_counts)]"
+                    ),
+                ),
+            ),
+        ),
     ),
     rule=rules.every(
         rules.only_messages, rules.all_to_all_ledger, rules.no_empty_messages, least.heard(rules.blocks_for)

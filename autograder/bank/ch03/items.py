@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch03 import (
+    estimates,
     exchanges,
     repairs,
     rings,
@@ -22,7 +23,7 @@ def _place(item: Item) -> tuple[int, ...]:
     return tuple(int(number) for number in item.section.split("."))
 
 
-QUESTIONS: tuple[Item, ...] = (*traces.TRACES, *volumes.VOLUMES)
+QUESTIONS: tuple[Item, ...] = (*traces.TRACES, *estimates.ESTIMATES, *volumes.VOLUMES)
 EXERCISES: tuple[Item, ...] = (
     *semantics.ITEMS,
     *rings.ITEMS,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank import least, rules
+from autograder.bank.groups import listed
 from autograder.items import Case, Debug, Group, Slip, Tensor
-
-# --- debug_dtype
 
 
 def wrong_dtype(number):
@@ -17,24 +16,6 @@ def wrong_dtype(number):
     gathered = [torch.zeros(1) for _ in range(dist.get_world_size())]
     dist.all_gather(gathered, torch.tensor([number]))
     return [int(tensor) for tensor in gathered]
-
-
-def slip_cast_result(number):
-    import torch
-    import torch.distributed as dist
-
-    gathered = [torch.zeros(1) for _ in range(dist.get_world_size())]
-    dist.all_gather(gathered, torch.tensor([float(number)]))
-    return [int(tensor) for tensor in gathered]
-
-
-def slip_floats_back(number):
-    import torch
-    import torch.distributed as dist
-
-    gathered = [torch.zeros(1, dtype=torch.float64) for _ in range(dist.get_world_size())]
-    dist.all_gather(gathered, torch.tensor([number], dtype=torch.float64))
-    return [float(tensor) for tensor in gathered]
 
 
 def _numbers(*numbers: int) -> Case:
@@ -64,15 +45,21 @@ DEBUG_DTYPE = Debug(
     ),
     slips=(
         Slip("The buffers are float32 and the numbers int64: make both of one type.", wrong_dtype),
-        Slip("The numbers were sent as float32, which holds 24 bits: gather integers.", slip_cast_result),
-        Slip("The numbers were sent and returned as floats: gather integers.", slip_floats_back),
+        Slip(
+            "The numbers were sent as float32, which holds 24 bits: gather integers.",
+            edit=("torch.tensor([number])", "torch.tensor([float(number)])"),
+        ),
+        Slip(
+            "The numbers were sent and returned as floats: gather integers.",
+            edits=(
+                ("torch.tensor([number])", "torch.tensor([number], dtype=torch.float64)"),
+                ("int(tensor)", "float(tensor)"),
+            ),
+        ),
     ),
     rule=least.from_each(4),
     wrong=wrong_dtype,
 )
-
-
-# --- debug_grad
 
 
 def wrong_grad(parameters, gradients):
@@ -84,36 +71,6 @@ def wrong_grad(parameters, gradients):
         total = torch.zeros_like(parameter)
         if gradient is not None:
             total = gradient.clone()
-            dist.all_reduce(total)
-        summed.append(total)
-    return summed
-
-
-def slip_barrier_first(parameters, gradients):
-    import torch
-    import torch.distributed as dist
-
-    dist.barrier()
-    summed = []
-    for parameter, gradient in zip(parameters, gradients, strict=True):
-        total = torch.zeros_like(parameter)
-        if gradient is not None:
-            total = gradient.clone()
-            dist.all_reduce(total)
-        summed.append(total)
-    return summed
-
-
-def slip_layer_left_out(parameters, gradients):
-    import torch
-    import torch.distributed as dist
-
-    everywhere = torch.tensor([int(gradient is not None) for gradient in gradients])
-    dist.all_reduce(everywhere, dist.ReduceOp.MIN)
-    summed = []
-    for parameter, gradient, present in zip(parameters, gradients, everywhere.tolist(), strict=True):
-        total = gradient.clone() if present else torch.zeros_like(parameter)
-        if present:
             dist.all_reduce(total)
         summed.append(total)
     return summed
@@ -142,10 +99,6 @@ def _skips_or_not(rng: Random) -> list[Case]:
     return [_layers(rng, set(), set()), _layers(rng, {1}, {1}), _layers(rng, {0, 1, 2}, set()), _layers(rng, {0})]
 
 
-def _skips(rng: Random) -> Case:
-    return rng.choice(_skips_or_not(rng))
-
-
 def _gradients_of_others(case: Case) -> list[int]:
     """Bytes of the gradients of each parameter that another rank has."""
     needs = []
@@ -172,14 +125,24 @@ DEBUG_GRAD = Debug(
             3,
             "One rank has no gradient for the last layer: the others still call.",
         ),
-        Group(
-            "all or none", _skips, 4, "All ranks may skip a layer, or none, or one rank may be alone.", _skips_or_not
-        ),
+        listed("all or none", _skips_or_not, "All ranks may skip a layer, or none, or one rank may be alone."),
     ),
     slips=(
-        Slip("A barrier makes the ranks meet before the loop, not in it: contribute zeros.", slip_barrier_first),
+        Slip(
+            "A barrier makes the ranks meet before the loop, not in it: contribute zeros.",
+            program=wrong_grad,
+            edit=("    summed = []", "    dist.barrier()\n    summed = []"),
+        ),
         Slip("A rank without a gradient still makes no call: contribute zeros.", wrong_grad),
-        Slip("A layer that one rank skipped was left out on all: its gradients count.", slip_layer_left_out),
+        Slip(
+            "A layer that one rank skipped was left out on all: its gradients count.",
+            program=wrong_grad,
+            edit=(
+                "if gradient is not None:",
+                "everywhere = torch.tensor(int(gradient is not None))\n"
+                "        dist.all_reduce(everywhere, dist.ReduceOp.MIN)\n        if everywhere:",
+            ),
+        ),
     ),
     rule=rules.every(rules.no_barrier, least.heard(_gradients_of_others)),
     wrong=wrong_grad,

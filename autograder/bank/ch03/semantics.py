@@ -3,14 +3,13 @@
 The wrong programs are right in everything but one entry of their table, so that a failing case points at one of them.
 """
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="operator"
-
 from __future__ import annotations
 
 from random import Random
 
-from autograder.items import Build, Case, Group, Slip
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Slip
 
 REDUCTIONS = ("sum", "avg", "product", "min", "max")
 REDUCING = ("reduce", "all_reduce", "reduce_scatter")
@@ -31,30 +30,17 @@ def _case(rng: Random, operation: str, ranks: int, blocks: int, reduction: str =
     return Case(args=(operation, inputs, root, reduction))
 
 
-def _ordinary(rng: Random) -> Case:
-    return _case(rng, rng.choice(OPERATIONS), rng.randint(2, 6), rng.randint(1, 2))
-
-
 def _every_operation(rng: Random) -> list[Case]:
     sizes = ((rng.randint(3, 6), 2), (rng.randint(2, 4), 1))
     return [_case(rng, operation, *size) for operation in OPERATIONS for size in sizes]
-
-
-def _reduction(rng: Random) -> Case:
-    return _case(rng, rng.choice(REDUCING), rng.randint(2, 6), rng.randint(1, 2), rng.choice(REDUCTIONS))
 
 
 def _every_reduction(rng: Random) -> list[Case]:
     return [_case(rng, operation, rng.randint(2, 4), 1, name) for operation in REDUCING for name in REDUCTIONS]
 
 
-def _corner(rng: Random) -> Case:
-    """One rank, or empty lists."""
-    ranks, blocks = rng.choice([(1, 3), (rng.randint(2, 4), 0)])
-    return _case(rng, rng.choice(OPERATIONS), ranks, blocks)
-
-
 def _every_corner(rng: Random) -> list[Case]:
+    """One rank, or empty lists."""
     return [_case(rng, operation, *size) for operation in OPERATIONS for size in ((1, 3), (3, 0))]
 
 
@@ -80,10 +66,6 @@ def _errors(rng: Random) -> list[Case]:
     return [Case(args=args, raises="ValueError") for args in broken]
 
 
-def _error(rng: Random) -> Case:
-    return rng.choice(_errors(rng))
-
-
 COLLECTIVE_OUTPUTS = Build(
     id="03-collective-outputs",
     module="collective_semantics",
@@ -103,33 +85,16 @@ COLLECTIVE_OUTPUTS = Build(
         Case(args=("all_reduce", [[1.0], [2.0, 3.0]]), raises="ValueError"),
     ),
     groups=(
-        Group(
-            "every operation",
-            _ordinary,
-            16,
-            "Look at each operation alone, with 2 to 6 ranks and any root.",
-            _every_operation,
-        ),
-        Group(
+        listed("every operation", _every_operation, "Look at each operation alone, with 2 to 6 ranks and any root."),
+        listed(
             "reductions",
-            _reduction,
-            15,
-            "A reduction takes one number from each rank: sum, avg, product, min, max.",
             _every_reduction,
+            "A reduction takes one number from each rank: sum, avg, product, min, max.",
         ),
-        Group(
-            "one rank, empty lists",
-            _corner,
-            16,
-            "With one rank nothing changes, and empty lists stay empty.",
-            _every_corner,
-        ),
-        Group(
-            "bad input",
-            _error,
-            13,
-            "Bad input must raise ValueError: unknown names, a root outside, lengths that do not fit, a missing input.",
+        listed("one rank, empty lists", _every_corner, "With one rank nothing changes, and empty lists stay empty."),
+        bad_input(
             _errors,
+            "Bad input must raise ValueError: unknown names, a root outside, lengths that do not fit, a missing input.",
         ),
     ),
     slips=(

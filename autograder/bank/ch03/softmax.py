@@ -1,7 +1,4 @@
-"""Chapter 03: the softmax of a vector that is spread over ranks, a build item.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
+"""Chapter 03: the softmax of a vector that is spread over ranks, a build item."""
 
 from __future__ import annotations
 
@@ -9,31 +6,8 @@ from random import Random
 
 from autograder.bank import least, rules
 from autograder.bank.ch03.statistics import parts
-from autograder.items import Build, Case, Group, Slip, Tensor
-
-
-def slip_local_maximum(x):
-    import torch.distributed as dist
-
-    weights = (x - x.max()).exp() if x.numel() else x.clone()
-    total = weights.sum()
-    dist.all_reduce(total)
-    return weights / total
-
-
-def slip_no_maximum(x):
-    import torch.distributed as dist
-
-    total = x.exp().sum()
-    dist.all_reduce(total)
-    return x.exp() / total
-
-
-def slip_local_softmax(x):
-    import torch
-    import torch.distributed as dist
-
-    return torch.softmax(x, 0) / dist.get_world_size()
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Slip, Tensor
 
 
 def slip_gathers_all(x):
@@ -54,10 +28,6 @@ def _logits(rng: Random, *lengths: int, scale: float = 5.0) -> Case:
     return parts(*([rng.uniform(-scale, scale) for _ in range(length)] for length in lengths))
 
 
-def _softmax(rng: Random) -> Case:
-    return _logits(rng, *(rng.randint(8, 50) for _ in range(rng.randint(2, 4))))
-
-
 def _softmax_of_each(rng: Random) -> list[Case]:
     """The first rank has the largest element by far, so that a maximum of its own misleads every other rank."""
     lengths = [[rng.randint(8, 50) for _ in range(ranks)] for ranks in (4, 3, 2)]
@@ -75,16 +45,8 @@ def _softmax_large(rng: Random) -> list[Case]:
     ]
 
 
-def _softmax_one_large(rng: Random) -> Case:
-    return rng.choice(_softmax_large(rng))
-
-
 def _softmax_empty(rng: Random) -> list[Case]:
     return [_logits(rng, 0, 9, 0), _logits(rng, 12), _logits(rng, 0, 0)]
-
-
-def _softmax_one_empty(rng: Random) -> Case:
-    return rng.choice(_softmax_empty(rng))
 
 
 DISTRIBUTED_SOFTMAX = Build(
@@ -101,20 +63,27 @@ DISTRIBUTED_SOFTMAX = Build(
         parts([0.0, 1.0]),
     ),
     groups=(
-        Group("unequal parts", _softmax, 4, "All ranks share one maximum and one sum.", _softmax_of_each),
-        Group(
-            "large logits",
-            _softmax_one_large,
-            3,
-            "Logits may be so large that their exponentials overflow.",
-            _softmax_large,
-        ),
-        Group("empty ranks", _softmax_one_empty, 3, "There may be one rank, or ranks without logits.", _softmax_empty),
+        listed("unequal parts", _softmax_of_each, "All ranks share one maximum and one sum."),
+        listed("large logits", _softmax_large, "Logits may be so large that their exponentials overflow."),
+        listed("empty ranks", _softmax_empty, "There may be one rank, or ranks without logits."),
     ),
     slips=(
-        Slip("Each rank took its own maximum, so the parts have different scales.", slip_local_maximum),
-        Slip("No maximum was taken off: the exponentials overflow to infinity, or all become 0.", slip_no_maximum),
-        Slip("Each rank took the softmax of its own part and divided it by N.", slip_local_softmax),
+        Slip(
+            "Each rank took its own maximum, so the parts have different scales.",
+            edit=("    dist.all_reduce(largest, dist.ReduceOp.MAX)\n", ""),
+        ),
+        Slip(
+            "No maximum was taken off: the exponentials overflow to infinity, or all become 0.",
+            edit=("(x - largest).exp()", "x.exp()"),
+        ),
+        Slip(
+            "Each rank took the softmax of its own part and divided it by N.",
+            edits=(
+                ("    dist.all_reduce(largest, dist.ReduceOp.MAX)\n", ""),
+                ("    dist.all_reduce(total)\n", ""),
+                ("weights / total", "weights / total / dist.get_world_size()"),
+            ),
+        ),
         Slip("All logits were gathered: two numbers per rank are enough.", slip_gathers_all),
     ),
     rule=rules.every(

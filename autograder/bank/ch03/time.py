@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip
-from rankzero.units import GB, MB, Gbit, us
-
-# --- ring_all_reduce_time
+from rankzero.facts.units import GB, MB, Gbit, us
 
 
 def _time(rng: Random) -> Case:
@@ -20,13 +19,8 @@ def _time_plain(rng: Random) -> Case:
     return Case(args=(10 ** rng.uniform(3, 12), rng.randint(2, 1024), 10 ** rng.uniform(8, 12)))
 
 
-def _time_nothing(rng: Random) -> Case:
-    """One rank, zero bytes, or both."""
-    latency = 10 ** rng.uniform(-7, -4)
-    return Case(args=(rng.choice([0.0, 1 * GB]), 1, 50 * GB, latency))
-
-
 def _time_nothings(rng: Random) -> list[Case]:
+    """One rank, zero bytes, or both."""
     alone = [Case(args=(size, 1, 50 * GB, 5 * us)) for size in (0.0, 1 * GB)]
     return [*alone, *(Case(args=(0.0, rng.randint(2, 64), 50 * GB, 10 ** rng.uniform(-7, -4))) for _ in range(2))]
 
@@ -63,9 +57,7 @@ RING_ALL_REDUCE_TIME = Build(
     groups=(
         Group("with latency", _time, 6, "Every step has a latency and moves one chunk."),
         Group("without latency", _time_plain, 4, "The latency may be left out: it is 0 then."),
-        Group(
-            "nothing to send", _time_nothing, 4, "One rank moves nothing, and zero bytes move nothing.", _time_nothings
-        ),
+        listed("nothing to send", _time_nothings, "One rank moves nothing, and zero bytes move nothing."),
         bad_input(
             _time_errors,
             "Bad input must raise ValueError: sizes or latencies that are negative, ranks below 1 or no integer (True "
@@ -103,9 +95,6 @@ RING_ALL_REDUCE_TIME = Build(
         Slip(UNCHECKED, edit=("_check_link(message_bytes, ranks, bandwidth, latency)", "")),
     ),
 )
-
-
-# --- debug_double
 
 
 def wrong_double(message_bytes, ranks, bandwidth):

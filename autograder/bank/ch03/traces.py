@@ -59,9 +59,8 @@ TRACES = (
             "yes, as long as the operation was not asynchronous",
         ),
         correct=0,
-        derivation="`reduce` promises the result on the root. On the other ranks the buffer is scratch: a "
-        "library that adds "
-        "along a chain or a tree leaves partial sums in it. Copy the tensor first if you need it.",
+        derivation="`reduce` promises the result on the root. On the other ranks the buffer is scratch: a library "
+        "that adds along a chain or a tree leaves partial sums in it. Copy the tensor first if you need it.",
         slips={
             1: "The result is promised on the root alone; the other buffers are scratch, not protected.",
             2: "A blocking call leaves partial sums just the same.",
@@ -75,10 +74,8 @@ TRACES = (
         parts=tuple(_chunk(chunk) for chunk in range(4)),
         derivation="Chunk $c$ adds the numbers of ranks $c, c+1, c+2, c+3$ (modulo 4), and float32 rounds after each "
         "addition. Next to $10^8$ the spacing of float32 numbers is 8, so a 1 that meets $\\pm 10^8$ is lost; it "
-        "survives "
-        "only when the two large numbers have cancelled before. Every chunk is added on one rank and then "
-        "copied, so all "
-        "ranks hold the same four numbers.",
+        "survives only when the two large numbers have cancelled before. Every chunk is added on one rank and then "
+        "copied, so all ranks hold the same four numbers.",
     ),
     Question(
         id="03-chunk-owner",
@@ -97,9 +94,8 @@ TRACES = (
                 ),
             ),
         ),
-        derivation="A chunk moves one rank to the right in each of $N-1$ steps. Chunk $c$ starts on rank $c$ and "
-        "is complete "
-        "on rank $c + N - 1$, which is $c - 1$ modulo $N$. So rank $i$ ends with chunk $(i+1) \\bmod N$.",
+        derivation="A chunk moves one rank to the right in each of $N-1$ steps. Chunk $c$ starts on rank $c$ and is "
+        "complete on rank $c + N - 1$, which is $c - 1$ modulo $N$. So rank $i$ ends with chunk $(i+1) \\bmod N$.",
     ),
     Question(
         id="03-contributions",
@@ -119,9 +115,8 @@ TRACES = (
                 ),
             ),
         ),
-        derivation="Chunk 1 starts on rank 1 with one contribution. Each step takes it one rank to the right, "
-        "and that rank "
-        "adds its own: after $s$ steps it is on rank $1 + s$ with $s + 1$ contributions.",
+        derivation="Chunk 1 starts on rank 1 with one contribution. Each step takes it one rank to the right, and "
+        "that rank adds its own: after $s$ steps it is on rank $1 + s$ with $s + 1$ contributions.",
     ),
     Question(
         id="03-mean-of-means",
@@ -144,9 +139,8 @@ TRACES = (
                 slips=(Slip("That is the true mean: averaging the averages weighs all ranks alike.", value=450 / 350),),
             ),
         ),
-        derivation="The true mean weighs by count: $\\sum_r n_r m_r / \\sum_r n_r$. The mean of the means weighs "
-        "all ranks "
-        "alike: $\\frac{1}{N}\\sum_r m_r$. They agree only for equal counts.",
+        derivation="The true mean weighs by count: $\\sum_r n_r m_r / \\sum_r n_r$. The mean of the means weighs all "
+        "ranks alike: $\\frac{1}{N}\\sum_r m_r$. They agree only for equal counts.",
     ),
     Question(
         id="03-token-loss",
@@ -181,10 +175,8 @@ TRACES = (
         ),
         correct=0,
         derivation="Each owner needs the sum of its own chunk: a reduce-scatter, $\\frac{N-1}{N}\\,S$. Then each "
-        "needs all "
-        "chunks of the new weights: an all-gather, $\\frac{N-1}{N}\\,S$. That is an all-reduce with the "
-        "optimizer's step in "
-        "its middle.",
+        "needs all chunks of the new weights: an all-gather, $\\frac{N-1}{N}\\,S$. That is an all-reduce with the "
+        "optimizer's step in its middle.",
         slips={
             1: "An all-reduce brings every rank all gradients: an owner needs its own chunk only.",
             2: "Each of the two is half of an all-reduce: together they are a whole one.",

@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, bad_input, each
-from autograder.items import Build, Case, Group, Slip
-from rankzero.units import GB, MB
+from autograder.items import Build, Case, Slip
+from rankzero.facts.units import GB, MB
 
 OPERATIONS = ("broadcast", "scatter", "gather", "all_gather", "reduce", "all_reduce", "reduce_scatter", "all_to_all")
 ROOTED = ("broadcast", "scatter", "gather", "reduce")
-
-
-def slip_both_ways_in_one(operation, message_bytes, ranks, rank, root=0):
-    if not (message_bytes >= 0 and ranks >= 1 and rank in range(ranks) and root in range(ranks)):
-        raise ValueError("out of range")
-    part, after, last = message_bytes * (ranks - 1) / ranks, (rank - root) % ranks, (root + 1) % ranks
-    answers = {
-        "broadcast": message_bytes * (after < ranks - 1) + message_bytes * (after > 0),
-        "reduce": message_bytes * (rank != root) + message_bytes * (rank != last),
-        "scatter": part if rank == root else message_bytes / ranks,
-        "gather": part if rank == root else message_bytes / ranks,
-        "all_gather": 2 * part,
-        "all_reduce": 4 * part,
-        "reduce_scatter": 2 * part,
-        "all_to_all": 2 * part,
-    }
-    if operation not in answers:
-        raise ValueError("operation")
-    return answers[operation]
 
 
 def _traffic(rng: Random, operation: str) -> Case:
@@ -37,36 +19,20 @@ def _traffic(rng: Random, operation: str) -> Case:
     return Case(args=(operation, float(rng.randint(1, 10**9)), ranks, rng.randrange(ranks), root))
 
 
-def _traffic_ordinary(rng: Random) -> Case:
-    return _traffic(rng, rng.choice(OPERATIONS))
-
-
 def _traffic_every_operation(rng: Random) -> list[Case]:
     return [_traffic(rng, operation) for operation in OPERATIONS for _ in range(2)]
 
 
-def _traffic_chain(rng: Random) -> Case:
-    """The ends of the chains: the root, the rank before it and the rank after it."""
-    ranks = rng.randint(3, 12)
-    root = rng.randrange(ranks)
-    rank = (root + rng.choice([-1, 0, 1])) % ranks
-    return Case(args=(rng.choice(ROOTED), float(rng.randint(1, 10**9)), ranks, rank, root))
-
-
 def _traffic_chain_ends(rng: Random) -> list[Case]:
+    """The ends of the chains: the root, the rank before it and the rank after it."""
     ends = [(operation, step) for operation in ROOTED for step in (-1, 0, 1)]
     ranks = rng.randint(3, 12)
     root = rng.randrange(ranks)
     return [Case(args=(operation, 6 * MB, ranks, (root + step) % ranks, root)) for operation, step in ends]
 
 
-def _traffic_nothing(rng: Random) -> Case:
-    """One rank, or zero bytes."""
-    operation = rng.choice(OPERATIONS)
-    return rng.choice([Case(args=(operation, 8 * MB, 1, 0)), Case(args=(operation, 0.0, rng.randint(2, 9), 1))])
-
-
 def _traffic_nothings(_: Random) -> list[Case]:
+    """One rank, or zero bytes."""
     return [Case(args=(operation, *size, 0)) for operation in OPERATIONS for size in ((8 * MB, 1), (0.0, 4))]
 
 
@@ -103,27 +69,9 @@ TRAFFIC = Build(
         Case(args=("all_reduce", 8 * MB, 4, 4), raises="ValueError"),
     ),
     groups=(
-        Group(
-            "every operation",
-            _traffic_ordinary,
-            16,
-            "Look at each operation alone, with any rank and root.",
-            _traffic_every_operation,
-        ),
-        Group(
-            "ends of a chain",
-            _traffic_chain,
-            12,
-            "Look at the ends of a chain: the root and its neighbours.",
-            _traffic_chain_ends,
-        ),
-        Group(
-            "nothing to send",
-            _traffic_nothing,
-            16,
-            "One rank moves nothing, and zero bytes move nothing.",
-            _traffic_nothings,
-        ),
+        listed("every operation", _traffic_every_operation, "Look at each operation alone, with any rank and root."),
+        listed("ends of a chain", _traffic_chain_ends, "Look at the ends of a chain: the root and its neighbours."),
+        listed("nothing to send", _traffic_nothings, "One rank moves nothing, and zero bytes move nothing."),
         bad_input(
             _traffic_errors,
             "Bad input must raise ValueError: unknown names, sizes that are negative or not finite, a rank or a root "
@@ -146,7 +94,16 @@ TRAFFIC = Build(
             "`all_reduce` moved 2 S: the own chunk does not travel, the factor is 2(N-1)/N.",
             edit=("return 2 * others, 2 * others", "return 2 * message_bytes, 2 * message_bytes"),
         ),
-        Slip("Sent and received were added to one number: return both, sent first.", slip_both_ways_in_one),
+        Slip(
+            "Sent and received were added to one number: return both, sent first.",
+            edits=(
+                ("return 2 * others, 2 * others", "return 4 * others"),
+                ("(others, 0.0) if rank == root else (0.0, block)", "others if rank == root else block"),
+                ("(0.0, others) if rank == root else (block, 0.0)", "others if rank == root else block"),
+                ("return others, others", "return 2 * others"),
+                ("message_bytes * sends, message_bytes * receives", "message_bytes * (sends + receives)"),
+            ),
+        ),
         Slip(
             "`all_to_all` moved all of S: a rank keeps the block that is for itself.",
             edit=(

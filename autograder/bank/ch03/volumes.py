@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.units import GB, ms, us
+from rankzero.facts.units import GB, ms, us
 
 cost = lazily("solutions.ch03.collective_cost")
 naive = lazily("solutions.ch03.naive_all_reduce_costs")
@@ -195,9 +195,8 @@ VOLUMES = (
                 lambda: naive.star_all_reduce_time(1 * GB, 8, 50 * GB) / cost.ring_all_reduce_time(1 * GB, 8, 50 * GB),
                 slips=(
                     Slip(
-                        "That is the ratio of the bytes through the busiest rank: the ring moves its bytes both "
-                        "ways at "
-                        "once, the star does not.",
+                        "That is the ratio of the bytes through the busiest rank: the ring moves its bytes both ways "
+                        "at once, the star does not.",
                         value=4.0,
                     ),
                 ),
@@ -246,8 +245,7 @@ VOLUMES = (
             ),
         ),
         derivation="Each rank's gradient is a full tensor $S$. Gathered, a rank receives the $N-1$ others, "
-        "$(N-1)\\,S$. The "
-        "all-reduce brings it $2(N-1)S/N$. The ratio is $N/2$, with $N = 64$.",
+        "$(N-1)\\,S$. The all-reduce brings it $2(N-1)S/N$. The ratio is $N/2$, with $N = 64$.",
     ),
     Question(
         id="03-softmax-bytes",
@@ -271,10 +269,8 @@ VOLUMES = (
                 ),
             ),
         ),
-        derivation="The row has $S = 128256 \\cdot 4$ bytes; a rank lacks $\\frac{N-1}{N}\\,S$ of it. An "
-        "all-reduce of one "
-        "float32 brings it $\\frac{2(N-1)}{N}\\cdot 4$ bytes by the formula, and the softmax takes two of them: "
-        "the maximum "
-        "and the sum. $N = 8$.",
+        derivation="The row has $S = 128256 \\cdot 4$ bytes; a rank lacks $\\frac{N-1}{N}\\,S$ of it. An all-reduce "
+        "of one float32 brings it $\\frac{2(N-1)}{N}\\cdot 4$ bytes by the formula, and the softmax takes two of "
+        "them: the maximum and the sum. $N = 8$.",
     ),
 )

@@ -6,11 +6,9 @@ from random import Random
 
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip
-from rankzero.units import GB, MB, TFLOP, ms
+from rankzero.facts.units import GB, MB, TFLOP, ms
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce")
-
-# --- bus_bandwidth
 
 
 def _bus(rng: Random) -> Case:
@@ -93,32 +91,9 @@ BUS_BANDWIDTH = Build(
                 ),
             ),
         ),
-        Slip(
-            UNCHECKED,
-            edit=(
-                (
-                    "_require(operation in MEASURED, f\"operation must be one of {', "
-                    "'.join(MEASURED)}\", operation)\n"
-                    '    _require(0 <= message_bytes < math.inf, "message_bytes must be a finite '
-                    'number >= 0", message_bytes)\n'
-                    '    _check_positive("seconds", seconds)\n'
-                    "    _check_ranks(ranks)"
-                ),
-                "",
-            ),
-        ),
+        Slip(UNCHECKED, edit=("if not rule:", "if False:")),
     ),
 )
-
-
-# --- communication_ratio
-
-
-def slip_inverse(gradient_bytes, ranks, bandwidth, flops, rate):
-    if gradient_bytes < 0 or ranks < 1 or bandwidth <= 0 or flops <= 0 or rate <= 0:
-        raise ValueError("out of range")
-    communicating = 2 * (ranks - 1) / ranks * gradient_bytes / bandwidth
-    return flops / rate / communicating if communicating else 0.0
 
 
 def _work(rng: Random) -> tuple[float, float]:
@@ -175,7 +150,16 @@ COMMUNICATION_RATIO = Build(
         ),
     ),
     slips=(
-        Slip("The ratio is upside down: communication over compute.", slip_inverse),
+        Slip(
+            "The ratio is upside down: communication over compute.",
+            edit=(
+                "return ring_all_reduce_time(gradient_bytes, ranks, bandwidth) / (flops / rate)",
+                (
+                    "communicating = ring_all_reduce_time(gradient_bytes, ranks, bandwidth)\n"
+                    "    return flops / rate / communicating if communicating else 0.0"
+                ),
+            ),
+        ),
         Slip(
             "The ring's factor is missing: a rank sends 2(N-1)/N of the gradients.",
             edit=("ring_all_reduce_time(gradient_bytes, ranks, bandwidth)", "gradient_bytes / bandwidth"),
@@ -193,17 +177,7 @@ COMMUNICATION_RATIO = Build(
         Slip(
             UNCHECKED,
             edits=(
-                (
-                    (
-                        '_require(0 <= gradient_bytes < math.inf, "gradient_bytes must be a finite number '
-                        '>= 0", gradient_bytes)\n'
-                        "    _check_ranks(ranks)\n"
-                        '    for name, value in (("bandwidth", bandwidth), ("flops", flops), ("rate", '
-                        "rate)):\n"
-                        "        _check_positive(name, value)"
-                    ),
-                    "",
-                ),
+                ("if not rule:", "if False:"),
                 (
                     "ring_all_reduce_time(gradient_bytes, ranks, bandwidth)",
                     "2 * (ranks - 1) / ranks * gradient_bytes / bandwidth",
@@ -212,9 +186,6 @@ COMMUNICATION_RATIO = Build(
         ),
     ),
 )
-
-
-# --- debug_gbit
 
 
 def wrong_gbit(size_mb, ranks, bandwidth_gbps):

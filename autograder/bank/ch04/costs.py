@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.hardware import NVLINK4, PCIE4
-from rankzero.units import GB, MB, ms, us
+from rankzero.facts.hardware import NVLINK4, PCIE4
+from rankzero.facts.units import GB, MB, ms, us
 
 algorithms = lazily("solutions.ch04.all_reduce_algorithms")
 

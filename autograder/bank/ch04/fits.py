@@ -6,65 +6,7 @@ from random import Random
 
 from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import GB, us
-
-
-def slip_unweighted(sizes, seconds):
-    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
-        raise ValueError("out of range")
-    middle, typical = sum(sizes) / len(sizes), sum(seconds) / len(seconds)
-    spread = sum((size - middle) ** 2 for size in sizes)
-    slope = sum((s - middle) * (t - typical) for s, t in zip(sizes, seconds, strict=True)) / spread
-    if slope <= 0:
-        raise ValueError("slope")
-    return typical - slope * middle, 1 / slope
-
-
-def slip_slope(sizes, seconds):
-    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
-        raise ValueError("out of range")
-    weights = [1 / time**2 for time in seconds]
-    total = sum(weights)
-    middle = sum(w * s for w, s in zip(weights, sizes, strict=True)) / total
-    typical = sum(w * t for w, t in zip(weights, seconds, strict=True)) / total
-    spread = sum(w * (s - middle) ** 2 for w, s in zip(weights, sizes, strict=True))
-    slope = sum(w * (s - middle) * (t - typical) for w, s, t in zip(weights, sizes, seconds, strict=True)) / spread
-    if slope <= 0:
-        raise ValueError("slope")
-    return typical - slope * middle, slope
-
-
-def slip_through_origin(sizes, seconds):
-    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
-        raise ValueError("out of range")
-    rates = [size / time for size, time in zip(sizes, seconds, strict=True)]
-    if seconds[sizes.index(max(sizes))] <= seconds[sizes.index(min(sizes))]:
-        raise ValueError("slope")
-    return 0.0, sum(rate**2 for rate in rates) / sum(rates)
-
-
-def slip_cut_at_zero(sizes, seconds):
-    if len(sizes) != len(seconds) or len(set(sizes)) < 2 or min(seconds) <= 0:
-        raise ValueError("out of range")
-    weights = [1 / time**2 for time in seconds]
-    total = sum(weights)
-    middle = sum(w * s for w, s in zip(weights, sizes, strict=True)) / total
-    typical = sum(w * t for w, t in zip(weights, seconds, strict=True)) / total
-    spread = sum(w * (s - middle) ** 2 for w, s in zip(weights, sizes, strict=True))
-    slope = sum(w * (s - middle) * (t - typical) for w, s, t in zip(weights, sizes, seconds, strict=True)) / spread
-    if slope <= 0:
-        raise ValueError("slope")
-    return max(0.0, typical - slope * middle), 1 / slope
-
-
-def slip_fit_unchecked(sizes, seconds):
-    weights = [1 / time**2 for time in seconds]
-    total = sum(weights)
-    middle = sum(w * s for w, s in zip(weights, sizes, strict=False)) / total
-    typical = sum(w * t for w, t in zip(weights, seconds, strict=False)) / total
-    spread = sum(w * (s - middle) ** 2 for w, s in zip(weights, sizes, strict=False))
-    slope = sum(w * (s - middle) * (t - typical) for w, s, t in zip(weights, sizes, seconds, strict=False)) / spread
-    return typical - slope * middle, 1 / slope
+from rankzero.facts.units import GB, us
 
 
 def _measured(rng: Random, noise: float) -> Case:
@@ -139,9 +81,21 @@ FIT_ALPHA_BETA = Build(
         ),
     ),
     slips=(
-        Slip("Absolute errors were minimised: then the largest size decides alone. Divide by t.", slip_unweighted),
-        Slip("The slope was returned: the bandwidth is its inverse.", slip_slope),
-        Slip("The line was forced through the origin: its height at size 0 is the latency.", slip_through_origin),
+        Slip(
+            "Absolute errors were minimised: then the largest size decides alone. Divide by t.",
+            edit=("[1 / time**2 for time in seconds]", "[1.0 for _ in seconds]"),
+        ),
+        Slip("The slope was returned: the bandwidth is its inverse.", edit=("middle, 1 / slope", "middle, slope")),
+        Slip(
+            "The line was forced through the origin: its height at size 0 is the latency.",
+            edit=(
+                "return typical - slope * middle, 1 / slope",
+                (
+                    "rates = [size / time for size, time in zip(sizes, seconds)]\n"
+                    "    return 0.0, sum(rate**2 for rate in rates) / sum(rates)"
+                ),
+            ),
+        ),
         Slip(
             "The first time was taken for the latency: it holds bytes, and its own error.",
             edits=(
@@ -152,8 +106,19 @@ FIT_ALPHA_BETA = Build(
                 ("typical - slope * middle", "seconds[0]"),
             ),
         ),
-        Slip("A latency below 0 was cut: the best line is asked for, wherever it meets the axis.", slip_cut_at_zero),
-        Slip(UNCHECKED, slip_fit_unchecked),
+        Slip(
+            "A latency below 0 was cut: the best line is asked for, wherever it meets the axis.",
+            edit=("typical - slope * middle", "max(0.0, typical - slope * middle)"),
+        ),
+        Slip(
+            UNCHECKED,
+            edits=(
+                ("len(sizes) != len(seconds)", "False"),
+                ("if not rule:", "if False:"),
+                ("zip(sizes, seconds, strict=True)", "zip(sizes, seconds)"),
+                ("zip(weights, values, strict=True)", "zip(weights, values)"),
+            ),
+        ),
     ),
 )
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 from random import Random
 
 from autograder.bank.ch04.matrices import CODES
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip
 
 CUBE_ROWS = (  # the hybrid cube mesh of eight V100: for each GPU, its links to those after it
@@ -33,113 +34,8 @@ def cube_mesh() -> dict[str, dict[str, str]]:
     return links
 
 
-def slip_greedy(links, gpus):
-    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
-    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
-        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
-    ):
-        raise ValueError("gpus")
-
-    def speed(code):
-        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
-
-    left = sorted(gpus, key=lambda gpu: int(gpu[3:]))
-    ring = [left.pop(0)]
-    while left:
-        ring.append(left.pop(left.index(max(left, key=lambda gpu: speed(links[ring[-1]][gpu])))))
-    return ring
-
-
-def slip_open_ring(links, gpus):
-    from itertools import pairwise, permutations
-
-    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
-    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
-        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
-    ):
-        raise ValueError("gpus")
-
-    def speed(code):
-        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
-
-    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
-    rings = ([first, *others] for others in permutations(rest))
-    return max(rings, key=lambda ring: min((speed(links[a][b]) for a, b in pairwise(ring)), default=0))
-
-
-def slip_text_order(links, gpus):
-    from itertools import permutations
-
-    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
-    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
-        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
-    ):
-        raise ValueError("gpus")
-    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
-    if not rest:
-        return [first]
-
-    def speed(code):
-        return (5, code) if code.startswith("NV") else (order.index(code), "")
-
-    rings = ([first, *others] for others in permutations(rest))
-    return max(rings, key=lambda ring: min(speed(links[a][b]) for a, b in zip(ring, [*ring[1:], first], strict=True)))
-
-
-def slip_alphabet(links, gpus):
-    from itertools import permutations
-
-    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
-        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
-    ):
-        raise ValueError("gpus")
-    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
-    if not rest:
-        return [first]
-
-    def speed(code):
-        return ("NV", int(code[2:])) if code.startswith("NV") else (code, 0)
-
-    rings = ([first, *others] for others in permutations(rest))
-    return max(rings, key=lambda ring: min(speed(links[a][b]) for a, b in zip(ring, [*ring[1:], first], strict=True)))
-
-
-def slip_sum(links, gpus):
-    from itertools import permutations
-
-    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
-    if not 1 <= len(set(gpus)) == len(gpus) <= 8 or any(
-        b not in links.get(a, {}) for a in gpus for b in gpus if a != b
-    ):
-        raise ValueError("gpus")
-    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
-    if not rest:
-        return [first]
-
-    def speed(code):
-        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
-
-    rings = ([first, *others] for others in permutations(rest))
-    return max(rings, key=lambda ring: sum(speed(links[a][b]) for a, b in zip(ring, [*ring[1:], first], strict=True)))
-
-
-def slip_ring_unchecked(links, gpus):
-    from itertools import permutations
-
-    order = ("SYS", "NODE", "PHB", "PXB", "PIX")
-
-    def speed(code):
-        return 4 + int(code[2:]) if code.startswith("NV") else order.index(code)
-
-    first, *rest = sorted(gpus, key=lambda gpu: int(gpu[3:]))
-    if not rest:
-        return [first]
-
-    def slowest(ring):
-        hops = zip(ring, [*ring[1:], first], strict=True)
-        return min(speed(links.get(a, {}).get(b, "SYS")) for a, b in hops)
-
-    return max(([first, *others] for others in permutations(rest)), key=slowest)
+#: What text of the reference ranks the codes.
+_NEARNESS = 'len(_FAR_TO_NEAR) - 1 + int(code[2:]) if code.startswith("NV") else _FAR_TO_NEAR.index(code)'
 
 
 def _links(rng: Random, gpus: list[str], codes: tuple[str, ...]) -> dict[str, dict[str, str]]:
@@ -212,10 +108,6 @@ def _bad_rings(rng: Random) -> list[Case]:
     return [Case(args=args, raises="ValueError") for args in broken]
 
 
-def _bad_ring(rng: Random) -> Case:
-    return rng.choice(_bad_rings(rng))
-
-
 BEST_RING = Build(
     id="04-best-ring",
     module="topology",
@@ -238,24 +130,50 @@ BEST_RING = Build(
         Group("no NVLink", _without_nvlink, 2, "From far to near: SYS, NODE, PHB, PXB, PIX."),
         Group("some GPUs", _subset, 3, "Order GPUs by their numbers: GPU2 comes before GPU10."),
         Group("one or two GPUs", _few, 2, "One or two GPUs are in the order of their numbers."),
-        Group(
-            "bad input",
-            _bad_ring,
-            7,
+        bad_input(
+            _bad_rings,
             "Bad input must raise ValueError: no GPU, one twice, more than 8, other names, a pair without a code, an "
             "unknown code.",
-            _bad_rings,
         ),
     ),
     slips=(
-        Slip("Going to the nearest neighbour each time ends on a slow hop: compare whole rings.", slip_greedy),
-        Slip("The hop from the last GPU back to the first was forgotten.", slip_open_ring),
-        Slip("NVLink codes were compared as text: then NV12 counts less than NV4.", slip_text_order),
-        Slip("Codes were compared by the alphabet: then SYS, the farthest, counts as best.", slip_alphabet),
-        Slip("The sum over the hops was maximised: a ring is as fast as its slowest hop.", slip_sum),
+        Slip(
+            "Going to the nearest neighbour each time ends on a slow hop: compare whole rings.",
+            edit=(
+                "    orders = permutations(rest)  # from the smallest to the largest\n"
+                "    return [first, *max(orders, key=slowest_hop)]",
+                (
+                    "    ring = [first]\n"
+                    "    while rest:\n"
+                    "        ring.append(max(rest, key=lambda gpu: speed[ring[-1], gpu]))\n"
+                    "        rest.remove(ring[-1])\n"
+                    "    return ring"
+                ),
+            ),
+        ),
+        Slip(
+            "The hop from the last GPU back to the first was forgotten.",
+            edit=("zip((first, *order), (*order, first), strict=True)", "zip((first, *order), order)"),
+        ),
+        Slip(
+            "NVLink codes were compared as text: then NV12 counts less than NV4.",
+            edit=(_NEARNESS, '(5, code) if code.startswith("NV") else (_FAR_TO_NEAR.index(code), "")'),
+        ),
+        Slip(
+            "Codes were compared by the alphabet: then SYS, the farthest, counts as best.",
+            edit=(_NEARNESS, '("NV", int(code[2:])) if code.startswith("NV") else (code, 0)'),
+        ),
+        Slip(
+            "The sum over the hops was maximised: a ring is as fast as its slowest hop.", edit=("min(map(", "sum(map(")
+        ),
         Slip(
             "Impossible arguments were accepted: a GPU twice, more than 8, other names, a pair without a code.",
-            slip_ring_unchecked,
+            edits=(
+                ("not 1 <= len(set(gpus)) == len(gpus) <= 8", "False"),
+                ('re.fullmatch(r"GPU(\\d+)", gpu)', 're.search(r"(\\d+)", gpu)'),
+                ("b not in links.get(a, {})", "False"),
+                ("return links[a][b]", 'return links.get(a, {}).get(b, "SYS")'),
+            ),
         ),
     ),
 )

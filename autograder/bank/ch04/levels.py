@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from autograder.bank.ch04.costs import all_reduce_ms
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.hardware import DGX_H100, NVLINK3, NVLINK4
-from rankzero.units import GB, TFLOP, billion
+from rankzero.facts.hardware import DGX_H100, NVLINK3, NVLINK4
+from rankzero.facts.units import GB, TFLOP, billion
 
 algorithms = lazily("solutions.ch04.all_reduce_algorithms")
 bandwidths = lazily("solutions.ch04.bandwidth")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from autograder.bank.ch04.layouts import cube_mesh, names
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.hardware import NVLINK2, NVLINK3, PCIE3
-from rankzero.units import GB, MB, MiB, ms
+from rankzero.facts.hardware import NVLINK2, NVLINK3, PCIE3
+from rankzero.facts.units import GB, MB, MiB, ms
 
 algorithms = lazily("solutions.ch04.all_reduce_algorithms")
 bandwidths = lazily("solutions.ch04.bandwidth")

@@ -5,80 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch04 import matrices
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip
-
-
-def slip_titles_as_devices(text):
-    import re
-    from dataclasses import make_dataclass
-
-    topology = make_dataclass("Topology", ["devices", "links", "cpus", "numa"], frozen=True)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"\s+GPU\d", line) and not re.match(r"GPU\d", line)]
-    if not heads:
-        raise ValueError("no matrix")
-    titles = ("CPU Affinity", "NUMA Affinity")
-    devices = re.split(r"\t+|\s\s+", lines[heads[0]].strip())
-    columns = [title for title in titles if title in lines[heads[0]]]
-    real = [name for name in devices if name not in (*titles, "GPU NUMA ID")]
-    rows = {line.split()[0]: line.split()[1:] for line in reversed(lines[heads[0] + 1 :]) if line.split()}
-    if any(name not in rows or len(rows[name]) < len(real) for name in real):
-        raise ValueError("row")
-    full = {a: dict(zip(devices, rows[a], strict=False)) for a in real}
-    for a in real:
-        for b in real:
-            is_code = re.fullmatch(r"NV\d+|PIX|PXB|PHB|NODE|SYS", full[a][b])
-            if full[a][b] != full[b][a] or (full[a][b] != "X" if a == b else not is_code):
-                raise ValueError("codes")
-    links = {a: {b: full[a][b] for b in full[a] if b != a} for a in real}
-    own = {a: dict(zip(columns, rows[a][len(real) :], strict=False)) for a in real}
-    cpus, numa = ({a: own[a][title] for a in real if title in own[a]} for title in titles)
-    return topology(tuple(devices), links, cpus, numa)
-
-
-def slip_legend_as_rows(text):
-    import re
-    from dataclasses import make_dataclass
-
-    topology = make_dataclass("Topology", ["devices", "links", "cpus", "numa"], frozen=True)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"\s+GPU\d", line) and not re.match(r"GPU\d", line)]
-    if not heads:
-        raise ValueError("no matrix")
-    titles = ("CPU Affinity", "NUMA Affinity")
-    devices = re.split("CPU Affinity|NUMA|GPU NUMA", lines[heads[0]])[0].split()
-    columns = [title for title in titles if title in lines[heads[0]]]
-    rows = {line.split()[0]: line.split()[1:] for line in reversed(lines[heads[0] + 1 :]) if line.split()}
-    if any(name not in rows or len(rows[name]) < len(devices) for name in devices):
-        raise ValueError("row")
-    full = {a: dict(zip(devices, rows[a], strict=False)) for a in [*devices, *(a for a in rows if a not in devices)]}
-    for a in devices:
-        for b in devices:
-            is_code = re.fullmatch(r"NV\d+|PIX|PXB|PHB|NODE|SYS", full[a][b])
-            if full[a][b] != full[b][a] or (full[a][b] != "X" if a == b else not is_code):
-                raise ValueError("codes")
-    links = {a: {b: code for b, code in row.items() if b != a} for a, row in full.items()}
-    own = {a: dict(zip(columns, rows[a][len(devices) :], strict=False)) for a in devices}
-    cpus, numa = ({a: own[a][title] for a in devices if title in own[a]} for title in titles)
-    return topology(tuple(devices), links, cpus, numa)
-
-
-def slip_matrix_unchecked(text):
-    import re
-    from dataclasses import make_dataclass
-
-    topology = make_dataclass("Topology", ["devices", "links", "cpus", "numa"], frozen=True)
-    lines = re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r"\s+GPU\d", line) and not re.match(r"GPU\d", line)]
-    head = heads[0] if heads else 0
-    titles = ("CPU Affinity", "NUMA Affinity")
-    devices = re.split("CPU Affinity|NUMA|GPU NUMA", lines[head])[0].split() if lines else []
-    columns = [title for title in titles if title in (lines or [""])[head]]
-    rows = {line.split()[0]: line.split()[1:] for line in reversed(lines[head + 1 :]) if line.split()}
-    links = {a: {b: c for b, c in zip(devices, rows.get(a, []), strict=False) if b != a} for a in devices}
-    own = {a: dict(zip(columns, rows.get(a, [])[len(devices) :], strict=False)) for a in devices}
-    cpus, numa = ({a: own[a][title] for a in devices if title in own[a]} for title in titles)
-    return topology(tuple(devices), links, cpus, numa)
 
 
 def _tabbed(rng: Random) -> Case:
@@ -126,10 +54,6 @@ def _broken_of_each(rng: Random) -> list[Case]:
     return [Case(args=(text,), raises="ValueError") for text in matrices.broken(rng)]
 
 
-def _broken_one(rng: Random) -> Case:
-    return rng.choice(_broken_of_each(rng))
-
-
 PARSE_TOPOLOGY = Build(
     id="04-parse-topology",
     module="topology",
@@ -160,13 +84,10 @@ PARSE_TOPOLOGY = Build(
             "Blanks may stand for tabs, and the legend and the columns after the devices may be missing.",
             _large,
         ),
-        Group(
-            "bad input",
-            _broken_one,
-            7,
+        bad_input(
+            _broken_of_each,
             "Bad input must raise ValueError: no matrix, a row that is missing or too short, a diagonal without X, an "
             "unknown code, two codes for a pair.",
-            _broken_of_each,
         ),
     ),
     slips=(
@@ -198,9 +119,41 @@ PARSE_TOPOLOGY = Build(
                 ),
             ),
         ),
-        Slip("A column's title was taken for a device: CPU Affinity is none.", slip_titles_as_devices),
-        Slip("The legend was read as rows of the matrix.", slip_legend_as_rows),
-        Slip("Impossible arguments were accepted: no matrix, a missing row, codes that differ.", slip_matrix_unchecked),
+        Slip(
+            "A column's title was taken for a device: CPU Affinity is none.",
+            edits=(
+                ("devices=tuple(devices),", "devices=(*devices, *columns),"),
+                (
+                    "if b != a} for a, row",
+                    "if b != a} | dict(zip(columns, rows[a].split()[len(devices) :])) for a, row",
+                ),
+            ),
+        ),
+        Slip(
+            "The legend was read as rows of the matrix.",
+            edit=(
+                "    _check_pairs(links)\n",
+                (
+                    "    _check_pairs(links)\n"
+                    "    legend = {name: rest for name, rest in rows.items() if name and name not in links}\n"
+                    "    links |= {name: dict(zip(devices, rest.split())) for name, rest in legend.items()}\n"
+                ),
+            ),
+        ),
+        Slip(
+            "Impossible arguments were accepted: no matrix, a missing row, codes that differ.",
+            edits=(
+                (".splitlines()", '.splitlines() or [""]'),
+                ("_is_header(line.split())), None)", "_is_header(line.split())), 0)"),
+                (
+                    "    links: dict[str, dict[str, str]] = {}",
+                    '    rows = dict.fromkeys(devices, "") | rows\n    links = {}',
+                ),
+                ("len(codes) < len(devices)", "False"),
+                ("zip(devices, codes, strict=True)", "zip(devices, codes)"),
+                ("    _check_pairs(links)\n", ""),
+            ),
+        ),
     ),
 )
 

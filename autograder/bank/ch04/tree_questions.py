@@ -6,7 +6,7 @@ from functools import partial
 
 from autograder.bank.ch04.costs import all_reduce_ms
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.units import GB, ms, us
+from rankzero.facts.units import GB, ms, us
 
 algorithms = lazily("solutions.ch04.all_reduce_algorithms")
 link = lazily("solutions.ch02.alpha_beta")

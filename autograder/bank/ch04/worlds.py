@@ -1,8 +1,5 @@
 """Chapter 04: an all-reduce along a tree and a benchmark to debug, both on real ranks."""
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
-
 from __future__ import annotations
 
 import math
@@ -10,145 +7,24 @@ from random import Random
 
 from autograder.bank import least, rules
 from autograder.bank.ch04 import rules as ch04_rules
+from autograder.bank.groups import listed
+from autograder.bank.vectors import alike, matrices
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
-
-# --- tree_all_reduce
-
-
-def slip_partner_outside(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    total, bit = x.clone(), 1
-    while bit < ranks and not rank & bit:
-        arrived = torch.empty_like(total)
-        dist.recv(arrived, rank ^ bit)
-        total += arrived
-        bit *= 2
-    if rank:
-        dist.send(total, rank ^ bit)
-        dist.recv(total, rank ^ bit)
-    while bit > 1:
-        bit //= 2
-        dist.send(total, rank ^ bit)
-    return total
-
-
-def slip_star(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    total = x.clone()
-    if rank:
-        dist.send(total, 0)
-        dist.recv(total, 0)
-        return total
-    for other in range(1, ranks):
-        arrived = torch.empty_like(total)
-        dist.recv(arrived, other)
-        total += arrived
-    for other in range(1, ranks):
-        dist.send(total, other)
-    return total
-
-
-def slip_chain(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    total = x.clone()
-    if rank < ranks - 1:
-        arrived = torch.empty_like(total)
-        dist.recv(arrived, rank + 1)
-        total += arrived
-    if rank:
-        dist.send(total, rank - 1)
-        dist.recv(total, rank - 1)
-    if rank < ranks - 1:
-        dist.send(total, rank + 1)
-    return total
-
-
-def slip_too_early(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    total, bit = x.clone(), 1
-    while bit < ranks and not rank & bit:
-        if rank + bit < ranks:
-            arrived = torch.empty_like(total)
-            dist.recv(arrived, rank + bit)
-            total += arrived
-            if rank == 0:
-                dist.send(total, rank + bit)
-        bit *= 2
-    if rank:
-        dist.send(total, rank - bit)
-        dist.recv(total, rank - bit)
-        while bit > 1:
-            bit //= 2
-            if rank + bit < ranks:
-                dist.send(total, rank + bit)
-    return total
-
-
-def slip_into_x(x):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    bit = 1
-    while bit < ranks and not rank & bit:
-        if rank + bit < ranks:
-            arrived = torch.empty_like(x)
-            dist.recv(arrived, rank + bit)
-            x += arrived
-        bit *= 2
-    if rank:
-        dist.send(x, rank - bit)
-        dist.recv(x, rank - bit)
-    while bit > 1:
-        bit //= 2
-        if rank + bit < ranks:
-            dist.send(x, rank + bit)
-    return x
-
-
-def _alike(rng: Random, ranks: int, count: int, dtype: str = "float32", shape: tuple[int, ...] | None = None) -> Case:
-    """A tensor of ``count`` elements on every rank: integers from -1000 to 1000, floats from -1 to 1."""
-
-    def vector() -> Tensor:
-        draw = (lambda: rng.randint(-1000, 1000)) if dtype == "int64" else (lambda: rng.uniform(-1, 1))
-        return Tensor.of([draw() for _ in range(count)], dtype, shape)
-
-    return Case(args=tuple((vector(),) for _ in range(ranks)))
-
-
-def _tree(rng: Random) -> Case:
-    return _alike(rng, rng.randint(2, 4), rng.randint(1, 40), rng.choice(["float32", "int64"]))
 
 
 def _tree_of_each(rng: Random) -> list[Case]:
     """Three and four ranks twice, and two."""
     sizes = ((4, "float32"), (3, "int64"), (4, "int64"), (3, "float32"), (2, "float64"))
-    return [_alike(rng, ranks, rng.randint(2, 40), dtype) for ranks, dtype in sizes]
-
-
-def _shapes(rng: Random) -> Case:
-    """One rank, no elements, two dimensions."""
-    return rng.choice(_shapes_of_each(rng))
+    return [alike(rng, ranks, rng.randint(2, 40), dtype) for ranks, dtype in sizes]
 
 
 def _shapes_of_each(rng: Random) -> list[Case]:
-    return [_alike(rng, 1, 5), _alike(rng, 3, 0), _alike(rng, 4, 6, shape=(2, 3))]
+    """One rank, no elements, two dimensions."""
+    return [alike(rng, 1, 5), alike(rng, 3, 0), matrices(rng, 4, 2, 3)]
 
 
 def _long(rng: Random) -> Case:
-    return _alike(rng, rng.choice([3, 4]), rng.randint(4000, 5000))
+    return alike(rng, rng.choice([3, 4]), rng.randint(4000, 5000))
 
 
 TREE_ALL_REDUCE = Build(
@@ -167,18 +43,49 @@ TREE_ALL_REDUCE = Build(
         Case(args=((Tensor.of([1.0, 2.0, 3.0]),),)),
     ),
     groups=(
-        Group(
-            "two to four ranks", _tree, 5, "With three ranks, rank 2 has no partner on the first level.", _tree_of_each
-        ),
-        Group("shapes", _shapes, 3, "There may be one rank, no elements, or more than one dimension.", _shapes_of_each),
+        listed("two to four ranks", _tree_of_each, "With three ranks, rank 2 has no partner on the first level."),
+        listed("shapes", _shapes_of_each, "There may be one rank, no elements, or more than one dimension."),
         Group("long tensors", _long, 2, "Tensors may be long: a send then waits for its receive."),
     ),
     slips=(
-        Slip("A partner lies outside the world: with three ranks, rank 2 has no child.", slip_partner_outside),
-        Slip("That is a star: rank 0 takes in one message per rank, not one per level.", slip_star),
-        Slip("That is a chain: its last rank is N-1 messages away from rank 0, not one per level.", slip_chain),
-        Slip("Rank 0 answered before all of its children had reported: their sums were missing.", slip_too_early),
-        Slip("The sums were added into x: copy it first.", slip_into_x),
+        Slip(
+            "A partner lies outside the world: with three ranks, rank 2 has no child.",
+            edits=(
+                ("if rank + bit < ranks:\n            arrived", "if bit < ranks:\n            arrived"),
+                ("if rank + bit < ranks:\n            dist.send", "if bit < ranks:\n            dist.send"),
+            ),
+        ),
+        Slip(
+            "That is a star: rank 0 takes in one message per rank, not one per level.",
+            edits=(
+                ("not rank & bit:", "not rank:"),
+                ("bit *= 2", "bit += 1"),
+                ("dist.send(total, rank - bit)", "dist.send(total, 0)"),
+                ("dist.recv(total, rank - bit)", "dist.recv(total, 0)"),
+                ("bit //= 2", "bit -= 1"),
+            ),
+        ),
+        Slip(
+            "That is a chain: its last rank is N-1 messages away from rank 0, not one per level.",
+            edits=(
+                ("bit < ranks and not rank & bit:", "bit == 1:"),
+                ("dist.send(total, rank - bit)", "dist.send(total, rank - 1)"),
+                ("dist.recv(total, rank - bit)", "dist.recv(total, rank - 1)"),
+            ),
+        ),
+        Slip(
+            "Rank 0 answered before all of its children had reported: their sums were missing.",
+            edits=(
+                (
+                    "total += arrived",
+                    "total += arrived\n            if rank == 0:\n                dist.send(total, rank + bit)",
+                ),
+                ("while bit > 1:", "while rank and bit > 1:"),
+            ),
+        ),
+        Slip(
+            "The sums were added into x: copy it first.", edit=("x.clone(memory_format=torch.contiguous_format)", "x")
+        ),
     ),
     rule=rules.every(
         rules.only_messages,
@@ -189,9 +96,6 @@ TREE_ALL_REDUCE = Build(
         least.by_everyone(least.first_tensor),
     ),
 )
-
-
-# --- debug_barrier
 
 
 def wrong_barrier(x, calls):
@@ -207,36 +111,6 @@ def wrong_barrier(x, calls):
         dist.barrier()
         seconds += time.perf_counter() - start
     return seconds / calls
-
-
-def slip_guess(x, calls):
-    import time
-
-    import torch.distributed as dist
-
-    buffer = x.clone()
-    start = time.perf_counter()
-    dist.barrier()
-    guess = time.perf_counter() - start
-    seconds = 0.0
-    for _ in range(calls):
-        start = time.perf_counter()
-        dist.all_reduce(buffer)
-        dist.barrier()
-        seconds += time.perf_counter() - start - guess
-    return seconds / calls
-
-
-def slip_no_meeting(x, calls):
-    import time
-
-    import torch.distributed as dist
-
-    buffer = x.clone()
-    start = time.perf_counter()
-    for _ in range(calls):
-        dist.all_reduce(buffer)
-    return (time.perf_counter() - start) / calls
 
 
 def _benchmark(rng: Random, ranks: int, calls: int) -> Case:
@@ -266,8 +140,24 @@ DEBUG_BARRIER = Debug(
     ),
     slips=(
         Slip("A barrier still stands between the calls: the ranks meet once, before the clock starts.", wrong_barrier),
-        Slip("A guess was subtracted: take the barrier out of the timed region instead.", slip_guess),
-        Slip("The ranks never met: the first call then also times how late the last rank came.", slip_no_meeting),
+        Slip(
+            "A guess was subtracted: take the barrier out of the timed region instead.",
+            program=wrong_barrier,
+            edits=(
+                (
+                    "    seconds = 0.0",
+                    (
+                        "    start = time.perf_counter()\n"
+                        "    dist.barrier()\n    guess = time.perf_counter() - start\n    seconds = 0.0"
+                    ),
+                ),
+                ("seconds += time.perf_counter() - start", "seconds += time.perf_counter() - start - guess"),
+            ),
+        ),
+        Slip(
+            "The ranks never met: the first call then also times how late the last rank came.",
+            edit=("    dist.barrier()\n", ""),
+        ),
     ),
     rule=ch04_rules.one_meeting,
     wrong=wrong_barrier,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-# --- accumulation_steps
 
 
 def _divisible(rng: Random) -> Case:
@@ -55,24 +54,19 @@ STEPS = Build(
         Group("divisible", _divisible, 8, "A micro-step takes one micro-batch on every rank."),
         Group("one step", _one_step, 3, "One micro-step may be enough."),
         Group("sequences left over", _left_over, 5, "What cannot be divided exactly must raise ValueError."),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_counts(rng)), 11, "Bad input must raise ValueError.", _bad_counts
-        ),
+        bad_input(_bad_counts, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
             "The steps were rounded up: then the batch is larger than asked for.",
             edit=(
-                (
-                    "    if left_over:\n"
-                    '        product = f"{micro_batch} * {data_parallel} = {micro_batch * '
-                    'data_parallel}"\n'
-                    "        raise ValueError(\n"
-                    '            f"global_batch must be a multiple of micro_batch * data_parallel, got '
-                    '{global_batch!r} for {product}"\n'
-                    "        )\n"
-                    "    return steps"
-                ),
+                "    if left_over:\n"
+                '        product = f"{micro_batch} * {data_parallel} = {micro_batch * data_parallel}"\n'
+                "        raise ValueError(\n"
+                '            f"global_batch must be a multiple of micro_batch * data_parallel, got '
+                '{global_batch!r} for {product}"\n'
+                "        )\n"
+                "    return steps",
                 "    return steps + (left_over > 0)",
             ),
         ),
@@ -83,15 +77,12 @@ STEPS = Build(
         Slip(
             "The rest was dropped: then the batch is smaller than asked for.",
             edit=(
-                (
-                    "    if left_over:\n"
-                    '        product = f"{micro_batch} * {data_parallel} = {micro_batch * '
-                    'data_parallel}"\n'
-                    "        raise ValueError(\n"
-                    '            f"global_batch must be a multiple of micro_batch * data_parallel, got '
-                    '{global_batch!r} for {product}"\n'
-                    "        )\n"
-                ),
+                "    if left_over:\n"
+                '        product = f"{micro_batch} * {data_parallel} = {micro_batch * data_parallel}"\n'
+                "        raise ValueError(\n"
+                '            f"global_batch must be a multiple of micro_batch * data_parallel, got '
+                '{global_batch!r} for {product}"\n'
+                "        )\n",
                 "",
             ),
         ),
@@ -102,11 +93,8 @@ STEPS = Build(
         Slip(
             "Only divisibility is checked: a count that is not an integer >= 1 has to raise ValueError.",
             edit=(
-                (
-                    "    _check_counts(global_batch=global_batch, micro_batch=micro_batch, "
-                    "data_parallel=data_parallel)\n"
-                    "    steps, left_over = divmod(global_batch, micro_batch * data_parallel)"
-                ),
+                "    _check_counts(global_batch=global_batch, micro_batch=micro_batch, data_parallel=data_parallel)\n"
+                "    steps, left_over = divmod(global_batch, micro_batch * data_parallel)",
                 "    steps = global_batch / (micro_batch * data_parallel)\n    left_over = steps % 1",
             ),
         ),
@@ -114,9 +102,6 @@ STEPS = Build(
     section="5.4",
     topic="accumulation",
 )
-
-
-# --- accumulated_step_time
 
 
 def _step_times(rng: Random) -> tuple[int, float, float, float]:
@@ -163,7 +148,7 @@ TIME = Build(
         Group("reduced once", _once, 6, "Every micro-step computes; the gradients are reduced and used once."),
         Group("reduced every time", _every, 5, "Outside `no_sync()` every micro-step reduces too."),
         Group("one micro-step", _single_step, 3, "With one micro-step there is one reduction either way."),
-        Group("bad input", lambda rng: rng.choice(_bad_times(rng)), 14, "Bad input must raise ValueError.", _bad_times),
+        bad_input(_bad_times, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -195,11 +180,8 @@ TIME = Build(
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edit=(
-                (
-                    "_check_counts(micro_steps=micro_steps)\n"
-                    "    _check_not_negative(micro_time=micro_time, sync_time=sync_time, "
-                    "update_time=update_time)"
-                ),
+                "_check_counts(micro_steps=micro_steps)\n"
+                "    _check_not_negative(micro_time=micro_time, sync_time=sync_time, update_time=update_time)",
                 "",
             ),
         ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import MiB
+from rankzero.facts.units import MiB
 
 
 def _gradients(rng: Random, most: int = 40) -> list[float]:
@@ -91,9 +92,7 @@ BUCKETS = Build(
             "Gradients of no bytes are in buckets too; without gradients there is no bucket.",
             _empty_corners,
         ),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_buckets(rng)), 10, "Bad input must raise ValueError.", _bad_buckets
-        ),
+        bad_input(_bad_buckets, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -101,7 +100,7 @@ BUCKETS = Build(
             edits=(
                 ("math.inf", "0"),
                 ("held >= limit", "not buckets or held + size > limits[min(len(buckets), len(limits)) - 1]"),
-                ("buckets.append([])", ("buckets.append([])\n            held = 0")),
+                ("buckets.append([])", "buckets.append([])\n            held = 0"),
             ),
         ),
         Slip(
@@ -109,7 +108,7 @@ BUCKETS = Build(
             edits=(
                 ("math.inf", "limits[0]"),
                 ("held >= limit", "held >= limits[0]"),
-                ("buckets.append([])", ("buckets.append([])\n            held = 0")),
+                ("buckets.append([])", "buckets.append([])\n            held = 0"),
             ),
         ),
         Slip(
@@ -126,7 +125,7 @@ BUCKETS = Build(
         ),
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
-            edit=(('    _check_limits(limits)\n    _check_not_negative("sizes", sizes)\n'), ""),
+            edit=('    _check_limits(limits)\n    _check_not_negative("sizes", sizes)\n', ""),
         ),
     ),
     section="5.2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 FP16, BF16, TF32, E5M2, E4M3 = (5, 10), (8, 7), (8, 10), (5, 2), (4, 3, False)
@@ -151,9 +152,7 @@ ROUND = Build(
             "Zeros and nan stay as they are, and a zero keeps its sign.",
             lambda rng: [_special(rng, value) for value in (-0.0, -0.0, nan)],
         ),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_format(rng)), 11, "Bad input must raise ValueError.", _bad_format
-        ),
+        bad_input(_bad_format, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -171,11 +170,9 @@ ROUND = Build(
             "Below the smallest normal number there are subnormal ones; yours makes them 0.",
             edit=(
                 "return math.copysign(size if size <= largest else beyond, value)",
-                (
-                    "if size < 2.0 ** (1 - bias):\n"
-                    "        return math.copysign(0.0, value)\n"
-                    "    return math.copysign(size if size <= largest else beyond, value)"
-                ),
+                "if size < 2.0 ** (1 - bias):\n"
+                "        return math.copysign(0.0, value)\n"
+                "    return math.copysign(size if size <= largest else beyond, value)",
             ),
         ),
         Slip(
@@ -191,7 +188,7 @@ ROUND = Build(
         ),
         Slip(
             "Without infinities the largest exponent holds numbers too: E4M3 reaches beyond what IEEE would leave it.",
-            edit=(("if not infinities:\n        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)"), ""),
+            edit=("if not infinities:\n        largest = (2 - 2.0 ** (1 - mantissa_bits)) * 2.0 ** (bias + 1)", ""),
         ),
         Slip(
             "Without infinities, what is beyond becomes the largest number, not inf.",
@@ -202,7 +199,7 @@ ROUND = Build(
         ),
         Slip(
             "A negative zero lost its sign: zeros stay as they are.",
-            edit=("if math.isnan(value) or value == 0:", ("value += 0.0\n    if math.isnan(value) or value == 0:")),
+            edit=("if math.isnan(value) or value == 0:", "value += 0.0\n    if math.isnan(value) or value == 0:"),
         ),
         Slip(
             "The format is not checked: there are 2 to 8 exponent bits and 1 to 23 mantissa bits.",

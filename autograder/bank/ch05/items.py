@@ -6,6 +6,7 @@ from autograder.bank.ch05 import (
     accumulation,
     batch_questions,
     buckets,
+    designs,
     formats,
     noise,
     overlap,
@@ -16,10 +17,12 @@ from autograder.bank.ch05 import (
     repairs,
     replica_questions,
     schedules,
+    shards,
     slice_questions,
+    slices,
     state_questions,
     states,
-    worlds,
+    synchronize,
     zero,
 )
 from autograder.items import Item
@@ -35,6 +38,7 @@ QUESTIONS: tuple[Item, ...] = (
     *batch_questions.RATES,
     *state_questions.STATES,
     *slice_questions.SLICES,
+    *designs.DESIGNS,
     *replica_questions.SHARDED,
     *precision_questions.FORMATS,
     *precision_questions.SCALES,
@@ -52,7 +56,10 @@ EXERCISES: tuple[Item, ...] = (
     *ranks.ITEMS,
     *formats.ITEMS,
     *precision.ITEMS,
-    *worlds.ITEMS,
+    synchronize.SYNCHRONIZE,
+    shards.SHARDED,
+    slices.REDUCE,
+    shards.GATHER,
     *repairs.ITEMS,
 )
 

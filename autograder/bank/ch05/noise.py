@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-# --- gradient_noise_scale
 
 
 def _two_batches(rng: Random) -> tuple[int, int]:
@@ -77,18 +76,15 @@ NOISE = Build(
             "When the estimate of the signal is not positive, the noise scale is inf.",
             lambda _rng: [Case((2, 8, 4.0, 1.0))],
         ),
-        Group("bad input", lambda rng: rng.choice(_bad_norms(rng)), 13, "Bad input must raise ValueError.", _bad_norms),
+        bad_input(_bad_norms, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
             "The arguments are squared norms already; yours squares them again.",
             edit=(
                 "signal = (large_batch",
-                (
-                    "small_norm_squared, large_norm_squared = small_norm_squared**2, "
-                    "large_norm_squared**2\n"
-                    "    signal = (large_batch"
-                ),
+                "small_norm_squared, large_norm_squared = small_norm_squared**2, large_norm_squared**2\n"
+                "    signal = (large_batch",
             ),
         ),
         Slip(
@@ -114,16 +110,14 @@ NOISE = Build(
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edit=(
-                (
-                    "    _check_positive(small_batch=small_batch, large_batch=large_batch)\n"
-                    "    _check_not_negative(small_norm_squared=small_norm_squared, "
-                    "large_norm_squared=large_norm_squared)\n"
-                    "    if large_batch <= small_batch:\n"
-                    "        raise ValueError(\n"
-                    '            f"large_batch must be more than small_batch, got {large_batch!r} for '
-                    'a small_batch of {small_batch!r}"\n'
-                    "        )\n"
-                ),
+                "    _check_positive(small_batch=small_batch, large_batch=large_batch)\n"
+                "    _check_not_negative(small_norm_squared=small_norm_squared, "
+                "large_norm_squared=large_norm_squared)\n"
+                "    if large_batch <= small_batch:\n"
+                "        raise ValueError(\n"
+                '            f"large_batch must be more than small_batch, got {large_batch!r} for a small_batch '
+                'of {small_batch!r}"\n'
+                "        )\n",
                 "",
             ),
         ),
@@ -131,9 +125,6 @@ NOISE = Build(
     section="5.5",
     topic="gradient noise",
 )
-
-
-# --- delayed_sgd
 
 
 def _delayed(rng: Random) -> Case:
@@ -186,7 +177,7 @@ DELAYED = Build(
         Group("no delay", _no_delay, 3, "Without delay it is plain SGD."),
         Group("short paths", _short_path, 4, "Before the first late gradient is due, that of the start is used."),
         Group("diverging", _diverging, 3, "Paths may grow, and start below zero."),
-        Group("bad input", lambda rng: rng.choice(_bad_path(rng)), 13, "Bad input must raise ValueError.", _bad_path),
+        bad_input(_bad_path, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -195,10 +186,8 @@ DELAYED = Build(
                 ("path = [float(start)]", "path = [float(start)] + [0.0] * steps"),
                 (
                     "path.append(path[-1] - learning_rate * curvature * path[max(0, step - delay)])",
-                    (
-                        "late = path[step - delay] if step - delay >= -len(path) else 0.0\n"
-                        "        path[step + 1] = path[step] - learning_rate * curvature * late"
-                    ),
+                    "late = path[step - delay] if step - delay >= -len(path) else 0.0\n"
+                    "        path[step + 1] = path[step] - learning_rate * curvature * late",
                 ),
             ),
         ),
@@ -218,15 +207,13 @@ DELAYED = Build(
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edit=(
-                (
-                    "    _check_positive(curvature=curvature)\n"
-                    "    _check_not_negative(learning_rate=learning_rate)\n"
-                    '    for name, count in (("delay", delay), ("steps", steps)):\n'
-                    "        if isinstance(count, bool) or not isinstance(count, int) or count < 0:\n"
-                    '            raise ValueError(f"{name} must be an integer >= 0, got {count!r}")\n'
-                    "    if not math.isfinite(start):\n"
-                    '        raise ValueError(f"start must be finite, got {start!r}")\n'
-                ),
+                "    _check_positive(curvature=curvature)\n"
+                "    _check_not_negative(learning_rate=learning_rate)\n"
+                '    for name, count in (("delay", delay), ("steps", steps)):\n'
+                "        if isinstance(count, bool) or not isinstance(count, int) or count < 0:\n"
+                '            raise ValueError(f"{name} must be an integer >= 0, got {count!r}")\n'
+                "    if not math.isfinite(start):\n"
+                '        raise ValueError(f"start must be finite, got {start!r}")\n',
                 "",
             ),
         ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 
 def _times(rng: Random, count: int, most: int) -> list[float]:
@@ -81,9 +82,7 @@ EXPOSED = Build(
         Group("layers alike", _uniform, 5, "With equal layers one bucket is left, or a queue that grows."),
         Group("all hidden but the last", _hidden_quite, 4, "What ends before the backward pass is not exposed."),
         Group("zeros", _with_zeros, 5, "Times may be 0.", lambda _rng: [Case(([0], [0])), Case(([0, 0], [1, 2]))]),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_stream(rng)), 9, "Bad input must raise ValueError.", _bad_stream
-        ),
+        bad_input(_bad_stream, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -110,20 +109,18 @@ EXPOSED = Build(
             "A bucket is ready when its computing has ended, not when it begins.",
             edits=(
                 ("ready += computing", ""),
-                ("max(ready, free) + sending", ("max(ready, free) + sending\n        ready += computing")),
+                ("max(ready, free) + sending", "max(ready, free) + sending\n        ready += computing"),
             ),
         ),
         Slip(
             "Nothing is checked: lists of different lengths and times outside their range have to raise ValueError.",
             edits=(
                 (
-                    (
-                        "if len(compute) != len(communication):\n"
-                        '        raise ValueError(f"compute and communication must have one length, got '
-                        '{len(compute)} and {len(communication)}")\n'
-                        '    _check_not_negative("compute", compute)\n'
-                        '    _check_not_negative("communication", communication)'
-                    ),
+                    "if len(compute) != len(communication):\n"
+                    '        raise ValueError(f"compute and communication must have one length, got '
+                    '{len(compute)} and {len(communication)}")\n'
+                    '    _check_not_negative("compute", compute)\n'
+                    '    _check_not_negative("communication", communication)',
                     "",
                 ),
                 ("strict=True", "strict=False"),

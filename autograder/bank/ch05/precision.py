@@ -10,8 +10,6 @@ from autograder.bank.ch05.wrong_loss_scale import DYNAMIC_LOSS_SCALE
 from autograder.bank.ch05.wrong_loss_scaler import LOSS_SCALER
 from autograder.items import Build, Case, Group, Iterator, invalid
 
-# dynamic_loss_scale
-
 _BACKOFFS = (0.1, 0.25, 0.3, 0.5, 0.9)
 _GROWTHS = (1.1, 1.5, 2.0, 3.0)
 _INTERVALS = (1, 2, 3, 5, 7, 50)
@@ -42,6 +40,7 @@ def _step_corners(rng: Random) -> list[Case]:
         [0] * (k + 1),
         [0] * (k - 2) + [1] + [0] * (k - 1),
         [0] * (k - 1) + [1] + [0] * k,
+        [1] + [0] * (k - 1),
         [1, 1, 1],
         [0] * (3 * k),
         [],
@@ -104,7 +103,7 @@ LOSS_SCALE = Build(
         Group(
             "runs of steps",
             _steps,
-            14,
+            15,
             "Go through a short run by hand: when does the count start again, and at which step does it grow?",
             corners=_step_corners,
         ),
@@ -118,9 +117,9 @@ LOSS_SCALE = Build(
         Group(
             "the top of float32",
             _near_the_top,
-            4,
+            5,
             "The scale does not grow beyond the largest finite float32.",
-            corners=lambda rng: [Case(([0] * rng.randint(4, 9), 1e38, 1))],
+            corners=lambda rng: [Case(([0] * rng.randint(4, 9), 1e38, 1)), Case(([0] * rng.randint(2, 6), 3e38, 2))],
         ),
         Group("flags that come once", _iterator, 3, "`overflows` may be an iterator: walk through it once."),
         Group(
@@ -137,8 +136,6 @@ LOSS_SCALE = Build(
     tolerance=1e-5,
 )
 
-
-# LossScaler
 
 Call = tuple[str, tuple[Any, ...] | None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.units import GB, GiB
+from rankzero.facts.units import GB, GiB
 
 precision = lazily("solutions.ch05.precision")
 protocols = lazily("solutions.ch05.scaler_protocols")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
@@ -127,7 +128,7 @@ RANKS = Build(
             corners=lambda rng: [Case((20e9, 1, 80e9)), *(_never(rng, stage) for stage in (0, 1, 2))],
         ),
         Group("one is enough", _alone, 4, "The answer is at least one rank.", lambda rng: [_alone(rng, 0)]),
-        Group("bad input", lambda rng: rng.choice(_bad_ranks(rng)), 17, "Bad input must raise ValueError.", _bad_ranks),
+        bad_input(_bad_ranks, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -144,19 +145,17 @@ RANKS = Build(
         Slip(
             "What a stage does not slice may be too much alone: then the answer is None.",
             edit=(
-                (
-                    "    if room <= memory * _SLACK:\n"
-                    "        return None\n"
-                    "    ranks = math.ceil((everything - kept) / room * (1 - _SLACK))\n"
-                    "    return ranks if stage else None"
-                ),
+                "    if room <= memory * _SLACK:\n"
+                "        return None\n"
+                "    ranks = math.ceil((everything - kept) / room * (1 - _SLACK))\n"
+                "    return ranks if stage else None",
                 "    return max(1, math.ceil((everything - kept) / room)) if room and stage else 1",
             ),
         ),
         Slip(
             "Everything was divided: that is stage 3. Lower stages keep a part whole.",
             edits=(
-                (("params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=True) if stage < first)"), "0"),
+                ("params * sum(size for size, first in zip(sizes, (3, 2, 1), strict=True) if stage < first)", "0"),
                 ("return ranks if stage else None", "return ranks"),
             ),
         ),

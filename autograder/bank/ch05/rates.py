@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 RULES = ("linear", "sqrt", "noise")
@@ -77,7 +78,7 @@ SCALED = Build(
         ),
         Group("limits", _limits, 4, "For a large noise scale the rule is linear, for a small one it is constant."),
         Group("the same batch", _same_batch, 3, "For the base batch every rule gives the base rate."),
-        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 16, "Bad input must raise ValueError.", _bad_rates),
+        bad_input(_bad_rates, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -117,21 +118,17 @@ SCALED = Build(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edits=(
                 (
-                    (
-                        "    _check_positive(base=base, base_batch=base_batch, batch=batch)\n"
-                        "    if noise_scale is not None:\n"
-                        "        _check_positive(noise_scale=noise_scale)\n"
-                    ),
+                    "    _check_positive(base=base, base_batch=base_batch, batch=batch)\n"
+                    "    if noise_scale is not None:\n"
+                    "        _check_positive(noise_scale=noise_scale)\n",
                     "",
                 ),
                 ("math.sqrt(batch / base_batch)", "abs(batch / base_batch) ** 0.5"),
                 (
-                    (
-                        '    if rule != "noise":\n'
-                        '        raise ValueError(f"rule must be linear, sqrt or noise, got {rule!r}")\n'
-                        "    if noise_scale is None:\n"
-                        '        raise ValueError("noise_scale must be given for the rule noise, got None")\n'
-                    ),
+                    '    if rule != "noise":\n'
+                    '        raise ValueError(f"rule must be linear, sqrt or noise, got {rule!r}")\n'
+                    "    if noise_scale is None:\n"
+                    '        raise ValueError("noise_scale must be given for the rule noise, got None")\n',
                     "    noise_scale = base_batch if noise_scale is None else noise_scale\n",
                 ),
             ),

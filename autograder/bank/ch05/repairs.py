@@ -1,14 +1,10 @@
-"""Chapter 5: four programs to mend. Their wrong versions stand in the labs as they stand here."""
-
-# mypy: ignore-errors
+"""Chapter 5: four programs to fix. Their wrong versions stand in the labs as they stand here."""
 
 from __future__ import annotations
 
 from random import Random
 
 from autograder.items import Case, Debug, Group, Slip, invalid
-
-# --- debug_loss
 
 
 def wrong_loss(losses, tokens):
@@ -66,16 +62,13 @@ LOSS = Debug(
         ),
         Slip(
             "Without any token there is no mean; 0 would look like a perfect model.",
-            edit=("if sum(tokens) == 0:", ("if not sum(tokens):\n        return 0.0\n    if sum(tokens) == 0:")),
+            edit=("if sum(tokens) == 0:", "if not sum(tokens):\n        return 0.0\n    if sum(tokens) == 0:"),
         ),
     ),
     wrong=wrong_loss,
     section="5.4",
     topic="means over unequal counts",
 )
-
-
-# --- debug_stage
 
 
 def wrong_stage(params, stage, ranks):
@@ -124,9 +117,6 @@ STAGE = Debug(
     section="5.7",
     topic="memory of model states",
 )
-
-
-# --- debug_clip
 
 
 def wrong_clip(gradients, scale, max_norm):
@@ -182,9 +172,6 @@ CLIP = Debug(
     section="5.10",
     topic="clipping scaled gradients",
 )
-
-
-# --- debug_norm
 
 
 def wrong_norm(shard_norms):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.units import GB, TFLOP, MiB, ms
+from rankzero.facts.units import GB, TFLOP, MiB, ms
 
 batching = lazily("solutions.ch05.batching")
 buckets = lazily("solutions.ch05.buckets")

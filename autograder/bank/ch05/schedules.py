@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
@@ -78,16 +80,10 @@ SCHEDULE = Build(
             "A straight line up to `peak` at step `warmup`, then half a cosine over the steps that are left.",
             lambda rng: [_along(rng, where) for where in ("warm-up", "cosine") * 4],
         ),
-        Group("at the edges", lambda rng: rng.choice(_edges(rng)), 5, "Steps count from 1.", _edges),
+        listed("at the edges", _edges, "Steps count from 1."),
         Group("after the end", _after, 3, "From `total` on the rate is `minimum`."),
         Group("without warm-up or minimum", _plain, 4, "There may be no warm-up, and the minimum may be 0."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_schedule(rng)),
-            16,
-            "Bad input must raise ValueError.",
-            _bad_schedule,
-        ),
+        bad_input(_bad_schedule, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -96,7 +92,7 @@ SCHEDULE = Build(
         ),
         Slip(
             "Steps count from 1: step `warmup` has the peak.",
-            edit=("if step <= warmup:", ("step -= 1\n    if step < warmup:")),
+            edit=("if step <= warmup:", "step -= 1\n    if step < warmup:"),
         ),
         Slip("After `total` the cosine would rise again: keep the minimum.", edit=("step >= total", "total == warmup")),
         Slip(
@@ -120,17 +116,13 @@ SCHEDULE = Build(
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edit=(
-                (
-                    "    _check_counts(step=step, total=total)\n"
-                    "    _check_positive(peak=peak)\n"
-                    "    if isinstance(warmup, bool) or not isinstance(warmup, int) or not 0 <= warmup "
-                    "<= total:\n"
-                    '        raise ValueError(f"warmup must be an integer from 0 to total, got '
-                    '{warmup!r} for a total of {total}")\n'
-                    "    if not 0 <= minimum <= peak:\n"
-                    '        raise ValueError(f"minimum must be from 0 to peak, got {minimum!r} for a '
-                    'peak of {peak!r}")\n'
-                ),
+                "    _check_counts(step=step, total=total)\n"
+                "    _check_positive(peak=peak)\n"
+                "    if isinstance(warmup, bool) or not isinstance(warmup, int) or not 0 <= warmup <= total:\n"
+                '        raise ValueError(f"warmup must be an integer from 0 to total, got {warmup!r} for a '
+                'total of {total}")\n'
+                "    if not 0 <= minimum <= peak:\n"
+                '        raise ValueError(f"minimum must be from 0 to peak, got {minimum!r} for a peak of {peak!r}")\n',
                 "",
             ),
         ),

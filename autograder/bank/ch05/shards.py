@@ -1,20 +1,18 @@
-"""Chapter 5: an optimizer whose states lie in slices, and a weight that does. Wrong programs are complete."""
+"""Chapter 5: an optimizer whose states lie in slices, and a weight that does."""
 
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 from autograder.bank.ch05 import rules
-from autograder.bank.ch05 import wrong_sharded as wrong
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, Tensor
-
-# --- ShardedAdamW
-
 
 MLP = ((7, 5), (7,), (3, 7), (3,))  # widths 5, 7, 3: 66 parameters
 
 
-def _steps(ranks: int, seed: int, steps: int = 3, shapes=MLP, **options) -> Case:
+def _steps(ranks: int, seed: int, steps: int = 3, shapes: tuple[tuple[int, ...], ...] = MLP, **options: Any) -> Case:
     """The same weights on every rank; each draws gradients from a seed of its own."""
     return Case(tuple((shapes, steps, seed + rank) for rank in range(ranks)), options)
 
@@ -81,153 +79,60 @@ SHARDED = Build(
         ),
     ),
     slips=(
-        Slip("The optimizer states were gathered too: they never travel.", wrong.SlipGathersStates),
-        Slip("The slices were not padded: the ranks need not divide the number of parameters.", wrong.SlipNoPadding),
-        Slip("Gradients were added up and not divided by N.", wrong.SlipSums),
-        Slip("The bias correction started again in every step: it counts steps.", wrong.SlipCountsAgain),
-        Slip("The decay was added to the gradient: that is Adam with L2, not AdamW.", wrong.SlipDecayInGradient),
+        Slip(
+            "The optimizer states were gathered too: they never travel.",
+            edit=(
+                "        mine = self.master",
+                "        for state in (self.first, self.second):\n"
+                "            parts = [torch.empty_like(state) for _ in range(self.ranks)]\n"
+                "            dist.all_gather(parts, state, group=self.group)\n"
+                "        mine = self.master",
+            ),
+        ),
+        Slip(
+            "The slices were not padded: the ranks need not divide the number of parameters.",
+            edits=(
+                ("return torch.nn.functional.pad(flat, (0, -flat.numel() % ranks))", "return flat"),
+                ("weights.chunk(self.ranks)[self.rank]", "weights.view(self.ranks, -1)[self.rank]"),
+            ),
+        ),
+        Slip("Gradients were added up and not divided by N.", edit=("gradient / self.ranks", "gradient")),
+        Slip(
+            "The bias correction started again in every step: it counts steps.",
+            edit=("self.steps += 1", "self.steps = 1"),
+        ),
+        Slip(
+            "The decay was added to the gradient: that is Adam with L2, not AdamW.",
+            edits=(
+                ("gradient / self.ranks", "gradient / self.ranks + self.weight_decay * self.master"),
+                ("        self.master.mul_(1 - self.lr * self.weight_decay)\n", ""),
+            ),
+        ),
         Slip(
             "The slice was kept in the weights' type: small updates are lost without an fp32 master.",
-            wrong.SlipNoMaster,
+            edit=(
+                "mine = self.master.to(self.parameters[0].dtype)",
+                "mine = self.master.to(self.parameters[0].dtype)\n        self.master = mine.float()",
+            ),
         ),
-        Slip("Without a parameter that needs a gradient, ValueError has to be raised.", wrong.SlipAcceptsNothing),
+        Slip(
+            "Without a parameter that needs a gradient, ValueError has to be raised.",
+            edits=(
+                (
+                    "        if not self.parameters:\n"
+                    '            raise ValueError("parameters must hold one that needs a gradient, got none")\n',
+                    "",
+                ),
+                ("        zeros = ", "        if not self.parameters:\n            return\n        zeros = "),
+                (
+                    "[tensor.flatten().float() for tensor in tensors]",
+                    "[torch.zeros(0), *(t.flatten().float() for t in tensors)]",
+                ),
+            ),
+        ),
     ),
     rule=rules.one_exchange,
 )
-
-
-# --- gather_parameter
-
-
-def slip_no_way_back(shard, numel, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
-        raise ValueError("impossible")
-    parts = [torch.empty_like(shard) for _ in range(n)]
-    dist.all_gather(parts, shard.detach(), group=group)
-    return torch.cat(parts)[:numel]
-
-
-def slip_own_part(shard, numel, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n, r = dist.get_world_size(group), dist.get_rank(group)
-    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
-        raise ValueError("impossible")
-
-    class Gather(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, own):
-            parts = [torch.empty_like(own) for _ in range(n)]
-            dist.all_gather(parts, own, group=group)
-            return torch.cat(parts)[:numel]
-
-        @staticmethod
-        def backward(ctx, gradient):
-            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - numel))
-            return padded.view(n, -1)[r].clone()
-
-    return Gather.apply(shard)
-
-
-def slip_sum(shard, numel, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
-        raise ValueError("impossible")
-
-    class Gather(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, own):
-            parts = [torch.empty_like(own) for _ in range(n)]
-            dist.all_gather(parts, own, group=group)
-            return torch.cat(parts)[:numel]
-
-        @staticmethod
-        def backward(ctx, gradient):
-            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - numel))
-            mine = padded.new_empty(shard.numel())
-            dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, -1)], group=group)
-            return mine
-
-    return Gather.apply(shard)
-
-
-def slip_all_reduce(shard, numel, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n, r = dist.get_world_size(group), dist.get_rank(group)
-    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
-        raise ValueError("impossible")
-
-    class Gather(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, own):
-            parts = [torch.empty_like(own) for _ in range(n)]
-            dist.all_gather(parts, own, group=group)
-            return torch.cat(parts)[:numel]
-
-        @staticmethod
-        def backward(ctx, gradient):
-            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - numel))
-            dist.all_reduce(padded, group=group)
-            return padded.view(n, -1)[r] / n
-
-    return Gather.apply(shard)
-
-
-def slip_no_cut(shard, numel, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    if shard.dim() != 1 or not 0 <= numel <= n * shard.numel():
-        raise ValueError("impossible")
-
-    class Gather(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, own):
-            parts = [torch.empty_like(own) for _ in range(n)]
-            dist.all_gather(parts, own, group=group)
-            return torch.cat(parts)
-
-        @staticmethod
-        def backward(ctx, gradient):
-            mine = gradient.new_empty(shard.numel())
-            dist.reduce_scatter(mine, [part.contiguous() for part in gradient.view(n, -1)], group=group)
-            return mine / n
-
-    return Gather.apply(shard)
-
-
-def slip_accepts_any_length(shard, numel, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-
-    class Gather(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, own):
-            parts = [torch.empty_like(own) for _ in range(n)]
-            dist.all_gather(parts, own, group=group)
-            return torch.cat(parts)[:numel]
-
-        @staticmethod
-        def backward(ctx, gradient):
-            padded = torch.nn.functional.pad(gradient, (0, n * shard.numel() - gradient.numel()))
-            mine = padded.new_empty(shard.numel())
-            dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, -1)], group=group)
-            return mine / n
-
-    return Gather.apply(shard)
 
 
 def _whole(rng: Random, ranks: int, length: int, padding: int) -> Case:
@@ -260,10 +165,6 @@ def _odd_of_each(rng: Random) -> list[Case]:
 
 def _alone(rng: Random) -> Case:
     return _whole(rng, 1, rng.randint(2, 9), rng.randint(0, 1))
-
-
-def _impossible(rng: Random) -> Case:
-    return rng.choice(_impossible_of_each(rng))
 
 
 def _impossible_of_each(rng: Random) -> list[Case]:
@@ -300,23 +201,49 @@ GATHER = Build(
             "padding", _odd, 2, "The last slices may end in padding: cut it off, and pad the gradient.", _odd_of_each
         ),
         Group("one rank", _alone, 1, "One rank has the whole parameter."),
-        Group(
-            "bad input",
-            _impossible,
-            3,
-            "A slice is 1-D, and from 0 to as many elements can be asked for as the slices hold: ValueError.",
+        bad_input(
             _impossible_of_each,
+            "A slice is 1-D, and from 0 to as many elements can be asked for as the slices hold: ValueError.",
         ),
     ),
     slips=(
-        Slip("No gradient reaches the slice: an all-gather is no part of autograd's graph.", slip_no_way_back),
-        Slip("Each rank kept its part of its own gradient: the others' rows are missing.", slip_own_part),
-        Slip("The gradients were summed: the mean over the ranks is asked for.", slip_sum),
-        Slip("The whole gradient was all-reduced: each rank needs its slice alone.", slip_all_reduce),
-        Slip("The padding was not cut off.", slip_no_cut),
+        Slip(
+            "No gradient reaches the slice: an all-gather is no part of autograd's graph.",
+            edit=("_Gather.apply(shard, numel, group)", "_Gather.apply(shard.detach(), numel, group)"),
+        ),
+        Slip(
+            "Each rank kept its part of its own gradient: the others' rows are missing.",
+            edit=(
+                "mine = padded.new_empty(ctx.length)\n"
+                "        dist.reduce_scatter(mine, list(padded.tensor_split(ranks)), group=ctx.group)\n"
+                "        return mine / ranks, None, None",
+                "return padded.tensor_split(ranks)[dist.get_rank(ctx.group)], None, None",
+            ),
+        ),
+        Slip(
+            "The gradients were summed: the mean over the ranks is asked for.",
+            edit=("return mine / ranks", "return mine"),
+        ),
+        Slip(
+            "The whole gradient was all-reduced: each rank needs its slice alone.",
+            edit=(
+                "mine = padded.new_empty(ctx.length)\n"
+                "        dist.reduce_scatter(mine, list(padded.tensor_split(ranks)), group=ctx.group)",
+                "dist.all_reduce(padded, group=ctx.group)\n"
+                "        mine = padded.tensor_split(ranks)[dist.get_rank(ctx.group)]",
+            ),
+        ),
+        Slip("The padding was not cut off.", edit=("return whole[:numel]", "return whole")),
         Slip(
             "No argument is checked: a slice that is not 1-D, or numel outside its range, has to raise ValueError.",
-            slip_accepts_any_length,
+            edit=(
+                "    if shard.dim() != 1:\n"
+                '        raise ValueError(f"shard must have one dimension, got shape {tuple(shard.shape)}")\n'
+                "    most = dist.get_world_size(group) * shard.numel()\n"
+                "    if not isinstance(numel, int) or isinstance(numel, bool) or not 0 <= numel <= most:\n"
+                '        raise ValueError(f"numel must be an integer from 0 to {most}, got {numel!r}")\n',
+                "",
+            ),
         ),
     ),
     rule=rules.one_way_each,

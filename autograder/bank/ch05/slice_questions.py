@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.units import GB
+from rankzero.facts.units import GB
 
 zero = lazily("solutions.ch05.zero")
 

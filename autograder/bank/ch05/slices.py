@@ -1,109 +1,16 @@
-"""Chapter 5: a gradient that is reduced to slices, micro-step after micro-step. Wrong programs are complete."""
+"""Chapter 5: a gradient that is reduced to slices, micro-step after micro-step."""
 
 from __future__ import annotations
 
 import math
 from random import Random
+from typing import Any
 
 from autograder.bank.ch05 import rules
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 
-def slip_sum(gradient, kept=None, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    length = -(-gradient.numel() // n)
-    if kept is not None and kept.shape != (length,):
-        raise ValueError("kept")
-    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
-    mine = padded.new_empty(length)
-    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
-    return mine if kept is None else kept + mine
-
-
-def slip_own_part(gradient, kept=None, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n, r = dist.get_world_size(group), dist.get_rank(group)
-    length = -(-gradient.numel() // n)
-    if kept is not None and kept.shape != (length,):
-        raise ValueError("kept")
-    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
-    mine = padded.view(n, length)[r].clone()
-    return mine if kept is None else kept + mine
-
-
-def slip_forgets(gradient, kept=None, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    length = -(-gradient.numel() // n)
-    if kept is not None and kept.shape != (length,):
-        raise ValueError("kept")
-    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
-    mine = padded.new_empty(length)
-    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
-    return mine / n
-
-
-def slip_divides_again(gradient, kept=None, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    length = -(-gradient.numel() // n)
-    if kept is not None and kept.shape != (length,):
-        raise ValueError("kept")
-    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
-    mine = padded.new_empty(length)
-    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
-    return (mine if kept is None else kept + mine) / n
-
-
-def slip_all_reduce(gradient, kept=None, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n, r = dist.get_world_size(group), dist.get_rank(group)
-    length = -(-gradient.numel() // n)
-    if kept is not None and kept.shape != (length,):
-        raise ValueError("kept")
-    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel())).clone()
-    dist.all_reduce(padded, group=group)
-    mine = padded.view(n, length)[r] / n
-    return mine if kept is None else kept + mine
-
-
-def slip_no_padding(gradient, kept=None, group=None):
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    if kept is not None and kept.shape != (-(-gradient.numel() // n),):
-        raise ValueError("kept")
-    parts = gradient.flatten().view(n, -1)
-    mine = parts[0].clone()
-    dist.reduce_scatter(mine, [part.contiguous() for part in parts], group=group)
-    return mine / n if kept is None else kept + mine / n
-
-
-def slip_any_kept(gradient, kept=None, group=None):
-    import torch
-    import torch.distributed as dist
-
-    n = dist.get_world_size(group)
-    length = -(-gradient.numel() // n)
-    padded = torch.nn.functional.pad(gradient.flatten(), (0, n * length - gradient.numel()))
-    mine = padded.new_empty(length)
-    dist.reduce_scatter(mine, [part.contiguous() for part in padded.view(n, length)], group=group)
-    mine = mine / n
-    return mine if kept is None else (kept + mine if kept.shape == mine.shape else mine)
-
-
-def _gradients(rng: Random, ranks: int, shape: tuple[int, ...], kept: int | None = None, **more) -> Case:
+def _gradients(rng: Random, ranks: int, shape: tuple[int, ...], kept: int | None = None, **more: Any) -> Case:
     """A gradient of this shape on every rank, and a slice of ``kept`` elements that is there already."""
 
     def drawn(*size: int) -> Tensor:
@@ -167,13 +74,47 @@ REDUCE = Build(
         Group("bad input", _impossible, 1, "A kept slice of another length: ValueError."),
     ),
     slips=(
-        Slip("The gradients were summed: the mean over the ranks is asked for.", slip_sum),
-        Slip("Each rank kept its part of its own gradient: the others' rows are missing.", slip_own_part),
-        Slip("What was kept of earlier micro-steps is gone: add to it.", slip_forgets),
-        Slip("What was kept was divided once more: it is a mean already.", slip_divides_again),
-        Slip("The whole gradient was all-reduced: each rank needs its slice alone.", slip_all_reduce),
-        Slip("The gradient was not padded: the ranks need not divide the number of elements.", slip_no_padding),
-        Slip("A kept slice of another length was accepted: it has to raise ValueError.", slip_any_kept),
+        Slip("The gradients were summed: the mean over the ranks is asked for.", edit=("    mine /= ranks\n", "")),
+        Slip(
+            "Each rank kept its part of its own gradient: the others' rows are missing.",
+            edit=(
+                "mine = padded.new_empty(length)\n"
+                "    dist.reduce_scatter(mine, list(padded.tensor_split(ranks)), group=group)\n"
+                "    mine /= ranks",
+                "mine = padded.tensor_split(ranks)[dist.get_rank(group)]",
+            ),
+        ),
+        Slip(
+            "What was kept of earlier micro-steps is gone: add to it.",
+            edit=("return mine if kept is None else kept + mine", "return mine"),
+        ),
+        Slip("What was kept was divided once more: it is a mean already.", edit=("kept + mine", "kept / ranks + mine")),
+        Slip(
+            "The whole gradient was all-reduced: each rank needs its slice alone.",
+            edit=(
+                "mine = padded.new_empty(length)\n"
+                "    dist.reduce_scatter(mine, list(padded.tensor_split(ranks)), group=group)",
+                "dist.all_reduce(padded, group=group)\n    mine = padded.tensor_split(ranks)[dist.get_rank(group)]",
+            ),
+        ),
+        Slip(
+            "The gradient was not padded: the ranks need not divide the number of elements.",
+            edit=(
+                "torch.nn.functional.pad(gradient.flatten(), (0, ranks * length - gradient.numel()))",
+                "gradient.flatten()",
+            ),
+        ),
+        Slip(
+            "A kept slice of another length was accepted: it has to raise ValueError.",
+            edits=(
+                (
+                    "    if kept is not None and kept.shape != (length,):\n"
+                    '        raise ValueError(f"kept must have shape ({length},), got {tuple(kept.shape)}")\n',
+                    "",
+                ),
+                ("mine if kept is None else", "mine if kept is None or kept.shape != mine.shape else"),
+            ),
+        ),
     ),
     rule=rules.one_reduction,
     bonus=True,

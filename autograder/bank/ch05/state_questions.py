@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.units import GB
+from rankzero.facts.units import GB
 
 precision = lazily("solutions.ch05.precision")
 zero = lazily("solutions.ch05.zero")

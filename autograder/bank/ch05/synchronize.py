@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from random import Random
+from typing import Any
 
 from autograder.bank.ch05 import rules
-from autograder.bank.ch05 import wrong_synchronize as wrong
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, Tensor
 
 
@@ -14,7 +16,7 @@ def _gradients(rng: Random, sizes: list[int]) -> list[Tensor]:
     return [Tensor.of([rng.uniform(-2, 2) for _ in range(size)], "float64") for size in sizes]
 
 
-def _rows(rng: Random, counts: list[int], sizes: list[int], **options) -> Case:
+def _rows(rng: Random, counts: list[int], sizes: list[int], **options: Any) -> Case:
     """Gradients of these sizes for each rank, which has so many rows."""
     return Case(tuple((_gradients(rng, sizes), count) for count in counts), options)
 
@@ -31,10 +33,6 @@ def _unequal(rng: Random) -> Case:
 def _unequal_of_each(rng: Random) -> list[Case]:
     """Three ranks, and four with a tensor that no small number divides and that a cap of a few kB would part."""
     return [_rows(rng, _counts(rng, ranks), sizes) for ranks, sizes in ((3, [7, 2, 5]), (4, [13, 1009, 7]))]
-
-
-def _unused(rng: Random) -> Case:
-    return rng.choice(_unused_of_each(rng))
 
 
 def _unused_of_each(rng: Random) -> list[Case]:
@@ -62,19 +60,11 @@ def _tied_and_frozen(rng: Random) -> Case:
 UNEVEN = [2, 9, 4, 4, 4, 11, 1]
 
 
-def _buckets(rng: Random) -> Case:
-    return rng.choice(_buckets_of_each(rng))
-
-
 def _buckets_of_each(rng: Random) -> list[Case]:
     """Uneven sizes under a cap; and bf16, with numbers that it holds exactly in any order of adding."""
     whole = [[Tensor.of([float(rng.randint(-8, 8)) for _ in range(6)]) for _ in range(4)] for _ in range(2)]
     half = Case(tuple(zip(whole, (1, 3), strict=True)), {"dtype": "bfloat16", "bucket_bytes": 24.0})
     return [_rows(rng, _counts(rng, 3), UNEVEN, bucket_bytes=80.0), half]
-
-
-def _impossible(rng: Random) -> Case:
-    return rng.choice(_impossible_of_each(rng))
 
 
 def _impossible_of_each(rng: Random) -> list[Case]:
@@ -125,44 +115,98 @@ SYNCHRONIZE = Build(
     ),
     groups=(
         Group("unequal counts", _unequal, 2, "Ranks have unequal numbers of rows.", _unequal_of_each),
-        Group(
+        listed(
             "unused weights",
-            _unused,
-            2,
-            "A gradient may be None: on some ranks it gets the result, on all of them it stays None.",
             _unused_of_each,
+            "A gradient may be None: on some ranks it gets the result, on all of them it stays None.",
         ),
         Group("no rows", _no_rows, 1, "A rank without rows takes part and adds nothing, whatever it holds."),
         Group("tied and frozen", _tied_and_frozen, 1, "A parameter may be named twice, or need no gradient."),
-        Group("buckets", _buckets, 2, "A bucket is full when it holds the cap or more.", _buckets_of_each),
-        Group("bad input", _impossible, 2, "Bad input must raise ValueError.", _impossible_of_each),
+        listed("buckets", _buckets_of_each, "A bucket is full when it holds the cap or more."),
+        bad_input(_impossible_of_each, "Bad input must raise ValueError."),
     ),
     slips=(
-        Slip("Divided by the number of ranks: a rank with more rows weighs more.", wrong.slip_world_size),
+        Slip(
+            "Divided by the number of ranks: a rank with more rows weighs more.",
+            edit=("_weighted(parameter, count / rows)", "_weighted(parameter, 1 / dist.get_world_size(group))"),
+        ),
         Slip(
             "A gradient that is None was left out on that rank, so the ranks' all-reduces do not fit.",
-            wrong.slip_skips_none,
+            edit=(
+                "for parameter in trainable]\n    buckets",
+                "for parameter in trainable if parameter.grad is not None]\n    buckets",
+            ),
         ),
-        Slip("A weight that is named twice was weighted and reduced twice.", wrong.slip_tied_twice),
+        Slip(
+            "A weight that is named twice was weighted and reduced twice.",
+            edit=("in dict.fromkeys(parameters) if", "in parameters if"),
+        ),
         Slip(
             "Buckets were filled from the first parameter: the backward pass ends with that one.",
-            wrong.slip_forward_order,
+            edit=("_trainable(parameters)[::-1]", "_trainable(parameters)"),
         ),
         Slip(
             "A bucket was closed before it held the cap; it closes when it holds the cap or more.",
-            wrong.slip_below_the_cap,
+            edit=(
+                "buckets = assign_buckets([gradient.nbytes for gradient in gradients], [bucket_bytes])",
+                "buckets: list[list[int]] = []\n"
+                "    for place, gradient in enumerate(gradients):\n"
+                "        held = sum(gradients[other].nbytes for other in buckets[-1]) if buckets else math.inf\n"
+                "        if held + gradient.nbytes > bucket_bytes:\n"
+                "            buckets.append([])\n"
+                "        buckets[-1].append(place)",
+            ),
         ),
-        Slip("Every parameter had an all-reduce of its own: fill buckets.", wrong.slip_one_by_one),
-        Slip("A rank without rows left early, and the others wait for it.", wrong.slip_leaves_early),
-        Slip("Zero times nan is nan: a rank without rows adds nothing.", wrong.slip_nothing_times_nan),
-        Slip("A grad was replaced by a new tensor: fill the one that is there.", wrong.slip_replaces),
+        Slip(
+            "Every parameter had an all-reduce of its own: fill buckets.",
+            edit=(
+                "assign_buckets([gradient.nbytes for gradient in gradients], [bucket_bytes])",
+                "[[place] for place in range(len(gradients))]",
+            ),
+        ),
+        Slip(
+            "A rank without rows left early, and the others wait for it.",
+            edit=("    trainable = ", "    if count == 0:\n        return 0\n    trainable = "),
+        ),
+        Slip(
+            "Zero times nan is nan: a rank without rows adds nothing.",
+            edit=(" if share else parameter.grad.zero_()", ""),
+        ),
+        Slip(
+            "A grad was replaced by a new tensor: fill the one that is there.",
+            edit=(
+                "return parameter.grad.mul_(share) if share else parameter.grad.zero_()",
+                "parameter.grad = parameter.grad * share if share else torch.zeros_like(parameter)\n"
+                "    return parameter.grad",
+            ),
+        ),
         Slip(
             "A gradient that is None on every rank has to stay None; yours becomes zeros, and AdamW decays the weight.",
-            wrong.slip_zeros_for_all,
+            edit=(
+                "    for parameter, ranks in zip(trainable, holders, strict=True):\n"
+                "        if not ranks:\n"
+                "            parameter.grad = None\n",
+                "",
+            ),
         ),
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
-            wrong.slip_accepts_anything,
+            edits=(
+                (
+                    "    if not isinstance(count, int) or isinstance(count, bool) or count < 0:\n"
+                    '        raise ValueError(f"count must be an integer >= 0, got {count!r}")\n'
+                    "    if not 0 < bucket_bytes < math.inf:\n"
+                    '        raise ValueError(f"bucket_bytes must be a finite number > 0, got {bucket_bytes!r}")\n',
+                    "",
+                ),
+                (
+                    "    if rows == 0:\n"
+                    '        raise ValueError("count must be at least 1 on some rank, got 0 on all")\n',
+                    "",
+                ),
+                ("count / rows", "count / max(1, rows)"),
+                ("[bucket_bytes])", "[max(1, bucket_bytes)])"),
+            ),
         ),
     ),
     rule=rules.gradients_once,

@@ -38,12 +38,9 @@ ZERO_TRAFFIC = (
     Slip(
         "No argument is checked: one that is outside its range has to raise ValueError.",
         edit=(
-            (
-                "    _check_slices(stage, ranks)\n"
-                "    _check_micro_steps(micro_steps)\n"
-                "    _check_bytes(params=params, weight_bytes=weight_bytes, "
-                "gradient_bytes=gradient_bytes)\n"
-            ),
+            "    _check_slices(stage, ranks)\n"
+            "    _check_micro_steps(micro_steps)\n"
+            "    _check_bytes(params=params, weight_bytes=weight_bytes, gradient_bytes=gradient_bytes)\n",
             "",
         ),
     ),

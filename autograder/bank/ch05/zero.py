@@ -19,9 +19,6 @@ def _several_ranks(rng: Random) -> int:
     return rng.choice((2, 3, 4, 7, 8, 12, 64, 100, 1000, 1024, 16_384))
 
 
-# --- zero_memory
-
-
 def _states(rng: Random, stage: int | None = None) -> Case:
     return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)))
 
@@ -107,23 +104,15 @@ MEMORY = Build(
 )
 
 
-# --- zero_traffic
-
-
-def _sent(rng: Random, stage: int | None = None) -> Case:
-    """Two-byte weights and gradients, once through."""
-    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)))
-
-
 def _sent_bytes(rng: Random, stage: int | None = None) -> Case:
     weight, gradient = rng.choice((1, 2, 0.5)), rng.choice((4, 8.0))
     sizes = {"gradient_bytes": gradient, "weight_bytes": weight}
-    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)), sizes)
+    return Case(_states(rng, stage).args, sizes)
 
 
 def _sent_often(rng: Random, stage: int | None = None) -> Case:
     steps = {"micro_steps": rng.randint(2, 64)}
-    return Case((_parameters(rng), rng.randrange(4) if stage is None else stage, _several_ranks(rng)), steps)
+    return Case(_states(rng, stage).args, steps)
 
 
 def _kept_whole(rng: Random, stage: int = 3) -> Case:
@@ -167,10 +156,10 @@ TRAFFIC = Build(
     groups=(
         Group(
             "stages",
-            _sent,
+            _states,
             8,
             "Write down each collective of a stage: which tensor does it move, and how often in a step?",
-            corners=lambda rng: [_sent(rng, stage) for stage in (0, 1, 2, 3) * 2],
+            corners=lambda rng: [_states(rng, stage) for stage in (0, 1, 2, 3) * 2],
         ),
         Group(
             "other byte sizes",
@@ -194,13 +183,7 @@ TRAFFIC = Build(
             corners=lambda rng: [_kept_whole(rng, stage) for stage in (0, 1, 2, 3)],
         ),
         Group("nothing to send", _nothing_sent, 4, "One rank, or no parameters: nothing is sent."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_traffic(rng)),
-            19,
-            "Bad input must raise ValueError.",
-            corners=_bad_traffic,
-        ),
+        bad_input(_bad_traffic, "Bad input must raise ValueError."),
     ),
     slips=ZERO_TRAFFIC,
     section="5.7",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.models import GPT3_175B, LLAMA3_70B
-from rankzero.units import GB, MB
+from rankzero.facts.models import GPT3_175B, LLAMA3_70B
+from rankzero.facts.units import GB, MB
 
 activations = lazily("solutions.ch06.activations")
 

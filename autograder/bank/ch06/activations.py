@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch06.wrong_activations import ACTIVATION_BYTES
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, invalid
 
 GPT3 = (2048, 1, 12_288, 96)
@@ -38,9 +39,9 @@ def _split(rng: Random, parallel: bool | None = None, recompute: str | None = No
 
 
 def _split_of_each(rng: Random) -> list[Case]:
-    """Each way in the large, and two of the least layer, of which a third is no whole number of bytes."""
+    """Each way in the large, one of them twice, and two of the least layer: its third is no whole number of bytes."""
     ways = [_split(rng, parallel, how) for how in ("none", "selective", "full") for parallel in (False, True)]
-    return ways + [_least(rng, how) for how in ("none", "full")]
+    return [*ways, _split(rng, False, "full"), _least(rng, "none"), _least(rng, "full")]
 
 
 def _least(rng: Random, recompute: str) -> Case:
@@ -70,10 +71,6 @@ def _modern_of_each(rng: Random) -> list[Case]:
 def _empty(rng: Random) -> Case:
     sequence, batch, hidden, heads = _shape(rng)
     return Case(rng.choice(((0, batch, hidden, heads), (sequence, 0, hidden, heads))), {"ranks": rng.choice((1, 8))})
-
-
-def _bad(rng: Random) -> Case:
-    return rng.choice(_bad_of_each(rng))
 
 
 def _bad_of_each(rng: Random) -> list[Case]:
@@ -130,7 +127,7 @@ ACTIVATIONS = Build(
         Group(
             "split and recomputed",
             _split,
-            8,
+            9,
             "Without sequence parallelism only what is inside the split layers is divided.",
             _split_of_each,
         ),
@@ -142,7 +139,7 @@ ACTIVATIONS = Build(
             _modern_of_each,
         ),
         Group("no tokens", _empty, 2, "Without tokens there is nothing to store."),
-        Group("bad input", _bad, 23, "Bad input must raise ValueError.", _bad_of_each),
+        bad_input(_bad_of_each, "Bad input must raise ValueError."),
     ),
     slips=ACTIVATION_BYTES,
 )

@@ -7,11 +7,12 @@ from random import Random
 from autograder.bank.ch06 import rules
 from autograder.bank.ch06.linear import tensor
 from autograder.bank.ch06.wrong_attention import PARALLEL_ATTENTION
-from autograder.items import Build, Case, Group
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Raises
 
 
 def _attention(
-    rng: Random, ranks: int, heads: int, kv_heads: int, width: int = 2, hidden: int = 3, raises: str | None = None
+    rng: Random, ranks: int, heads: int, kv_heads: int, width: int = 2, hidden: int = 3, raises: Raises | None = None
 ) -> Case:
     batch, sequence, size, kv = rng.randint(1, 2), rng.randint(2, 4), heads * width, kv_heads * width
     shapes = ((batch, sequence, hidden), (size, hidden), (kv, hidden), (kv, hidden), (hidden, size))
@@ -60,26 +61,16 @@ ATTENTION = Build(
         _attention(Random("attention 3"), 3, 4, 2, width=1, hidden=2, raises="ValueError"),
     ),
     groups=(
-        Group(
+        listed(
             "heads of one's own",
-            lambda rng: rng.choice(_whole(rng)),
-            4,
-            "Queries, keys and values are column-parallel by whole heads, the output is row-parallel.",
             _whole,
+            "Queries, keys and values are column-parallel by whole heads, the output is row-parallel.",
         ),
-        Group(
-            "copied key-value heads",
-            lambda rng: rng.choice(_copied(rng)),
-            3,
-            "Ranks that share a key-value head each have a part of its gradient.",
-            _copied,
+        listed(
+            "copied key-value heads", _copied, "Ranks that share a key-value head each have a part of its gradient."
         ),
-        Group(
-            "heads that do not divide",
-            lambda rng: rng.choice(_refused(rng)),
-            2,
-            "Where the heads cannot be split over the ranks, raise ValueError.",
-            _refused,
+        listed(
+            "heads that do not divide", _refused, "Where the heads cannot be split over the ranks, raise ValueError."
         ),
     ),
     slips=PARALLEL_ATTENTION,

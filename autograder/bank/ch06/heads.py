@@ -1,14 +1,11 @@
 """Chapter 6: which rank holds which heads, and the rows of a fused weight: closed forms."""
 
-# The wrong programs carry no types: they are code as learners write it.
-
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
-
-# --- head_partition
 
 
 def slip_heads_floored(heads, kv_heads, ranks, rank):
@@ -20,9 +17,6 @@ def slip_heads_floored(heads, kv_heads, ranks, rank):
     query, block = heads // ranks, max(1, kv_heads // ranks)
     first = rank * kv_heads // ranks
     return range(rank * query, (rank + 1) * query), range(first, first + block), max(1, ranks // kv_heads)
-
-
-# --- debug_qkv
 
 
 def wrong_qkv(hidden, ranks, rank):
@@ -45,10 +39,6 @@ def _replicated(rng: Random) -> Case:
 def _one_key(rng: Random) -> Case:
     ranks = rng.choice((2, 4, 8, 64))
     return Case((ranks * rng.randint(1, 4), 1, ranks, rng.randrange(ranks)))
-
-
-def _bad_heads(rng: Random) -> Case:
-    return rng.choice(_bad_heads_of_each(rng))
 
 
 def _bad_heads_of_each(rng: Random) -> list[Case]:
@@ -91,7 +81,7 @@ HEAD_PARTITION = Build(
             "A rank has the key-value head that its query heads read.",
         ),
         Group("one key-value head", _one_key, 3, "Every rank has the only key-value head."),
-        Group("bad input", _bad_heads, 13, "Bad input must raise ValueError.", _bad_heads_of_each),
+        bad_input(_bad_heads_of_each, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -124,30 +114,21 @@ HEAD_PARTITION = Build(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edits=(
                 (
-                    (
-                        '    for name, count in (("heads", heads), ("kv_heads", kv_heads), ("ranks", '
-                        "ranks)):\n"
-                        "        if not isinstance(count, int) or isinstance(count, bool) or count < 1:\n"
-                        '            raise ValueError(f"{name} must be an integer >= 1, got {count!r}")\n'
-                        "    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in "
-                        "range(ranks):\n"
-                        '        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got '
-                        '{rank!r}")\n'
-                        "    if heads % kv_heads:\n"
-                        '        raise ValueError(f"heads must be divisible by kv_heads, got {heads} and '
-                        '{kv_heads}")\n'
-                        "    if heads % ranks:\n"
-                        '        raise ValueError(f"heads must be divisible by ranks, got {heads} and '
-                        '{ranks}")\n'
-                    ),
+                    '    for name, count in (("heads", heads), ("kv_heads", kv_heads), ("ranks", ranks)):\n'
+                    "        if not isinstance(count, int) or isinstance(count, bool) or count < 1:\n"
+                    '            raise ValueError(f"{name} must be an integer >= 1, got {count!r}")\n'
+                    "    if not isinstance(rank, int) or isinstance(rank, bool) or rank not in range(ranks):\n"
+                    '        raise ValueError(f"rank must be an integer from 0 to {ranks - 1}, got {rank!r}")\n'
+                    "    if heads % kv_heads:\n"
+                    '        raise ValueError(f"heads must be divisible by kv_heads, got {heads} and {kv_heads}")\n'
+                    "    if heads % ranks:\n"
+                    '        raise ValueError(f"heads must be divisible by ranks, got {heads} and {ranks}")\n',
                     "",
                 ),
                 (
-                    (
-                        "    if ranks % kv_heads:\n"
-                        '        raise ValueError(f"kv_heads must divide ranks or be divisible by them, '
-                        'got {kv_heads} and {ranks}")\n'
-                    ),
+                    "    if ranks % kv_heads:\n"
+                    '        raise ValueError(f"kv_heads must divide ranks or be divisible by them, got '
+                    '{kv_heads} and {ranks}")\n',
                     "",
                 ),
             ),

@@ -1,29 +1,35 @@
-"""Chapter 6: linear layers split by output and by input features, on real ranks.
-
-A wrong layer stands in a function that makes it, so that this module needs no torch.
-"""
+"""Chapter 6: linear layers split by output and by input features, on real ranks."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from random import Random
 
 from autograder.bank.ch06 import rules
-from autograder.bank.ch06.wrong_columns import COLUMNS
-from autograder.bank.ch06.wrong_rows import ROWS
+from autograder.bank.ch06.wrong_layers import COLUMNS, ROWS
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Group, Tensor
 
 
 def tensor(rng: Random, *shape: int) -> Tensor:
     """Numbers from -2 to 2 in float64."""
-    count = 1
-    for size in shape:
-        count *= size
-    return Tensor.of([rng.uniform(-2, 2) for _ in range(count)], "float64", shape)
+    return Tensor.of([rng.uniform(-2, 2) for _ in range(math.prod(shape))], "float64", shape)
+
+
+def vector(*values: float) -> Tensor:
+    """These numbers in float64."""
+    return Tensor.of(values, "float64")
 
 
 def _column(
-    rng: Random, ranks: int, out: int, width: int, batch: tuple[int, ...] = (3,), biased: bool = True, gather=False
+    rng: Random,
+    ranks: int,
+    out: int,
+    width: int,
+    batch: tuple[int, ...] = (3,),
+    biased: bool = True,
+    gather: bool = False,
 ) -> Case:
     weight, bias, x = tensor(rng, out, width), tensor(rng, out) if biased else None, tensor(rng, *batch, width)
     whole = tensor(rng, *batch, out)
@@ -32,7 +38,13 @@ def _column(
 
 
 def _row(
-    rng: Random, ranks: int, out: int, width: int, batch: tuple[int, ...] = (3,), biased: bool = True, full=False
+    rng: Random,
+    ranks: int,
+    out: int,
+    width: int,
+    batch: tuple[int, ...] = (3,),
+    biased: bool = True,
+    full: bool = False,
 ) -> Case:
     weight, bias, back = tensor(rng, out, width), tensor(rng, out) if biased else None, tensor(rng, *batch, out)
     given = [tensor(rng, *batch, width if full else max(1, width // ranks)) for _ in range(ranks)]
@@ -92,10 +104,6 @@ W = Tensor.of(range(1, 9), "float64", (4, 2))
 V = Tensor.of(range(1, 9), "float64", (2, 4))
 
 
-def _vector(*values: float) -> Tensor:
-    return Tensor.of(values, "float64")
-
-
 COLUMN = Build(
     id="06-column-parallel-linear",
     module="tensor_parallel",
@@ -105,10 +113,10 @@ COLUMN = Build(
     section="6.3",
     topic="split linear layers",
     cases=(
-        Case(tuple((W, None, _vector(1, 1), back) for back in (_vector(1, 0), _vector(0, 1)))),
-        Case(tuple((W, None, _vector(1, 1), _vector(1, 0, 0, 1)) for _ in range(2)), {"gather_output": True}),
+        Case(tuple((W, None, vector(1, 1), back) for back in (vector(1, 0), vector(0, 1)))),
+        Case(tuple((W, None, vector(1, 1), vector(1, 0, 0, 1)) for _ in range(2)), {"gather_output": True}),
         _column(Random("column"), 3, 6, 4),
-        Case(tuple((V, None, _vector(1, 1, 1, 1), _vector(1)) for _ in range(3)), raises="ValueError"),
+        Case(tuple((V, None, vector(1, 1, 1, 1), vector(1)) for _ in range(3)), raises="ValueError"),
     ),
     groups=(
         Group(
@@ -118,21 +126,9 @@ COLUMN = Build(
             "Rank r keeps the r-th block of rows, and the gradient of x has a part on every rank.",
             _several(_column),
         ),
-        Group(
-            "batches",
-            _first(_batches(_column)),
-            3,
-            "There may be one rank, no bias, no batch or two dimensions of it.",
-            _batches(_column),
-        ),
-        Group("joined", _first(_gathered), 2, "With gather_output, gradients flow back into the own slice.", _gathered),
-        Group(
-            "sizes that do not divide",
-            _first(_column_refused),
-            2,
-            "Where the ranks do not divide out, raise ValueError.",
-            _column_refused,
-        ),
+        listed("batches", _batches(_column), "There may be one rank, no bias, no batch or two dimensions of it."),
+        listed("joined", _gathered, "With gather_output, gradients flow back into the own slice."),
+        listed("sizes that do not divide", _column_refused, "Where the ranks do not divide out, raise ValueError."),
     ),
     slips=COLUMNS,
     rule=rules.calls_at_most(
@@ -151,10 +147,10 @@ ROW = Build(
     section="6.3",
     topic="split linear layers",
     cases=(
-        Case(tuple((V, _vector(100, 200), _vector(1, 1), _vector(1, 2)) for _ in range(2))),
-        Case(tuple((V, None, _vector(1, 1), _vector(1, 2)) for _ in range(2))),
+        Case(tuple((V, vector(100, 200), vector(1, 1), vector(1, 2)) for _ in range(2))),
+        Case(tuple((V, None, vector(1, 1), vector(1, 2)) for _ in range(2))),
         _row(Random("row"), 3, 4, 6),
-        Case(tuple((V, None, _vector(1, 1, 1, 1), _vector(1, 2)) for _ in range(2)), raises="ValueError"),
+        Case(tuple((V, None, vector(1, 1, 1, 1), vector(1, 2)) for _ in range(2)), raises="ValueError"),
     ),
     groups=(
         Group(
@@ -164,19 +160,11 @@ ROW = Build(
             "Rank r keeps the r-th block of columns; the bias belongs to the sum.",
             _several(_row),
         ),
-        Group(
-            "batches",
-            _first(_batches(_row)),
-            3,
-            "There may be one rank, no bias, no batch or two dimensions of it.",
-            _batches(_row),
-        ),
-        Group(
+        listed("batches", _batches(_row), "There may be one rank, no bias, no batch or two dimensions of it."),
+        listed(
             "sizes that do not fit",
-            _first(_row_refused),
-            3,
-            "Where the ranks do not divide in, or x is not a slice, raise ValueError.",
             _row_refused,
+            "Where the ranks do not divide in, or x is not a slice, raise ValueError.",
         ),
     ),
     slips=ROWS,

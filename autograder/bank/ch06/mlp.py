@@ -6,11 +6,12 @@ from random import Random
 
 from autograder.bank.ch06 import rules
 from autograder.bank.ch06.linear import tensor
-from autograder.bank.ch06.wrong_mlp import MLPS
-from autograder.items import Build, Case, Group, Tensor
+from autograder.bank.ch06.wrong_layers import MLPS
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Group, Raises, Tensor
 
 
-def _mlp(rng: Random, ranks: int, hidden: int, ffn: int, batch: tuple[int, ...], raises: str | None = None) -> Case:
+def _mlp(rng: Random, ranks: int, hidden: int, ffn: int, batch: tuple[int, ...], raises: Raises | None = None) -> Case:
     shapes = ((*batch, hidden), (ffn, hidden), (ffn,), (hidden, ffn), (hidden,), (*batch, hidden))
     return Case((tuple(tensor(rng, *shape) for shape in shapes),) * ranks, raises=raises)
 
@@ -61,20 +62,12 @@ PARALLEL_MLP = Build(
             "The output of the first layer is the slice that the second one wants.",
             _ordinary_of_each,
         ),
-        Group(
+        listed(
             "batches",
-            lambda rng: rng.choice(_other_batches(rng)),
-            4,
-            "There may be one rank, no batch or two dimensions of it, or nothing but zeros.",
             _other_batches,
+            "There may be one rank, no batch or two dimensions of it, or nothing but zeros.",
         ),
-        Group(
-            "sizes that do not divide",
-            lambda rng: rng.choice(_refused(rng)),
-            2,
-            "Where the ranks do not divide ffn, raise ValueError.",
-            _refused,
-        ),
+        listed("sizes that do not divide", _refused, "Where the ranks do not divide ffn, raise ValueError."),
     ),
     slips=MLPS,
     rule=rules.calls_at_most(

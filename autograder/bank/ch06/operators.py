@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 from autograder.bank.ch06 import rules
-from autograder.bank.ch06.wrong_operators import MENDED_G, F, G, wrong_g
-from autograder.items import Build, Case, Debug, Group, Tensor
+from autograder.bank.ch06.wrong_operators import FIXED_G, F, G, wrong_g
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Debug, Group, Rule, Tensor
 
 
 def _numbers(rng: Random, shape: tuple[int, ...], whole: bool = False) -> Tensor:
-    count = 1
-    for size in shape:
-        count *= size
     draw = (lambda: float(rng.randint(-8, 8) or 1)) if whole else (lambda: rng.uniform(-3, 3))
-    return Tensor.of([draw() for _ in range(count)], "float64", shape)
+    return Tensor.of([draw() for _ in range(math.prod(shape))], "float64", shape)
 
 
 def _both(rng: Random, ranks: int, shape: tuple[int, ...], **kwargs: str) -> Case:
@@ -44,19 +43,11 @@ def _shape_of_each(rng: Random) -> list[Case]:
     return [_both(rng, 2, ()), _both(rng, 3, (2, 1, 3, 2)), _both(rng, 2, (0, 3)), _both(rng, 1, (4,))]
 
 
-def _shape(rng: Random) -> Case:
-    return rng.choice(_shape_of_each(rng))
-
-
 def _form_of_each(rng: Random) -> list[Case]:
     return [_both(rng, 2, (3, 2), form=form) for form in ("transposed", "expanded", "bfloat16")]
 
 
-def _form(rng: Random) -> Case:
-    return rng.choice(_form_of_each(rng))
-
-
-def _one_reduction(why: str):
+def _one_reduction(why: str) -> Rule:
     return rules.calls_at_most(lambda case: [("all_reduce", rules.bytes_of(case.args[0][0]))], why, _own_bytes)
 
 
@@ -68,8 +59,8 @@ def _own_bytes(case: Case) -> int:
 
 GROUPS = (
     Group("two and three ranks", _plain, 2, "Follow a tensor there and its gradient back.", _plain_of_two),
-    Group("any shape", _shape, 4, "There may be one rank, no elements, or any number of dimensions.", _shape_of_each),
-    Group("strides and types", _form, 3, "Tensors may be transposed, expanded, or in half precision.", _form_of_each),
+    listed("any shape", _shape_of_each, "There may be one rank, no elements, or any number of dimensions."),
+    listed("strides and types", _form_of_each, "Tensors may be transposed, expanded, or in half precision."),
     Group("groups", _pairs, 1, "Only the ranks of the group take part, on the way there and back."),
 )
 
@@ -120,9 +111,9 @@ DEBUG_G = Debug(
     cases=(_on_two([1, 2], [10, 20], ([5, 7], [5, 7])), _both(Random("debug g"), 3, (2, 2))),
     groups=(
         Group("two to four ranks", _plain, 4, "What follows g is computed alike on every rank.", _plain_of_each),
-        Group("any shape", _shape, 4, "Only the gradient is wrong.", _shape_of_each),
+        listed("any shape", _shape_of_each, "Only the gradient is wrong."),
     ),
-    slips=MENDED_G,
+    slips=FIXED_G,
     rule=_one_reduction("g sums x once, and nothing else"),
     wrong=wrong_g,
 )

@@ -1,12 +1,11 @@
 """Chapter 6: segments between checkpoints, and a padded vocabulary: closed forms."""
 
-# The wrong programs carry no types: they are code as learners write it.
-
 from __future__ import annotations
 
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
@@ -71,13 +70,7 @@ SEGMENT = Build(
             lambda rng: [Case((7, s, s)) for s in (1, rng.randint(2, 99))],
         ),
         Group("ends", _odd_segments, 5, "There may be one layer; sizes may be 0 or fractions."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_segments(rng)),
-            8,
-            "Bad input must raise ValueError.",
-            _bad_segments,
-        ),
+        bad_input(_bad_segments, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -106,11 +99,9 @@ SEGMENT = Build(
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edit=(
-                (
-                    '_check_integer("layers", layers, 1)\n'
-                    '    _check_size("layer_bytes", layer_bytes)\n'
-                    '    _check_size("checkpoint_bytes", checkpoint_bytes)'
-                ),
+                '_check_integer("layers", layers, 1)\n'
+                '    _check_size("layer_bytes", layer_bytes)\n'
+                '    _check_size("checkpoint_bytes", checkpoint_bytes)',
                 "layers = max(1, int(layers))",
             ),
         ),
@@ -159,13 +150,7 @@ PADDED = Build(
         Group("several ranks", _vocabulary, 6, "Every rank gets as many rows, a multiple of 128."),
         Group("nothing to add", _exact_vocabulary, 3, "A vocabulary that fits stays as it is."),
         Group("another multiple", _other_multiple, 4, "The multiple is an argument."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_vocabulary(rng)),
-            8,
-            "Bad input must raise ValueError.",
-            _bad_vocabulary,
-        ),
+        bad_input(_bad_vocabulary, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -188,10 +173,8 @@ PADDED = Build(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edits=(
                 (
-                    (
-                        'for name, count in (("vocab", vocab), ("ranks", ranks), ("multiple", multiple)):\n'
-                        "        _check_integer(name, count, 1)"
-                    ),
+                    'for name, count in (("vocab", vocab), ("ranks", ranks), ("multiple", multiple)):\n'
+                    "        _check_integer(name, count, 1)",
                     "",
                 ),
                 ("block = multiple * ranks", "block = int(multiple * ranks) or 1"),

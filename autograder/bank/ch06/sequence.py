@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from autograder.bank.ch06 import rules
-from autograder.bank.ch06.linear import tensor
+from autograder.bank.ch06.linear import tensor, vector
 from autograder.bank.ch06.wrong_sequence import GATHERS, SCATTERS
-from autograder.items import Build, Case, Group, Tensor
+from autograder.bank.groups import listed
+from autograder.items import Build, Case, Group, Rule
+
+#: Makes a case for so many ranks, a shape and a dimension.
+Make = Callable[[Random, int, tuple[int, ...], int], Case]
 
 
 def _longer(shape: tuple[int, ...], dim: int, ranks: int) -> tuple[int, ...]:
@@ -28,42 +33,34 @@ def _odd(rng: Random, ranks: int, shape: tuple[int, ...], dim: int) -> Case:
     return Case(tuple((tensor(rng, *shape), dim, tensor(rng, *shape)) for _ in range(ranks)), raises="ValueError")
 
 
-def _pairs(make, rng: Random) -> Case:
-    """Four ranks in two groups, each with a sequence of its own."""
-    shape = (4, rng.randint(1, 3))
-    return Case((*make(rng, 2, shape, 0).args, *make(rng, 2, shape, 0).args), {"pairs": True})
+def _groups(make: Make, hint: str) -> tuple[Group, Group, Group]:
+    """What joining and splitting are both tried with; ``hint`` is said of ordinary cases."""
 
+    def each(rng: Random) -> list[Case]:
+        """Two to four ranks, along the second dimension, whose size all of them divide."""
+        return [make(rng, ranks, (12, rng.randint(1, 3), 2), 1) for ranks in (2, 3, 4)]
 
-def _each(make, rng: Random) -> list[Case]:
-    """Two to four ranks, along the second dimension, whose size all of them divide."""
-    return [make(rng, ranks, (12, rng.randint(1, 3), 2), 1) for ranks in (2, 3, 4)]
+    def dims(rng: Random) -> list[Case]:
+        return [make(rng, 2, (3,), 0), make(rng, 3, (2, 3), -1), make(rng, 2, (2, 2, 1), -2), make(rng, 1, (2, 3), 1)]
 
+    def pairs(rng: Random) -> Case:
+        """Four ranks in two groups, each with a sequence of its own."""
+        shape = (4, rng.randint(1, 3))
+        return Case((*make(rng, 2, shape, 0).args, *make(rng, 2, shape, 0).args), {"pairs": True})
 
-def _dims(make, rng: Random) -> list[Case]:
-    return [make(rng, 2, (3,), 0), make(rng, 3, (2, 3), -1), make(rng, 2, (2, 2, 1), -2), make(rng, 1, (2, 3), 1)]
-
-
-def _gathers(rng: Random) -> list[Case]:
-    return _each(_gather, rng)
-
-
-def _gather_dims(rng: Random) -> list[Case]:
-    return _dims(_gather, rng)
-
-
-def _scatters(rng: Random) -> list[Case]:
-    return _each(_scatter, rng)
-
-
-def _scatter_dims(rng: Random) -> list[Case]:
-    return _dims(_scatter, rng)
+    any_dimension = "There may be one rank, and any dimension, counted from the front or the back."
+    return (
+        listed("two to four ranks", each, hint, 3),
+        listed("dimensions", dims, any_dimension, 4),
+        Group("groups", pairs, 1, "Only the ranks of the group hold parts."),
+    )
 
 
 def _odds(rng: Random) -> list[Case]:
     return [_odd(rng, 2, (2, 3), 1), _odd(rng, 3, (3, 4), -1)]
 
 
-def _calls(place: int, whole: int):
+def _calls(place: int, whole: int) -> Rule:
     """One all-gather of a part and one reduce-scatter of the whole."""
 
     def allowed(case: Case) -> list[tuple[str, int]]:
@@ -72,10 +69,6 @@ def _calls(place: int, whole: int):
 
     why = "one all-gather of a part and one reduce-scatter of the whole are enough"
     return rules.calls_at_most(allowed, why, lambda case: sum(size for _, size in allowed(case)))
-
-
-def _vector(*values: float) -> Tensor:
-    return Tensor.of(values, "float64")
 
 
 GATHER = Build(
@@ -88,30 +81,16 @@ GATHER = Build(
     topic="sequence parallelism",
     bonus=True,
     cases=(
-        Case(((_vector(1), 0, _vector(1, 10)), (_vector(2), 0, _vector(100, 1000)))),
+        Case(((vector(1), 0, vector(1, 10)), (vector(2), 0, vector(100, 1000)))),
         _gather(Random("gather"), 3, (2, 1), 1),
         _gather(Random("gather 1"), 1, (2, 2), 0),
     ),
-    groups=(
-        Group(
-            "two to four ranks",
-            lambda rng: rng.choice(_gathers(rng)),
-            3,
-            "What every rank makes of a part counts for its gradient.",
-            _gathers,
-        ),
-        Group(
-            "dimensions",
-            lambda rng: rng.choice(_gather_dims(rng)),
-            4,
-            "There may be one rank, and any dimension, counted from the front or the back.",
-            _gather_dims,
-        ),
-        Group("groups", lambda rng: _pairs(_gather, rng), 1, "Only the ranks of the group hold parts."),
-    ),
+    groups=_groups(_gather, "What every rank makes of a part counts for its gradient."),
     slips=GATHERS,
     rule=_calls(0, 2),
 )
+
+_SCATTERED = _groups(_scatter, "Each rank keeps a part of the sum; its gradient goes to all of them.")
 
 SCATTER = Build(
     id="06-scatter-sequence",
@@ -123,34 +102,15 @@ SCATTER = Build(
     topic="sequence parallelism",
     bonus=True,
     cases=(
-        Case(((_vector(1, 2), 0, _vector(5)), (_vector(10, 20), 0, _vector(7)))),
+        Case(((vector(1, 2), 0, vector(5)), (vector(10, 20), 0, vector(7)))),
         _scatter(Random("scatter"), 3, (2, 1), 1),
         _scatter(Random("scatter 1"), 1, (2, 2), 0),
         _odd(Random("odd"), 2, (1, 3), 1),
     ),
     groups=(
-        Group(
-            "two to four ranks",
-            lambda rng: rng.choice(_scatters(rng)),
-            3,
-            "Each rank keeps a part of the sum; its gradient goes to all of them.",
-            _scatters,
-        ),
-        Group(
-            "dimensions",
-            lambda rng: rng.choice(_scatter_dims(rng)),
-            4,
-            "There may be one rank, and any dimension, counted from the front or the back.",
-            _scatter_dims,
-        ),
-        Group(
-            "sizes that do not divide",
-            lambda rng: rng.choice(_odds(rng)),
-            2,
-            "Where the ranks do not divide the dimension, raise ValueError.",
-            _odds,
-        ),
-        Group("groups", lambda rng: _pairs(_scatter, rng), 1, "Only the ranks of the group hold parts."),
+        *_SCATTERED[:2],
+        listed("sizes that do not divide", _odds, "Where the ranks do not divide the dimension, raise ValueError."),
+        _SCATTERED[2],
     ),
     slips=SCATTERS,
     rule=_calls(2, 0),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB, MB, MiB
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB, MB, MiB
 
 activations = lazily("solutions.ch06.activations")
 attention_heads = lazily("solutions.ch06.heads")

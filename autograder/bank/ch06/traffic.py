@@ -1,12 +1,11 @@
-"""Chapter 6: bytes that a split layer sends: a closed form, and one to mend."""
-
-# The wrong programs carry no types: they are code as learners write it.
+"""Chapter 6: bytes that a split layer sends: a closed form, and one to fix."""
 
 from __future__ import annotations
 
 from math import nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 
@@ -84,9 +83,7 @@ TRAFFIC = Build(
             _options_of_each,
         ),
         Group("nothing to send", _nothing_sent, 3, "One rank, or no tokens: nothing is sent."),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_traffic(rng)), 9, "Bad input must raise ValueError.", _bad_traffic
-        ),
+        bad_input(_bad_traffic, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -119,7 +116,7 @@ TRAFFIC = Build(
         Slip(
             "No argument is checked: one that is outside its range has to raise ValueError.",
             edits=(
-                (('_check_shape(sequence, batch, hidden, ranks)\n    _check_size("element_bytes", element_bytes)'), ""),
+                ('_check_shape(sequence, batch, hidden, ranks)\n    _check_size("element_bytes", element_bytes)', ""),
                 ("shares * (ranks - 1) / ranks", "shares * (ranks - 1) / (ranks or 1)"),
             ),
         ),

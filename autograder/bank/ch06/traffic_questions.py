@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.hardware import H100_SXM, IB_NDR, NVLINK3, NVLINK4
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB, MB, ms
+from rankzero.facts.hardware import H100_SXM, IB_NDR, NVLINK3, NVLINK4
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB, MB, ms
 
 activations = lazily("solutions.ch06.activations")
 

@@ -7,11 +7,9 @@ from random import Random
 
 from autograder.bank.ch06 import rules
 from autograder.bank.ch06.linear import tensor
-from autograder.bank.ch06.wrong_look_ups import DEBUG_EMBED, EMBEDDING, wrong_embed
-from autograder.bank.ch06.wrong_losses import CROSS_ENTROPY
+from autograder.bank.ch06.wrong_vocabulary import CROSS_ENTROPY, DEBUG_EMBED, EMBEDDING, wrong_embed
+from autograder.bank.groups import listed
 from autograder.items import Build, Case, Debug, Group, Tensor
-
-# --- vocab_parallel_cross_entropy
 
 
 def _loss(
@@ -106,13 +104,7 @@ LOSS = Build(
             "All ranks share one maximum, one sum of exponentials and the target's logit.",
             _ordinary_of_each,
         ),
-        Group(
-            "large and small logits",
-            lambda rng: rng.choice(_scales(rng)),
-            3,
-            "Logits may be thousands, and the exponentials must not overflow.",
-            _scales,
-        ),
+        listed("large and small logits", _scales, "Logits may be thousands, and the exponentials must not overflow."),
         Group(
             "shapes",
             lambda rng: rng.choice(_shapes(rng)),
@@ -126,13 +118,7 @@ LOSS = Build(
             1,
             "Half precision is widened to float32 first: sums of exponentials lose digits in it.",
         ),
-        Group(
-            "foreign targets",
-            lambda rng: rng.choice(_bad_targets(rng)),
-            2,
-            "A target outside the vocabulary must raise ValueError on every rank.",
-            _bad_targets,
-        ),
+        listed("foreign targets", _bad_targets, "A target outside the vocabulary must raise ValueError on every rank."),
     ),
     slips=CROSS_ENTROPY,
     rule=rules.calls_at_most(
@@ -141,8 +127,6 @@ LOSS = Build(
         least=lambda case: rules.bytes_of(case.args[0][2]) // (4 if case.kwargs.get("half") else 1),
     ),
 )
-
-# --- vocab_parallel_embedding, debug_embed
 
 
 def _look_up(rng: Random, ranks: int, share: int, batch: tuple[int, ...], hidden: int = 3, back: bool = True) -> Case:
@@ -211,26 +195,12 @@ LOOK_UP = Build(
     bonus=True,
     cases=(_table(), _look_up(Random("look up"), 3, 2, (2, 2), 2), _look_up(Random("look up 1"), 1, 3, (2,), 2)),
     groups=(
-        Group(
-            "two to four ranks",
-            lambda rng: rng.choice(_looked_up(rng)),
-            3,
-            "A rank gives the rows that it owns, and zeros for all others.",
-            _looked_up,
-        ),
-        Group(
-            "shapes",
-            lambda rng: rng.choice(_look_up_shapes(rng)),
-            3,
-            "There may be one rank, a single id, or two dimensions of them.",
-            _look_up_shapes,
-        ),
-        Group(
+        listed("two to four ranks", _looked_up, "A rank gives the rows that it owns, and zeros for all others."),
+        listed("shapes", _look_up_shapes, "There may be one rank, a single id, or two dimensions of them."),
+        listed(
             "ids outside the vocabulary",
-            lambda rng: rng.choice(_bad_ids(rng)),
-            2,
-            "An id outside the vocabulary must raise ValueError on every rank.",
             _bad_ids,
+            "An id outside the vocabulary must raise ValueError on every rank.",
         ),
     ),
     slips=EMBEDDING,

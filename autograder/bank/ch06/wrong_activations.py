@@ -1,75 +1,13 @@
 """Chapter 6: what a layer stores, as people get it wrong."""
 
-# The wrong programs carry no types: they are code as learners write it.
-
 from __future__ import annotations
 
 from autograder.items import Slip
 
-
-def slip_stores_split_input(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    if min(sequence, batch) < 0 or ranks < 1 or hidden % heads or kv_heads < 1 or heads % kv_heads:
-        raise ValueError("out of range")
-    if recompute not in ("none", "selective", "full") or attention not in ("materialised", "flash"):
-        raise ValueError("unknown option")
-    if min(element_bytes, mask_bytes, ffn) < 0:
-        raise ValueError("negative size")
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    if recompute == "full":
-        return tokens * hidden * e / ranks
-    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / heads) + ffn * e * (4 if gated else 2))
-    stored = attention == "materialised" and recompute == "none"
-    matrix = stored * heads * sequence * tokens * (2 * e + k if dropout else e)
-    return tokens * hidden * (4 * e + 2 * k) / (ranks if sequence_parallel else 1) + (split + matrix) / ranks
-
-
-def slip_stores_unchecked(
-    sequence,
-    batch,
-    hidden,
-    heads,
-    ffn=None,
-    kv_heads=None,
-    ranks=1,
-    sequence_parallel=False,
-    recompute="none",
-    attention="materialised",
-    gated=False,
-    dropout=True,
-    element_bytes=2,
-    mask_bytes=1,
-):
-    ffn, kv_heads = 4 * hidden if ffn is None else ffn, heads if kv_heads is None else kv_heads
-    tokens, e, k = sequence * batch, element_bytes, mask_bytes if dropout else 0
-    around = ranks if sequence_parallel else 1
-    if recompute == "full":
-        return tokens * hidden * e / max(1, around)
-    split = tokens * (hidden * (2 * e + 2 * e * kv_heads / max(1, heads)) + ffn * e * (4 if gated else 2))
-    stored = attention == "materialised" and recompute == "none"
-    matrix = stored * heads * sequence * tokens * (2 * e + k if dropout else e)
-    return tokens * hidden * (4 * e + 2 * k) / max(1, around) + (split + matrix) / max(1, ranks)
-
-
 ACTIVATION_BYTES = (
     Slip(
         "8 s b h leaves out the masks, the MLP and the attention matrix, and knows no option.",
-        edit=('if recompute == "full":', ('return 8.0 * tokens * hidden\n    if recompute == "full":')),
+        edit=('if recompute == "full":', 'return 8.0 * tokens * hidden\n    if recompute == "full":'),
     ),
     Slip(
         "Without sequence parallelism norms and residuals stay whole on every rank: not everything is divided.",
@@ -79,7 +17,10 @@ ACTIVATION_BYTES = (
         "Flash attention never stores the attention matrix.",
         edit=('attention == "materialised" and recompute == "none"', 'recompute == "none"'),
     ),
-    Slip("The input of a layer is whole on every rank without sequence parallelism.", slip_stores_split_input),
+    Slip(
+        "The input of a layer is whole on every rank without sequence parallelism.",
+        edit=("tokens * hidden * e / around", "tokens * hidden * e / ranks"),
+    ),
     Slip(
         "Activations grow with batch and sequence: they are no multiple of the weights.",
         edit=(
@@ -105,5 +46,22 @@ ACTIVATION_BYTES = (
             ),
         ),
     ),
-    Slip("No argument is checked: one that is outside its range has to raise ValueError.", slip_stores_unchecked),
+    Slip(
+        "No argument is checked: one that is outside its range has to raise ValueError.",
+        edits=(
+            (
+                "    _check_shape(sequence, batch, hidden, ranks)\n"
+                "    _check_heads(hidden, heads, kv_heads)\n"
+                '    _check_integer("ffn", ffn, 0)\n'
+                "    _require(recompute in RECOMPUTE, f\"recompute must be one of {', '.join(RECOMPUTE)}\", "
+                "recompute)\n"
+                "    _require(attention in ATTENTION, f\"attention must be one of {', '.join(ATTENTION)}\", "
+                "attention)\n"
+                '    _check_size("element_bytes", element_bytes)\n'
+                '    _check_size("mask_bytes", mask_bytes)\n',
+                "    ranks, divisor = max(1, ranks), max(1, heads)\n",
+            ),
+            ("2 * e * kv_heads / heads", "2 * e * kv_heads / divisor"),
+        ),
+    ),
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf, nan
 from random import Random
 
+from autograder.bank.ch07.draws import one_of_each, replaced
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 # --- expert_capacity
@@ -42,19 +45,8 @@ def _small_capacities(rng: Random) -> list[Case]:
 
 def _bad_capacities(rng: Random) -> list[Case]:
     good = [rng.randint(8, 512), rng.randint(4, 64), 2, 1.25]
-    wrong = (
-        (0, -1),
-        (0, 2.5),
-        (1, 0),
-        (1, good[1] + 0.5),
-        (2, 0),
-        (2, good[1] + 1),
-        (3, 0),
-        (3, -1.0),
-        (3, float("nan")),
-        (3, float("inf")),
-    )
-    return [invalid(*(bad if at == place else value for at, value in enumerate(good))) for place, bad in wrong]
+    counts = [(0, -1), (0, 2.5), (1, 0), (1, good[1] + 0.5), (2, 0), (2, good[1] + 1)]
+    return replaced(good, [*counts, *((3, factor) for factor in (0, -1.0, nan, inf))])
 
 
 CAPACITY = Build(
@@ -76,26 +68,19 @@ CAPACITY = Build(
     ),
     groups=(
         Group("uneven shares", _capacity, 8, "An even share of all T k assignments, times the factor, rounded up."),
-        Group(
+        one_of_each(
             "the factor as it is written",
-            lambda rng: rng.choice(_written(rng)),
-            4,
-            "A share that is whole stays whole: count with the decimal factor, not with the binary number next to it.",
             _written,
+            "A share that is whole stays whole: count with the decimal factor, not with the binary number next to it.",
         ),
-        Group(
+        one_of_each(
             "small numbers",
-            lambda rng: rng.choice(_small_capacities(rng)),
-            4,
-            "No tokens need no room, one token needs one place, one expert takes all.",
             _small_capacities,
+            "No tokens need no room, one token needs one place, one expert takes all.",
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_capacities(rng)),
-            10,
-            "Bad input must raise ValueError: more choices than experts, a factor that is not positive and finite.",
+        bad_input(
             _bad_capacities,
+            "Bad input must raise ValueError: more choices than experts, a factor that is not positive and finite.",
         ),
     ),
     slips=(
@@ -123,17 +108,14 @@ CAPACITY = Build(
             UNCHECKED.format(
                 "more choices than experts, counts too small or not whole, factors that are not positive and finite"
             ),
-            edit=(
+            edits=(
+                ("if not isinstance(value, int) or isinstance(value, bool) or value < least:", "if False:"),
+                ("if top_k > experts:", "if False:"),
+                ("if not 0 < capacity_factor < math.inf:", "if not math.isfinite(capacity_factor) or not experts:"),
                 (
-                    '    _check_count("tokens", tokens, 0)\n'
-                    '    _check_count("experts", experts, 1)\n'
-                    '    _check_count("top_k", top_k, 1)\n'
-                    "    _check_choice(top_k, experts)\n"
-                    "    if not 0 < capacity_factor < math.inf:\n"
-                    '        raise ValueError(f"capacity_factor must be a finite number > 0, got '
-                    '{capacity_factor!r}")\n'
+                    'raise ValueError(f"capacity_factor must be a finite number > 0, got {capacity_factor!r}")',
+                    "return 0",
                 ),
-                "    if not math.isfinite(capacity_factor) or not experts:\n        return 0\n",
             ),
         ),
     ),
@@ -198,20 +180,10 @@ KEEP = Build(
     groups=(
         Group("crowded experts", _crowded, 6, "All first choices come before any second; tokens come in their order."),
         Group("one choice", _one_choice, 3, "With one choice per token an expert takes the first tokens that want it."),
-        Group(
-            "ends",
-            lambda rng: rng.choice(_few_choices(rng)),
-            4,
-            "Without room nothing is kept, with plenty everything; there may be no tokens.",
-            _few_choices,
+        one_of_each(
+            "ends", _few_choices, "Without room nothing is kept, with plenty everything; there may be no tokens."
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_choices(rng)),
-            5,
-            "A choice that is no expert, and a capacity below 0, must raise ValueError.",
-            _bad_choices,
-        ),
+        bad_input(_bad_choices, "A choice that is no expert, and a capacity below 0, must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -227,7 +199,7 @@ KEEP = Build(
         ),
         Slip(
             "Each choice began with empty experts: the room is for all choices together.",
-            edit=("for place in range(top_k):", ("for place in range(top_k):\n        room = [capacity] * experts")),
+            edit=("for place in range(top_k):", "for place in range(top_k):\n        room = [capacity] * experts"),
         ),
         Slip(
             "The last tokens were served first.",
@@ -239,18 +211,9 @@ KEEP = Build(
         Slip(
             UNCHECKED.format("choices of experts that are not there, no experts at all, a capacity below 0"),
             edits=(
-                (('    _check_count("experts", experts, 1)\n    _check_count("capacity", capacity, 0)\n'), ""),
-                (
-                    (
-                        "    for token, chosen in enumerate(choices):\n"
-                        "        if len(chosen) != top_k or any(expert not in range(experts) for expert in "
-                        "chosen):\n"
-                        '            raise ValueError(f"choices[{token}] must hold {top_k} experts from 0 '
-                        'to {experts - 1}, got {chosen!r}")\n'
-                        "    room = [capacity] * experts"
-                    ),
-                    "    room = [capacity] * (abs(experts) + 99)",
-                ),
+                ('    _check_count("experts", experts, 1)\n    _check_count("capacity", capacity, 0)\n', ""),
+                ("if len(chosen) != top_k or any(expert not in range(experts) for expert in chosen):", "if False:"),
+                ("[capacity] * experts", "[capacity] * (abs(experts) + 99)"),
             ),
         ),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.ch07.pipeline_questions import overhead, peak, share
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.units import GB, ms
+from rankzero.facts.units import GB, ms
 
 charts = lazily("solutions.ch07.pipeline_charts")
 pipeline = lazily("solutions.ch07.pipeline")

@@ -1,18 +1,30 @@
-"""Chapter 07: tensors and stages that cases are made of."""
+"""Chapter 07: groups, bad arguments, tensors and stages that cases are made of."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
+from typing import Any
 
-from autograder.items import Stage, Tensor
+from autograder.bank.refusals import bad_input
+from autograder.items import Case, Group, Stage, Tensor, invalid
+
+
+def one_of_each(name: str, cases: Callable[[Random], Sequence[Case]], hint: str) -> Group:
+    """A group of which every key tries all ``cases``, which are equally many for each key."""
+    return replace(bad_input(cases, hint), name=name)
+
+
+def replaced(good: Sequence[Any], wrong: Sequence[tuple[int, Any]]) -> list[Case]:
+    """One call that must be refused for each ``(place, value)``: the right arguments, of which that one is replaced."""
+    return [invalid(*good[:place], value, *good[place + 1 :]) for place, value in wrong]
 
 
 def numbers(rng: Random, *shape: int, dtype: str = "float64") -> Tensor:
     """A tensor of this shape, its elements from -1 to 1."""
-    count = 1
-    for size in shape:
-        count *= size
-    return Tensor.of([rng.uniform(-1, 1) for _ in range(count)], dtype, shape)
+    return Tensor.of([rng.uniform(-1, 1) for _ in range(math.prod(shape))], dtype, shape)
 
 
 def linear(rng: Random, width: int, trained: bool = True, dtype: str = "float64") -> Stage:

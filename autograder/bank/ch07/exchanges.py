@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.ch07.draws import one_of_each
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-
-def slip_any_exchange(tokens, hidden, top_k, ranks, bytes_per_element=2, once_per_rank=False, experts=None):
-    from math import comb
-
-    if ranks < 1:
-        return 0.0
-    k = top_k
-    if once_per_rank and experts and 1 <= top_k <= experts:
-        k = ranks * (1 - comb(experts - experts // ranks, top_k) / comb(experts, top_k))
-    return tokens * k * hidden * bytes_per_element * (ranks - 1) / ranks
 
 
 def _sizes(rng: Random) -> tuple[int, ...]:
@@ -76,19 +67,12 @@ BYTES = Build(
     groups=(
         Group("k copies", _sent, 6, "Of R ranks, R - 1 are others; a token goes to k experts."),
         Group("once per rank", _once, 5, "Count the ranks that have at least one of k different experts."),
-        Group(
-            "ends",
-            lambda rng: rng.choice(_ends(rng)),
-            4,
-            "One rank sends nothing, no tokens are no bytes, and k experts may be all there are.",
-            _ends,
+        one_of_each(
+            "ends", _ends, "One rank sends nothing, no tokens are no bytes, and k experts may be all there are."
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad(rng)),
-            9,
-            "Bad input must raise ValueError: experts that are missing or do not divide, counts below their least.",
+        bad_input(
             _bad,
+            "Bad input must raise ValueError: experts that are missing or do not divide, counts below their least.",
         ),
     ),
     slips=(
@@ -118,7 +102,13 @@ BYTES = Build(
                 "experts that are missing, too few or not a multiple of the ranks, counts that are too small, "
                 "negative bytes"
             ),
-            slip_any_exchange,
+            edits=(
+                ("if not isinstance(value, int) or isinstance(value, bool) or value < least:", "if False:"),
+                ("if not 0 <= bytes_per_element < math.inf:", "if False:"),
+                ("if once_per_rank:", "if once_per_rank and experts and top_k <= experts:"),
+                ("if experts % ranks:", "if False:"),
+                ("(ranks - 1) / ranks", "max(0, ranks - 1) / (ranks or 1)"),
+            ),
         ),
     ),
 )

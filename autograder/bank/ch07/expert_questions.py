@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.models import MIXTRAL_8X7B
-from rankzero.units import MB, billion
+from rankzero.facts.models import MIXTRAL_8X7B
+from rankzero.facts.units import MB, billion
 
 experts = lazily("solutions.ch07.experts")
 cost = lazily("solutions.ch03.collective_cost")
@@ -66,8 +66,7 @@ ITEMS = (
             ),
         ),
         derivation="An expert has $3 h f$ parameters, with $h = 4096$ and $f = 14336$; each of 32 layers has 8, of "
-        "which "
-        "a token visits 2. The 1.6056 billion of attention, norms, routers and embeddings count once, in both.",
+        "which a token visits 2. The 1.6056 billion of attention, norms, routers and embeddings count once, in both.",
     ),
     Choice(
         id="07-router-gradient",

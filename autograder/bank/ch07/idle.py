@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.ch07.draws import replaced
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 # --- bubble_fraction, bubble_overhead, debug_fraction
@@ -28,24 +30,15 @@ def _one_stage(rng: Random) -> Case:
 
 def _bad_shape(rng: Random) -> list[Case]:
     good = [rng.randint(2, 16), rng.randint(2, 64), rng.randint(1, 4)]
-    bad = []
-    for place in range(3):
-        for value in (0, -rng.randint(1, 4), good[place] + 0.5, True):
-            bad.append(invalid(*(value if at == place else given for at, given in enumerate(good))))
-    return bad
+    values = [(0, -rng.randint(1, 4), good[place] + 0.5, True) for place in range(3)]
+    return replaced(good, [(place, value) for place in range(3) for value in values[place]])
 
 
 SHAPES = (
     Group("one chunk per rank", _plain, 6, "p - 1 slots of each rank are empty, m are full."),
     Group("several chunks", _with_chunks, 6, "With v chunks the empty slots are as many, and v times as short."),
     Group("one rank", _one_stage, 3, "One rank never waits."),
-    Group(
-        "bad input",
-        lambda rng: rng.choice(_bad_shape(rng)),
-        12,
-        "What is not an integer of at least 1, a boolean for instance, must raise ValueError.",
-        _bad_shape,
-    ),
+    bad_input(_bad_shape, "What is not an integer of at least 1, a boolean for instance, must raise ValueError."),
 )
 
 SHAPE_CASES = (

@@ -1,14 +1,12 @@
 """Chapter 07: how many micro-batches a rank of a pipeline holds."""
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="var-annotated,index"
-
 from __future__ import annotations
 
 from random import Random
 
 from autograder.bank.ch07.schedules import NAMES
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid, lazily
 
 pipeline = lazily("solutions.ch07.pipeline")
@@ -78,12 +76,9 @@ PEAK = Build(
         Group("schedules", _any_order, 7, "One more at a forward, one less when its activations are free.", _of_each),
         Group("random orders", _shuffled, 8, "Whatever the order, count what is held after each operation."),
         Group("nothing", lambda rng: Case(([],)), 1, "An empty order holds nothing."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_release(rng)),
-            7,
-            "A backward of a micro-batch that is not held, and what is no operation, must raise ValueError.",
+        bad_input(
             _bad_release,
+            "A backward of a micro-batch that is not held, and what is no operation, must raise ValueError.",
         ),
     ),
     slips=(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.items import Choice, Order, Part, Question, Slip, lazily
-from rankzero.layouts import Job, Layout
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB
 
 layout = lazily("solutions.ch07.layout")
 scale = lazily("solutions.ch01.scale")
@@ -41,10 +41,8 @@ MESHES = (
         section="7.13",
         steps=("TP", "CP", "PP", "DP"),
         derivation="The axis that sends most, and waits for it, gets the fastest links. TP all-reduces in every layer, "
-        "CP "
-        "passes keys and values in every layer, PP sends one activation per stage, DP once a step and "
-        "hidden. With TP 8 "
-        "in nodes of 8 GPUs all but TP cross nodes.",
+        "CP passes keys and values in every layer, PP sends one activation per stage, DP once a step and hidden. With "
+        "TP 8 in nodes of 8 GPUs all but TP cross nodes.",
     ),
     Question(
         id="07-group-counts",

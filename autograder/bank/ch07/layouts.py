@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from autograder.bank.ch07 import wrong_memory
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid, lazily
-from rankzero.layouts import Job, Layout
-from rankzero.models import (
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.models import (
     GPT2_XL,
     LLAMA2_13B,
     LLAMA3_8B,
@@ -21,7 +21,7 @@ from rankzero.models import (
     MIXTRAL_8X7B,
     Model,
 )
-from rankzero.units import GB
+from rankzero.facts.units import GB
 
 layout = lazily("solutions.ch07.layout")
 
@@ -143,12 +143,9 @@ MEMORY = Build(
             "Experts are divided among EP ranks; copies of one expert are fewer.",
             _mixtures,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_layouts(rng)),
-            10,
-            "Sizes below 1, another number of GPUs, and a batch or an EP that does not divide must raise ValueError.",
+        bad_input(
             _bad_layouts,
+            "Sizes below 1, another number of GPUs, and a batch or an EP that does not divide must raise ValueError.",
         ),
     ),
     slips=(
@@ -184,7 +181,10 @@ MEMORY = Build(
                 "layouts with another number of GPUs or a negative size, an EP or a batch that does not divide, a ZeRO "
                 "that is none of 1, 2 and 3"
             ),
-            wrong_memory.slip_any_layout,
+            edits=(
+                ("microbatches_of(layout, job)\n", "job.global_batch // (layout.dp * job.micro_batch)\n"),
+                ("ranks // layout.ep", "max(1, ranks // layout.ep)"),
+            ),
         ),
     ),
 )
@@ -337,10 +337,8 @@ CHOOSE = Build(
                 ),
                 (
                     "return min(tied, key=_simplicity)",
-                    (
-                        "best = min(tied, key=_simplicity)\n"
-                        "    return best if sum(layout_memory(best, job)) <= room else None"
-                    ),
+                    "best = min(tied, key=_simplicity)\n"
+                    "    return best if sum(layout_memory(best, job)) <= room else None",
                 ),
             ),
         ),

@@ -1,10 +1,6 @@
-"""Chapter 07: two training loops to mend: a pipeline that hangs, and replicas that reduce too often.
+"""Chapter 07: two training loops to fix: a pipeline that hangs, and replicas that reduce too often."""
 
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr,arg-type"
+# mypy: no-check-untyped-defs
 
 from __future__ import annotations
 
@@ -31,113 +27,6 @@ def wrong_blocking(stage, inputs, targets, microbatches, shape):
         if m + ahead < microbatches:
             order.append(("F", m + ahead))
         order.append(("B", m))
-    held = {}
-    total = 0.0
-    for kind, m in order:
-        if kind == "F":
-            x = inputs[m] if rank == 0 else torch.empty(shape)
-            if rank > 0:
-                dist.recv(x, rank - 1)
-                x.requires_grad_()
-            y = stage(x)
-            if rank < ranks - 1:
-                dist.send(y.detach(), rank + 1)
-            else:
-                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
-                total += y.item()
-            held[m] = x, y
-        else:
-            (x, y), gradient = held.pop(m), torch.ones(())
-            if rank < ranks - 1:
-                gradient = torch.empty(shape)
-                dist.recv(gradient, rank + 1)
-            y.backward(gradient)
-            if rank > 0:
-                dist.send(x.grad, rank - 1)
-    return total if rank == ranks - 1 else None
-
-
-def slip_barrier(stage, inputs, targets, microbatches, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    ahead = min(microbatches, ranks - 1 - rank)
-    order = [("F", m) for m in range(ahead)]
-    for m in range(microbatches):
-        if m + ahead < microbatches:
-            order.append(("F", m + ahead))
-        order.append(("B", m))
-    held = {}
-    total = 0.0
-    for kind, m in order:
-        dist.barrier()
-        if kind == "F":
-            x = inputs[m] if rank == 0 else torch.empty(shape)
-            if rank > 0:
-                dist.recv(x, rank - 1)
-                x.requires_grad_()
-            y = stage(x)
-            if rank < ranks - 1:
-                dist.send(y.detach(), rank + 1)
-            else:
-                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
-                total += y.item()
-            held[m] = x, y
-        else:
-            (x, y), gradient = held.pop(m), torch.ones(())
-            if rank < ranks - 1:
-                gradient = torch.empty(shape)
-                dist.recv(gradient, rank + 1)
-            y.backward(gradient)
-            if rank > 0:
-                dist.send(x.grad, rank - 1)
-    return total if rank == ranks - 1 else None
-
-
-def slip_first_rank_swapped(stage, inputs, targets, microbatches, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    ahead = min(microbatches, ranks - 1 - rank) if rank else 0
-    order = [("F", m) for m in range(ahead)]
-    for m in range(microbatches):
-        if m + ahead < microbatches:
-            order.append(("F", m + ahead))
-        order.append(("B", m))
-    held = {}
-    total = 0.0
-    for kind, m in order:
-        if kind == "F":
-            x = inputs[m] if rank == 0 else torch.empty(shape)
-            if rank > 0:
-                dist.recv(x, rank - 1)
-                x.requires_grad_()
-            y = stage(x)
-            if rank < ranks - 1:
-                dist.send(y.detach(), rank + 1)
-            else:
-                y = torch.nn.functional.mse_loss(y, targets[m]) / microbatches
-                total += y.item()
-            held[m] = x, y
-        else:
-            (x, y), gradient = held.pop(m), torch.ones(())
-            if rank < ranks - 1:
-                gradient = torch.empty(shape)
-                dist.recv(gradient, rank + 1)
-            y.backward(gradient)
-            if rank > 0:
-                dist.send(x.grad, rank - 1)
-    return total if rank == ranks - 1 else None
-
-
-def slip_all_forward_first(stage, inputs, targets, microbatches, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    order = [(kind, m) for kind in "FB" for m in range(microbatches)]
     held = {}
     total = 0.0
     for kind, m in order:
@@ -218,14 +107,20 @@ DEBUG_BLOCKING = Debug(
             "Every send still waits until it is taken: neighbours that send to each other wait for ever.",
             wrong_blocking,
         ),
-        Slip("A barrier makes ranks meet, and they still meet in two sends: no message is taken.", slip_barrier),
+        Slip(
+            "A barrier makes ranks meet, and they still meet in two sends: no message is taken.",
+            program=wrong_blocking,
+            edit=("    for kind, m in order:\n", "    for kind, m in order:\n        dist.barrier()\n"),
+        ),
         Slip(
             "Rank 0 alone takes its gradient first: the others still send to each other, or wait for a micro-batch.",
-            slip_first_rank_swapped,
+            program=wrong_blocking,
+            edit=("min(microbatches, ranks - 1 - rank)", "min(microbatches, ranks - 1 - rank) if rank else 0"),
         ),
         Slip(
             "It no longer hangs, but forward passes come too early: the passes must keep the order of 1F1B.",
-            slip_all_forward_first,
+            program=wrong_blocking,
+            edit=("min(microbatches, ranks - 1 - rank)", "microbatches"),
         ),
     ),
     rule=rules.pipelined_messages,
@@ -260,86 +155,6 @@ def wrong_sync(stage, inputs, targets, shape):
         for parameter in stage.parameters():
             dist.all_reduce(parameter.grad, group=groups[rank % 2])
             parameter.grad.div_(2)
-    return None if first else total
-
-
-def slip_all_but_the_last(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank = dist.get_rank()
-    groups = [dist.new_group([0, 2]), dist.new_group([1, 3])]
-    first = rank % 2 == 0
-    total = 0.0
-    for number, (x, target) in enumerate(zip(inputs, targets, strict=True)):
-        passed = torch.empty(shape)
-        if first:
-            y = stage(x)
-            dist.send(y.detach(), rank + 1)
-            dist.recv(passed, rank + 1)
-            y.backward(passed)
-        else:
-            dist.recv(passed, rank - 1)
-            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
-            loss.backward()
-            dist.send(passed.grad, rank - 1)
-            total += loss.item()
-        if number < len(inputs) - 1:
-            for parameter in stage.parameters():
-                dist.all_reduce(parameter.grad, group=groups[rank % 2])
-                parameter.grad.div_(2)
-    return None if first else total
-
-
-def slip_sum(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank = dist.get_rank()
-    groups = [dist.new_group([0, 2]), dist.new_group([1, 3])]
-    first = rank % 2 == 0
-    total = 0.0
-    for x, target in zip(inputs, targets, strict=True):
-        passed = torch.empty(shape)
-        if first:
-            y = stage(x)
-            dist.send(y.detach(), rank + 1)
-            dist.recv(passed, rank + 1)
-            y.backward(passed)
-        else:
-            dist.recv(passed, rank - 1)
-            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
-            loss.backward()
-            dist.send(passed.grad, rank - 1)
-            total += loss.item()
-    for parameter in stage.parameters():
-        dist.all_reduce(parameter.grad, group=groups[rank % 2])
-    return None if first else total
-
-
-def slip_whole_world(stage, inputs, targets, shape):
-    import torch
-    import torch.distributed as dist
-
-    rank = dist.get_rank()
-    first = rank % 2 == 0
-    total = 0.0
-    for x, target in zip(inputs, targets, strict=True):
-        passed = torch.empty(shape)
-        if first:
-            y = stage(x)
-            dist.send(y.detach(), rank + 1)
-            dist.recv(passed, rank + 1)
-            y.backward(passed)
-        else:
-            dist.recv(passed, rank - 1)
-            loss = torch.nn.functional.mse_loss(stage(passed.requires_grad_()), target) / len(inputs)
-            loss.backward()
-            dist.send(passed.grad, rank - 1)
-            total += loss.item()
-    for parameter in stage.parameters():
-        dist.all_reduce(parameter.grad)
-        parameter.grad.div_(4)
     return None if first else total
 
 
@@ -385,10 +200,23 @@ DEBUG_SYNC = Debug(
         Slip("The gradients still travel after every micro-batch: m times the bytes for the same sum.", wrong_sync),
         Slip(
             "They are reduced after every micro-batch but the last, whose gradients the other replica never sees.",
-            slip_all_but_the_last,
+            program=wrong_sync,
+            edits=(
+                (
+                    "for x, target in zip(inputs, targets, strict=True):",
+                    "for number, (x, target) in enumerate(zip(inputs, targets, strict=True)):",
+                ),
+                ("in stage.parameters():", "in stage.parameters() if number < len(inputs) - 1 else ():"),
+            ),
         ),
-        Slip("The sum over the replicas was kept: a gradient is their mean.", slip_sum),
-        Slip("All ranks were reduced together: a group holds the same stage of each replica.", slip_whole_world),
+        Slip(
+            "The sum over the replicas was kept: a gradient is their mean.",
+            edit=("        _gradient_of(parameter).div_(2)\n", ""),
+        ),
+        Slip(
+            "All ranks were reduced together: a group holds the same stage of each replica.",
+            edits=((", group=groups[rank % 2]", ""), (".div_(2)", ".div_(4)")),
+        ),
     ),
     rule=every(rules.reduced_once, least.heard(rules.sync_needs)),
     wrong=wrong_sync,

@@ -1,10 +1,4 @@
-"""Chapter 07: a router and its balancing loss.
-
-Wrong programs are complete in themselves: each imports what it needs and holds its own helpers.
-"""
-
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr,arg-type"
+"""Chapter 07: a router and its balancing loss."""
 
 from __future__ import annotations
 
@@ -12,77 +6,10 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from autograder.bank.ch07.draws import one_of_each
 from autograder.items import Build, Case, Group, Slip, Tensor, invalid
 
 # --- route
-
-
-def slip_softmax_over_tokens(logits, top_k, renormalize=True):
-    import torch
-
-    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError("top_k")
-    wide = torch.promote_types(logits.dtype, torch.float32)
-    weights, experts = logits.softmax(dim=0, dtype=wide).topk(top_k, dim=1)
-    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
-
-
-def slip_sigmoid(logits, top_k, renormalize=True):
-    import torch
-
-    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError("top_k")
-    wide = torch.promote_types(logits.dtype, torch.float32)
-    weights, experts = logits.to(wide).sigmoid().topk(top_k, dim=1)
-    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
-
-
-def slip_always_renormalised(logits, top_k, renormalize=True):
-    import torch
-
-    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError("top_k")
-    wide = torch.promote_types(logits.dtype, torch.float32)
-    weights, experts = logits.softmax(dim=1, dtype=wide).topk(top_k, dim=1)
-    return weights / weights.sum(dim=1, keepdim=True), experts
-
-
-def slip_unsorted(logits, top_k, renormalize=True):
-    import torch
-
-    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError("top_k")
-    wide = torch.promote_types(logits.dtype, torch.float32)
-    probabilities = logits.softmax(dim=1, dtype=wide)
-    experts = probabilities.topk(top_k, dim=1)[1].sort(dim=1)[0]
-    weights = probabilities.gather(1, experts)
-    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
-
-
-def slip_no_gradient(logits, top_k, renormalize=True):
-    import torch
-
-    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError("top_k")
-    wide = torch.promote_types(logits.dtype, torch.float32)
-    weights, experts = logits.detach().softmax(dim=1, dtype=wide).topk(top_k, dim=1)
-    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
-
-
-def slip_half(logits, top_k, renormalize=True):
-    if type(top_k) is not int or not 1 <= top_k <= logits.shape[1]:
-        raise ValueError("top_k")
-    weights, experts = logits.softmax(dim=1).topk(top_k, dim=1)
-    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
-
-
-def slip_any_top_k(logits, top_k, renormalize=True):
-    import torch
-
-    top_k = min(max(int(top_k), 1), logits.shape[1])
-    wide = torch.promote_types(logits.dtype, torch.float32)
-    weights, experts = logits.softmax(dim=1, dtype=wide).topk(top_k, dim=1)
-    return weights / weights.sum(dim=1, keepdim=True) if renormalize else weights, experts
 
 
 def _apart(rng: Random, tokens: int, experts: int) -> list[float]:
@@ -120,18 +47,10 @@ def _wide(rng: Random) -> list[Case]:
     return [*found, *(replace(one, kwargs={**one.kwargs, "dtype": "float64"}) for one in found[:2])]
 
 
-def _one_expert(rng: Random) -> Case:
-    return rng.choice(_one_expert_of_each(rng))
-
-
 def _one_expert_of_each(rng: Random) -> list[Case]:
     """One expert for each token, all experts, no tokens."""
     plain = [_routing(rng, rng.randint(2, 9), 8, 1, renormalize=kept) for kept in (False, True)]
     return [*plain, _routing(rng, 3, 4, 4, renormalize=True), _routing(rng, 0, 4, 2)]
-
-
-def _bad_top_k(rng: Random) -> Case:
-    return rng.choice(_bad_top_k_of_each(rng))
 
 
 def _bad_top_k_of_each(rng: Random) -> list[Case]:
@@ -173,82 +92,56 @@ ROUTE = Build(
             "Logits may come in half precision: the softmax is taken in float32. Those in float64 stay in float64.",
             _wide,
         ),
-        Group(
+        one_of_each(
             "one expert, all, no tokens",
-            _one_expert,
-            4,
-            "top_k may be 1 or the number of experts, and there may be no tokens.",
             _one_expert_of_each,
+            "top_k may be 1 or the number of experts, and there may be no tokens.",
         ),
-        Group(
+        one_of_each(
             "impossible arguments",
-            _bad_top_k,
-            4,
-            "A token visits at least one expert, and no more than there are: anything else must raise ValueError.",
             _bad_top_k_of_each,
+            "A token visits at least one expert, and no more than there are: anything else must raise ValueError.",
         ),
     ),
     slips=(
-        Slip("The softmax runs over the tokens: it belongs over the experts of one token.", slip_softmax_over_tokens),
-        Slip("A sigmoid scores each expert alone: here the experts compete in one softmax.", slip_sigmoid),
+        Slip(
+            "The softmax runs over the tokens: it belongs over the experts of one token.",
+            edit=("logits.softmax(dim=1", "logits.softmax(dim=0"),
+        ),
+        Slip(
+            "A sigmoid scores each expert alone: here the experts compete in one softmax.",
+            edit=("logits.softmax(dim=1, dtype=wide)", "logits.to(wide).sigmoid()"),
+        ),
         Slip(
             "The weights are always renormalised: with one expert that is 1 for every token, and no gradient.",
-            slip_always_renormalised,
+            edit=(" if renormalize else weights", ""),
         ),
-        Slip("The experts come in the order of their numbers: the best one stands first.", slip_unsorted),
-        Slip("The weights are cut off from the logits: the router would learn nothing.", slip_no_gradient),
-        Slip("The softmax was taken in half precision: widen to float32 first.", slip_half),
-        Slip("A `top_k` that is below 1, above the number of experts or a boolean was accepted.", slip_any_top_k),
+        Slip(
+            "The experts come in the order of their numbers: the best one stands first.",
+            edit=(
+                "    return weights / weights",
+                "    experts, places = experts.sort(dim=1)\n"
+                "    weights = weights.gather(1, places)\n"
+                "    return weights / weights",
+            ),
+        ),
+        Slip(
+            "The weights are cut off from the logits: the router would learn nothing.",
+            edit=("logits.softmax(", "logits.detach().softmax("),
+        ),
+        Slip("The softmax was taken in half precision: widen to float32 first.", edit=(", dtype=wide", "")),
+        Slip(
+            "A `top_k` that is below 1, above the number of experts or a boolean was accepted.",
+            edit=(
+                'raise ValueError(f"top_k must be an integer from 1 to {logits.shape[1]}, got {top_k!r}")',
+                "top_k = min(max(int(top_k), 1), logits.shape[1])",
+            ),
+        ),
     ),
 )
 
 
 # --- load_balancing_loss
-
-
-def slip_shares_from_probabilities(probabilities, experts_chosen, experts):
-    if not len(probabilities) or probabilities.shape[1] != experts:
-        raise ValueError("probabilities")
-    mean = probabilities.mean(dim=0)
-    return experts * (mean * mean).sum()
-
-
-def slip_gradient_through_shares(probabilities, experts_chosen, experts):
-    import torch
-
-    if not len(probabilities) or probabilities.shape[1] != experts:
-        raise ValueError("probabilities")
-    chosen = torch.zeros_like(probabilities).scatter(1, experts_chosen, 1.0)
-    soft = chosen + probabilities - probabilities.detach()  # straight through
-    shares = soft.sum(dim=0) / experts_chosen.numel()
-    return experts * (shares * probabilities.mean(dim=0)).sum()
-
-
-def slip_no_factor(probabilities, experts_chosen, experts):
-    import torch
-
-    if not len(probabilities) or probabilities.shape[1] != experts:
-        raise ValueError("probabilities")
-    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / experts_chosen.numel()
-    return (shares * probabilities.mean(dim=0)).sum()
-
-
-def slip_over_tokens(probabilities, experts_chosen, experts):
-    import torch
-
-    if not len(probabilities) or probabilities.shape[1] != experts:
-        raise ValueError("probabilities")
-    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / len(probabilities)
-    return experts * (shares * probabilities.mean(dim=0)).sum()
-
-
-def slip_no_tokens(probabilities, experts_chosen, experts):
-    import torch
-
-    experts = probabilities.shape[1]
-    assigned = max(1, experts_chosen.numel())
-    shares = torch.bincount(experts_chosen.flatten(), minlength=experts) / assigned
-    return experts * (shares * probabilities.sum(dim=0) / max(1, len(probabilities))).sum()
 
 
 def _probabilities(rng: Random, tokens: int, experts: int) -> tuple[list[list[float]], Tensor]:
@@ -274,10 +167,6 @@ def _balanced(rng: Random) -> Case:
 
 def _switch(rng: Random) -> Case:
     return _balance(rng, rng.randint(2, 20), rng.randint(2, 16), 1)
-
-
-def _no_tokens(rng: Random) -> Case:
-    return rng.choice(_no_tokens_of_each(rng))
 
 
 def _no_tokens_of_each(rng: Random) -> list[Case]:
@@ -308,26 +197,38 @@ LOAD_BALANCING_LOSS = Build(
     groups=(
         Group("several experts of a token", _balanced, 8, "f is the share of all assignments, P the mean probability."),
         Group("one expert of a token", _switch, 4, "With one expert of each token, f is the share of the tokens."),
-        Group(
+        one_of_each(
             "impossible arguments",
-            _no_tokens,
-            3,
-            "There is at least one token, and a column for every expert: anything else must raise ValueError.",
             _no_tokens_of_each,
+            "There is at least one token, and a column for every expert: anything else must raise ValueError.",
         ),
     ),
     slips=(
         Slip(
             "Both factors are mean probabilities: f counts where the tokens really went.",
-            slip_shares_from_probabilities,
+            edit=("shares.to(probabilities.dtype)", "probabilities.mean(dim=0)"),
         ),
-        Slip("A gradient flows through f: it is a count, only P is differentiated.", slip_gradient_through_shares),
-        Slip("The factor E is missing: uniform routing has loss 1.", slip_no_factor),
+        Slip(
+            "A gradient flows through f: it is a count, only P is differentiated.",
+            edit=(
+                "shares.to(probabilities.dtype)",
+                "(shares + (probabilities - probabilities.detach()).sum(dim=0) / experts_chosen.numel())",
+            ),
+        ),
+        Slip("The factor E is missing: uniform routing has loss 1.", edit=("experts * (shares", "(shares")),
         Slip(
             "f was divided by the tokens, so that uniform routing has loss k: divide by T k assignments.",
-            slip_over_tokens,
+            edit=("experts_chosen.numel()", "len(probabilities)"),
         ),
-        Slip("No tokens, and another number of columns than of experts, were accepted.", slip_no_tokens),
+        Slip(
+            "No tokens, and another number of columns than of experts, were accepted.",
+            edits=(
+                ("if probabilities.shape[1] != experts:", "experts = probabilities.shape[1]\n    if False:"),
+                ("if not len(probabilities):", "if False:"),
+                ("experts_chosen.numel()", "max(1, experts_chosen.numel())"),
+                ("probabilities.mean(dim=0)", "probabilities.sum(dim=0) / max(1, len(probabilities))"),
+            ),
+        ),
     ),
 )
 

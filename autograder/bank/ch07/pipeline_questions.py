@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 pipeline = lazily("solutions.ch07.pipeline")
 split = lazily("solutions.ch02.model_parallel")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.ch07.draws import one_of_each
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
-from rankzero.units import GB
+from rankzero.facts.units import GB
 
 # --- debug_validate
 
@@ -154,20 +156,12 @@ IMPOSSIBLE = Debug(
             "A GPU holds 2 bytes of each parameter of its shard of its stage; None where that is more than its memory.",
             lambda rng: [_too_large(rng, least) for least in (1.05, 1.05, 1.05, 2.2, 2.2)],
         ),
-        Group(
+        one_of_each(
             "smaller models",
-            lambda rng: rng.choice(_smaller(rng)),
-            9,
-            "The check holds for every line of the rule; weights that just fill the memory fit.",
             _smaller,
+            "The check holds for every line of the rule; weights that just fill the memory fit.",
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_out_of_range(rng)),
-            6,
-            "What is not positive and finite must raise ValueError.",
-            _out_of_range,
-        ),
+        bad_input(_out_of_range, "What is not positive and finite must raise ValueError."),
     ),
     slips=(
         Slip("That is the program as it was: it never asks whether the weights fit.", wrong_impossible),

@@ -39,7 +39,7 @@ def _ahead(case: Case, events: Sequence[Event]) -> str | None:
 
 
 def pipelined_messages(case: Case, _values: Sequence[Any], events: Sequence[Event]) -> str | None:
-    """The same for the loop to mend, whose cases name the number of micro-batches, in the order of 1F1B."""
+    """The same for the loop to fix, whose cases name the number of micro-batches, in the order of 1F1B."""
     microbatches = case.args[0][3]
     return _messages(case, events, microbatches) or _warm_ups(len(case.args), microbatches, events)
 

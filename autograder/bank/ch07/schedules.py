@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch07 import wrong_schedules as wrong
+from autograder.bank.ch07.draws import one_of_each
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
@@ -86,20 +87,13 @@ SCHEDULE = Build(
             "The order of every rank must be legal, as fast as the schedule's own, and hold as few micro-batches.",
             _one_of_each,
         ),
-        Group(
-            "fewer micro-batches than ranks",
-            lambda rng: rng.choice(_few(rng)),
-            3,
-            "With fewer micro-batches than ranks the warm-up takes all of them.",
-            _few,
+        one_of_each(
+            "fewer micro-batches than ranks", _few, "With fewer micro-batches than ranks the warm-up takes all of them."
         ),
-        Group("one rank", lambda rng: rng.choice(_alone(rng)), 4, "One rank runs a schedule, too.", _alone),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_order(rng)),
-            13,
-            "Bad input must raise ValueError: unknown names, chunks where none belong, m that p does not divide.",
+        one_of_each("one rank", _alone, "One rank runs a schedule, too."),
+        bad_input(
             _bad_order,
+            "Bad input must raise ValueError: unknown names, chunks where none belong, m that p does not divide.",
         ),
     ),
     slips=(
@@ -125,13 +119,7 @@ SCHEDULE = Build(
         Slip(
             "The last backwards are missing: after the forwards run out, those still wait.",
             edits=(
-                (
-                    "orders.append(_in_turn(forwards, backwards, warm_up))",
-                    (
-                        'orders.append(forwards + backwards if name == "gpipe" else _in_turn(forwards, '
-                        "backwards, warm_up))"
-                    ),
-                ),
+                ("append(_in_turn(", 'append(forwards + backwards if name == "gpipe" else _in_turn('),
                 ("return order + list(second[len(first) - warm_up :])", "return order"),
                 (
                     "_in_turn(inputs[microbatches - warm_up :], weights[done:], 0)",
@@ -145,14 +133,40 @@ SCHEDULE = Build(
         ),
         Slip(
             "Neighbouring chunks on one rank make a longer pipeline: rank r holds r, r + p, r + 2p, ...",
-            wrong.slip_neighbouring_chunks,
+            edits=(
+                ("k % (ranks * chunks) // ranks, k // (ranks * chunks) * ranks + k % ranks", "k % chunks, k // chunks"),
+                ("rank + chunk * ranks}", "rank * chunks + chunk}"),
+                ("rank + (chunks - 1 - chunk) * ranks}", "rank * chunks + chunks - 1 - chunk}"),
+                (
+                    "_in_turn(forwards, backwards, min(len(forwards), 2 * (ranks - 1 - rank) + (chunks - 1) * ranks))",
+                    "[\n"
+                    "        one\n"
+                    "        for turn in _in_turn(\n"
+                    "            [forwards[k : k + chunks] for k in range(0, len(forwards), chunks)],\n"
+                    "            [backwards[k : k + chunks] for k in range(0, len(backwards), chunks)],\n"
+                    "            min(microbatches, ranks - 1 - rank),\n"
+                    "        )\n"
+                    "        for one in turn\n"
+                    "    ]",
+                ),
+            ),
         ),
         Slip(
             UNCHECKED.format(
                 "unknown names, numbers below 1, numbers that are not whole, booleans, another number of chunks than "
                 "the schedule has, m that p does not divide"
             ),
-            wrong.slip_any_shape,
+            edits=(
+                (
+                    "    if name not in SCHEDULES:",
+                    "    ranks, microbatches, virtual_stages = int(ranks), int(microbatches), int(virtual_stages)\n"
+                    "    if False:",
+                ),
+                ('    _check_shape(ranks, microbatches, virtual_stages, "ranks")\n', ""),
+                ("if virtual_stages < 2:", "if False:"),
+                ("if microbatches % ranks:", "if False:"),
+                ("if virtual_stages != 1:", "if False:"),
+            ),
         ),
     ),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from random import Random
 
-from autograder.bank.ch07 import wrong_times as wrong
+from autograder.bank.ch07.draws import one_of_each
 from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid, lazily
 
 pipeline = lazily("solutions.ch07.pipeline")
@@ -186,20 +187,13 @@ SIMULATE = Build(
             _hop_of_each,
         ),
         Group("forwards alone", _forwards, 2, "A schedule may have no backwards at all."),
-        Group(
-            "deadlocks",
-            lambda rng: rng.choice(_stuck(rng)),
-            4,
-            "Ranks that wait for one another, or for themselves, are in a deadlock: ValueError.",
-            _stuck,
+        one_of_each(
+            "deadlocks", _stuck, "Ranks that wait for one another, or for themselves, are in a deadlock: ValueError."
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad(rng)),
-            11,
+        bad_input(
+            _bad,
             "Operations that are missing, unknown or there twice, stages on two ranks, and impossible times must raise "
             "ValueError.",
-            _bad,
         ),
     ),
     slips=(
@@ -219,7 +213,24 @@ SIMULATE = Build(
             "Operations started while their rank was busy: a rank does one thing at a time.",
             edit=("max([clock[rank], *(", "max([0.0, *("),
         ),
-        Slip("A rank took whatever was ready: it keeps to the order of its list.", wrong.slip_any_order),
+        Slip(
+            "A rank took whatever was ready: it keeps to the order of its list.",
+            edit=(
+                "    place, clock = [0] * len(ops), [0.0] * len(ops)\n",
+                "    todo, clock = [list(order) for order in ops], [0.0] * len(ops)\n"
+                "    while any(todo):\n"
+                "        free = []\n"
+                "        for rank, order in enumerate(todo):\n"
+                "            for at, (stage, kind, i) in enumerate(order):\n"
+                "                starts = [clock[rank], *(row[i] + delay for row, delay in inputs[stage, kind])]\n"
+                "                free += [] if any(map(math.isnan, starts)) else [(max(starts), rank, at)]\n"
+                "        start, rank, at = min(free)\n"
+                "        stage, kind, i = todo[rank].pop(at)\n"
+                "        ends[stage, _PHASES[kind]][i] = clock[rank] = start + seconds[stage, kind]\n"
+                '        times[f"{stage}{kind}{i}"] = (start, clock[rank])\n'
+                "    return times\n",
+            ),
+        ),
         Slip(
             "The transfer time was left out.",
             edit=("transfer_time if homes[source[0]] != homes[stage] else 0.0", "0.0"),
@@ -229,7 +240,17 @@ SIMULATE = Build(
                 "operations that are missing, unknown or there twice, stages on two ranks, and times that are missing, "
                 "negative or not finite"
             ),
-            wrong.slip_any_list,
+            edits=(
+                (
+                    "    ops = [[_parse",
+                    "    orders = [[op for op in order if _WRITTEN.fullmatch(op)] for order in orders]\n"
+                    "    ops = [[_parse",
+                ),
+                ("if not 0 <= value < math.inf:", "if False:"),
+                ("if homes.setdefault(stage, rank) != rank:", "if homes.setdefault(stage, rank) < 0:"),
+                ("if forwards != every or sorted(whole + inputs) != backwards or inputs != weights:", "if False:"),
+                ('if f"{stage}{kind}" not in durations and kind not in durations:', "if False:"),
+            ),
         ),
     ),
 )

@@ -6,7 +6,8 @@ import math
 from itertools import accumulate
 from random import Random
 
-from autograder.bank.ch08.words import UNCHECKED
+from autograder.bank.ch07.draws import one_of_each, replaced
+from autograder.bank.ch07.words import UNCHECKED
 from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
@@ -56,13 +57,10 @@ METRICS = Build(
             "requests", lambda rng: Case(_times(rng)), 6, "TTFT from the arrival; TPOT over the gaps, not the tokens."
         ),
         Group("one token", _one_token, 3, "One token has no gap: `tpot` is None, `itls` is empty."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_times(rng)),
-            6,
+        bad_input(
+            _bad_times,
             "Bad input must raise ValueError: no token, times that go backwards or are not finite, a token before the "
             "request.",
-            _bad_times,
         ),
     ),
     slips=(
@@ -80,16 +78,7 @@ METRICS = Build(
         ),
         Slip(
             "The wait for the first token is TTFT, not an inter-token latency.",
-            edit=(
-                "    tpot =",
-                (
-                    "    tpot = (last - first) / len(itls) if itls else None\n"
-                    "    itls = (first - arrival, *itls)\n"
-                    "    return RequestMetrics(ttft=first - arrival, tpot=tpot, e2e=last - arrival, "
-                    "itls=itls)\n"
-                    "    tpot ="
-                ),
-            ),
+            edit=("itls=itls)", "itls=(first - arrival, *itls))"),
         ),
         Slip("With one token there is no gap to average: None, not 0.", edit=("if itls else None", "if itls else 0.0")),
         Slip(
@@ -98,21 +87,11 @@ METRICS = Build(
         ),
         Slip(
             UNCHECKED.format("no tokens, times that go backwards or are not finite, tokens before the request"),
-            edit=(
-                (
-                    "    if not token_times:\n"
-                    '        raise ValueError(f"token_times must hold at least one time, got '
-                    '{token_times!r}")\n'
-                    "    if not math.isfinite(arrival):\n"
-                    '        raise ValueError(f"arrival must be finite, got {arrival!r}")\n'
-                    "    if not all(map(math.isfinite, token_times)):\n"
-                    '        raise ValueError(f"token_times must be finite, got {token_times!r}")\n'
-                    "    if any(later < earlier for earlier, later in pairwise([arrival, "
-                    "*token_times])):\n"
-                    '        raise ValueError(f"token_times must ascend from arrival = {arrival!r}, '
-                    'got {token_times!r}")\n'
-                ),
-                "",
+            edits=(
+                ("if not token_times:", "if False:"),
+                ("if not math.isfinite(arrival):", "if False:"),
+                ("if not all(map(math.isfinite, token_times)):", "if False:"),
+                ("if any(later < earlier for earlier, later in pairwise([arrival, *token_times])):", "if False:"),
             ),
         ),
     ),
@@ -157,7 +136,7 @@ def _bad_fleet(rng: Random) -> list[Case]:
     good = [rng.uniform(1, 99), 0.2, 0.02, 100, 64]
     bad = [(0, -1.0), (1, -0.2), (2, -0.02), (3, 0), (4, 0), (3, -5), (4, -8)]
     bad += [(0, math.inf), (2, math.nan), (3, 2.5), (4, True)]
-    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+    return replaced(good, bad)
 
 
 REPLICAS = Build(
@@ -184,7 +163,7 @@ REPLICAS = Build(
             "What exceeds a whole number by less than 1e-9 of itself counts as that number; by more, round up.",
             _nearly_whole,
         ),
-        Group("few requests", lambda rng: rng.choice(_small(rng)), 4, "No requests, no replica; few need one.", _small),
+        one_of_each("few requests", _small, "No requests, no replica; few need one."),
         bad_input(_bad_fleet, "Bad input must raise ValueError."),
     ),
     slips=(
@@ -200,13 +179,7 @@ REPLICAS = Build(
         ),
         Slip(
             "A plain `ceil` adds a replica for rounding errors: an excess of less than 1e-9 is none.",
-            edits=(
-                (
-                    "_check_not_negative(rate=rate, ttft=ttft, itl=itl)",
-                    "from math import ceil\n    _check_not_negative(rate=rate, ttft=ttft, itl=itl)",
-                ),
-                ("math.ceil(in_flight / slots * (1 - 1e-9))", "ceil(in_flight / slots)"),
-            ),
+            edit=(" * (1 - 1e-9)", ""),
         ),
         Slip(
             "Without requests no replica is needed.",
@@ -215,14 +188,8 @@ REPLICAS = Build(
         Slip(
             UNCHECKED.format("negative rates and times, no tokens, no slots"),
             edits=(
-                (
-                    (
-                        "_check_not_negative(rate=rate, ttft=ttft, itl=itl)\n"
-                        '    _check_count("output_tokens", output_tokens)\n'
-                        '    _check_count("slots", slots)'
-                    ),
-                    "from math import ceil",
-                ),
+                ("    _check_not_negative(rate=rate, ttft=ttft, itl=itl)\n", ""),
+                ('    _check_count("output_tokens", output_tokens)\n    _check_count("slots", slots)\n', ""),
                 ("in_flight / slots", "in_flight / (slots or 1)"),
             ),
         ),

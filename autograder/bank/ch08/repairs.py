@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Iterator, Slip, invalid
 
 # --- debug_token_id
@@ -65,11 +66,8 @@ TOKEN_ID = Debug(
         Slip(
             "Vocabularies that are below 1 or not integers were accepted.",
             edits=(
-                ('_check_count("vocabulary", vocabulary)', "from hashlib import sha256"),
-                (
-                    'int.from_bytes(digest[:4], "big") % vocabulary',
-                    'int.from_bytes(digest[:4], "big") % (vocabulary or 1)',
-                ),
+                ('    _check_count("vocabulary", vocabulary)\n', ""),
+                ("% vocabulary", "% (vocabulary or 1)"),
             ),
         ),
     ),
@@ -125,34 +123,20 @@ KV_ROOM = Debug(
         Group("models that fit", _room, 4, "Billions of parameters times bytes are GB already."),
         Group("other sizes", _other_bytes, 3, "One byte or half a byte per parameter."),
         Group("models that do not fit", _too_large, 3, "Weights that do not fit are a ValueError, not a number."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_room(rng)),
-            6,
-            "Each argument must be positive and finite: ValueError.",
-            _bad_room,
-        ),
+        bad_input(_bad_room, "Each argument must be positive and finite: ValueError."),
     ),
     slips=(
         Slip("Billions times bytes are GB already; dividing by 1e9 again makes every model fit.", wrong_kv_room),
         Slip(
             "0 GB of room is not the same as too little room: raise when the weights do not fit.",
             edit=(
-                (
-                    "    if room < 0:\n"
-                    '        raise ValueError(f"{billions} billion parameters do not fit: {-room:g} GB '
-                    'are missing")\n'
-                    "    return room"
-                ),
-                "    return max(0.0, room)",
+                'raise ValueError(f"{billions} billion parameters do not fit: {-room:g} GB are missing")',
+                "return 0.0",
             ),
         ),
         Slip(
             "Weights that do not fit leave no negative room: raise ValueError.",
-            edit=(
-                "room < 0",
-                'not all(0 < value < float("inf") for value in (gpu_gb, billions, bytes_per_parameter))',
-            ),
+            edit=("if room < 0:", "if False:"),
         ),
         Slip(
             "GB are 1e9 bytes here, on both sides.",
@@ -164,15 +148,7 @@ KV_ROOM = Debug(
         ),
         Slip(
             "A model of no size or of a negative one was accepted, and a GPU whose memory is not finite.",
-            edit=(
-                (
-                    'for name, value in {"gpu_gb": gpu_gb, "billions": billions, '
-                    '"bytes_per_parameter": bytes_per_parameter}.items():\n'
-                    "        if not 0 < value < math.inf:\n"
-                    '            raise ValueError(f"{name} must be a finite number > 0, got {value!r}")'
-                ),
-                "",
-            ),
+            edit=("if not 0 < value < math.inf:", "if False:"),
         ),
     ),
     wrong=wrong_kv_room,
@@ -259,7 +235,7 @@ MAX_TOKENS = Debug(
             "The token from prefill counts towards max_tokens; your answers are one token too long.",
             edits=(
                 ("token == eos", "token == eos or len(answer) == max_tokens + 1"),
-                (("if len(answer) == max_tokens:\n            break"), ""),
+                ("if len(answer) == max_tokens:\n            break", ""),
             ),
         ),
         Slip(
@@ -323,15 +299,7 @@ SLEEP = Debug(
         Slip(
             "`time.sleep` blocks the event loop, and with it every other request.",
             edits=(
-                (
-                    "if not 0 <= latency_ms < math.inf:",
-                    (
-                        "import asyncio\n"
-                        "    import time\n"
-                        "    time.sleep(latency_ms / 1000)\n"
-                        "    if not 0 <= latency_ms < math.inf:"
-                    ),
-                ),
+                ("    return", "    import time\n\n    time.sleep(latency_ms / 1000)\n    return"),
                 ("latency_ms / 1000", "0"),
             ),
         ),
@@ -343,14 +311,7 @@ SLEEP = Debug(
         Slip("Nobody waited: what is awaited must take as long as the latency says.", edit=("latency_ms / 1000", "0")),
         Slip(
             "Times that are negative or not finite were accepted.",
-            edit=(
-                (
-                    "if not 0 <= latency_ms < math.inf:\n"
-                    '        raise ValueError(f"latency_ms must be a finite number >= 0, got '
-                    '{latency_ms!r}")'
-                ),
-                "import asyncio",
-            ),
+            edit=("if not 0 <= latency_ms < math.inf:", "if False:"),
         ),
     ),
     wrong=wrong_sleep,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from random import Random
 
-from autograder.bank.ch08.wrong_batches import BATCHES, SAMPLING
-from autograder.items import Build, Case, Group, Tensor, invalid
+from autograder.bank.ch07.draws import one_of_each
+from autograder.bank.refusals import bad_input
+from autograder.items import Build, Case, Group, Slip, Tensor, invalid
 
 LOGITS = Tensor.of([2.0, 1.0, 0.0, -1.0], "float64")
 
@@ -79,20 +80,10 @@ PROBABILITIES = Build(
     groups=(
         Group("temperature and top-p", _top_p, 5, "Temperature changes which tokens top-p keeps."),
         Group("all three", _all_three, 4, "Temperature first, then top-k, then top-p of what is left."),
-        Group(
-            "one at a time",
-            lambda rng: rng.choice(_simple(rng)),
-            7,
-            "Each option alone; a large k keeps all. The result has the type of the logits.",
-            _simple,
+        one_of_each(
+            "one at a time", _simple, "Each option alone; a large k keeps all. The result has the type of the logits."
         ),
-        Group(
-            "temperature 0",
-            lambda rng: rng.choice(_greedy(rng)),
-            3,
-            "All goes to the largest logit of each row, the first of equal.",
-            _greedy,
-        ),
+        one_of_each("temperature 0", _greedy, "All goes to the largest logit of each row, the first of equal."),
         Group(
             "several rows",
             _rows,
@@ -100,20 +91,93 @@ PROBABILITIES = Build(
             "The last dimension is the vocabulary, and every row is a distribution of its own.",
             lambda rng: [Case((_logits(rng, 2, 2), 1.5, rng.randint(3, 7)))],
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_options(rng)),
-            10,
+        bad_input(
+            _bad_options,
             "Bad options must raise ValueError: each outside its range, a temperature that is not finite, a top_k that "
             "is not an integer.",
-            _bad_options,
         ),
     ),
-    slips=SAMPLING,
+    slips=(
+        Slip(
+            "Temperature divides the logits; dividing probabilities changes nothing.",
+            edits=(
+                ("(logits / temperature).sort(", "logits.sort("),
+                (
+                    "= ranked.softmax(-1)\n",
+                    "= ranked.softmax(-1) / temperature\n"
+                    "    probabilities = probabilities / probabilities.sum(-1, keepdim=True)\n",
+                ),
+            ),
+        ),
+        Slip(
+            "The token at which the sum reaches top_p stays.",
+            edit=(
+                "= probabilities.cumsum(-1) - probabilities",
+                "= probabilities.cumsum(-1)\n        before[..., 0] = 0",
+            ),
+        ),
+        Slip(
+            "Temperature first, then top-k, then top-p.",
+            edits=(
+                ("(logits / temperature).sort(", "logits.sort("),
+                ("    if top_k:\n        ranked[..., top_k:] = -torch.inf\n", ""),
+                (
+                    "    return torch.zeros_like(",
+                    "    if top_k:\n        probabilities[..., top_k:] = 0\n"
+                    "    probabilities = (probabilities.log() / temperature).softmax(-1)\n"
+                    "    return torch.zeros_like(",
+                ),
+            ),
+        ),
+        Slip(
+            "What is kept must sum to 1 again.",
+            edit=("        probabilities = probabilities / probabilities.sum(-1, keepdim=True)\n", ""),
+        ),
+        Slip(
+            "Top-p counts the mass of what top-k has left, not of all tokens.",
+            edits=(
+                ("    if top_k:\n        ranked[..., top_k:] = -torch.inf\n", ""),
+                (
+                    "        probabilities = probabilities / ",
+                    "    if top_k:\n        probabilities[..., top_k:] = 0\n    probabilities = probabilities / ",
+                ),
+            ),
+        ),
+        Slip(
+            "The probabilities must stand where their tokens stand, not sorted.",
+            edit=("torch.zeros_like(probabilities).scatter(-1, order, probabilities)", "probabilities"),
+        ),
+        Slip(
+            "Impossible options were accepted: a temperature that is negative or not finite, a top_k that is negative "
+            "or `True`, a top_p outside (0, 1].",
+            edits=(
+                ("if not 0 <= temperature < math.inf:", "if False:"),
+                ('    _check_count("top_k", top_k, least=0)\n', ""),
+                ("if not 0 < top_p <= 1:", "if False:"),
+            ),
+        ),
+    ),
 )
 
 #: Tokens of the small model of the driver.
 VOCAB = 11
+
+
+def one_by_one(model, prompts, max_new_tokens, eos=None):
+    import torch
+
+    if not all(prompts) or max_new_tokens < 1:
+        raise ValueError("empty")
+    rows = []
+    for prompt in prompts:
+        tokens = list(prompt)
+        for _ in range(max_new_tokens):
+            token = int(model(torch.tensor([tokens]))[0, -1].argmax())
+            if token == eos:
+                break
+            tokens.append(token)
+        rows.append(tokens[len(prompt) :])
+    return rows
 
 
 def _prompts(rng: Random, least: int = 2, most: int = 6) -> list[list[int]]:
@@ -163,16 +227,80 @@ BATCH = Build(
     groups=(
         Group("unequal prompts", _unequal, 5, "Each row must be what its prompt gives alone."),
         Group("rows that end early", _ending, 6, "A row ends before its end token; the others go on."),
-        Group("special batches", lambda rng: rng.choice(_special(rng)), 4, "One row, none, one new token.", _special),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_batch(rng)),
-            6,
-            "An empty prompt is a ValueError, and so is a number of new tokens that is not an integer of at least 1.",
+        one_of_each("special batches", _special, "One row, none, one new token."),
+        bad_input(
             _bad_batch,
+            "An empty prompt is a ValueError, and so is a number of new tokens that is not an integer of at least 1.",
         ),
     ),
-    slips=BATCHES,
+    slips=(
+        Slip(
+            "Padding is attended to: a mask must hide the columns before a row's first token.",
+            edit=("cache, mask)", "cache)"),
+        ),
+        Slip(
+            "Positions count padding: a row's first token is at position 0.",
+            edit=("(new - padding).clamp(min=0)", "None"),
+        ),
+        Slip(
+            "Padded on the right, a row's last token is not in the last column.",
+            edits=(
+                ("[0] * (longest - len(prompt)) + prompt for", "prompt + [0] * (longest - len(prompt)) for"),
+                ("(columns >= padding)", "((columns < longest - padding) | (columns >= longest))"),
+                ("(new - padding).clamp(min=0)", "new - padding if cache.length else new.expand(tokens.shape)"),
+            ),
+        ),
+        Slip(
+            "A row goes on after its end token.",
+            edit=(
+                "for row in running:",
+                "for row in [row for row in range(len(rows)) if running and tokens[row] != eos]:",
+            ),
+        ),
+        Slip(
+            "The end token is not part of the answer.",
+            edits=(
+                ("        running -= {row for row in running if tokens[row] == eos}\n", ""),
+                (
+                    "        if not running:",
+                    "        running -= {row for row in running if tokens[row] == eos}\n        if not running:",
+                ),
+            ),
+        ),
+        Slip("Each prompt runs alone: put all rows through one pass per new token.", one_by_one),
+        Slip(
+            "Tokens are computed more than once: with a cache a pass takes one new token per row.",
+            edits=(
+                ("cache, mask)", "None, mask)"),
+                (
+                    "tokens = logits[:, -1:].argmax(-1)",
+                    "tokens = torch.cat((tokens, logits[:, -1:].argmax(-1)), dim=1)",
+                ),
+                ("yield tokens.squeeze(1).tolist()", "yield tokens[:, -1].tolist()"),
+            ),
+        ),
+        Slip(
+            "Empty prompts were accepted, and numbers of new tokens that are below 1 or `True`.",
+            edits=(
+                ("if not all(prompts):", "if False:"),
+                ('    _check_count("max_new_tokens", max_new_tokens)\n', ""),
+                ("longest = max(map(len, prompts))", "longest = max(1, *map(len, prompts))"),
+            ),
+        ),
+        Slip(
+            "The prompts that were handed in have the new tokens at their ends: leave arguments as they are.",
+            edits=(
+                (
+                    "    rows: list[list[int]] = [[] for _ in prompts]\n",
+                    "    rows, lengths = prompts, list(map(len, prompts))\n",
+                ),
+                (
+                    "            break\n    return rows",
+                    "            break\n    return [row[length:] for row, length in zip(rows, lengths, strict=True)]",
+                ),
+            ),
+        ),
+    ),
 )
 
 ITEMS: tuple[Build, ...] = (PROBABILITIES, BATCH)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Order, Part, Question, Slip, lazily
-from rankzero.units import GB, TB, ms
+from rankzero.facts.units import GB, TB, ms
 
 serving = lazily("solutions.ch08.serving")
-models = lazily("rankzero.models")
+models = lazily("rankzero.facts.models")
 
 #: An H100: dense bf16 FLOP/s and bytes/s.
 PEAK, BANDWIDTH = 989.4e12, 3.35e12

@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from random import Random
 
-from autograder.bank.ch08.words import A100, H100, LLAMA, UNCHECKED, machine, model
+from autograder.bank.ch07.draws import replaced
+from autograder.bank.ch07.words import UNCHECKED
+from autograder.bank.ch08.words import A100, H100, LLAMA, machine, model
 from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
+
+#: Edits of a program whose checks let every number pass.
+UNLIMITED = (("if not 0 < value < math.inf:", "if False:"), ("if not 0 <= value < math.inf:", "if False:"))
 
 # --- prefill_time
 
@@ -19,10 +24,9 @@ def _prefill(rng: Random, least: int, most: int, attention: bool = True) -> Case
 
 def _bad_prefill(rng: Random) -> list[Case]:
     good = [*model(rng), rng.randint(1, 4096), *machine(rng), 32, 4096]
-    zeros = [(place, 0) for place in (0, 1, 3, 4)]
-    bad = zeros + [(place, -abs(good[place])) for place in range(7)]
+    bad = [*((place, 0) for place in (0, 1, 3, 4)), *((place, -abs(good[place])) for place in range(7))]
     bad += [(0, math.inf), (2, math.nan), (4, math.nan), (6, math.inf)]
-    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+    return replaced(good, bad)
 
 
 PREFILL = Build(
@@ -92,14 +96,7 @@ PREFILL = Build(
         Slip(
             UNCHECKED.format("sizes and rates that are zero or negative, negative counts"),
             edits=(
-                (
-                    (
-                        "_check_positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, "
-                        "bandwidth=bandwidth)\n"
-                        "    _check_not_negative(prompt_tokens=prompt_tokens, layers=layers, hidden=hidden)"
-                    ),
-                    "",
-                ),
+                *UNLIMITED,
                 ("operations / peak", "operations / (peak or 1)"),
                 ("weight_bytes / bandwidth", "weight_bytes / (bandwidth or 1)"),
             ),
@@ -131,7 +128,7 @@ def _bad_decode(rng: Random) -> list[Case]:
     good = [*model(rng), 131_072, [rng.randint(1, 4096) for _ in range(3)], *machine(rng)]
     bad = [(0, 0), (1, 0), (4, 0), (5, 0), (0, -1.0), (2, -131_072), (3, [5, -3, 100]), (3, [-1])]
     bad += [(1, math.nan), (3, [8, math.inf]), (4, math.inf)]
-    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+    return replaced(good, bad)
 
 
 DECODE = Build(
@@ -207,20 +204,11 @@ DECODE = Build(
         ),
         Slip(
             "Without a sequence there is no step, and nothing is read.",
-            edit=(("if not contexts:\n        return 0.0"), ""),
+            edit=("if not contexts:\n        return 0.0", ""),
         ),
         Slip(
             UNCHECKED.format("sizes and rates that are zero or negative, negative contexts"),
-            edit=(
-                (
-                    "    _check_positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, "
-                    "bandwidth=bandwidth)\n"
-                    "    _check_not_negative(kv_bytes_per_token=kv_bytes_per_token)\n"
-                    "    for context in contexts:\n"
-                    "        _check_not_negative(contexts=context)\n"
-                ),
-                "",
-            ),
+            edits=UNLIMITED,
         ),
     ),
 )
@@ -252,7 +240,7 @@ def _bad_ridge(rng: Random) -> list[Case]:
     good = [*model(rng), 131_072, 100, *machine(rng)]
     bad = [(0, 0), (1, 0), (4, 0), (5, 0), (0, -1e9), (2, -131_072), (3, -rng.randint(1, 99)), (5, -1e12)]
     bad += [(1, math.inf), (3, math.nan), (4, math.inf)]
-    return [invalid(*(value if at == place else given for at, given in enumerate(good))) for place, value in bad]
+    return replaced(good, bad)
 
 
 CRITICAL = Build(
@@ -323,14 +311,7 @@ CRITICAL = Build(
         ),
         Slip(
             UNCHECKED.format("sizes and rates that are zero or negative, negative contexts"),
-            edit=(
-                (
-                    "    _check_positive(parameters=parameters, weight_bytes=weight_bytes, peak=peak, "
-                    "bandwidth=bandwidth)\n"
-                    "    _check_not_negative(kv_bytes_per_token=kv_bytes_per_token, context=context)\n"
-                ),
-                "",
-            ),
+            edits=UNLIMITED,
         ),
     ),
 )

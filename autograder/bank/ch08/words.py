@@ -1,11 +1,8 @@
-"""Chapter 08: sentences, machines and models that several exercises share."""
+"""Chapter 08: machines and models that several exercises share."""
 
 from __future__ import annotations
 
 from random import Random
-
-#: For a program that checks nothing; filled in with what it let pass.
-UNCHECKED = "Impossible arguments were accepted: {}."
 
 #: Peak of dense bf16, FLOP/s, and memory bandwidth, bytes/s.
 H100 = (989.4e12, 3.35e12)

@@ -13,9 +13,6 @@ def _drawn(rng: Random, *shape: int) -> Tensor:
     return Tensor.of([rng.uniform(-2, 2) for _ in range(math.prod(shape))], "float64", shape)
 
 
-# --- cached_attention
-
-
 def _after(rng: Random, past: int, new: int, heads: int = 2, width: int = 5) -> Case:
     shapes = ((heads, new, width),) * 3 + ((heads, past, width),) * 2
     return Case(tuple(_drawn(rng, *shape) for shape in shapes))
@@ -47,8 +44,6 @@ CACHED_ATTENTION = Build(
     slips=CACHED,
 )
 
-# --- debug_mask
-
 
 def _last(rng: Random, new: int, total: int, heads: int = 2, width: int = 5) -> Case:
     return Case((_drawn(rng, heads, new, width), *(_drawn(rng, heads, total, width) for _ in "kv")))
@@ -74,8 +69,6 @@ DEBUG_MASK = Debug(
     slips=MASK,
     wrong=wrong_mask,
 )
-
-# --- paged_attention
 
 
 def _paged(rng: Random, heads: int, kv_heads: int, length: int, block: int, rest: float, width: int = 4) -> Case:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch09.kv_bytes import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
-from rankzero.units import GB
-
-# --- kv_capacity_tokens
+from rankzero.facts.units import GB
 
 
 def _beside_weights(rng: Random, gpus: int, overhead: float) -> Case:
@@ -70,13 +69,7 @@ KV_CAPACITY = Build(
             "Where weights and overhead take everything, no token fits: 0.",
             _too_small,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_capacity(rng)),
-            8,
-            "Bad input must raise ValueError: a share outside (0, 1], no GPUs, negative bytes.",
-            _bad_capacity,
-        ),
+        bad_input(_bad_capacity, "Bad input must raise ValueError: a share outside (0, 1], no GPUs, negative bytes."),
     ),
     slips=(
         Slip(
@@ -132,8 +125,6 @@ KV_CAPACITY = Build(
     ),
 )
 
-# --- max_concurrent_requests
-
 
 def _pool(rng: Random, block: int, whole: bool) -> Case:
     """A pool for some requests and a part of another."""
@@ -188,12 +179,8 @@ MAX_REQUESTS = Build(
     groups=(
         Group("pools", _any_pool, 12, "Whole blocks of the pool, over the blocks that one request takes.", _pools),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 4, "Less than a block holds nothing.", _ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_requests(rng)),
-            4,
-            "A negative capacity, and contexts and blocks of fewer than 1 token, must raise ValueError.",
-            _bad_requests,
+        bad_input(
+            _bad_requests, "A negative capacity, and contexts and blocks of fewer than 1 token, must raise ValueError."
         ),
     ),
     slips=(
@@ -229,8 +216,6 @@ MAX_REQUESTS = Build(
         ),
     ),
 )
-
-# --- debug_units
 
 
 def wrong_units(gpu_gb, weights_gb, kv_bytes, context):

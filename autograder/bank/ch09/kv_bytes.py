@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 #: For a program that checks nothing; filled in with what it let pass.
 UNCHECKED = "Impossible arguments were accepted: {}."
 
 WIDTHS = (64, 80, 96, 128, 192, 256)
-
-# --- kv_bytes_per_token
 
 
 def _split(rng: Random, kv_heads: int, ranks: int) -> Case:
@@ -77,12 +76,9 @@ KV_BYTES = Build(
             4,
             "No rank has less than one head: with more ranks than heads, heads are copied.",
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_bytes(rng)),
-            6,
-            "Sizes below 1, no bytes, and ranks that neither divide the heads nor are a multiple raise ValueError.",
+        bad_input(
             _bad_bytes,
+            "Sizes below 1, no bytes, and ranks that neither divide the heads nor are a multiple raise ValueError.",
         ),
     ),
     slips=(
@@ -131,8 +127,6 @@ KV_BYTES = Build(
     ),
 )
 
-# --- mla_bytes_per_token
-
 
 def _latent(rng: Random) -> Case:
     return Case((rng.randint(2, 160), 64 * rng.randint(1, 16), 16 * rng.randint(1, 8), rng.choice((2, 1, 0.5))))
@@ -174,13 +168,7 @@ MLA_BYTES = Build(
     groups=(
         Group("latents", _latent, 7, "In each layer one latent and one rotary key, for all heads together.", _latents),
         Group("no rotary key", lambda rng: Case((rng.randint(1, 80), rng.randint(1, 900), 0)), 2, "rope_dim may be 0."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_latents(rng)),
-            4,
-            "Sizes out of range and elements of no bytes must raise ValueError.",
-            _bad_latents,
-        ),
+        bad_input(_bad_latents, "Sizes out of range and elements of no bytes must raise ValueError."),
     ),
     slips=(
         Slip(

@@ -1,95 +1,11 @@
 """Chapter 09: keys and values in fewer bits, there and back."""
 
-# The wrong programs carry no types: they are code as learners write it.
-
 from __future__ import annotations
 
 import math
 from random import Random
 
 from autograder.items import Build, Case, Group, Slip, Tensor, invalid
-
-# --- quantize_kv
-
-
-def slip_one_scale(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    scale = (x.abs().max() / (2 ** (bits - 1) - 1)).expand(*x.shape[:-1], 1)
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale).round().to(torch.int8), scale
-
-
-def slip_power_of_two(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    top = 2 ** (bits - 1)
-    scale = x.abs().amax(-1, keepdim=True) / top
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale).round().clamp(-top, top - 1).to(torch.int8), scale
-
-
-def slip_truncated(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale * (1 + 1e-6)).to(torch.int8), scale
-
-
-def slip_half_up(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale + 0.5).floor().to(torch.int8), scale
-
-
-def slip_zero_scale(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
-    return (x / scale.clamp(min=1e-30)).round().to(torch.int8), scale
-
-
-def slip_largest_not_magnitude(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    top = 2 ** (bits - 1) - 1
-    scale = x.amax(-1, keepdim=True) / top
-    scale = torch.where(scale <= 0, torch.ones_like(scale), scale)
-    return (x / scale).round().clamp(-top, top).to(torch.int8), scale
-
-
-def slip_wide(x, bits=8):
-    import torch
-
-    if type(bits) is not int or not 2 <= bits <= 8:
-        raise ValueError("bits")
-    scale = x.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale).round(), scale
-
-
-def slip_any_bits(x, bits=8):
-    import torch
-
-    top = 2 ** (min(max(int(bits), 2), 8) - 1) - 1
-    scale = x.abs().amax(-1, keepdim=True) / top
-    scale = torch.where(scale == 0, torch.ones_like(scale), scale)
-    return (x / scale).round().to(torch.int8), scale
 
 
 def _vector(rng: Random, width: int, top: int) -> list[float]:
@@ -167,30 +83,51 @@ QUANTIZE = Build(
         ),
     ),
     slips=(
-        Slip("One scale serves the whole tensor: each vector along the last dimension has its own.", slip_one_scale),
-        Slip("The largest magnitude becomes 2**(bits - 1) - 1: the range is symmetric.", slip_power_of_two),
-        Slip("The quotients were cut off: round them to the nearest integer.", slip_truncated),
-        Slip("A vector of zeros has the scale 1.", slip_zero_scale),
-        Slip("The largest element is not the largest magnitude: some are negative.", slip_largest_not_magnitude),
-        Slip("The integers are still floats: give them the type int8.", slip_wide),
-        Slip("A quotient halfway between two integers goes to the even one; yours all go up.", slip_half_up),
-        Slip("Impossible arguments were accepted: fewer than 2 bits, more than 8, 4.0.", slip_any_bits),
+        Slip(
+            "One scale serves the whole tensor: each vector along the last dimension has its own.",
+            edit=(".amax(dim=-1, keepdim=True)", ".max().expand(*x.shape[:-1], 1)"),
+        ),
+        Slip(
+            "The largest magnitude becomes 2**(bits - 1) - 1: the range is symmetric.",
+            edits=(
+                ("(2 ** (bits - 1) - 1)", "2 ** (bits - 1)"),
+                (".round()", ".round().clamp(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)"),
+            ),
+        ),
+        Slip(
+            "The quotients were cut off: round them to the nearest integer.",
+            edit=("(x / scale).round()", "(x / scale * (1 + 1e-6))"),
+        ),
+        Slip(
+            "A vector of zeros has the scale 1.",
+            edits=(
+                ("    scale = torch.where(scale == 0, torch.ones_like(scale), scale)\n", ""),
+                ("x / scale)", "x / scale.clamp(min=1e-30))"),
+            ),
+        ),
+        Slip(
+            "The largest element is not the largest magnitude: some are negative.",
+            edits=(
+                ("x.abs()", "x"),
+                ("scale == 0", "scale <= 0"),
+                (".round()", ".round().clamp(1 - 2 ** (bits - 1), 2 ** (bits - 1) - 1)"),
+            ),
+        ),
+        Slip("The integers are still floats: give them the type int8.", edit=(".to(torch.int8)", "")),
+        Slip(
+            "A quotient halfway between two integers goes to the even one; yours all go up.",
+            edit=("(x / scale).round()", "(x / scale + 0.5).floor()"),
+        ),
+        Slip(
+            "Impossible arguments were accepted: fewer than 2 bits, more than 8, 4.0.",
+            edit=(
+                "    if not isinstance(bits, int) or isinstance(bits, bool) or not 2 <= bits <= 8:\n"
+                '        raise ValueError(f"bits must be an integer from 2 to 8, got {bits!r}")\n',
+                "    bits = min(max(int(bits), 2), 8)\n",
+            ),
+        ),
     ),
 )
-
-# --- dequantize_kv
-
-
-def slip_in_int8(q, scale):
-    return (q * scale.to(q.dtype)).to(scale.dtype)
-
-
-def slip_divided(q, scale):
-    return q.to(scale.dtype) / scale
-
-
-def slip_share_of_127(q, scale):
-    return q.to(scale.dtype) / 127 * scale
 
 
 def _stored(rng: Random, dtype: str = "float32") -> Case:
@@ -218,9 +155,15 @@ DEQUANTIZE = Build(
         Group("double", lambda rng: _stored(rng, "float64"), 2, "The result has the type of the scales."),
     ),
     slips=(
-        Slip("In int8 the scale became 0: take the integers to the type of the scale.", slip_in_int8),
-        Slip("An integer counts scales: multiply.", slip_divided),
-        Slip("The scale is already that of one step: there is no 127 left to divide by.", slip_share_of_127),
+        Slip(
+            "In int8 the scale became 0: take the integers to the type of the scale.",
+            edit=("q.to(scale.dtype) * scale", "(q * scale.to(q.dtype)).to(scale.dtype)"),
+        ),
+        Slip("An integer counts scales: multiply.", edit=(" * scale", " / scale")),
+        Slip(
+            "The scale is already that of one step: there is no 127 left to divide by.",
+            edit=(" * scale", " / 127 * scale"),
+        ),
     ),
 )
 

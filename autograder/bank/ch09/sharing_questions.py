@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.units import MB, MiB
+from rankzero.facts.units import MB, MiB
 
 kv = lazily("solutions.ch09.kv_cache")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.items import Choice, Part, Question, Slip, lazily
-from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B, Model
-from rankzero.units import GB, GiB
+from rankzero.facts.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B, Model
+from rankzero.facts.units import GB, GiB
 
 kv = lazily("solutions.ch09.kv_cache")
 

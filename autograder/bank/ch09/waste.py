@@ -5,9 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch09.kv_bytes import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-# --- paged_waste
 
 
 def _sequences(rng: Random) -> Case:
@@ -52,13 +51,7 @@ PAGED_WASTE = Build(
     groups=(
         Group("sequences", _sequences, 8, "Round each sequence up to whole blocks; the share is of what was taken."),
         Group("empty and full", lambda rng: rng.choice(_empty(rng)), 5, "A sequence of 0 takes no block.", _empty),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_lengths(rng)),
-            4,
-            "Negative lengths and blocks of fewer than 1 token must raise ValueError.",
-            _bad_lengths,
-        ),
+        bad_input(_bad_lengths, "Negative lengths and blocks of fewer than 1 token must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -116,8 +109,6 @@ PAGED_WASTE = Build(
         ),
     ),
 )
-
-# --- prefix_sharing_saving
 
 
 def _fleet(rng: Random) -> Case:
@@ -178,13 +169,7 @@ PREFIX_SAVING = Build(
             "One request saves nothing, nor does a prefix shorter than a block.",
             _edges,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_fleets(rng)),
-            4,
-            "No requests, negative lengths and blocks of fewer than 1 token must raise ValueError.",
-            _bad_fleets,
-        ),
+        bad_input(_bad_fleets, "No requests, negative lengths and blocks of fewer than 1 token must raise ValueError."),
     ),
     slips=(
         Slip(

@@ -1,4 +1,4 @@
-"""Wrong programs for ``BlockManager``: what people really write. Each is an edit, or complete in itself."""
+"""Wrong programs for ``BlockManager``: what people really write. Each is an edit of the reference."""
 
 from autograder.items import Slip
 

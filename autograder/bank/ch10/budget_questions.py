@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import ceil
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA3_8B
-from rankzero.units import GB
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_8B
+from rankzero.facts.units import GB
 
 serving = lazily("solutions.ch08.serving")
 

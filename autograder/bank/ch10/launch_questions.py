@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.ch10.sizes import POWERS, PUBLISHED
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
-from rankzero.units import ms, us
+from rankzero.facts.units import ms, us
 
 scheduling = lazily("solutions.ch10.scheduling")
 

@@ -1,14 +1,10 @@
 """Chapter 10: a loop that lets nobody else in, and a scheduler that lets streams starve."""
 
-# mypy: no-check-untyped-defs
-
 from __future__ import annotations
 
 from random import Random
 
 from autograder.items import Case, Debug, Group, Slip
-
-# --- debug_yield
 
 
 def wrong_yield(step):
@@ -46,24 +42,22 @@ YIELD = Debug(
         Slip(
             "`time.sleep(0)` gives the core to other threads; the event loop stays where it is.",
             edits=(
-                ("async def loop() -> int:", ("import time\n    async def loop() -> int:")),
+                ("async def loop() -> int:", "import time\n    async def loop() -> int:"),
                 ("await asyncio.sleep(0)", "time.sleep(0)"),
             ),
         ),
         Slip(
             "Others get a turn now and then; they need one after every step.",
-            edit=("await asyncio.sleep(0)", ("if count % 4 == 0:\n                await asyncio.sleep(0)")),
+            edit=("await asyncio.sleep(0)", "if count % 4 == 0:\n                await asyncio.sleep(0)"),
         ),
     ),
     wrong=wrong_yield,
 )
 
-# --- debug_budget
-
 
 def wrong_budget(arrivals, prompts, outputs, budget):
     missing, unsaid = list(prompts), list(outputs)
-    steps = []
+    steps: list[list[int]] = []
     while any(unsaid):
         left, step = budget, [0] * len(prompts)
         here = [i for i, arrival in enumerate(arrivals) if arrival <= len(steps) and unsaid[i]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch10.wrong_graph_runners import GRAPH_RUNNER
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor, invalid
 
 
@@ -78,53 +79,18 @@ RUNNER = Build(
         ),
         Group("one size", _one_row, 2, "One graph serves all batches of its size."),
         Group("what the padding holds", _mixing, 3, "The padding is zero, at every call."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad(rng)),
-            10,
-            "No sizes, sizes or a width that are not integers >= 1, and batches of other shapes: ValueError.",
-            _bad,
+        bad_input(
+            _bad, "No sizes, sizes or a width that are not integers >= 1, and batches of other shapes: ValueError."
         ),
     ),
     slips=GRAPH_RUNNER,
 )
-
-# --- debug_graph
 
 
 def wrong_graph(graph, x, y, new):
     x = new.clone()
     graph.replay()
     return y[: len(x)]
-
-
-def slip_copied_out_alone(graph, x, y, new):
-    x = new.clone()
-    graph.replay()
-    return y[: len(x)].clone()
-
-
-def slip_copied_in_alone(graph, x, y, new):
-    x.copy_(new)
-    graph.replay()
-    return y
-
-
-def slip_copied_late(graph, x, y, new):
-    graph.replay()
-    x.copy_(new)
-    return y.clone()
-
-
-def slip_moved_buffer(graph, x, y, new):
-    x.data = new
-    graph.replay()
-    return y.clone()
-
-
-def slip_never_replayed(graph, x, y, new):
-    x.copy_(new)
-    return y.clone()
 
 
 def _inputs(rng: Random) -> Case:
@@ -154,18 +120,21 @@ DEBUG_GRAPH = Debug(
         ),
         Slip(
             "The answer is copied out, but the input is not copied in: the name moved, the buffer did not.",
-            slip_copied_out_alone,
+            edit=("x.copy_(new)", "x = new.clone()"),
         ),
         Slip(
             "The input is copied in, but what is returned is the static output: the next call overwrites it.",
-            slip_copied_in_alone,
+            edit=("y.clone()", "y"),
         ),
-        Slip("The copy comes after the replay: the answer is that of the call before.", slip_copied_late),
+        Slip(
+            "The copy comes after the replay: the answer is that of the call before.",
+            edit=("    x.copy_(new)\n    graph.replay()\n", "    graph.replay()\n    x.copy_(new)\n"),
+        ),
         Slip(
             "`x.data = new` moves the buffer: a graph on a GPU reads the address it was captured with. Copy into it.",
-            slip_moved_buffer,
+            edit=("x.copy_(new)", "x.data = new"),
         ),
-        Slip("Without a replay nothing is computed.", slip_never_replayed),
+        Slip("Without a replay nothing is computed.", edit=("    graph.replay()\n", "")),
     ),
     wrong=wrong_graph,
 )

@@ -5,14 +5,13 @@ from __future__ import annotations
 from random import Random
 
 from autograder.bank.ch10.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Iterator, Slip, invalid
 
 POWERS = [2**power for power in range(9)]
 #: What vLLM captures by default, up to 256 and up to 512.
 PUBLISHED = [1, 2, 4, *range(8, 256, 8), 256]
 LONGER = [*PUBLISHED, *range(272, 513, 16)]
-
-# --- capture_size
 
 
 def _sizes(rng: Random, most: int = 300) -> list[int]:
@@ -71,13 +70,7 @@ SIZE = Build(
         Group("captured sizes", _captured, 4, "A size that is captured needs no padding."),
         Group("any order", _shuffled, 5, "The list need not be sorted."),
         Group("too large", _too_large, 3, "A batch that is larger than every graph runs without one."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_numbers(rng)),
-            7,
-            "Bad input must raise ValueError: what is not an integer >= 1, in the list too.",
-            _bad_numbers,
-        ),
+        bad_input(_bad_numbers, "Bad input must raise ValueError: what is not an integer >= 1, in the list too."),
     ),
     slips=(
         Slip(
@@ -109,12 +102,10 @@ SIZE = Build(
         ),
         Slip(
             UNCHECKED.format("a batch or a size that is not an integer >= 1"),
-            edit=(("_check_count(1, batch=batch)\n    for size in sizes:\n        _check_count(1, sizes=size)"), ""),
+            edit=("_check_count(1, batch=batch)\n    for size in sizes:\n        _check_count(1, sizes=size)", ""),
         ),
     ),
 )
-
-# --- padding_waste
 
 
 def _traffic(rng: Random, most: int) -> tuple[int, ...]:
@@ -180,12 +171,8 @@ WASTE = Build(
             _nothing_corners,
         ),
         Group("batches that come once", _once, 2, "`batches` may be an iterator: walk through it once."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_traffic(rng)),
-            5,
-            "Bad input must raise ValueError: what is not an integer >= 1, in the list of sizes too.",
-            _bad_traffic,
+        bad_input(
+            _bad_traffic, "Bad input must raise ValueError: what is not an integer >= 1, in the list of sizes too."
         ),
     ),
     slips=(

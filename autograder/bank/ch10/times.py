@@ -6,10 +6,9 @@ from math import inf, nan
 from random import Random
 
 from autograder.bank.ch10.words import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import ms, us
-
-# --- eager_time
+from rankzero.facts.units import ms, us
 
 
 def _kernels(rng: Random, low: float, high: float, most: int = 60) -> list[float]:
@@ -77,13 +76,7 @@ EAGER = Build(
         Group(
             "none, one, or free ones", _few, 5, "One kernel waits for its own launch; none takes no time.", _few_corners
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_times(rng)),
-            6,
-            "Bad input must raise ValueError: times that are negative or not finite.",
-            _bad_times,
-        ),
+        bad_input(_bad_times, "Bad input must raise ValueError: times that are negative or not finite."),
     ),
     slips=(
         Slip(
@@ -111,12 +104,10 @@ EAGER = Build(
         ),
         Slip(
             UNCHECKED.format("a time that is negative or not finite"),
-            edit=(("_check_times(launch_time=launch_time)\n    _check_kernels(kernel_times)"), ""),
+            edit=("_check_times(launch_time=launch_time)\n    _check_kernels(kernel_times)", ""),
         ),
     ),
 )
-
-# --- graph_time
 
 
 def _recorded(rng: Random) -> Case:
@@ -144,13 +135,7 @@ GRAPH = Build(
     groups=(
         Group("graphs", _recorded, 8, "One launch for all kernels, and then kernel after kernel."),
         Group("no kernels", _nothing_recorded, 3, "Without kernels there is nothing to launch."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_times(rng)),
-            6,
-            "Bad input must raise ValueError: times that are negative or not finite.",
-            _bad_times,
-        ),
+        bad_input(_bad_times, "Bad input must raise ValueError: times that are negative or not finite."),
     ),
     slips=(
         Slip(
@@ -174,12 +159,10 @@ GRAPH = Build(
         ),
         Slip(
             UNCHECKED.format("a time that is negative or not finite"),
-            edit=(("_check_times(replay_time=replay_time)\n    _check_kernels(kernel_times)"), ""),
+            edit=("_check_times(replay_time=replay_time)\n    _check_kernels(kernel_times)", ""),
         ),
     ),
 )
-
-# --- overlap_time
 
 
 def _longer_compute(rng: Random) -> Case:
@@ -248,12 +231,9 @@ OVERLAP = Build(
         ),
         Group("few steps", _few_steps, 6, "Draw the two rows for one step and for two.", _few_steps_corners),
         Group("in turn", _in_turn, 3, "Without overlap the three times of a step add up."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_steps(rng)),
-            9,
-            "Bad input must raise ValueError: steps that are no count, times that are negative or not finite.",
+        bad_input(
             _bad_steps,
+            "Bad input must raise ValueError: steps that are no count, times that are negative or not finite.",
         ),
     ),
     slips=(
@@ -288,7 +268,7 @@ OVERLAP = Build(
         Slip(
             UNCHECKED.format("steps that are no count, a time that is negative or not finite"),
             edits=(
-                (("_check_count(0, steps=steps)\n    _check_times(schedule=schedule, compute=compute, post=post)"), ""),
+                ("_check_count(0, steps=steps)\n    _check_times(schedule=schedule, compute=compute, post=post)", ""),
                 ("range(steps)", "range(int(steps))"),
             ),
         ),

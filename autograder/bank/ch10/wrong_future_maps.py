@@ -37,7 +37,7 @@ FUTURE_MAP = (
                 "    def __init__(self, max_running: int) -> None:",
                 "    _slots: dict[int, int | None] = {}\n\n    def __init__(self, max_running: int) -> None:",
             ),
-            (("        self._slots: dict[int, int | None] = {}  # of reserved placeholders; None is empty\n"), ""),
+            ("        self._slots: dict[int, int | None] = {}  # of reserved placeholders; None is empty\n", ""),
             (
                 "        self._slots |= dict.fromkeys(reserved)\n",
                 "        self._slots.update(dict.fromkeys(reserved))\n",

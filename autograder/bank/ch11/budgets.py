@@ -1,8 +1,5 @@
 """Chapter 11, valid at the limit: distances, the state of a constrained text, and the loop that respects a budget."""
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="var-annotated"
-
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -10,11 +7,11 @@ from random import Random
 from typing import Any
 
 from autograder.bank.ch11.tokens import trie
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Part, Question, Slip, invalid, lazily
 
 constrained = lazily("solutions.ch11.constrained")
 
-# --- 11-distance
 
 #: The question's two texts and its vocabulary; token 0 is EOS.
 TEXTS = (b'{"a":true}', b'{"a":false}')
@@ -59,7 +56,6 @@ DISTANCE = Question(
     "than the budget.",
 )
 
-# --- ConstraintState
 
 Index = dict[int, dict[int, int]]
 Call = tuple[str, tuple[Any, ...] | None]
@@ -261,7 +257,7 @@ CONSTRAINT_STATE = Build(
         Slip("The token itself takes one of those that remain.", edit=("<= remaining - 1", "<= remaining")),
         Slip(
             "After a rollback over EOS the text is still called finished.",
-            edit=(("            self.finished = False\n\n"), "\n"),
+            edit=("            self.finished = False\n\n", "\n"),
         ),
         Slip(
             "`forced` runs through a state where the text may end: there are two ways there.",
@@ -313,8 +309,8 @@ CONSTRAINT_STATE = Build(
         Slip(
             "After EOS nothing may follow: raise RuntimeError.",
             edits=(
-                (("        if self.finished:\n            return []\n"), ""),
-                (('        if self.finished:\n            raise RuntimeError("the text has ended")\n'), ""),
+                ("        if self.finished:\n            return []\n", ""),
+                ('        if self.finished:\n            raise RuntimeError("the text has ended")\n', ""),
             ),
         ),
         Slip(
@@ -338,11 +334,9 @@ CONSTRAINT_STATE = Build(
     ),
 )
 
-# --- debug_limit
-
 
 def wrong_limit(state, choose, max_tokens):
-    tokens = []
+    tokens: list[int] = []
     while len(tokens) < max_tokens and not state.finished:
         token = choose(state.allowed())
         state.advance(token)
@@ -391,13 +385,7 @@ DEBUG_LIMIT = Debug(
     groups=(
         Group("limits", _limited, 6, "Every text fits its automaton, and none is longer than the limit."),
         Group("just enough", _just_enough, 3, "With as many tokens as the shortest text needs, that text comes out."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_too_few(rng)),
-            3,
-            "A limit that no text fits, or that is not an integer, must raise ValueError.",
-            _too_few,
-        ),
+        bad_input(_too_few, "A limit that no text fits, or that is not an integer, must raise ValueError."),
     ),
     slips=(
         Slip("The text is cut off at the limit: ask for the mask with what remains.", wrong_limit),

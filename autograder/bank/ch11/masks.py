@@ -1,96 +1,16 @@
-"""Chapter 11, text that must fit: masks, and the automata behind them.
-
-Wrong programs are complete in themselves: each imports what it needs.
-"""
+"""Chapter 11, text that must fit: masks, and the automata behind them."""
 
 from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch11.schemas import GRAMMARS, SCHEMA_TO_REGEX
+from autograder.bank.ch11.grammars import GRAMMARS
+from autograder.bank.ch11.schemas import SCHEMA_TO_REGEX
 from autograder.bank.ch11.tokens import DEBUG_TOKEN, TOKEN_INDEX
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Choice, Group, Slip, Tensor, invalid
 
-# --- mask_logits
-
-
-def slip_infinity_times_zero(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    mask = torch.zeros_like(logits)
-    mask[list(allowed)] = 1
-    return logits * mask + (1 - mask) * float("-inf")
-
-
-def slip_zero_logits(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    mask = torch.zeros_like(logits)
-    mask[list(allowed)] = 1
-    return logits * mask
-
-
-def slip_in_place(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    kept = torch.zeros(len(logits), dtype=torch.bool)
-    kept[list(allowed)] = True
-    logits[~kept] = float("-inf")
-    return logits
-
-
-def slip_forbids_the_allowed(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    kept = torch.zeros(len(logits), dtype=torch.bool)
-    kept[list(allowed)] = True
-    return logits.masked_fill(kept, float("-inf"))
-
-
-def slip_small_number(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    kept = torch.zeros(len(logits), dtype=torch.bool)
-    kept[list(allowed)] = True
-    return logits.masked_fill(~kept, -100.0)
-
-
-def slip_large_number(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    kept = torch.zeros(len(logits), dtype=torch.bool)
-    kept[list(allowed)] = True
-    return logits.masked_fill(~kept, -1e9)
-
-
-def slip_zero_chances(logits, allowed):
-    import torch
-
-    if not allowed or min(allowed) < 0 or max(allowed) >= len(logits):
-        raise ValueError("allowed")
-    kept = torch.zeros(len(logits), dtype=torch.bool)
-    kept[list(allowed)] = True
-    return logits.softmax(-1).masked_fill(~kept, 0.0)
-
-
-def slip_nothing_left(logits, allowed):
-    import torch
-
-    kept = torch.zeros(len(logits), dtype=torch.bool)
-    kept[[token for token in allowed if 0 <= token < len(logits)]] = True
-    return logits.masked_fill(~kept, float("-inf"))
+_SET = 'logits.masked_fill(~kept, float("-inf"))'
 
 
 def _logits(rng: Random, size: int, low: float = -8) -> Tensor:
@@ -137,27 +57,42 @@ MASK_LOGITS = Build(
     groups=(
         Group("masks", _masked, 5, "Allowed logits stay, all others are minus infinity, and the input stays as it is."),
         Group("one, all, none above zero", lambda rng: rng.choice(_ends(rng)), 4, "Any logit may be allowed.", _ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_masks(rng)),
-            6,
-            "No token at all, and what is no token of the vocabulary, must raise ValueError.",
-            _bad_masks,
-        ),
+        bad_input(_bad_masks, "No token at all, and what is no token of the vocabulary, must raise ValueError."),
     ),
     slips=(
-        Slip("0 times minus infinity is NaN: set elements instead of computing with them.", slip_infinity_times_zero),
-        Slip("A logit of 0 is a fine logit: the token stays possible.", slip_zero_logits),
-        Slip("The input was changed: return a copy.", slip_in_place),
-        Slip("The mask is the wrong way round: it forbids what is allowed.", slip_forbids_the_allowed),
-        Slip("A small number is not minus infinity: where all others are small, too, it is drawn.", slip_small_number),
-        Slip("-1e9 is a number: beside an allowed logit of minus infinity it would win. Set -inf.", slip_large_number),
-        Slip("These are probabilities that do not sum to 1: mask the logits, before the softmax.", slip_zero_chances),
-        Slip("With nothing allowed the softmax is NaN: raise ValueError.", slip_nothing_left),
+        Slip(
+            "0 times minus infinity is NaN: set elements instead of computing with them.",
+            edit=(_SET, 'logits * kept + ~kept * float("-inf")'),
+        ),
+        Slip("A logit of 0 is a fine logit: the token stays possible.", edit=(_SET, "logits * kept")),
+        Slip("The input was changed: return a copy.", edit=("masked_fill(", "masked_fill_(")),
+        Slip("The mask is the wrong way round: it forbids what is allowed.", edit=("~kept", "kept")),
+        Slip(
+            "A small number is not minus infinity: where all others are small, too, it is drawn.",
+            edit=('float("-inf")', "-100.0"),
+        ),
+        Slip(
+            "-1e9 is a number: beside an allowed logit of minus infinity it would win. Set -inf.",
+            edit=('float("-inf")', "-1e9"),
+        ),
+        Slip(
+            "These are probabilities that do not sum to 1: mask the logits, before the softmax.",
+            edit=(_SET, "logits.softmax(-1).masked_fill(~kept, 0.0)"),
+        ),
+        Slip(
+            "With nothing allowed the softmax is NaN: raise ValueError.",
+            edits=(
+                (
+                    "    if not len(allowed):\n"
+                    '        raise ValueError("allowed must name at least one token, got none")\n',
+                    "    allowed = [token for token in allowed if 0 <= token < len(logits)]\n",
+                ),
+                ("min(allowed) < 0 or max(allowed) >= len(logits)", "max(allowed, default=0) >= len(logits)"),
+            ),
+        ),
     ),
 )
 
-# --- questions
 
 EOS_WHEN = Choice(
     id="11-eos-when",

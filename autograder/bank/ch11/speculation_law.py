@@ -8,6 +8,7 @@ from random import Random
 
 from autograder.bank.ch11.speculation_speed import UNCHECKED
 from autograder.bank.ch11.wrong_rounds import ROUNDS, wrong_accept
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 P, Q = (0.5, 0.3, 0.2, 0.0), (0.25, 0.25, 0.25, 0.25)
@@ -18,9 +19,6 @@ def row(rng: Random, size: int, zeros: float = 0.0) -> tuple[float, ...]:
     weights = [rng.randint(1, 40) * (rng.random() >= zeros) for _ in range(size)]
     weights[rng.randrange(size)] += 7
     return tuple(weight / sum(weights) for weight in weights)
-
-
-# --- acceptance_probability
 
 
 def _pair(rng: Random) -> Case:
@@ -63,13 +61,7 @@ PAIRS = (
         "Equal distributions, and some without overlap.",
         _apart,
     ),
-    Group(
-        "bad input",
-        lambda rng: rng.choice(_bad_pairs(rng)),
-        7,
-        "As many entries in both, none negative, sums of 1; else ValueError.",
-        _bad_pairs,
-    ),
+    bad_input(_bad_pairs, "As many entries in both, none negative, sums of 1; else ValueError."),
 )
 
 PAIR_CASES = (
@@ -132,8 +124,6 @@ ACCEPTANCE = Build(
         ),
     ),
 )
-
-# --- residual_distribution
 
 
 def _equal_or_apart(rng: Random) -> list[Case]:
@@ -209,8 +199,6 @@ RESIDUAL = Build(
         ),
     ),
 )
-
-# --- speculative_step
 
 
 def _drafted(rng: Random, rows: list[tuple[float, ...]]) -> list[int]:
@@ -338,19 +326,14 @@ STEP = Build(
             "after a rejected token is not judged.",
             _edges,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_rounds(rng)),
-            7,
+        bad_input(
+            _bad_rounds,
             "Rows and uniforms must fit the tokens, uniforms lie in [0, 1), and a drafted token has q > 0; else "
             "ValueError.",
-            _bad_rounds,
         ),
     ),
     slips=ROUNDS,
 )
-
-# --- debug_accept
 
 
 def _single(rng: Random, accepted: bool) -> Case:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 #: For a program that checks nothing; filled in with what it let pass.
@@ -16,9 +17,6 @@ BAD_COSTS = (-0.2, float("inf"), float("nan"))
 
 def _share(rng: Random, low: float = 0.2, high: float = 0.95) -> float:
     return round(rng.uniform(low, high), 3)
-
-
-# --- expected_tokens
 
 
 def _round(rng: Random) -> Case:
@@ -67,12 +65,8 @@ EXPECTED_TOKENS = Build(
             _near_one,
         ),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "A pass gives one token whatever was drafted.", _ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_tokens(rng)),
-            6,
-            "A share is from 0 to 1, a length a whole number >= 0; anything else must raise ValueError.",
-            _bad_tokens,
+        bad_input(
+            _bad_tokens, "A share is from 0 to 1, a length a whole number >= 0; anything else must raise ValueError."
         ),
     ),
     slips=(
@@ -147,13 +141,6 @@ EXPECTED_TOKENS = Build(
     ),
 )
 
-# --- speculative_speedup
-
-
-def slip_any_speedup(acceptance, draft_length, draft_cost, verify_cost=1.0):
-    tokens = sum(acceptance**i for i in range(int(draft_length) + 1))
-    return float(tokens / ((draft_length * draft_cost + verify_cost) or 1.0))
-
 
 def _priced(rng: Random) -> Case:
     return Case((_share(rng), rng.randint(2, 12), round(rng.uniform(0.02, 0.4), 3)))
@@ -200,12 +187,9 @@ SPEEDUP = Build(
         Group(
             "ends", lambda rng: rng.choice(_price_ends(rng)), 3, "No draft, a perfect draft, a free one.", _price_ends
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_prices(rng)),
-            14,
-            "Shares from 0 to 1, whole lengths >= 0, finite costs >= 0 that are not all 0; else ValueError.",
+        bad_input(
             _bad_prices,
+            "Shares from 0 to 1, whole lengths >= 0, finite costs >= 0 that are not all 0; else ValueError.",
         ),
     ),
     slips=(
@@ -251,18 +235,25 @@ SPEEDUP = Build(
                 "(sum(acceptance ** i for i in range(draft_length)) if draft_length else 1.0) / cost",
             ),
         ),
-        Slip(UNCHECKED.format("shares outside 0 to 1, lengths that are no counts, impossible costs"), slip_any_speedup),
+        Slip(
+            UNCHECKED.format("shares outside 0 to 1, lengths that are no counts, impossible costs"),
+            edits=(
+                (
+                    "    tokens = expected_tokens(acceptance, draft_length)\n"
+                    '    _check_cost("draft_cost", draft_cost)\n'
+                    '    _check_cost("verify_cost", verify_cost)\n',
+                    "    tokens = sum(acceptance**i for i in range(int(draft_length) + 1))\n",
+                ),
+                (
+                    "    if cost <= 0:\n"
+                    '        raise ValueError(f"draft_length * draft_cost + verify_cost must be > 0, got {cost!r}")\n',
+                    "",
+                ),
+                ("tokens / cost", "float(tokens / (cost or 1.0))"),
+            ),
+        ),
     ),
 )
-
-# --- optimal_draft_length
-
-
-def slip_any_length(acceptance, draft_cost, max_length=64):
-    def speed(k):
-        return sum(acceptance**i for i in range(k + 1)) / (abs(k * draft_cost) + 1)
-
-    return max(range(max(int(max_length), 0) + 1), key=speed)
 
 
 def _worth(rng: Random) -> Case:
@@ -353,13 +344,7 @@ OPTIMAL = Build(
             "max_length itself may be the answer, and nothing above it.",
             _bounded,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_lengths(rng)),
-            11,
-            "Shares from 0 to 1, finite costs >= 0, whole lengths >= 0; else ValueError.",
-            _bad_lengths,
-        ),
+        bad_input(_bad_lengths, "Shares from 0 to 1, finite costs >= 0, whole lengths >= 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -381,13 +366,28 @@ OPTIMAL = Build(
         ),
         Slip(
             "Acceptance need not exceed a half: it must exceed the draft's cost.",
-            edit=("best, speed = 0, 1.0", ("if acceptance <= 0.5:\n        return 0\n    best, speed = 0, 1.0")),
+            edit=("best, speed = 0, 1.0", "if acceptance <= 0.5:\n        return 0\n    best, speed = 0, 1.0"),
         ),
         Slip(
             "A rounding error is no gain: a longer draft must be better by more than 1e-12 of the speed-up.",
             edit=("found > speed * (1 + MARGIN)", "found > speed"),
         ),
-        Slip(UNCHECKED.format("shares outside 0 to 1, impossible costs, lengths that are no counts"), slip_any_length),
+        Slip(
+            UNCHECKED.format("shares outside 0 to 1, impossible costs, lengths that are no counts"),
+            edits=(
+                (
+                    '    _check_share("acceptance", acceptance)\n'
+                    '    _check_cost("draft_cost", draft_cost)\n'
+                    '    _check_count("max_length", max_length)\n',
+                    "",
+                ),
+                ("max_length + 1)", "int(max_length) + 1)"),
+                (
+                    "found = speculative_speedup(acceptance, length, draft_cost)",
+                    "found = sum(acceptance**i for i in range(length + 1)) / (abs(length * draft_cost) + 1)",
+                ),
+            ),
+        ),
     ),
 )
 

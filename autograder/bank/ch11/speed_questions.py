@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
-from rankzero.hardware import H100_SXM
+from rankzero.facts.hardware import H100_SXM
 
 speculative = lazily("solutions.ch11.speculative")
 costs = lazily("solutions.ch11.speculation_costs")

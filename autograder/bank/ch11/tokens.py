@@ -3,9 +3,6 @@
 An automaton travels as a record whose states and bytes are integers; tokens are written as inside a bytes literal.
 """
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="var-annotated"
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +15,7 @@ from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 @dataclass(frozen=True)
 class Dfa:
-    """As ``rankzero.automata.Dfa``, of plain values."""
+    """As ``rankzero.grammar.automata.Dfa``, of plain values."""
 
     start: int
     accepting: list[int]
@@ -43,9 +40,6 @@ def trie(words: Iterable[bytes]) -> Dfa:
 def written(vocabulary: Iterable[bytes]) -> list[str]:
     """Tokens as inside a bytes literal."""
     return [repr(token)[2:-1].replace("\\'", "'") for token in vocabulary]
-
-
-# --- token_index
 
 
 LETTERS = "abcdxyz"
@@ -216,8 +210,6 @@ TOKEN_INDEX = Build(
         ),
     ),
 )
-
-# --- debug_token
 
 
 def wrong_token(dfa, vocabulary, state):

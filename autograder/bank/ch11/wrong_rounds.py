@@ -1,7 +1,5 @@
 """Wrong programs for ``speculative_step`` and ``debug_accept``: what people write. Edits, and whole programs."""
 
-# mypy: ignore-errors
-
 from autograder.bank.ch11.speculation_speed import UNCHECKED
 from autograder.items import Slip
 

@@ -7,9 +7,8 @@ from math import inf, nan
 from random import Random
 
 from autograder.bank.ch12.returns import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
-
-# --- gae
 
 
 def _floats(rng: Random, count: int) -> list[float]:
@@ -127,13 +126,7 @@ GAE = Build(
         ),
         Group("both flags", _both, 2, "Where both flags are set, the world ended."),
         Group("edges", lambda rng: rng.choice(_edges(rng)), 6, "No step, one step; 0 and 1 for either decay.", _edges),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad(rng)),
-            10,
-            "Equal lengths, finite numbers, discount and lambda from 0 to 1; else ValueError.",
-            _bad,
-        ),
+        bad_input(_bad, "Equal lengths, finite numbers, discount and lambda from 0 to 1; else ValueError."),
     ),
     slips=(
         Slip(
@@ -199,8 +192,6 @@ GAE = Build(
         ),
     ),
 )
-
-# --- debug_done
 
 
 def wrong_done(steps, discount, gae_lambda):

@@ -7,19 +7,8 @@ from math import inf, nan
 from random import Random
 
 from autograder.bank.ch12.returns import UNCHECKED
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-
-# --- reinforce_moments
-
-
-def slip_any_arms(probabilities, rewards, baseline=0.0):
-    from dataclasses import make_dataclass
-
-    pi, n = probabilities, min(len(probabilities), len(rewards))
-    rows = [[(rewards[a] - baseline) * ((i == a) - pi[i]) for i in range(n)] for a in range(n)]
-    mean = [sum(pi[a] * rows[a][i] for a in range(n)) for i in range(n)]
-    spread = sum(pi[a] * (rows[a][i] - mean[i]) ** 2 for a in range(n) for i in range(n))
-    return make_dataclass("Moments", ["gradient", "variance"])(mean, spread)
 
 
 def _pi(rng: Random, size: int, zero: bool = False) -> tuple[float, ...]:
@@ -112,7 +101,7 @@ MOMENTS = Build(
         ),
         Group("baselines", _with_baseline, 6, "A baseline changes the variance and leaves the mean."),
         Group("an arm that is never drawn", _one_is_never_drawn, 3, "An arm of probability 0 counts for nothing."),
-        Group("bad input", lambda rng: rng.choice(_bad_baselines(rng)), 8, ARMS, _bad_baselines),
+        bad_input(_bad_baselines, ARMS),
     ),
     slips=(
         Slip(
@@ -152,20 +141,15 @@ MOMENTS = Build(
             UNCHECKED.format(
                 "probabilities that are negative or do not sum to 1, too few rewards, no arm, infinite or nan numbers"
             ),
-            slip_any_arms,
+            edits=(
+                ("    _check_arms(probabilities, rewards)\n    _check_finite(baseline=[baseline])\n", ""),
+                ("range(len(probabilities))", "range(min(len(probabilities), len(rewards)))"),
+                ("math.fsum(probabilities[arm] *", "sum(probabilities[arm] *"),
+                ("math.fsum(spread)", "sum(spread)"),
+            ),
         ),
     ),
 )
-
-# --- optimal_baseline
-
-
-def slip_any_bandit(probabilities, rewards):
-    pi, n = probabilities, min(len(probabilities), len(rewards))
-    weights = [pi[a] * sum(((i == a) - pi[i]) ** 2 for i in range(n)) for a in range(n)]
-    if not sum(weights):
-        weights = list(pi)
-    return sum(w * r for w, r in zip(weights, rewards, strict=False)) / (sum(weights) or 1)
 
 
 def _certain(rng: Random) -> Case:
@@ -198,7 +182,7 @@ BASELINE = Build(
         ),
         Group("an arm that is never drawn", _one_is_never_drawn, 3, "An arm of probability 0 counts for nothing."),
         Group("one arm is certain", _certain, 2, "Nothing moves the logits there: then the expected reward."),
-        Group("bad input", lambda rng: rng.choice(_bad_arms(rng)), 7, ARMS, _bad_arms),
+        bad_input(_bad_arms, ARMS),
     ),
     slips=(
         Slip(
@@ -242,7 +226,7 @@ BASELINE = Build(
         Slip(
             "Where one arm is certain every weight is 0: the answer there is its reward.",
             edits=(
-                (("if math.fsum(weights) <= 0:\n        weights = list(probabilities)"), ""),
+                ("if math.fsum(weights) <= 0:\n        weights = list(probabilities)", ""),
                 (
                     "math.fsum(weighted) / math.fsum(weights)",
                     (
@@ -256,40 +240,14 @@ BASELINE = Build(
             UNCHECKED.format(
                 "probabilities that are negative or do not sum to 1, too few rewards, no arm, infinite or nan rewards"
             ),
-            slip_any_bandit,
+            edits=(
+                ("    _check_arms(probabilities, rewards)\n", ""),
+                ("rewards, strict=True", "rewards, strict=False"),
+                ("math.fsum(weighted) / math.fsum(weights)", "sum(weighted) / (sum(weights) or 1)"),
+            ),
         ),
     ),
 )
-
-# --- ppo_clip_objective
-
-
-def slip_difference_of_logs(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-
-    if not log_probs or len({len(log_probs), len(old_log_probs), len(advantages)}) > 1 or clip <= 0:
-        raise ValueError("arguments")
-    rows = [(1 + a - b, w) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=True)]
-    objective = sum(min(r * w, min(max(r, 1 - clip), 1 + clip) * w) for r, w in rows) / len(rows)
-    outside = sum(abs(r - 1) > clip for r, _ in rows) / len(rows)
-    clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w in rows) / len(rows)
-    kl = sum(r - 1 - (a - b) for (r, _), a, b in zip(rows, log_probs, old_log_probs, strict=True)) / len(rows)
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, clipped, kl)
-
-
-def slip_any_samples(log_probs, old_log_probs, advantages, clip=0.2):
-    from dataclasses import make_dataclass
-    from math import exp
-
-    rows = [(exp(a - b), w, a - b) for a, b, w in zip(log_probs, old_log_probs, advantages, strict=False)]
-    count = len(rows) or 1
-    objective = sum(min(r * w, min(max(r, 1 - clip), 1 + clip) * w) for r, w, _ in rows) / count
-    outside = sum(abs(r - 1) > clip for r, _, _ in rows) / count
-    clipped = sum(min(max(r, 1 - clip), 1 + clip) * w < r * w for r, w, _ in rows) / count
-    kl = sum(r - 1 - d for r, _, d in rows) / count
-    kind = make_dataclass("ClipStats", ["objective", "outside_fraction", "clipped_fraction", "approx_kl"])
-    return kind(objective, outside, clipped, kl)
 
 
 def _ratio(rng: Random, clip: float, beyond: int = 0) -> float:
@@ -379,12 +337,8 @@ CLIP = Build(
             _single,
         ),
         Group("nothing to gain", _nothing_to_gain, 3, "With an advantage of 0 both terms are equal: not clipped."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_samples(rng)),
-            9,
-            "At least one sample, equal lengths, finite numbers and a positive clip; else ValueError.",
-            _bad_samples,
+        bad_input(
+            _bad_samples, "At least one sample, equal lengths, finite numbers and a positive clip; else ValueError."
         ),
     ),
     slips=(
@@ -396,7 +350,10 @@ CLIP = Build(
             "The larger term is taken: the objective has to be the pessimistic one.",
             edit=("terms.append(min(plain, limited))", "terms.append(max(plain, limited))"),
         ),
-        Slip("A ratio of probabilities is exp of the difference of their logarithms.", slip_difference_of_logs),
+        Slip(
+            "A ratio of probabilities is exp of the difference of their logarithms.",
+            edits=(("ratio = math.exp(new - old)", "ratio = 1 + new - old"), ("math.expm1(new - old)", "(ratio - 1)")),
+        ),
         Slip(
             "The sign is wrong: this is the objective, to be maximised.",
             edit=("math.fsum(terms) / count", "-math.fsum(terms) / count"),
@@ -420,7 +377,20 @@ CLIP = Build(
             UNCHECKED.format(
                 "no samples, columns of different lengths, numbers that are not finite, a clip that is not positive"
             ),
-            slip_any_samples,
+            edits=(
+                (
+                    '    _check_lengths({"log_probs": log_probs, "old_log_probs": old_log_probs, '
+                    '"advantages": advantages})\n'
+                    "    if not log_probs:\n"
+                    '        raise ValueError("log_probs must hold at least one sample, got none")\n'
+                    "    _check_finite(log_probs=log_probs, old_log_probs=old_log_probs, advantages=advantages)\n"
+                    "    if not 0 < clip < math.inf:\n"
+                    '        raise ValueError(f"clip must be a finite number > 0, got {clip!r}")\n',
+                    "",
+                ),
+                ("advantages, strict=True", "advantages, strict=False"),
+                ("count = len(terms)", "count = len(terms) or 1"),
+            ),
         ),
     ),
 )

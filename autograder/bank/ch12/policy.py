@@ -8,14 +8,12 @@ from random import Random
 
 from autograder.bank.ch12.wrong_policy_losses import PPO, REINFORCE
 from autograder.bank.ch12.wrong_policy_updates import UPDATE
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Tensor, invalid
 
 
 def _numbers(rng: Random, count: int, low: float, high: float) -> Tensor:
     return Tensor.of([rng.uniform(low, high) for _ in range(count)], "float64")
-
-
-# --- reinforce_loss
 
 
 def _table(rows: list[list[float]]) -> Tensor:
@@ -76,18 +74,10 @@ REINFORCE_LOSS = Build(
     groups=(
         Group("episodes", _unequal, 6, "Sum over the real steps, and divide by the number of episodes."),
         Group("ends", lambda rng: rng.choice(_ends(rng)), 3, "One step, one episode, an episode without steps.", _ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_tables(rng)),
-            4,
-            "Shapes that differ, or a mask without any step: ValueError.",
-            _bad_tables,
-        ),
+        bad_input(_bad_tables, "Shapes that differ, or a mask without any step: ValueError."),
     ),
     slips=REINFORCE,
 )
-
-# --- ppo_loss
 
 
 def _steps(rng: Random, count: int, actions: int, far: float = 0.6, **options: object) -> Case:
@@ -218,19 +208,14 @@ PPO_LOSS = Build(
             "One step is enough where nothing is normalised; the standard deviation may be 0, or as small as 1e-8.",
             _loss_ends,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_steps(rng)),
-            10,
+        bad_input(
+            _bad_steps,
             "Shapes that do not fit, a clip that is not positive, weights that are not finite, no step, or a single "
             "step to normalise: ValueError.",
-            _bad_steps,
         ),
     ),
     slips=PPO,
 )
-
-# --- ppo_update
 
 
 def _rounds(rng: Random, steps: int, size: int, epochs: int) -> list[list[int]]:

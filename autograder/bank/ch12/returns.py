@@ -5,11 +5,10 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 UNCHECKED = "Bad input was accepted, or raised another error than ValueError: {}."
-
-# --- discounted_returns
 
 
 def _rewards(rng: Random, low: int, high: int) -> list[float]:
@@ -62,13 +61,7 @@ RETURNS = Build(
         Group("episodes that end", _episode, 6, "A return is the reward plus the discounted return of the next step."),
         Group("episodes that are cut off", _cut_off, 5, "The bootstrap is the return after the last step."),
         Group("edges", lambda rng: rng.choice(_edges(rng)), 4, "No step, discounts of 0 and 1, many steps.", _edges),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_returns(rng)),
-            4,
-            "A discount is from 0 to 1, rewards and the bootstrap are finite; else ValueError.",
-            _bad_returns,
-        ),
+        bad_input(_bad_returns, "A discount is from 0 to 1, rewards and the bootstrap are finite; else ValueError."),
     ),
     slips=(
         Slip(
@@ -120,32 +113,6 @@ RETURNS = Build(
         ),
     ),
 )
-
-# --- policy_value
-
-
-def slip_rows_to_one(transitions, rewards, discount):
-    n = len(rewards)
-    if len(transitions) != n or any(len(row) != n or min(row) < 0 or sum(row) > 1 + 1e-9 for row in transitions):
-        raise ValueError("transitions")
-    left = {s for s in range(n) if sum(transitions[s]) > 1 - 1e-9}
-    for _ in range(n):
-        left = {s for s in left if not any(p > 0 and to not in left for to, p in enumerate(transitions[s]))}
-    if not 0 <= discount <= 1 or (discount == 1 and left):
-        raise ValueError("discount")
-    full = [[p / sum(row) if sum(row) else 0.0 for p in row] for row in transitions]
-    rows = [[(s == t) - discount * full[s][t] for t in range(n)] + [rewards[s]] for s in range(n)]
-    for c in range(n):
-        pivot = max(range(c, n), key=lambda row: abs(rows[row][c]))
-        rows[c], rows[pivot] = rows[pivot], rows[c]
-        if abs(rows[c][c]) < 1e-12:
-            return [0.0] * n
-        rows[c] = [x / rows[c][c] for x in rows[c]]
-        for s in range(n):
-            if s != c:
-                rows[s] = [a - rows[s][c] * b for a, b in zip(rows[s], rows[c], strict=True)]
-    return [row[n] for row in rows]
-
 
 #: Five states in a row, left and right with equal chances; leaving on the right earns 1.
 WALK = (
@@ -246,13 +213,10 @@ VALUES = Build(
             "No state; steps that all end; discount 0; a row may miss the sum 1 by up to 1e-9.",
             _chain_edges,
         ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_chains(rng)),
-            10,
+        bad_input(
+            _bad_chains,
             "A square matrix of probabilities whose rows sum to at most 1, finite rewards, and with discount 1 an end "
             "that can be reached from every state; else ValueError.",
-            _bad_chains,
         ),
     ),
     slips=(
@@ -291,7 +255,22 @@ VALUES = Build(
                 ),
             ),
         ),
-        Slip("A row that sums to less than 1 may end there: do not stretch it to 1.", slip_rows_to_one),
+        Slip(
+            "A row that sums to less than 1 may end there: do not stretch it to 1.",
+            edits=(
+                (
+                    "    _check_chain(transitions, rewards, discount)\n",
+                    "    _check_chain(transitions, rewards, discount)\n"
+                    "    transitions = [[p / (sum(row) or 1.0) for p in row] for row in transitions]\n",
+                ),
+                (
+                    "        for row in range(column + 1, size):\n",
+                    "        if abs(rows[column][column]) < 1e-12:\n"
+                    "            return [0.0] * size\n"
+                    "        for row in range(column + 1, size):\n",
+                ),
+            ),
+        ),
         Slip(
             UNCHECKED.format(
                 "a matrix that is not square, negative probabilities, rows of more than 1, rewards that are not "

@@ -1,14 +1,14 @@
 """Chapter 12: two training loops to correct."""
 
-# The wrong programs carry no types: they are code as learners write it.
-
 from __future__ import annotations
 
 from random import Random
 
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
 
-# --- debug_zero_grad
+_ZERO, _BACKWARD, _STEP = (
+    f"        {line}\n" for line in ("optimizer.zero_grad()", "loss.backward()", "optimizer.step()")
+)
 
 
 def wrong_zero_grad(policy, optimizer, episodes):
@@ -19,42 +19,6 @@ def wrong_zero_grad(policy, optimizer, episodes):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return losses
-
-
-def slip_zero_before_step(policy, optimizer, episodes):
-    losses = []
-    for observations, actions, weights in episodes:
-        log_probs = policy(observations).log_softmax(-1).gather(1, actions.unsqueeze(1)).squeeze(1)
-        loss = -(log_probs * weights).sum()
-        loss.backward()
-        optimizer.zero_grad()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def slip_zero_afterwards(policy, optimizer, episodes):
-    losses = []
-    for observations, actions, weights in episodes:
-        log_probs = policy(observations).log_softmax(-1).gather(1, actions.unsqueeze(1)).squeeze(1)
-        loss = -(log_probs * weights).sum()
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-    return losses
-
-
-def slip_one_step_for_all(policy, optimizer, episodes):
-    losses = []
-    optimizer.zero_grad()
-    for observations, actions, weights in episodes:
-        log_probs = policy(observations).log_softmax(-1).gather(1, actions.unsqueeze(1)).squeeze(1)
-        loss = -(log_probs * weights).sum()
-        loss.backward()
-        losses.append(loss.item())
-    optimizer.step()
     return losses
 
 
@@ -86,14 +50,26 @@ ZERO_GRAD = Debug(
         Slip(
             "`backward` adds to the gradients that are there: every step repeats the episodes before.", wrong_zero_grad
         ),
-        Slip("Zeroed between backward and step, the gradients are gone: nothing is learned.", slip_zero_before_step),
-        Slip("Zeroed after the step, gradients from before the call still reach the first one.", slip_zero_afterwards),
-        Slip("One step for each episode is wanted, not one for all.", slip_one_step_for_all),
+        Slip(
+            "Zeroed between backward and step, the gradients are gone: nothing is learned.",
+            edit=(_ZERO + _BACKWARD, _BACKWARD + _ZERO),
+        ),
+        Slip(
+            "Zeroed after the step, gradients from before the call still reach the first one.",
+            edits=((_ZERO, ""), (_STEP, _STEP + _ZERO)),
+        ),
+        Slip(
+            "One step for each episode is wanted, not one for all.",
+            edits=(
+                ("    losses = []\n", "    losses = []\n    optimizer.zero_grad()\n"),
+                (_ZERO, ""),
+                (_STEP, ""),
+                ("    return losses", "    optimizer.step()\n    return losses"),
+            ),
+        ),
     ),
     wrong=wrong_zero_grad,
 )
-
-# --- debug_detach
 
 
 def wrong_detach(log_probs, values, next_values, rewards, terminated, discount):
@@ -102,36 +78,6 @@ def wrong_detach(log_probs, values, next_values, rewards, terminated, discount):
     actor = -(log_probs * errors).mean()
     critic = errors.square().mean()
     return actor + 0.5 * critic
-
-
-def slip_critic_detached(log_probs, values, next_values, rewards, terminated, discount):
-    targets = rewards + discount * next_values.detach() * ~terminated
-    errors = (targets - values).detach()
-    actor = -(log_probs * errors).mean()
-    critic = errors.square().mean()
-    return actor + 0.5 * critic
-
-
-def slip_actor_detached(log_probs, values, next_values, rewards, terminated, discount):
-    targets = rewards + discount * next_values.detach() * ~terminated
-    errors = targets - values
-    actor = -(log_probs.detach() * errors).mean()
-    critic = errors.square().mean()
-    return actor + 0.5 * critic
-
-
-def slip_target_attached(log_probs, values, next_values, rewards, terminated, discount):
-    targets = rewards + discount * next_values * ~terminated
-    errors = targets - values
-    actor = -(log_probs * errors.detach()).mean()
-    critic = errors.square().mean()
-    return actor + 0.5 * critic
-
-
-def slip_critic_left_out(log_probs, values, next_values, rewards, terminated, discount):
-    targets = rewards + discount * next_values.detach() * ~terminated
-    errors = (targets - values).detach()
-    return -(log_probs * errors).mean()
 
 
 def _joint(rng: Random, size: int, ends: float = 0.3) -> Case:
@@ -160,10 +106,19 @@ DETACH = Debug(
             "The gradient of the actor's term reaches the critic's values: detach the error in that term.",
             wrong_detach,
         ),
-        Slip("The critic's own prediction is detached too: it learns nothing.", slip_critic_detached),
-        Slip("The log-probabilities were detached: the actor learns nothing.", slip_actor_detached),
-        Slip("A gradient flows into the value of the next state: it is a target.", slip_target_attached),
-        Slip("The critic's term is gone.", slip_critic_left_out),
+        Slip(
+            "The critic's own prediction is detached too: it learns nothing.",
+            edit=("errors = targets - values", "errors = (targets - values).detach()"),
+        ),
+        Slip(
+            "The log-probabilities were detached: the actor learns nothing.",
+            edit=("(log_probs * errors.detach())", "(log_probs.detach() * errors)"),
+        ),
+        Slip(
+            "A gradient flows into the value of the next state: it is a target.",
+            edit=("next_values.detach()", "next_values"),
+        ),
+        Slip("The critic's term is gone.", edit=(" + 0.5 * critic", "")),
     ),
     wrong=wrong_detach,
 )

@@ -7,6 +7,8 @@ from random import Random
 
 from autograder.bank.ch13.draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
 from autograder.bank.ch13.wrong_advantages import GAE, GROUPS, REWARDS, WHITEN
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Tensor, invalid
 
 # --- token_rewards
@@ -90,13 +92,10 @@ TOKEN_REWARDS = Build(
             _paid_beside_anything,
         ),
         Group("gaps", _paid_with_holes, 3, "The mask may have a gap: the last real token is not the count's."),
-        Group("ends", lambda rng: rng.choice(_paid_ends(rng)), 3, "beta may be 0; no padding; one token.", _paid_ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_rewards(rng)),
-            7,
-            "A beta that is negative or not finite, a row without a real token, shapes that do not fit: ValueError.",
+        listed("ends", _paid_ends, "beta may be 0; no padding; one token."),
+        bad_input(
             _bad_rewards,
+            "A beta that is negative or not finite, a row without a real token, shapes that do not fit: ValueError.",
         ),
     ),
     slips=REWARDS,
@@ -170,20 +169,10 @@ MASKED_GAE = Build(
     tolerance=1e-5,
     cases=(
         Case(
-            (
-                tensor([[-0.02, 0, 1.1, 0], [0, -0.1, 0, -0.45]]),
-                tensor([[0.2, 0.3, 0.4, 7], [0, 0.1, 0.2, 0.3]]),
-                MASK,
-            )
+            (tensor([[-0.02, 0, 1.1, 0], [0, -0.1, 0, -0.45]]), tensor([[0.2, 0.3, 0.4, 7], [0, 0.1, 0.2, 0.3]]), MASK)
         ),
         Case(
-            (
-                tensor([[0, 0, 5, 5, 0, 1]]),
-                tensor([[0.1, 0.2, 9, 9, 0.3, 0.4]]),
-                tensor([[1, 1, 0, 0, 1, 1]]),
-                1.0,
-                0.9,
-            )
+            (tensor([[0, 0, 5, 5, 0, 1]]), tensor([[0.1, 0.2, 9, 9, 0.3, 0.4]]), tensor([[1, 1, 0, 0, 1, 1]]), 1.0, 0.9)
         ),
         invalid(tensor([[1.0]]), tensor([[1.0]]), tensor([[1]]), 1.0, 1.5),
     ),
@@ -202,14 +191,8 @@ MASKED_GAE = Build(
             "Where the mask is 0 both answers are 0, whatever the tensors hold there: 0 times nan is nan.",
             _gae_beside_anything,
         ),
-        Group("ends", lambda rng: rng.choice(_gae_ends(rng)), 6, "Any factors from 0 to 1; one token.", _gae_ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_gae(rng)),
-            9,
-            "A factor out of range, a row without a real token, shapes that differ: ValueError.",
-            _bad_gae,
-        ),
+        listed("ends", _gae_ends, "Any factors from 0 to 1; one token."),
+        bad_input(_bad_gae, "A factor out of range, a row without a real token, shapes that differ: ValueError."),
     ),
     slips=GAE,
 )
@@ -283,13 +266,10 @@ MASKED_WHITEN = Build(
             _white_beside_anything,
         ),
         Group("good and bad", _good_and_bad, 3, "A response that is better than the others stays better."),
-        Group("ends", lambda rng: rng.choice(_white_ends(rng)), 4, "One token, gaps, tiny numbers.", _white_ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_white(rng)),
-            5,
-            "A row without a real token, shapes that differ, an eps that is negative or not finite: ValueError.",
+        listed("ends", _white_ends, "One token, gaps, tiny numbers."),
+        bad_input(
             _bad_white,
+            "A row without a real token, shapes that differ, an eps that is negative or not finite: ValueError.",
         ),
     ),
     slips=WHITEN,
@@ -359,14 +339,11 @@ GROUP_ADVANTAGES = Build(
     groups=(
         Group("groups", _grouped, 5, "Consecutive answers form a group, with a mean and a deviation of its own."),
         Group("not divided", _not_divided, 3, "With normalize=False the group's mean is subtracted, and no more."),
-        Group("ends", lambda rng: rng.choice(_group_ends(rng)), 5, "Equal rewards; tiny spreads; eps.", _group_ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_groups(rng)),
-            10,
+        listed("ends", _group_ends, "Equal rewards; tiny spreads; eps."),
+        bad_input(
+            _bad_groups,
             "A group_size that is no integer >= 2, rewards that are not whole groups, an eps that is not positive: "
             "ValueError.",
-            _bad_groups,
         ),
     ),
     slips=GROUPS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from random import Random
 
-from autograder.bank.ch13 import wrong_kl as wrong
-from autograder.bank.refusals import UNCHECKED
+from autograder.bank.groups import listed
+from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 NAN, INF = float("nan"), float("inf")
@@ -61,13 +61,7 @@ KL_ESTIMATES = Build(
     groups=(
         Group("samples", _sample, 8, "d is the log-probability under p minus that under q; p drew the sample."),
         Group("tiny differences", _tiny, 4, "Near d = 0 the digits of e^-d - 1 cancel: there is a function for that."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_no_numbers(rng)),
-            4,
-            "A log-probability that is not finite must raise ValueError.",
-            _no_numbers,
-        ),
+        bad_input(_no_numbers, "A log-probability that is not finite must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -91,11 +85,9 @@ KL_ESTIMATES = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    '    for name, value in (("log_p", log_p), ("log_q", log_q)):\n'
-                    "        if not math.isfinite(value):\n"
-                    '            raise ValueError(f"{name} must be a finite number, got {value!r}")\n'
-                ),
+                '    for name, value in (("log_p", log_p), ("log_q", log_q)):\n'
+                "        if not math.isfinite(value):\n"
+                '            raise ValueError(f"{name} must be a finite number, got {value!r}")\n',
                 "",
             ),
         ),
@@ -103,6 +95,15 @@ KL_ESTIMATES = Build(
 )
 
 # --- estimator_moments
+
+
+def any_laws(p, q, estimator):
+    from math import expm1, log
+
+    k = {"k1": lambda d: d, "k2": lambda d: d * d / 2}.get(estimator, lambda d: expm1(-d) + d)
+    found = [(a, k(log(a) - log(max(b, 1e-12)))) for a, b in zip(p, q, strict=False) if a > 0]
+    mean = sum(weight * value for weight, value in found)
+    return mean, sum(weight * (value - mean) ** 2 for weight, value in found)
 
 
 def _two_distributions(rng: Random, size: int, zeros: int = 0) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -165,12 +166,8 @@ ESTIMATOR_MOMENTS = Build(
     groups=(
         Group("distributions", _pair, 8, "Each outcome's estimate has the weight with which p draws it.", _each),
         Group("outcomes that are never drawn", _never_drawn, 4, "What p never draws has no part in a mean over draws."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_pairs(rng)),
-            10,
-            "Two distributions of one length, q > 0 wherever p is, and a known name; else ValueError.",
-            _bad_pairs,
+        bad_input(
+            _bad_pairs, "Two distributions of one length, q > 0 wherever p is, and a known name; else ValueError."
         ),
     ),
     slips=(
@@ -205,8 +202,9 @@ ESTIMATOR_MOMENTS = Build(
         Slip(
             "That is the standard deviation: the variance is asked for.",
             edit=(
-                "math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True))",
-                "math.sqrt(math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True)))",
+                "return mean, math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, values, strict=True))",
+                "return mean, math.sqrt(math.fsum(a * (value - mean) ** 2 for (a, _), value in zip(drawn, "
+                "values, strict=True)))",
             ),
         ),
         Slip(
@@ -219,25 +217,32 @@ ESTIMATOR_MOMENTS = Build(
                 ("not all(b > 0 for _, b in drawn)", "any(b == 0 < a for a, b in zip(p, q, strict=True))"),
             ),
         ),
-        Slip(
-            UNCHECKED,
-            wrong.any_laws,
-        ),
+        Slip(UNCHECKED, any_laws),
     ),
 )
 
 # --- expected_kl_gradient
+
+
+def any_logits(logits, reference_logits, estimator, placement):
+    from math import exp, expm1, log
+
+    policy, reference = (
+        [exp(min(x, 99)) / sum(exp(min(y, 99)) for y in row) for x in row] for row in (logits, reference_logits)
+    )
+    gaps = [log(a / b) for a, b in zip(policy, reference, strict=False)]
+    slopes = {"k1": [1.0] * len(gaps), "k2": gaps}.get(estimator, [-expm1(-d) for d in gaps])
+    values = {"k1": gaps, "k2": [d * d / 2 for d in gaps]}.get(estimator, [expm1(-d) + d for d in gaps])
+    weights = values if placement == "reward" else slopes
+    mean = sum(a * w for a, w in zip(policy, weights, strict=False))
+    return [a * (w - mean) for a, w in zip(policy, weights, strict=False)]
+
 
 PLACES = tuple((k, place) for place in ("reward", "loss") for k in ("k1", "k2", "k3"))
 
 
 def _logits(rng: Random, size: int) -> tuple[float, ...]:
     return tuple(round(rng.uniform(-2, 2), 2) for _ in range(size))
-
-
-def _placed(rng: Random) -> Case:
-    size = rng.randint(2, 8)
-    return Case((_logits(rng, size), _logits(rng, size), *rng.choice(PLACES)))
 
 
 def _all_six(rng: Random) -> list[Case]:
@@ -279,21 +284,13 @@ EXPECTED_KL_GRADIENT = Build(
         invalid((0.0, 1.0), (0.0, 1.0), "k1", "penalty"),
     ),
     groups=(
-        Group(
+        listed(
             "placements",
-            _placed,
-            12,
-            "The score of outcome i for logit j is [i = j] - pi_j. Its weight: the estimate or its derivative?",
             _all_six,
+            "The score of outcome i for logit j is [i = j] - pi_j. Its weight: the estimate or its derivative?",
         ),
-        Group("equal policies", lambda rng: rng.choice(_equal(rng)), 2, "At the reference d is 0.", _equal),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_logits(rng)),
-            6,
-            "As many finite logits in both, and known names; else ValueError.",
-            _bad_logits,
-        ),
+        listed("equal policies", _equal, "At the reference d is 0."),
+        bad_input(_bad_logits, "As many finite logits in both, and known names; else ValueError."),
     ),
     slips=(
         Slip(
@@ -313,15 +310,10 @@ EXPECTED_KL_GRADIENT = Build(
             "Samples come from the policy: its probabilities weigh, not the reference's.",
             edits=(
                 (
-                    (
-                        "mean = math.fsum(share * weight for share, weight in zip(policy, weights, "
-                        "strict=True)) / math.fsum(policy)"
-                    ),
-                    (
-                        "drawn = [math.exp(b) for b in log_q]\n"
-                        "    mean = math.fsum(share * weight for share, weight in zip(drawn, weights, "
-                        "strict=True))"
-                    ),
+                    "mean = math.fsum(share * weight for share, weight in zip(policy, weights, strict=True)) / "
+                    "math.fsum(policy)",
+                    "drawn = [math.exp(b) for b in log_q]\n"
+                    "    mean = math.fsum(share * weight for share, weight in zip(drawn, weights, strict=True))",
                 ),
                 (
                     "[share * (weight - mean) for share, weight in zip(policy, weights, strict=True)]",
@@ -333,10 +325,8 @@ EXPECTED_KL_GRADIENT = Build(
             "A plain mean over the outcomes: samples come from the policy, so they weigh.",
             edits=(
                 (
-                    (
-                        "math.fsum(share * weight for share, weight in zip(policy, weights, strict=True)) "
-                        "/ math.fsum(policy)"
-                    ),
+                    "math.fsum(share * weight for share, weight in zip(policy, weights, strict=True)) / "
+                    "math.fsum(policy)",
                     "math.fsum(weights) / len(weights)",
                 ),
                 ("share * (weight - mean) for", "weight / len(weights) - share * mean for"),
@@ -346,14 +336,20 @@ EXPECTED_KL_GRADIENT = Build(
             "The sign is wrong: ascending the reward -k goes down this gradient.",
             edit=("share * (weight - mean)", "share * (mean - weight)"),
         ),
-        Slip(
-            UNCHECKED,
-            wrong.any_logits,
-        ),
+        Slip(UNCHECKED, any_logits),
     ),
 )
 
 # --- tilted_policy
+
+
+def any_tilt(reference, rewards, beta):
+    from math import exp
+
+    beta = beta if beta > 0 else 1.0
+    best = max((r for b, r in zip(reference, rewards, strict=False) if b > 0), default=0.0)
+    weights = [b and b * exp((r - best) / beta) for b, r in zip(reference, rewards, strict=False)]
+    return [weight / sum(weights) for weight in weights]
 
 
 def _tilt(rng: Random) -> Case:
@@ -411,13 +407,7 @@ TILTED_POLICY = Build(
         Group("prices", _tilt, 7, "Each outcome weighs reference times e^(reward/beta); then divide by the sum."),
         Group("tiny prices", _cheap, 3, "Subtract the largest reward before the exponential: nothing may overflow."),
         Group("out of reach", _unreachable, 2, "An outcome of probability 0 keeps it, whatever its reward."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_tilts(rng)),
-            9,
-            "A distribution, as many finite rewards and a finite price > 0; else ValueError.",
-            _bad_tilts,
-        ),
+        bad_input(_bad_tilts, "A distribution, as many finite rewards and a finite price > 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -437,10 +427,7 @@ TILTED_POLICY = Build(
             "The largest reward has probability 0 under the reference: beside it all others vanish.",
             edit=("max(reward for share, reward in zip(reference, rewards, strict=True) if share > 0)", "max(rewards)"),
         ),
-        Slip(
-            UNCHECKED,
-            wrong.any_tilt,
-        ),
+        Slip(UNCHECKED, any_tilt),
     ),
 )
 

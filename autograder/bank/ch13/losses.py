@@ -8,6 +8,8 @@ from random import Random
 from autograder.bank.ch13.draws import REST, Rows, ending, first_row, holes, lengths, rows, spoiled, tensor
 from autograder.bank.ch13.wrong_losses import POLICY, PREFERENCE, VALUE
 from autograder.bank.ch13.wrong_repairs import CORE_LOOP, NAN, wrong_core_loop, wrong_nan
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Tensor, invalid
 
 # --- policy_loss
@@ -101,20 +103,15 @@ POLICY_LOSS = Build(
             "What the tensors hold where the mask is 0 reaches neither the loss nor the gradient.",
             _step_beside_anything,
         ),
-        Group(
+        listed(
             "ratios that overflow",
-            lambda rng: rng.choice(_overflows(rng)),
-            3,
-            "A token whose clipped term counts sends a gradient of 0; but 0 times an infinite exp is nan.",
             _overflows,
+            "A token whose clipped term counts sends a gradient of 0; but 0 times an infinite exp is nan.",
         ),
-        Group("ends", lambda rng: rng.choice(_step_ends(rng)), 6, "No step, a long one, another clip.", _step_ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_steps(rng)),
-            8,
-            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
+        listed("ends", _step_ends, "No step, a long one, another clip."),
+        bad_input(
             _bad_steps,
+            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
         ),
     ),
     slips=POLICY,
@@ -187,13 +184,10 @@ VALUE_LOSS = Build(
             "What the tensors hold where the mask is 0 reaches neither the loss nor the gradient: 0 times nan is nan.",
             _value_beside_anything,
         ),
-        Group("ends", lambda rng: rng.choice(_value_ends(rng)), 4, "Another clip, gaps, one token.", _value_ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_values(rng)),
-            8,
-            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
+        listed("ends", _value_ends, "Another clip, gaps, one token."),
+        bad_input(
             _bad_values,
+            "A clip that is not positive and finite, a row without a real token, shapes that differ: ValueError.",
         ),
     ),
     slips=VALUE,
@@ -241,21 +235,9 @@ PREFERENCE_LOSS = Build(
     ),
     groups=(
         Group("pairs", _any_pairs, 5, "The mean of -log sigmoid of the difference."),
-        Group(
-            "far apart",
-            lambda rng: rng.choice(_far_pairs(rng)),
-            3,
-            "Scores may lie hundreds apart: no logarithm of 0, no nan in the gradient.",
-            _far_pairs,
-        ),
+        listed("far apart", _far_pairs, "Scores may lie hundreds apart: no logarithm of 0, no nan in the gradient."),
         Group("one pair", lambda rng: _pairs(rng, 1), 2, "One pair is a batch, too."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_pairs(rng)),
-            2,
-            "As many scores in both, one pair at least; else ValueError.",
-            _bad_pairs,
-        ),
+        bad_input(_bad_pairs, "As many scores in both, one pair at least; else ValueError."),
     ),
     slips=PREFERENCE,
 )
@@ -352,14 +334,11 @@ DEBUG_CORE_LOOP = Debug(
     section="13.10",
     topic="one step of RLHF",
     tolerance=1e-5,
-    cases=(
-        _lesson(Random("square"), [3, 2, 1], 3, 2),
-        _lesson(Random("oblong"), [2, 4], 4, 2),
-    ),
+    cases=(_lesson(Random("square"), [3, 2, 1], 3, 2), _lesson(Random("oblong"), [2, 4], 4, 2)),
     groups=(
         Group("batches", _lessons, 4, "Five things are wrong; compare each line with what the docstring says."),
         Group("square batches", _square, 2, "B may equal T: shapes that fit by accident are no proof."),
-        Group("others", lambda rng: rng.choice(_other_lessons(rng)), 3, "Other epochs and betas.", _other_lessons),
+        listed("others", _other_lessons, "Other epochs and betas."),
     ),
     slips=CORE_LOOP,
     wrong=wrong_core_loop,

@@ -7,6 +7,8 @@ from random import Random
 
 from autograder.bank.ch13.wrong_masks import LOG_PROBS, MASK
 from autograder.bank.ch13.wrong_repairs import SHIFT, wrong_shift
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Tensor, invalid
 
 # --- response_mask
@@ -69,7 +71,7 @@ RESPONSE_MASK = Build(
     groups=(
         Group("responses", _responses, 5, "1 up to and including the first end, 0 after it; without an end all is 1."),
         Group("several ends", _several_ends, 3, "Only the first end counts."),
-        Group("ends", lambda rng: rng.choice(_mask_ends(rng)), 4, "The end may come first, or fill up.", _mask_ends),
+        listed("ends", _mask_ends, "The end may come first, or fill up."),
     ),
     slips=MASK,
 )
@@ -126,14 +128,8 @@ RESPONSE_LOG_PROBS = Build(
             "Logits may lie hundreds apart: no logarithm of 0. The type stays.",
             _extreme,
         ),
-        Group("ends", lambda rng: rng.choice(_prompts(rng)), 2, "Prompt or response may be one token.", _prompts),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_prompts(rng)),
-            5,
-            "prompt_length is an integer, at least 1 and below S; else ValueError.",
-            _bad_prompts,
-        ),
+        listed("ends", _prompts, "Prompt or response may be one token."),
+        bad_input(_bad_prompts, "prompt_length is an integer, at least 1 and below S; else ValueError."),
     ),
     slips=LOG_PROBS,
 )
@@ -148,13 +144,10 @@ DEBUG_SHIFT = Debug(
     section="13.4",
     topic="log-probabilities of responses",
     tolerance=1e-5,
-    cases=(
-        Case((SINES, _tokens([[1, 3, 0, 5]]), 2)),
-        _batch(Random("a batch")),
-    ),
+    cases=(Case((SINES, _tokens([[1, 3, 0, 5]]), 2)), _batch(Random("a batch"))),
     groups=(
         Group("batches", _batch, 5, "The logits at t - 1 are about the token at t."),
-        Group("ends", lambda rng: rng.choice(_prompts(rng)), 2, "Prompt or response may be one token.", _prompts),
+        listed("ends", _prompts, "Prompt or response may be one token."),
     ),
     slips=SHIFT,
     wrong=wrong_shift,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from autograder.bank.ch13 import wrong_role_memory as wrong
 from autograder.bank.ch13.kl import INF, NAN
-from autograder.bank.refusals import UNCHECKED
+from autograder.bank.groups import listed
+from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 #: Parameters of Llama-2 7B, of InstructGPT's policy, and of its critic and reward model.
@@ -88,13 +88,10 @@ ROLE_BYTES = Build(
             "adapters", _adapted, 4, "What learns is the adapter; it has weights of its own beside those of the body."
         ),
         Group("recipes", _recipe, 5, "Bytes of a weight, a gradient and the states are arguments."),
-        Group("ends", lambda rng: rng.choice(_ends(rng)), 4, "All parameters trainable means no adapter.", _ends),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_roles(rng)),
-            9,
-            "Finite numbers >= 0; trainable only for a trained model, and at most parameters; else ValueError.",
+        listed("ends", _ends, "All parameters trainable means no adapter."),
+        bad_input(
             _bad_roles,
+            "Finite numbers >= 0; trainable only for a trained model, and at most parameters; else ValueError.",
         ),
     ),
     slips=(
@@ -138,22 +135,18 @@ ROLE_BYTES = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    "for name, value in (\n"
-                    '        ("parameters", parameters),\n'
-                    '        ("trainable", trainable or 0),\n'
-                    '        ("weight_bytes", weight_bytes),\n'
-                    '        ("grad_bytes", grad_bytes),\n'
-                    '        ("optimizer_bytes", optimizer_bytes),\n'
-                    "    ):\n"
-                    "        _check_amount(name, value)\n"
-                    "    if trainable is not None and not trained:\n"
-                    '        raise ValueError(f"trainable must be None for a frozen model, got '
-                    '{trainable!r}")\n'
-                    "    if trainable is not None and trainable > parameters:\n"
-                    '        raise ValueError(f"trainable must be at most parameters, {parameters!r}, '
-                    'got {trainable!r}")'
-                ),
+                "for name, value in (\n"
+                '        ("parameters", parameters),\n'
+                '        ("trainable", trainable or 0),\n'
+                '        ("weight_bytes", weight_bytes),\n'
+                '        ("grad_bytes", grad_bytes),\n'
+                '        ("optimizer_bytes", optimizer_bytes),\n'
+                "    ):\n"
+                "        _check_amount(name, value)\n"
+                "    if trainable is not None and not trained:\n"
+                '        raise ValueError(f"trainable must be None for a frozen model, got {trainable!r}")\n'
+                "    if trainable is not None and trainable > parameters:\n"
+                '        raise ValueError(f"trainable must be at most parameters, {parameters!r}, got {trainable!r}")',
                 "",
             ),
         ),
@@ -184,10 +177,7 @@ def _lighter(rng: Random) -> Case:
 
 
 def _lighter_corners(rng: Random) -> list[Case]:
-    return [
-        Case(("ppo", _parameters(rng)), {"masters": False}),
-        Case(("grpo", _parameters(rng)), {"reference": False}),
-    ]
+    return [Case(("ppo", _parameters(rng)), {"masters": False}), Case(("grpo", _parameters(rng)), {"reference": False})]
 
 
 def _bad_jobs(rng: Random) -> list[Case]:
@@ -223,21 +213,13 @@ RLHF_BYTES = Build(
     ),
     groups=(
         Group("sizes of their own", _ppo, 4, "Policy and critic learn, reward model and reference do not."),
-        Group(
+        listed(
             "roles left out",
-            lambda rng: rng.choice(_others(rng)),
-            6,
-            "Unless given, PPO's critic and reward model are as large as the policy, and GRPO's reward is a rule.",
             _others,
+            "Unless given, PPO's critic and reward model are as large as the policy, and GRPO's reward is a rule.",
         ),
         Group("lighter", _lighter, 6, "Masters are 4 of the 12 bytes; a reference may be left out.", _lighter_corners),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_jobs(rng)),
-            7,
-            "A known algorithm, roles that it has, finite sizes >= 0; else ValueError.",
-            _bad_jobs,
-        ),
+        bad_input(_bad_jobs, "A known algorithm, roles that it has, finite sizes >= 0; else ValueError."),
     ),
     slips=(
         Slip(
@@ -276,11 +258,9 @@ RLHF_BYTES = Build(
             "GRPO without a reward model pays by a rule, which takes no bytes.",
             edit=(
                 "    recipe = state_bytes",
-                (
-                    '    if algorithm == "grpo" and reward is None:\n'
-                    '        given["reward"] = policy\n'
-                    "    recipe = state_bytes"
-                ),
+                '    if algorithm == "grpo" and reward is None:\n'
+                '        given["reward"] = policy\n'
+                "    recipe = state_bytes",
             ),
         ),
         Slip(
@@ -296,7 +276,16 @@ RLHF_BYTES = Build(
         ),
         Slip(
             UNCHECKED,
-            wrong.any_job,
+            edits=(
+                (
+                    "    if algorithm not in OTHER_ROLES:\n"
+                    "        raise ValueError(f\"algorithm must be one of {', '.join(OTHER_ROLES)}, got "
+                    '{algorithm!r}")\n',
+                    "",
+                ),
+                ("value is not None and name not in OTHER_ROLES[algorithm]", "False"),
+                ("if not 0 <= value < math.inf:", "if False:"),
+            ),
         ),
     ),
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
-from rankzero.units import GB
+from rankzero.facts.units import GB
 
 kl = lazily("solutions.ch13.kl")
 memory = lazily("solutions.ch13.rlhf_memory")
-models = lazily("rankzero.models")
+models = lazily("rankzero.facts.models")
 
 P, Q = (0.5, 0.5), (0.25, 0.75)
 
@@ -85,10 +85,7 @@ ESTIMATORS: tuple[Item, ...] = (
                 tolerance=0.01,
                 slips=(
                     Slip("k1 and k3 are unbiased; k2 is not.", value=0),
-                    Slip(
-                        "That is the mean of k2: subtract the KL.",
-                        value=lambda: kl.estimator_moments(P, Q, "k2")[0],
-                    ),
+                    Slip("That is the mean of k2: subtract the KL.", value=lambda: kl.estimator_moments(P, Q, "k2")[0]),
                     Slip(
                         "Those samples came from q: the policy p draws them.",
                         value=lambda: kl.estimator_moments(Q, P, "k2")[0] - kl.estimator_moments(Q, P, "k1")[0],

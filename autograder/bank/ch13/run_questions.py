@@ -123,10 +123,7 @@ FIND_BETA = Question(
             lambda: stored.best_beta(OFFERED),
             tolerance=0,
             slips=(
-                Slip(
-                    "That one has the highest score of the reward model, which is what went wrong.",
-                    value=0.0,
-                ),
+                Slip("That one has the highest score of the reward model, which is what went wrong.", value=0.0),
                 Slip("One of its seeds ends well; the other decides.", value=0.02),
                 Slip("That stays closest to the reference, and gives up what could be had.", value=0.5),
             ),

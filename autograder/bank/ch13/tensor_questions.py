@@ -71,11 +71,7 @@ BT = Question(
 )
 
 _SHAPES: tuple[tuple[str, int, tuple[Slip, ...]], ...] = (
-    (
-        "tokens",
-        RESPONSES * (PROMPT + NEW),
-        (Slip("The models read the prompts, too.", value=RESPONSES * NEW),),
-    ),
+    ("tokens", RESPONSES * (PROMPT + NEW), (Slip("The models read the prompts, too.", value=RESPONSES * NEW),)),
     (
         "logits of the responses",
         RESPONSES * NEW * VOCABULARY,
@@ -91,16 +87,8 @@ _SHAPES: tuple[tuple[str, int, tuple[Slip, ...]], ...] = (
         RESPONSES * NEW,
         (Slip("That is one for each response: the critic judges every prefix.", value=RESPONSES),),
     ),
-    (
-        "scores",
-        RESPONSES,
-        (Slip("The reward model judges a response once, when it is whole.", value=RESPONSES * NEW),),
-    ),
-    (
-        "advantages",
-        RESPONSES * NEW,
-        (Slip("Every token has an advantage of its own.", value=RESPONSES),),
-    ),
+    ("scores", RESPONSES, (Slip("The reward model judges a response once, when it is whole.", value=RESPONSES * NEW),)),
+    ("advantages", RESPONSES * NEW, (Slip("Every token has an advantage of its own.", value=RESPONSES),)),
 )
 
 SHAPES = Question(
@@ -201,10 +189,7 @@ PER_TOKEN = Question(
             "",
             lambda: 0.02 * 128 * 0.23,
             0.001,
-            (
-                Slip("That is one token.", value=0.02 * 0.23),
-                Slip("Those are nats: beta is missing.", value=128 * 0.23),
-            ),
+            (Slip("That is one token.", value=0.02 * 0.23), Slip("Those are nats: beta is missing.", value=128 * 0.23)),
         ),
     ),
     derivation="$\\beta$ times the tokens times the nats of each.",
@@ -233,12 +218,7 @@ WHITEN_ROW = Choice(
     kind="trace",
     title="Each response by itself",
     section="13.8",
-    options=(
-        "The same, but for what eps does.",
-        "Ten times smaller.",
-        "The mirror image.",
-        "Zero.",
-    ),
+    options=("The same, but for what eps does.", "Ten times smaller.", "The mirror image.", "Zero."),
     correct=0,
     slips={
         1: "They were, before they were divided by a deviation that is ten times smaller, too.",

@@ -26,13 +26,4 @@ GROUPS: tuple[Item, ...] = (asked.GRPO_ONE, asked.GRPO_EQUAL, asked.RLOO, GROUP_
 CLOSING: tuple[Item, ...] = (asked.ADAPTIVE_BETA,)
 
 #: All of them.
-ITEMS: tuple[Item, ...] = (
-    *PREFERENCES,
-    *ROLLOUT,
-    *REWARDS,
-    *ADVANTAGES,
-    *LOSSES,
-    *LOOP,
-    *GROUPS,
-    *CLOSING,
-)
+ITEMS: tuple[Item, ...] = (*PREFERENCES, *ROLLOUT, *REWARDS, *ADVANTAGES, *LOSSES, *LOOP, *GROUPS, *CLOSING)

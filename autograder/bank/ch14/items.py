@@ -7,12 +7,7 @@ from autograder.items import Item
 
 WEIGHTS: tuple[Item, ...] = weight_items.ITEMS
 ASYNCHRONOUS: tuple[Item, ...] = (*slots.ITEMS, *gate.ITEMS, *off_policy.ITEMS)
-SYSTEMS: tuple[Item, ...] = (
-    *system_questions.ITEMS,
-    *memory.ITEMS,
-    *placement.ITEMS,
-    *schedule.ITEMS,
-)
+SYSTEMS: tuple[Item, ...] = (*system_questions.ITEMS, *memory.ITEMS, *placement.ITEMS, *schedule.ITEMS)
 
 
 def _place(item: Item) -> tuple[int, ...]:

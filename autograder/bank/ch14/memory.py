@@ -1,16 +1,14 @@
 """Chapter 14, memory by phase: what is there, what was copied in, what was copied out."""
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="var-annotated"
-
 from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB
 
 N = LLAMA3_70B.parameters
 DISCARDABLE = ("activations", "gradients", "kv", "rollout")
@@ -87,13 +85,7 @@ MEMORY_TIMELINE = Build(
     groups=(
         Group("cycles", _cycle, 5, "Compare each phase with the one before it, tenant by tenant."),
         Group("all copied", _all_copied, 3, "Without discardable tenants, whatever comes or goes is copied."),
-        Group(
-            "one phase, or none",
-            lambda rng: rng.choice(_alone(rng)),
-            4,
-            "A single phase follows itself. A discardable tenant may be in no phase.",
-            _alone,
-        ),
+        listed("one phase, or none", _alone, "A single phase follows itself. A discardable tenant may be in no phase."),
         bad_input(_bad, "Every tenant of a phase has a size, and every size is finite and >= 0; else ValueError."),
     ),
     slips=(
@@ -105,10 +97,8 @@ MEMORY_TIMELINE = Build(
             "Compare tenants, not totals: one may leave while another comes.",
             edit=(
                 "total(here - before - free), total(before - here - free)",
-                (
-                    "max(0.0, total(here - free) - total(before - free)), max(0.0, total(before - "
-                    "free) - total(here - free))"
-                ),
+                "max(0.0, total(here - free) - total(before - free)), max(0.0, total(before - free) - total(here "
+                "- free))",
             ),
         ),
         Slip(
@@ -128,10 +118,8 @@ MEMORY_TIMELINE = Build(
                 ),
                 (
                     "phases[place - 1][1]), set(discardable)",
-                    (
-                        "phases[place - 1][1]), set(discardable)\n"
-                        "        after = set(phases[(place + 1) % len(phases)][1])"
-                    ),
+                    "phases[place - 1][1]), set(discardable)\n"
+                    "        after = set(phases[(place + 1) % len(phases)][1])",
                 ),
             ),
         ),
@@ -145,15 +133,12 @@ MEMORY_TIMELINE = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    '    _check_not_negative(**{f"sizes[{name!r}]": size for name, size in '
-                    "sizes.items()})\n"
-                    "    for name, tenants in phases:\n"
-                    "        for tenant in tenants:\n"
-                    "            if tenant not in sizes:\n"
-                    '                raise ValueError(f"phase {name!r} must hold tenants that have a '
-                    'size, got {tenant!r}")\n'
-                ),
+                '    _check_not_negative(**{f"sizes[{name!r}]": size for name, size in sizes.items()})\n'
+                "    for name, tenants in phases:\n"
+                "        for tenant in tenants:\n"
+                "            if tenant not in sizes:\n"
+                '                raise ValueError(f"phase {name!r} must hold tenants that have a size, got '
+                '{tenant!r}")\n',
                 "",
             ),
         ),

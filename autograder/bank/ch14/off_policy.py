@@ -6,7 +6,8 @@ import math
 from random import Random
 from typing import Any
 
-from autograder.bank.refusals import NOT_FINITE, UNCHECKED
+from autograder.bank.groups import listed
+from autograder.bank.refusals import NOT_FINITE, UNCHECKED, bad_input
 from autograder.items import Build, Case, Choice, Group, Item, Part, Question, Slip, invalid, lazily
 
 off_policy = lazily("solutions.ch14.off_policy")
@@ -15,14 +16,6 @@ TARGET, BEHAVIOUR, VALUES = (0.7, 0.2, 0.1), (0.4, 0.4, 0.2), (1, 2, 5)
 NEW, OLD = (-1.0, -2.0, -0.5), (-1.5, -1.0, -0.5)
 
 # importance_weights
-
-
-def slip_any_options(target, behaviour, cap=None, mode="truncate", level="token"):
-    logs = [new - old for new, old in zip(target, behaviour, strict=False)]
-    logs = [sum(logs)] * len(logs) if level == "sequence" else logs
-    weights = [math.exp(log) for log in logs]
-    over = 0.0 if mode == "mask" else cap
-    return [over if cap is not None and weight > cap else weight for weight in weights]
 
 
 def _response(rng: Random, low: int = 3, high: int = 12, far: float = 0.8) -> tuple[tuple[float, ...], ...]:
@@ -105,43 +98,19 @@ WEIGHTS = Build(
     groups=(
         Group("tokens", _tokens, 6, "exp(target - behaviour), and no more than the cap."),
         Group("masked", _masked, 4, "A weight above the cap becomes 0, one below it stays."),
-        Group(
-            "whole responses",
-            lambda rng: rng.choice(_responses(rng)),
-            6,
-            "One weight from the sum of all differences; the cap comes after it.",
-            _responses,
-        ),
-        Group(
-            "edges",
-            lambda rng: rng.choice(_edges(rng)),
-            7,
-            "A weight of exactly the cap stays; one too large for a float is infinite.",
-            _edges,
-        ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_weights(rng)),
-            9,
-            "Equal lengths, finite log-probabilities, a finite cap > 0, known options; else ValueError.",
-            _bad_weights,
+        listed("whole responses", _responses, "One weight from the sum of all differences; the cap comes after it."),
+        listed("edges", _edges, "A weight of exactly the cap stays; one too large for a float is infinite."),
+        bad_input(
+            _bad_weights, "Equal lengths, finite log-probabilities, a finite cap > 0, known options; else ValueError."
         ),
     ),
     slips=(
         Slip("The ratio is upside down: target over behaviour.", edit=("new - old", "old - new")),
         Slip(
             "Small weights stay as they are: only what is above the cap is changed.",
-            edit=(
-                (
-                    "    if cap is None or weight <= cap:\n"
-                    "        return weight\n"
-                    '    return cap if mode == "truncate" else 0.0'
-                ),
-                (
-                    "    if cap is None or min(cap, 1 / cap) <= weight <= cap:\n"
-                    "        return weight\n"
-                    '    return min(max(weight, min(cap, 1 / cap)), cap) if mode == "truncate" else 0.0'
-                ),
+            edits=(
+                ("weight <= cap", "min(cap, 1 / cap) <= weight <= cap"),
+                ("cap if mode", "min(max(weight, min(cap, 1 / cap)), cap) if mode"),
             ),
         ),
         Slip(
@@ -158,41 +127,32 @@ WEIGHTS = Build(
         Slip(
             "For a response, multiply first and then cap: yours caps the tokens.",
             edit=(
-                (
-                    '    if level == "sequence":\n'
-                    "        logs = [math.fsum(logs)] * len(logs)\n"
-                    "    return [_capped(_exp(log), cap, mode) for log in logs]"
-                ),
-                (
-                    "    weights = [_capped(_exp(log), cap, mode) for log in logs]\n"
-                    '    return [math.prod(weights)] * len(weights) if level == "sequence" else weights'
-                ),
+                '    if level == "sequence":\n'
+                "        logs = [math.fsum(logs)] * len(logs)\n"
+                "    return [_capped(_exp(log), cap, mode) for log in logs]",
+                "    weights = [_capped(_exp(log), cap, mode) for log in logs]\n"
+                '    return [math.prod(weights)] * len(weights) if level == "sequence" else weights',
             ),
         ),
-        Slip(
-            "A weight that equals the cap is not above it.",
-            edit=(
-                "[_capped(_exp(log), cap, mode) for log in logs]",
-                (
-                    '[(cap if mode == "truncate" else 0.0) if cap is not None and weight >= cap else '
-                    "weight for weight in [math.exp(log) for log in logs]]"
-                ),
-            ),
-        ),
+        Slip("A weight that equals the cap is not above it.", edit=("weight <= cap", "weight < cap")),
         Slip(
             'With mode "mask" a weight above the cap becomes 0, not the cap.',
-            edit=("_capped(_exp(log), cap, mode)", "min(math.exp(log), math.inf if cap is None else cap)"),
+            edit=('cap if mode == "truncate" else 0.0', "cap"),
         ),
-        Slip(
-            "Those are the logarithms: a weight is exp of the difference.",
-            edit=(
-                "_capped(_exp(log), cap, mode)",
-                '(cap if mode == "truncate" else 0.0) if cap is not None and log > cap else log',
-            ),
-        ),
+        Slip("Those are the logarithms: a weight is exp of the difference.", edit=("_exp(log),", "log,")),
         Slip(
             UNCHECKED,
-            slip_any_options,
+            edits=(
+                (
+                    "    _check_log_probabilities(target, behaviour)\n"
+                    '    _check_choice("mode", mode, ("truncate", "mask"))\n'
+                    '    _check_choice("level", level, ("token", "sequence"))\n'
+                    "    if cap is not None and not 0 < cap < math.inf:\n"
+                    '        raise ValueError(f"cap must be a finite number > 0 or None, got {cap!r}")\n',
+                    "",
+                ),
+                ("strict=True", "strict=False"),
+            ),
         ),
     ),
 )
@@ -238,16 +198,8 @@ SIZE = Build(
     groups=(
         Group("weights", _drawn, 6, "The square of the sum over the sum of the squares."),
         Group("uneven weights", _uneven, 4, "A few large weights leave few effective samples."),
-        Group(
-            "nothing, or all equal", lambda rng: rng.choice(_nothing(rng)), 4, "Without a positive one: 0.", _nothing
-        ),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_sizes(rng)),
-            3,
-            "Weights are finite and not negative; else ValueError.",
-            _bad_sizes,
-        ),
+        listed("nothing, or all equal", _nothing, "Without a positive one: 0."),
+        bad_input(_bad_sizes, "Weights are finite and not negative; else ValueError."),
     ),
     slips=(
         Slip(
@@ -267,55 +219,29 @@ SIZE = Build(
         ),
         Slip(
             "That is the share: with means above and below the number of weights is lost.",
-            edit=(
-                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
-                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares) / len(shares)",
-            ),
+            edit=("for share in shares)", "for share in shares) / len(shares)"),
         ),
         Slip(
             "The denominator is the sum of squares, not the largest weight.",
-            edit=(
-                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
-                "sum(weights) / max(weights) if any(weights) else 0.0",
-            ),
+            edit=(" ** 2 / math.fsum(share * share for share in shares)", ""),
         ),
         Slip(
             "That is right for weights that sum to 1: the numerator is the square of their sum.",
-            edits=(
-                ("[weight / largest for weight in weights]", "sum(weight * weight for weight in weights)"),
-                (
-                    "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
-                    "1 / shares if shares else 0.0",
-                ),
+            edit=(
+                "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
+                "1 / math.fsum(weight * weight for weight in weights)",
             ),
         ),
         Slip(
             "Where no weight is positive the answer is 0: do not divide.",
-            edits=(
-                (
-                    (
-                        "largest = max(weights, default=0.0)\n"
-                        "    if largest == 0:\n"
-                        "        return 0.0\n"
-                        "    shares = [weight / largest for weight in weights]"
-                    ),
-                    "",
-                ),
-                (
-                    "math.fsum(shares) ** 2 / math.fsum(share * share for share in shares)",
-                    "sum(weights) ** 2 / sum(weight * weight for weight in weights)",
-                ),
-            ),
+            edit=("    if largest == 0:\n        return 0.0\n", ""),
         ),
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    "    for weight in weights:\n"
-                    "        if not 0 <= weight < math.inf:\n"
-                    '            raise ValueError(f"weights must be finite and not negative, got '
-                    '{weight!r}")\n'
-                ),
+                "    for weight in weights:\n"
+                "        if not 0 <= weight < math.inf:\n"
+                '            raise ValueError(f"weights must be finite and not negative, got {weight!r}")\n',
                 "",
             ),
         ),

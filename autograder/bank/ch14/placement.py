@@ -7,8 +7,8 @@ from random import Random
 
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB
 
 #: Llama 3 70B: states of two trained models and two frozen ones, and a rollout copy over 8 GPUs of 80 GB.
 LLAMA = {
@@ -206,14 +206,12 @@ BEST_PLACEMENT = Build(
         Slip(
             UNCHECKED,
             edit=(
-                (
-                    "    _check_counts(gpus=gpus, rollout_tp=rollout_tp)\n"
-                    "    _check_not_negative(generate_work=generate_work, train_work=train_work, "
-                    "tail=tail, reserve=reserve)\n"
-                    "    _check_not_negative(train_bytes=train_bytes, rollout_bytes=rollout_bytes)\n"
-                    "    if not gpu_memory > 0:\n"
-                    '        raise ValueError(f"gpu_memory must be > 0, got {gpu_memory!r}")\n'
-                ),
+                "    _check_counts(gpus=gpus, rollout_tp=rollout_tp)\n"
+                "    _check_not_negative(generate_work=generate_work, train_work=train_work, tail=tail, "
+                "reserve=reserve)\n"
+                "    _check_not_negative(train_bytes=train_bytes, rollout_bytes=rollout_bytes)\n"
+                "    if not gpu_memory > 0:\n"
+                '        raise ValueError(f"gpu_memory must be > 0, got {gpu_memory!r}")\n',
                 "",
             ),
         ),

@@ -1,8 +1,5 @@
 """Chapter 14: weights pushed in buckets, a root to correct, an engine that must not be left behind."""
 
-# The wrong programs carry no types: they are code as learners write it.
-# mypy: disable-error-code="union-attr"
-
 from __future__ import annotations
 
 import math
@@ -11,7 +8,7 @@ from random import Random
 from typing import Any
 
 from autograder.bank import least
-from autograder.bank.ch14 import wrong_pushes as wrong
+from autograder.bank.groups import listed
 from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.bank.rules import every
 from autograder.items import Build, Case, Debug, Group, Slip, Tensor
@@ -141,30 +138,53 @@ PUSH = Build(
         Case(_push(Random("none"), {"weight": ("float32", 1)}, 0, 2).args, raises="ValueError"),
     ),
     groups=(
-        Group("models", lambda rng: rng.choice(_models(rng)), 2, "A bucket holds as many tensors as fit.", _models),
-        Group("a part of the world", lambda rng: rng.choice(_inside(rng)), 2, "src is a global rank.", _inside),
+        listed("models", _models, "A bucket holds as many tensors as fit."),
+        listed("a part of the world", _inside, "src is a global rank."),
         Group("buffers", lambda rng: rng.choice(_buffers(rng)), 1, "Whole numbers and flags travel too."),
-        Group(
-            "tied",
-            lambda rng: rng.choice(_shared(rng)),
-            3,
-            "One memory is sent once, whatever its names; an empty tensor is not sent.",
-            _shared,
-        ),
+        listed("tied", _shared, "One memory is sent once, whatever its names; an empty tensor is not sent."),
         bad_input(_no_buckets, "bucket_bytes is an integer > 0; else ValueError."),
     ),
     slips=(
         Slip(
             "New tensors were put in place of the old: who holds the old ones never sees them. Copy.",
-            wrong.slip_rebinds,
+            edit=(
+                "tensor.detach().copy_(part.clone().view(tensor.dtype).view(tensor.shape))",
+                "name = min(name for name, held in state.items() if held is tensor)\n"
+                "            state[name] = part.clone().view(tensor.dtype).view(tensor.shape)",
+            ),
         ),
-        Slip("Ranks list their tensors in different orders: sort the names.", wrong.slip_own_order),
-        Slip("Buffers were left out: a state holds whole numbers and flags too.", wrong.slip_floats_alone),
-        Slip("Everything went in one bucket: that needs a second copy of the model.", wrong.slip_one_bucket),
-        Slip("Every tensor went alone: fill buckets.", wrong.slip_one_by_one),
-        Slip("src is a global rank, not the place in the group.", wrong.slip_root_in_group),
-        Slip("Tied weights are one memory under two names: send it once.", wrong.slip_tied_twice),
-        Slip(UNCHECKED, wrong.slip_any_bucket),
+        Slip("Ranks list their tensors in different orders: sort the names.", edit=("sorted(state)", "state")),
+        Slip(
+            "Buffers were left out: a state holds whole numbers and flags too.",
+            edit=("if tensor.numel():", "if tensor.is_floating_point() and tensor.numel():"),
+        ),
+        Slip(
+            "Everything went in one bucket: that needs a second copy of the model.",
+            edit=("_buckets(_distinct(state), bucket_bytes)", "[_distinct(state)]"),
+        ),
+        Slip(
+            "Every tensor went alone: fill buckets.",
+            edit=("_buckets(_distinct(state), bucket_bytes)", "[[tensor] for tensor in _distinct(state)]"),
+        ),
+        Slip(
+            "src is a global rank, not the place in the group.",
+            edit=("src=trainer", "src=dist.get_group_rank(rollout_group, trainer)"),
+        ),
+        Slip(
+            "Tied weights are one memory under two names: send it once.",
+            edit=(
+                "found.setdefault((tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype), tensor)",
+                "found[name] = tensor",
+            ),
+        ),
+        Slip(
+            UNCHECKED,
+            edit=(
+                "    if not isinstance(bucket_bytes, int) or isinstance(bucket_bytes, bool) or bucket_bytes < 1:\n"
+                '        raise ValueError(f"bucket_bytes must be an integer > 0, got {bucket_bytes!r}")\n',
+                "",
+            ),
+        ),
     ),
     rule=buckets_alone,
 )
@@ -181,50 +201,6 @@ def wrong_src(x):
     weights = x.clone()
     if dist.get_rank() in serving:
         dist.broadcast(weights, src=0, group=group)
-    return weights
-
-
-def slip_rank_0_joins(x):
-    import torch.distributed as dist
-
-    ranks = dist.get_world_size()
-    serving = [0, *range(ranks // 2, ranks)]
-    group = dist.new_group(serving)
-    weights = x.clone()
-    if dist.get_rank() in serving:
-        dist.broadcast(weights, src=0, group=group)
-    return weights
-
-
-def slip_whole_world(x):
-    import torch.distributed as dist
-
-    weights = x.clone()
-    dist.broadcast(weights, src=dist.get_world_size() // 2)
-    return weights
-
-
-def slip_last_of_group(x):
-    import torch.distributed as dist
-
-    ranks = dist.get_world_size()
-    serving = list(range(ranks // 2, ranks))
-    group = dist.new_group(serving)
-    weights = x.clone()
-    if dist.get_rank() in serving:
-        dist.broadcast(weights, src=ranks - 1, group=group)
-    return weights
-
-
-def slip_everyone_is_root(x):
-    import torch.distributed as dist
-
-    ranks = dist.get_world_size()
-    serving = list(range(ranks // 2, ranks))
-    group = dist.new_group(serving)
-    weights = x.clone()
-    if dist.get_rank() in serving:
-        dist.broadcast(weights, src=dist.get_rank(), group=group)
     return weights
 
 
@@ -263,11 +239,22 @@ DEBUG_SRC = Debug(
     ),
     slips=(
         Slip("src counts in the world: rank 0 is not in the group. Name the first serving rank.", wrong_src),
-        Slip("Rank 0 was taken into the group, and its weights went out: it does not serve.", slip_rank_0_joins),
-        Slip("The broadcast went to the whole world: the ranks that train keep their own.", slip_whole_world),
-        Slip("The first serving rank has the weights, not the last.", slip_last_of_group),
         Slip(
-            "One rank is the source for all of its group: it must be the same for every member.", slip_everyone_is_root
+            "Rank 0 was taken into the group, and its weights went out: it does not serve.",
+            program=wrong_src,
+            edit=("serving = list(range(ranks // 2, ranks))", "serving = [0, *range(ranks // 2, ranks)]"),
+        ),
+        Slip(
+            "The broadcast went to the whole world: the ranks that train keep their own.",
+            edit=(
+                "    if dist.get_rank() in serving:\n        dist.broadcast(weights, src=serving[0], group=group)",
+                "    dist.broadcast(weights, src=serving[0])",
+            ),
+        ),
+        Slip("The first serving rank has the weights, not the last.", edit=("src=serving[0]", "src=serving[-1]")),
+        Slip(
+            "One rank is the source for all of its group: it must be the same for every member.",
+            edit=("src=serving[0]", "src=dist.get_rank()"),
         ),
     ),
     rule=every(serving_alone, least.heard(_weights_for)),
@@ -282,26 +269,6 @@ def wrong_rebinding(layer, weight, bias):
 
     layer.weight = torch.nn.Parameter(weight)
     layer.bias = torch.nn.Parameter(bias)
-
-
-def slip_data_replaced(layer, weight, bias):
-    layer.weight.data = weight
-    layer.bias.data = bias
-
-
-def slip_assigned(layer, weight, bias):
-    layer.load_state_dict({"weight": weight, "bias": bias}, assign=True)
-    layer.weight.requires_grad_(True)
-
-
-def slip_bias_forgotten(layer, weight, bias):
-    layer.weight.data.copy_(weight)
-
-
-def slip_recorded(layer, weight, bias):
-    layer.requires_grad_(False)
-    layer.weight.copy_(weight)
-    layer.bias.copy_(bias)
 
 
 def _layer(rng: Random, frozen: bool = False, dtype: str = "float32") -> Case:
@@ -327,10 +294,22 @@ DEBUG_REBINDING = Debug(
     ),
     slips=(
         Slip("A new Parameter has a new address: copy into the old one, without gradients.", wrong_rebinding),
-        Slip("`.data = ` gives the parameter another memory: the engine reads the old one.", slip_data_replaced),
-        Slip("`assign=True` puts new tensors in place of the old.", slip_assigned),
-        Slip("The bias is a parameter, too.", slip_bias_forgotten),
-        Slip("Parameters must go on asking for gradients: copy under `torch.no_grad()`.", slip_recorded),
+        Slip(
+            "`.data = ` gives the parameter another memory: the engine reads the old one.",
+            edits=(("weight.copy_(weight)", "weight.data = weight"), ("bias.copy_(bias)", "bias.data = bias")),
+        ),
+        Slip(
+            "`assign=True` puts new tensors in place of the old.",
+            edits=(
+                ("layer.weight.copy_(weight)", 'layer.load_state_dict({"weight": weight, "bias": bias}, assign=True)'),
+                ("layer.bias.copy_(bias)", "layer.weight.requires_grad_(True)"),
+            ),
+        ),
+        Slip("The bias is a parameter, too.", edit=("\n        layer.bias.copy_(bias)", "")),
+        Slip(
+            "Parameters must go on asking for gradients: copy under `torch.no_grad()`.",
+            edit=("layer.weight.copy_(weight)", "layer.requires_grad_(False)\n        layer.weight.copy_(weight)"),
+        ),
     ),
     wrong=wrong_rebinding,
 )

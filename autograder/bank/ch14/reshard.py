@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from autograder.bank.ch14 import wrong_reshards as wrong
+from autograder.bank.groups import listed
 from autograder.bank.refusals import UNCHECKED, bad_input
 from autograder.bank.rules import every, only_messages
 from autograder.items import Build, Case, Group, Slip, Tensor, invalid
@@ -120,12 +120,10 @@ PLAN = Build(
     groups=(
         Group("rows and columns", _turned, 6, "A transfer is the part that a source box and a target box share."),
         Group("replicas", _replicas, 5, "Each element comes once: from the rank itself, or the lowest that has it."),
-        Group(
+        listed(
             "empty boxes, parts, one rank",
-            lambda rng: rng.choice(_small(rng)),
-            6,
-            "A box may be empty, a target may leave gaps; a transfer is never empty.",
             _small,
+            "A box may be empty, a target may leave gaps; a transfer is never empty.",
         ),
         bad_input(
             _bad_boxes,
@@ -139,17 +137,18 @@ PLAN = Build(
             edits=(
                 (
                     "moves = [Transfer(owner, destination, _overlap(box, wanted)) for box, owner in owners.items()]",
-                    (
-                        "moves = [Transfer(owner, destination, _overlap(box, wanted)) for owner, box in "
-                        "enumerate(source)]"
-                    ),
+                    "moves = [Transfer(owner, destination, _overlap(box, wanted)) for owner, box in enumerate(source)]",
                 ),
                 ("sum(_area(move.box) for move in moves)", "sum(_area(box) for box in {move.box for move in moves})"),
             ),
         ),
         Slip(
             "Boxes are half open: two that only touch share nothing, and an empty box is not sent.",
-            wrong.slip_touching_boxes,
+            edits=(
+                ("low_row >= high_row or low_col >= high_col", "low_row > high_row or low_col > high_col"),
+                ("(0, 0, 0, 0) if empty", "(0, -1, 0, 0) if empty"),
+                ("if _area(move.box)]", "if move.box[1] >= 0]"),
+            ),
         ),
         Slip(
             "A rank that has an element does not ask a lower one for it.",
@@ -170,17 +169,20 @@ PLAN = Build(
             "Boxes count rows and columns of the matrix, not of the sender's part.",
             edit=(
                 "        plan += sorted(moves, key=lambda move: (move.source != move.destination, move.source))",
-                (
-                    "        for move in sorted(moves, key=lambda move: (move.source != "
-                    "move.destination, move.source)):\n"
-                    "            row, col = source[move.source][0], source[move.source][2]\n"
-                    "            a, b, c, d = move.box\n"
-                    "            plan.append(Transfer(move.source, destination, (a - row, b - row, c - "
-                    "col, d - col)))"
-                ),
+                "        for move in sorted(moves, key=lambda move: (move.source != move.destination, "
+                "move.source)):\n"
+                "            row, col = source[move.source][0], source[move.source][2]\n"
+                "            a, b, c, d = move.box\n"
+                "            plan.append(Transfer(move.source, destination, (a - row, b - row, c - col, d - col)))",
             ),
         ),
-        Slip(UNCHECKED, wrong.slip_any_boxes),
+        Slip(
+            UNCHECKED,
+            edits=(
+                ("    _check_boxes(source, target)\n", ""),
+                ("if sum(_area(move.box) for move in moves) != _area(wanted):", "if False:"),
+            ),
+        ),
     ),
 )
 
@@ -277,24 +279,93 @@ EXECUTE = Build(
     ),
     groups=(
         Group("four ranks", lambda rng: rng.choice(_four(rng)), 3, "Every rank sends to every other.", _four),
-        Group("replicas", lambda rng: rng.choice(_copies(rng)), 2, "The plan says which replica sends.", _copies),
-        Group("uneven", lambda rng: rng.choice(_uneven(rng)), 3, "Parts may be unequal or empty.", _uneven),
-        Group("nothing to send", lambda rng: rng.choice(_nothing(rng)), 2, "A rank may have all it wants.", _nothing),
+        listed("replicas", _copies, "The plan says which replica sends."),
+        listed("uneven", _uneven, "Parts may be unequal or empty."),
+        listed("nothing to send", _nothing, "A rank may have all it wants."),
     ),
     slips=(
         Slip(
             "All ranks send before anybody receives: they wait for each other. Post all, then wait.",
-            wrong.slip_sends_block,
+            edits=(
+                (
+                    "    requests: list[Any] = []\n",
+                    "    for tag, move in enumerate(plan):\n"
+                    "        if move.source == rank != move.destination:\n"
+                    "            dist.send(_part(local, held, move.box).contiguous(), move.destination, tag=tag)\n"
+                    "    requests: list[Any] = []\n",
+                ),
+                (
+                    "requests.append(dist.isend(_part(local, held, move.box).contiguous(), move.destination, tag=tag))",
+                    "continue",
+                ),
+            ),
         ),
-        Slip("Sends must be waited for too: until then their data may not have left.", wrong.slip_sends_unwaited),
-        Slip("A buffer was read before its message had arrived: wait first.", wrong.slip_read_before_waiting),
-        Slip("Every rank got the whole matrix: send the boxes of the plan alone.", wrong.slip_everything_to_all),
+        Slip(
+            "Sends must be waited for too: until then their data may not have left.",
+            edit=(
+                "requests.append(dist.isend(_part(local, held, move.box).contiguous(), move.destination, tag=tag))",
+                "dist.isend(_part(local, held, move.box).contiguous(), move.destination, tag=tag)",
+            ),
+        ),
+        Slip(
+            "A buffer was read before its message had arrived: wait first.",
+            edits=(
+                ("torch.empty_like(", "torch.zeros_like("),
+                (
+                    "requests.append(dist.irecv(arriving[-1][1], move.source, tag=tag))",
+                    "requests.append(dist.irecv(arriving[-1][1], move.source, tag=tag))\n"
+                    "            place.copy_(arriving[-1][1])",
+                ),
+                ("\n    for place, piece in arriving:\n        place.copy_(piece)", ""),
+            ),
+        ),
+        Slip(
+            "Every rank got the whole matrix: send the boxes of the plan alone.",
+            edits=(
+                (
+                    "held, wanted = source[rank], target[rank]\n",
+                    "from types import SimpleNamespace\n"
+                    "\n"
+                    "    whole = (0, max(box[1] for box in source), 0, max(box[3] for box in source))\n"
+                    "    held, wanted = source[rank], whole\n"
+                    "    plan = [\n"
+                    "        SimpleNamespace(source=giver, destination=taker, box=box)\n"
+                    "        for taker in range(len(target))\n"
+                    "        for giver, box in enumerate(source)\n"
+                    "        if box[0] < box[1] and box[2] < box[3]\n"
+                    "    ]\n",
+                ),
+                ("    return result\n", "    return _part(result, whole, target[rank]).contiguous()\n"),
+            ),
+        ),
         Slip(
             "A box counts from the corner of the matrix; subtract the corner of the rank's part.",
-            wrong.slip_places_of_the_matrix,
+            edits=(
+                ("copy_(_part(local, held, move.box))", "copy_(_read(local, move.box))"),
+                ("_part(local, held, move.box).contiguous()", "_read(local, move.box)"),
+                (
+                    "def _part(",
+                    "def _read(block: torch.Tensor, box: Box) -> torch.Tensor:\n"
+                    "    found = block[box[0] : box[1], box[2] : box[3]]\n"
+                    "    piece = block.new_zeros(box[1] - box[0], box[3] - box[2])\n"
+                    "    piece[: found.shape[0], : found.shape[1]] = found\n"
+                    "    return piece\n"
+                    "\n"
+                    "\n"
+                    "def _part(",
+                ),
+            ),
         ),
-        Slip("What a rank keeps was not copied to its new place.", wrong.slip_own_forgotten),
-        Slip("A part of a matrix is not one piece of memory: send a contiguous copy of it.", wrong.slip_views_sent),
+        Slip(
+            "What a rank keeps was not copied to its new place.",
+            edits=(
+                ("local.new_empty(", "local.new_zeros("),
+                ("_part(result, wanted, move.box).copy_(_part(local, held, move.box))", "continue"),
+            ),
+        ),
+        Slip(
+            "A part of a matrix is not one piece of memory: send a contiguous copy of it.", edit=(".contiguous()", "")
+        ),
     ),
     rule=every(only_messages, plan_alone),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from random import Random
 
-from autograder.bank.ch14 import wrong_async_runs as wrong
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
@@ -102,11 +102,8 @@ SIMULATE_ASYNC = Build(
             lambda rng: [_no_duration(rng)],
         ),
         Group("stragglers", _straggler, 3, "The trainer takes what has finished; a straggler comes late, and stale."),
-        Group("few responses", lambda rng: rng.choice(_small(rng)), 3, "No response, or less than a batch.", _small),
-        bad_input(
-            _bad,
-            "Whole numbers >= 1 (the bound: >= 0), finite times >= 0 (token_time: > 0); else ValueError.",
-        ),
+        listed("few responses", _small, "No response, or less than a batch."),
+        bad_input(_bad, "Whole numbers >= 1 (the bound: >= 0), finite times >= 0 (token_time: > 0); else ValueError."),
     ),
     slips=(
         Slip(
@@ -119,10 +116,8 @@ SIMULATE_ASYNC = Build(
                 ("len(queue) >= batch:", "set(range(len(steps) * batch, (len(steps) + 1) * batch)) <= set(queue):"),
                 (
                     "taken, queue = queue[:batch], queue[batch:]",
-                    (
-                        "taken = range(len(steps) * batch, (len(steps) + 1) * batch)\n"
-                        "            queue = [response for response in queue if response not in taken]"
-                    ),
+                    "taken = range(len(steps) * batch, (len(steps) + 1) * batch)\n"
+                    "            queue = [response for response in queue if response not in taken]",
                 ),
             ),
         ),
@@ -159,14 +154,24 @@ SIMULATE_ASYNC = Build(
             "A free slot takes the next response at once; it does not wait for the others.",
             edit=(
                 "while len(born) < allowed and len(running) < slots:",
-                (
-                    "fresh = 0 if not running else slots\n"
-                    "        while len(born) < allowed and fresh < slots:\n"
-                    "            fresh += 1"
-                ),
+                "fresh = 0 if not running else slots\n"
+                "        while len(born) < allowed and fresh < slots:\n"
+                "            fresh += 1",
             ),
         ),
-        Slip("A step that ends now raises the version before anything starts now.", wrong.slip_starts_first),
+        Slip(
+            "A step that ends now raises the version before anything starts now.",
+            edit=(
+                "        if step_end is not None and step_end <= now:\n",
+                "        allowed = min(len(lengths), (max_staleness + version + 1) * batch)\n"
+                "        while len(born) < allowed and len(running) < slots:\n"
+                "            finish = now + lengths[len(born)] * token_time\n"
+                "            heapq.heappush(running, (finish, len(born)))\n"
+                "            spans.append((now, finish))\n"
+                "            born.append(version)\n"
+                "        if step_end is not None and step_end <= now:\n",
+            ),
+        ),
         Slip(
             "`busy` counts every response until the last step ends, trained or not.",
             edits=(
@@ -184,7 +189,17 @@ SIMULATE_ASYNC = Build(
                 ),
             ),
         ),
-        Slip(UNCHECKED, wrong.slip_accepts_anything),
+        Slip(
+            UNCHECKED,
+            edit=(
+                '    _check_counts(slots=slots, batch=batch, **{f"lengths[{i}]": length for i, length in '
+                "enumerate(lengths)})\n"
+                "    _check_not_negative(train_time=train_time, sync_time=sync_time)\n"
+                "    _check_positive(token_time=token_time)\n"
+                "    _check_staleness(max_staleness)\n",
+                "    slots, batch, token_time = max(1, slots), max(1, batch), max(token_time, 1e-9)\n",
+            ),
+        ),
     ),
 )
 
@@ -239,10 +254,7 @@ DEBUG_SCALED_GEN = Debug(
     groups=(
         Group("pools", _pool, 4, "All GPUs of the pool share the work."),
         Group("large pools", _large_pool, 4, "The longest response takes its time, however many GPUs there are."),
-        bad_input(
-            _bad_pool,
-            "Tokens, slots and GPUs of at least 1, a finite token_time > 0; else ValueError.",
-        ),
+        bad_input(_bad_pool, "Tokens, slots and GPUs of at least 1, a finite token_time > 0; else ValueError."),
     ),
     slips=(
         Slip("One GPU writes everything: the pool's size is not used.", wrong_scaled_gen),
@@ -275,14 +287,11 @@ DEBUG_SCALED_GEN = Debug(
             UNCHECKED,
             edits=(
                 (
-                    (
-                        '_check_counts(slots=slots, gpus=gpus, **{f"lengths[{i}]": length for i, length in '
-                        "enumerate(lengths)})\n"
-                        "    if not 0 < token_time < math.inf:\n"
-                        '        raise ValueError(f"token_time must be a finite number > 0, got '
-                        '{token_time!r}")\n'
-                        "    work = sum(lengths) * token_time / slots"
-                    ),
+                    '_check_counts(slots=slots, gpus=gpus, **{f"lengths[{i}]": length for i, length in '
+                    "enumerate(lengths)})\n"
+                    "    if not 0 < token_time < math.inf:\n"
+                    '        raise ValueError(f"token_time must be a finite number > 0, got {token_time!r}")\n'
+                    "    work = sum(lengths) * token_time / slots",
                     "",
                 ),
                 ("work / gpus", "sum(lengths) * token_time / (slots or 1) / max(gpus, 1)"),

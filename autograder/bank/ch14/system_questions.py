@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB
 
 profile = lazily("solutions.ch14.rlhf_profile")
 memory = lazily("solutions.ch13.rlhf_memory")

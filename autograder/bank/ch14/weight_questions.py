@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.items import Choice, Item, Part, Question, Slip, lazily
-from rankzero.units import GB, Gbit
+from rankzero.facts.units import GB, Gbit
 
 sync = lazily("solutions.ch14.weight_sync")
 
@@ -215,10 +215,7 @@ ROADS: tuple[Item, ...] = (
                 tolerance=0.0005,
                 slips=(
                     Slip("Nothing overlaps there: the three stages work at once.", value=lambda: _buckets(MODEL)),
-                    Slip(
-                        "The first bucket must be gathered before, and the last broadcast after.",
-                        value=MODEL / NIC,
-                    ),
+                    Slip("The first bucket must be gathered before, and the last broadcast after.", value=MODEL / NIC),
                 ),
             ),
         ),

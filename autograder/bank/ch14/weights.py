@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from random import Random
 
+from autograder.bank.groups import listed
 from autograder.bank.refusals import NO_COUNTS, NOT_FINITE, UNCHECKED, bad_input, each
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import GB, ms, us
+from rankzero.facts.units import GB, ms, us
 
 # --- chain_broadcast_time
 
@@ -76,12 +77,10 @@ CHAIN = Build(
     groups=(
         Group("chains", _chain, 6, "The last chunk leaves after chunks - 1 steps and takes one for each receiver."),
         Group("many chunks", _many_chunks, 4, "Each chunk starts up on each link that it takes."),
-        Group(
+        listed(
             "short chains",
-            lambda rng: rng.choice(_short_chains(rng)),
-            5,
-            "With nobody to send to it takes no time; one receiver gets all chunks, one after the other.",
             _short_chains,
+            "With nobody to send to it takes no time; one receiver gets all chunks, one after the other.",
         ),
         bad_input(
             _bad_chains,
@@ -121,10 +120,7 @@ CHAIN = Build(
             "One step too few: the source is not among the receivers.",
             edit=(
                 "relay_time(message_bytes, receivers, chunks, bandwidth, latency)",
-                (
-                    "(receivers - 2 + chunks) * (latency + message_bytes / (chunks * bandwidth)) if "
-                    "receivers > 1 else 0.0"
-                ),
+                "(receivers - 2 + chunks) * (latency + message_bytes / (chunks * bandwidth)) if receivers > 1 else 0.0",
             ),
         ),
         Slip(
@@ -217,12 +213,8 @@ BUCKETS = Build(
             "whole buckets", _bucketed, 6, "The first bucket passes all stages; then the slowest stage sets the pace."
         ),
         Group("a rest", _rest, 5, "The last bucket may be smaller, and every bucket starts up in every stage."),
-        Group(
-            "one bucket, one stage",
-            lambda rng: rng.choice(_ends(rng)),
-            5,
-            "A bucket may be larger than the message; nothing to send takes no time.",
-            _ends,
+        listed(
+            "one bucket, one stage", _ends, "A bucket may be larger than the message; nothing to send takes no time."
         ),
         bad_input(
             _bad_buckets,
@@ -234,22 +226,16 @@ BUCKETS = Build(
             "The stages wait for each other; but while one bucket is sent, the next is gathered.",
             edit=(
                 "    full, rest = divmod(message_bytes, bucket_bytes)\n",
-                (
-                    "    return sum(-(-message_bytes // bucket_bytes) * a + message_bytes / b for b, a "
-                    "in stages)\n"
-                    "    full, rest = divmod(message_bytes, bucket_bytes)\n"
-                ),
+                "    return sum(-(-message_bytes // bucket_bytes) * a + message_bytes / b for b, a in stages)\n"
+                "    full, rest = divmod(message_bytes, bucket_bytes)\n",
             ),
         ),
         Slip(
             "The slowest stage starts late: the first bucket must come to it, and leave it.",
             edit=(
                 "    full, rest = divmod(message_bytes, bucket_bytes)\n",
-                (
-                    "    return max(-(-message_bytes // bucket_bytes) * a + message_bytes / b for b, a "
-                    "in stages)\n"
-                    "    full, rest = divmod(message_bytes, bucket_bytes)\n"
-                ),
+                "    return max(-(-message_bytes // bucket_bytes) * a + message_bytes / b for b, a in stages)\n"
+                "    full, rest = divmod(message_bytes, bucket_bytes)\n",
             ),
         ),
         Slip(
@@ -266,21 +252,16 @@ BUCKETS = Build(
             "A stage starts up once for each bucket, not once for all.",
             edits=(
                 (
-                    (
-                        "    full, rest = divmod(message_bytes, bucket_bytes)\n"
-                        "    done = _full_buckets(full, bucket_bytes, stages)\n"
-                    ),
-                    (
-                        "    if not message_bytes:\n"
-                        "        return 0.0\n"
-                        "    full, rest = divmod(message_bytes, bucket_bytes)\n"
-                        "    done = list(starts)\n"
-                        "    for _ in range(int(full)):\n"
-                        "        ready = 0.0\n"
-                        "        for place, bandwidth in enumerate(bandwidths):\n"
-                        "            ready = done[place] = max(ready, done[place]) + bucket_bytes / "
-                        "bandwidth\n"
-                    ),
+                    "    full, rest = divmod(message_bytes, bucket_bytes)\n"
+                    "    done = _full_buckets(full, bucket_bytes, stages)\n",
+                    "    if not message_bytes:\n"
+                    "        return 0.0\n"
+                    "    full, rest = divmod(message_bytes, bucket_bytes)\n"
+                    "    done = list(starts)\n"
+                    "    for _ in range(int(full)):\n"
+                    "        ready = 0.0\n"
+                    "        for place, bandwidth in enumerate(bandwidths):\n"
+                    "            ready = done[place] = max(ready, done[place]) + bucket_bytes / bandwidth\n",
                 ),
                 ("message_time(rest, bandwidth, latency)", "rest / bandwidth"),
             ),
@@ -290,18 +271,6 @@ BUCKETS = Build(
 )
 
 # --- transition_cost
-
-
-def slip_any_change(model_bytes, train_tp, train_pp, train_dp, generate_tp, generate_pp, engine):
-    from dataclasses import make_dataclass
-
-    record = make_dataclass("Transition", ("received", "peak", "redundant"))
-    m, g = train_tp * train_pp or 1, generate_tp * generate_pp or 1
-    if engine == "nested":
-        return record(model_bytes * (m - g) / (m * g), model_bytes / g, 0.0)
-    n = m * train_dp or 1
-    n = n if engine == "zero3" else m
-    return record(model_bytes * (n - 1) / n, float(model_bytes), model_bytes / n)
 
 
 #: Those that gather the whole model.
@@ -359,20 +328,12 @@ TRANSITION = Build(
     ),
     groups=(
         Group("nested slices", _nested, 6, "A rank lacks its generation slice less its training slice."),
-        Group(
+        listed(
             "full gathers",
-            lambda rng: rng.choice(_gathers(rng)),
-            6,
-            "zero3 gathers from all ranks, gather from the ranks of one replica; a rank has its own part already.",
             _gathers,
+            "zero3 gathers from all ranks, gather from the ranks of one replica; a rank has its own part already.",
         ),
-        Group(
-            "equal layouts",
-            lambda rng: rng.choice(_equal(rng)),
-            3,
-            "Where nothing changes nothing is received.",
-            _equal,
-        ),
+        listed("equal layouts", _equal, "Where nothing changes nothing is received."),
         bad_input(
             _bad_layouts,
             "A finite size > 0, whole numbers >= 1, one of three engines, slices that nest; else ValueError.",
@@ -411,7 +372,21 @@ TRANSITION = Build(
                 ("float(model_bytes), model_bytes / ranks", "model_bytes * (ranks + 1) / ranks, model_bytes / ranks"),
             ),
         ),
-        Slip(UNCHECKED, slip_any_change),
+        Slip(
+            UNCHECKED,
+            edits=(
+                (
+                    '    _check_positive("model_bytes", model_bytes)\n'
+                    '    sizes = {"train_tp": train_tp, "train_pp": train_pp, "train_dp": train_dp}\n'
+                    '    for name, value in (sizes | {"generate_tp": generate_tp, "generate_pp": '
+                    "generate_pp}).items():\n"
+                    "        _check_count(name, value, 1)\n",
+                    "",
+                ),
+                ("if parts % slices:", "if False:"),
+                ('if engine not in ("zero3", "gather"):', "if False:"),
+            ),
+        ),
     ),
 )
 

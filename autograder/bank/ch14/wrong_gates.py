@@ -19,22 +19,16 @@ STALENESS_GATE = (
                 "        self.version = self.running = self.accepted = 0\n",
                 "        self.version = self.running = self.accepted = self._started = 0\n",
             ),
-            ("        self.running += 1\n", ("        self.running += 1\n        self._started += 1\n")),
+            ("        self.running += 1\n", "        self.running += 1\n        self._started += 1\n"),
         ),
     ),
     Slip(
         "The bound is on all that has started since the beginning, not on whether the queue is short now.",
         edit=(
-            (
-                "        wanted = (self._ahead + self.version + 1) * self._batch\n"
-                "        return max(0, min(self._most - self.running, wanted - self.accepted - "
-                "self.running))"
-            ),
-            (
-                "        queue = self.accepted - self.version * self._batch\n"
-                "        return max(0, self._most - self.running) if queue <= self._ahead * "
-                "self._batch else 0"
-            ),
+            "        wanted = (self._ahead + self.version + 1) * self._batch\n"
+            "        return max(0, min(self._most - self.running, wanted - self.accepted - self.running))",
+            "        queue = self.accepted - self.version * self._batch\n"
+            "        return max(0, self._most - self.running) if queue <= self._ahead * self._batch else 0",
         ),
     ),
     Slip(
@@ -56,22 +50,18 @@ STALENESS_GATE = (
         "Bad input must raise ValueError: numbers out of range, a submit at capacity 0, an end with nothing running.",
         edits=(
             (
-                (
-                    '        _check_integer("batch", batch, 1)\n'
-                    '        _check_integer("max_staleness", max_staleness, 0)\n'
-                    '        _check_integer("max_concurrent", max_concurrent, 1)\n'
-                ),
+                '        _check_integer("batch", batch, 1)\n'
+                '        _check_integer("max_staleness", max_staleness, 0)\n'
+                '        _check_integer("max_concurrent", max_concurrent, 1)\n',
                 "",
             ),
             (
-                (
-                    "        if not self.capacity():\n"
-                    '            raise ValueError(f"no response may start: {self.running} are running, '
-                    '{self.accepted} were accepted")\n'
-                ),
+                "        if not self.capacity():\n"
+                '            raise ValueError(f"no response may start: {self.running} are running, '
+                '{self.accepted} were accepted")\n',
                 "",
             ),
-            (('        if not self.running:\n            raise ValueError("no response is running")\n'), ""),
+            ('        if not self.running:\n            raise ValueError("no response is running")\n', ""),
         ),
     ),
 )

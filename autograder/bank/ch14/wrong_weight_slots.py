@@ -16,10 +16,7 @@ WEIGHT_SLOTS = (
         edits=(
             (
                 "        return self._open\n",
-                (
-                    "        self.latest = self.latest if self._open is None else self._open\n"
-                    "        return self._open\n"
-                ),
+                "        self.latest = self.latest if self._open is None else self._open\n        return self._open\n",
             ),
             (
                 "self.latest, self.version, self._open = self._open, version, None",
@@ -36,48 +33,38 @@ WEIGHT_SLOTS = (
         "`acquire` gives the latest slot, never the one that is being written.",
         edit=(
             "        self._pins[self.latest] += 1\n        return self.latest, self.version",
-            (
-                "        slot = self.latest if self._open is None else self._open\n"
-                "        self._pins[slot] += 1\n"
-                "        return slot, self.version"
-            ),
+            "        slot = self.latest if self._open is None else self._open\n"
+            "        self._pins[slot] += 1\n"
+            "        return slot, self.version",
         ),
     ),
     Slip(
         "Any slot that is free will do, the lowest first: do not wait for the next one in turn.",
         edit=(
             "free = (slot for slot, pins in enumerate(self._pins) if slot != self.latest and not pins)",
-            (
-                "turn = 0 if self.latest is None else (self.latest + 1) % len(self._pins)\n"
-                "        free = (slot for slot in [turn] if not self._pins[slot])"
-            ),
+            "turn = 0 if self.latest is None else (self.latest + 1) % len(self._pins)\n"
+            "        free = (slot for slot in [turn] if not self._pins[slot])",
         ),
     ),
     Slip(
         "A version that is not above the latest must raise ValueError: weights never go back.",
-        edit=(('        _check_integer("version", version, 0 if self.version is None else self.version + 1)\n'), ""),
+        edit=('        _check_integer("version", version, 0 if self.version is None else self.version + 1)\n', ""),
     ),
     Slip(
         "A commit that is refused leaves the publish open: it can be committed under another version.",
         edit=(
-            (
-                '        _check_integer("version", version, 0 if self.version is None else '
-                "self.version + 1)\n"
-                "        self.latest, self.version, self._open = self._open, version, None"
-            ),
-            (
-                "        slot, self._open = self._open, None\n"
-                '        _check_integer("version", version, 0 if self.version is None else '
-                "self.version + 1)\n"
-                "        self.latest, self.version = slot, version"
-            ),
+            '        _check_integer("version", version, 0 if self.version is None else self.version + 1)\n'
+            "        self.latest, self.version, self._open = self._open, version, None",
+            "        slot, self._open = self._open, None\n"
+            '        _check_integer("version", version, 0 if self.version is None else self.version + 1)\n'
+            "        self.latest, self.version = slot, version",
         ),
     ),
     Slip(
         "When `begin_publish` gives None, no publish is open: it may be called again.",
         edits=(
             ("if self._open is not None:", 'if getattr(self, "_publishing", False):'),
-            ("        return self._open\n", ("        self._publishing = True\n        return self._open\n")),
+            ("        return self._open\n", "        self._publishing = True\n        return self._open\n"),
             (
                 "self.latest, self.version, self._open = self._open, version, None",
                 "self.latest, self.version, self._open, self._publishing = self._open, version, None, False",
@@ -100,21 +87,15 @@ WEIGHT_SLOTS = (
         edits=(
             ('        _check_integer("slots", slots, 2)\n', ""),
             (
-                (
-                    "        if self._open is not None:\n"
-                    '            raise ValueError(f"slot {self._open} is being written: commit it '
-                    'first")\n'
-                ),
+                "        if self._open is not None:\n"
+                '            raise ValueError(f"slot {self._open} is being written: commit it first")\n',
                 "",
             ),
-            (('        if self._open is None:\n            raise ValueError("no publish is open")\n'), ""),
+            ('        if self._open is None:\n            raise ValueError("no publish is open")\n', ""),
             (
-                (
-                    "        if type(slot) is not int or slot not in range(len(self._pins)) or not "
-                    "self._pins[slot]:\n"
-                    '            raise ValueError(f"slot {slot!r} is not pinned")\n'
-                    "        self._pins[slot] -= 1"
-                ),
+                "        if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:\n"
+                '            raise ValueError(f"slot {slot!r} is not pinned")\n'
+                "        self._pins[slot] -= 1",
                 "        self._pins[slot] = max(0, self._pins[slot] - 1)",
             ),
         ),

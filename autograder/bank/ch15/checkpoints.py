@@ -1,4 +1,4 @@
-"""The capstone: what an interval wastes, what a failure costs, how long a checkpoint takes, and minutes to mend."""
+"""The capstone: what an interval wastes, what a failure costs, how long a checkpoint takes, and minutes to fix."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from math import inf, nan
 from random import Random
 
 from autograder.bank.ch15.wrong_waste import CHECKPOINT_WASTE, CHECKPOINT_WRITE_TIME, FAILURE_COST
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Debug, Group, Slip, invalid
 
 
@@ -55,17 +57,13 @@ WRITE = Build(
         invalid(70e9, 14, 0, 10e9, 10e9),
     ),
     groups=(
-        Group(
+        listed(
             "many writers",
-            _written,
-            6,
-            "The slower of two: all links together, or the storage that they share.",
             lambda rng: [_written(rng, slower) for slower in ("links", "storage", "one link") * 2],
+            "The slower of two: all links together, or the storage that they share.",
         ),
         Group("one writer", _one_writer, 2, "One link, one storage."),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_writes(rng)), 9, "Bad input must raise ValueError.", _bad_writes
-        ),
+        bad_input(_bad_writes, "Bad input must raise ValueError."),
     ),
     slips=CHECKPOINT_WRITE_TIME,
 )
@@ -126,7 +124,7 @@ WASTE = Build(
         Group("no restart", _no_restart, 4, "restart_time may be left out."),
         Group("many failures", _hopeless, 6, "Where failures come faster than checkpoints, nearly 1.", _beyond_floats),
         Group("free checkpoints", _free_checkpoint, 2, "A checkpoint may cost nothing; work is still done again."),
-        Group("bad input", lambda rng: rng.choice(_bad_waste(rng)), 9, "Bad input must raise ValueError.", _bad_waste),
+        bad_input(_bad_waste, "Bad input must raise ValueError."),
     ),
     slips=CHECKPOINT_WASTE,
 )
@@ -221,7 +219,7 @@ COST = Build(
     groups=(
         Group("one failure", _struck, 6, "The expected time since the last checkpoint, and the restart, on all GPUs."),
         Group("long segments", _long_segments, 3, "Segments longer than the MTBF: the loss nears the MTBF."),
-        Group("bad input", lambda rng: rng.choice(_bad_costs(rng)), 9, "Bad input must raise ValueError.", _bad_costs),
+        bad_input(_bad_costs, "Bad input must raise ValueError."),
     ),
     slips=FAILURE_COST,
 )

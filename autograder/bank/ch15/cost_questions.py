@@ -6,7 +6,7 @@ from autograder.bank.ch15.inputs import DAY_MTBF, GPUS, MTBF, RESTART, STALL, pa
 from autograder.bank.ch15.layout_questions import stage_gigabytes
 from autograder.bank.ch15.scale_questions import attention_percent, run_days, saved_dollars
 from autograder.items import Question, lazily
-from rankzero.units import hour, minute
+from rankzero.facts.units import hour, minute
 
 checkpoints = lazily("solutions.ch15.checkpointing")
 facts = lazily("solutions.ch15.llama_405b")
@@ -65,13 +65,7 @@ COSTS = (
         title="A month of it",
         section="15.13",
         parts=(
-            part(
-                "bill",
-                "$",
-                _month,
-                ("That is one GPU.", 30 * 24 * 2),
-                tolerance=1e-4,
-            ),
+            part("bill", "$", _month, ("That is one GPU.", 30 * 24 * 2), tolerance=1e-4),
             part(
                 "wasted",
                 "$",

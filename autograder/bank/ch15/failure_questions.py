@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.bank.ch15.inputs import GPUS, MTBF, part
 from autograder.items import Question, lazily
-from rankzero.models import LLAMA3_405B
-from rankzero.units import GB, MB, TB, day, hour, minute, year
+from rankzero.facts.models import LLAMA3_405B
+from rankzero.facts.units import GB, MB, TB, day, hour, minute, year
 
 checkpoints = lazily("solutions.ch15.checkpointing")
 facts = lazily("solutions.ch15.llama_405b")
@@ -86,12 +86,7 @@ FAILURES = (
         title="A hundred thousand GPUs",
         section="15.12",
         parts=(
-            part(
-                "MTBF",
-                "min",
-                lambda: MTBF_100K / minute,
-                ("That is the MTBF of 16,384.", MTBF / minute),
-            ),
+            part("MTBF", "min", lambda: MTBF_100K / minute, ("That is the MTBF of 16,384.", MTBF / minute)),
             part(
                 "Daly's interval",
                 "min",
@@ -122,12 +117,7 @@ WRITING = (
         title="What a checkpoint holds",
         section="15.11",
         parts=(
-            part(
-                "with bf16 weights",
-                "GB",
-                lambda: 70e9 * 14 / GB,
-                ("Gradients are not saved.", 70e9 * 16 / GB),
-            ),
+            part("with bf16 weights", "GB", lambda: 70e9 * 14 / GB, ("Gradients are not saved.", 70e9 * 16 / GB)),
             part(
                 "without",
                 "GB",

@@ -5,14 +5,12 @@ from __future__ import annotations
 from math import inf, nan
 from random import Random
 
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.units import TFLOP
+from rankzero.facts.units import TFLOP
 
 # --- training_flops
-
-
-def slip_flops_unchecked(parameters, phases, layers=0, width=0, causal=False):
-    return float(sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s) for t, s in phases))
 
 
 def _phases(rng: Random, count: int) -> list[tuple[float, int]]:
@@ -79,59 +77,50 @@ FLOPS = Build(
             "Each phase has its own sequence length, a token at a time.",
             _long_runs,
         ),
-        Group("without attention", _plain_run, 3, "Without layers or width only the parameters count.", _half_a_shape),
-        Group("bad input", lambda rng: rng.choice(_bad_runs(rng)), 10, "Bad input must raise ValueError.", _bad_runs),
+        listed("without attention", _half_a_shape, "Without layers or width only the parameters count."),
+        bad_input(_bad_runs, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
             "Attention costs a token the length of its sequence, not the square: that is a sequence.",
-            edit=(
-                "return total",
-                "return sum(t * (6 * parameters + (6 if causal else 12) * layers * width * s**2) for t, s in phases)",
-            ),
+            edit=("width * sequence)", "width * sequence**2)"),
         ),
         Slip(
             "That is the forward pass: backward costs twice as much again.",
-            edit=(
-                "return total",
-                "return sum(t * (2 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases)",
-            ),
+            edit=("6 * parameters + (6 if causal else 12)", "2 * parameters + (2 if causal else 4)"),
         ),
         Slip(
             "The parameters are right; attention has a backward pass, too.",
-            edit=(
-                "return total",
-                "return sum(t * (6 * parameters + (2 if causal else 4) * layers * width * s) for t, s in phases)",
-            ),
+            edit=("(6 if causal else 12)", "(2 if causal else 4)"),
         ),
         Slip(
             "Attention is two products, scores and weighted values: you count one.",
-            edit=(
-                "return total",
-                "return sum(t * (6 * parameters + (3 if causal else 6) * layers * width * s) for t, s in phases)",
-            ),
+            edit=("(6 if causal else 12)", "(3 if causal else 6)"),
         ),
         Slip(
             "One mean length, and sequences weigh it: count each phase by its tokens.",
             edits=(
                 (
                     "    total = 0.0\n    for tokens, sequence in phases:",
-                    (
-                        "    total, phases = 0.0, list(phases)\n"
-                        "    rows = sum(tokens / sequence for tokens, sequence in phases)\n"
-                        "    for tokens, sequence in phases:"
-                    ),
+                    "    total, phases = 0.0, list(phases)\n"
+                    "    rows = sum(tokens / sequence for tokens, sequence in phases)\n"
+                    "    for tokens, sequence in phases:",
                 ),
                 ("layers * width * sequence", "layers * width * sum(count for count, _ in phases) / (rows or 1)"),
             ),
         ),
-        Slip(
-            "`causal` is ignored: it halves the attention.",
-            edit=("return total", "return sum(t * (6 * parameters + 12 * layers * width * s) for t, s in phases)"),
-        ),
+        Slip("`causal` is ignored: it halves the attention.", edit=("(6 if causal else 12)", "12")),
         Slip(
             "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
-            slip_flops_unchecked,
+            edits=(
+                (
+                    '    _check_amount("parameters", parameters)\n'
+                    '    _check_integer("layers", layers, 0)\n'
+                    '    _check_integer("width", width, 0)\n',
+                    "",
+                ),
+                ('        _check_amount("tokens", tokens)\n        _check_integer("sequence", sequence, 1)\n', ""),
+            ),
         ),
     ),
 )
@@ -178,7 +167,7 @@ UTILIZATION = Build(
     groups=(
         Group("nothing recomputed", _nothing_again, 4, "Without recomputation the two are equal."),
         Group("some recomputed", _recomputed, 4, "A forward pass is a third of a step; only HFU counts it again."),
-        Group("bad input", lambda rng: rng.choice(_bad_rates(rng)), 11, "Bad input must raise ValueError.", _bad_rates),
+        bad_input(_bad_rates, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -205,15 +194,12 @@ UTILIZATION = Build(
         Slip(
             "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
             edit=(
-                (
-                    '_check_amount("tokens_per_second", tokens_per_second)\n'
-                    '    _check_positive("flops_per_token", flops_per_token)\n'
-                    '    _check_integer("gpus", gpus, 1)\n'
-                    '    _check_positive("peak", peak)\n'
-                    "    if not 0 <= recomputed_forward <= 1:\n"
-                    '        raise ValueError(f"recomputed_forward must be from 0 to 1, got '
-                    '{recomputed_forward!r}")'
-                ),
+                '_check_amount("tokens_per_second", tokens_per_second)\n'
+                '    _check_positive("flops_per_token", flops_per_token)\n'
+                '    _check_integer("gpus", gpus, 1)\n'
+                '    _check_positive("peak", peak)\n'
+                "    if not 0 <= recomputed_forward <= 1:\n"
+                '        raise ValueError(f"recomputed_forward must be from 0 to 1, got {recomputed_forward!r}")',
                 "",
             ),
         ),

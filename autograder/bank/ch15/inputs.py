@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autograder.items import Part, Slip
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA3_405B, Model
-from rankzero.units import day, hour
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_405B, Model
+from rankzero.facts.units import day, hour
 
 Value = float | Callable[[], float]
 

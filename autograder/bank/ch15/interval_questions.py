@@ -6,7 +6,7 @@ import math
 
 from autograder.bank.ch15.inputs import DAY_MTBF, RESTART, STALL, part
 from autograder.items import Choice, Question, lazily
-from rankzero.units import hour, minute
+from rankzero.facts.units import hour, minute
 
 checkpoints = lazily("solutions.ch15.checkpointing")
 
@@ -129,10 +129,7 @@ INTERVALS = (
                 "%",
                 lambda: 100 * checkpoints.checkpoint_waste(10_000, STALL, DAY_MTBF, RESTART),
                 ("That is the writing alone.", 100 * STALL / 10_000),
-                (
-                    "The restarts are missing.",
-                    lambda: 100 * checkpoints.checkpoint_waste(10_000, STALL, DAY_MTBF),
-                ),
+                ("The restarts are missing.", lambda: 100 * checkpoints.checkpoint_waste(10_000, STALL, DAY_MTBF)),
             ),
             part(
                 "at Daly's interval",

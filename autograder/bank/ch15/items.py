@@ -21,6 +21,8 @@ from autograder.bank.ch15 import (
     traffic_questions,
 )
 from autograder.bank.ch15.wrong_checkpointing import OPTIMAL_CHECKPOINT_INTERVAL
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Item
 
 METHODS = ("young", "daly", "exact")
@@ -66,13 +68,7 @@ def _in_another_unit(rng: Random) -> list[Case]:
     return [Case((stall / k, mtbf / k, method)) for method in METHODS for k in (1, unit)]
 
 
-def _bad_input(rng: Random) -> Case:
-    wrong = -_log_uniform(rng, 0.1, 1e4)
-    good = _log_uniform(rng, 0.1, 1e4)
-    return Case(rng.choice(((wrong, good), (good, wrong))), {"method": rng.choice(METHODS)}, raises="ValueError")
-
-
-def _bad_corners(rng: Random) -> list[Case]:
+def _bad_input(rng: Random) -> list[Case]:
     times = [(bad, 3600.0) for bad in (0, -1.0, nan, inf, True)] + [(60.0, bad) for bad in (0, -1.0, nan, inf, True)]
     bad = [Case((*pair, rng.choice(METHODS)), raises="ValueError") for pair in times]
     return bad + [Case((60.0, 3600.0, method), raises="ValueError") for method in ("Young", "", "lambert")]
@@ -90,12 +86,10 @@ INTERVAL = Build(
         Case((0.0, 3600.0), raises="ValueError"),
     ),
     groups=(
-        Group(
+        listed(
             "short checkpoints",
-            _short_checkpoint,
-            6,
+            lambda rng: [_short_checkpoint(rng, method) for method in METHODS * 2],
             "Each method by itself, for checkpoints that are short against the MTBF.",
-            corners=lambda rng: [_short_checkpoint(rng, method) for method in METHODS * 2],
         ),
         Group(
             "long checkpoints",
@@ -105,14 +99,8 @@ INTERVAL = Build(
             corners=_around_the_guard,
         ),
         Group("any lengths", _any_lengths, 4, "Times from a tenth of a second to months."),
-        Group(
-            "another unit",
-            _any_lengths,
-            6,
-            "Whatever unit goes in comes out.",
-            corners=_in_another_unit,
-        ),
-        Group("bad input", _bad_input, 13, "Bad input must raise ValueError.", corners=_bad_corners),
+        listed("another unit", _in_another_unit, "Whatever unit goes in comes out."),
+        bad_input(_bad_input, "Bad input must raise ValueError."),
     ),
     slips=OPTIMAL_CHECKPOINT_INTERVAL,
     section="15.12",

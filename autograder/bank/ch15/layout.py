@@ -7,8 +7,10 @@ from random import Random
 
 from autograder.bank.ch15.wrong_memory import MEMORY_PER_STAGE
 from autograder.bank.ch15.wrong_traffic import TRAFFIC_PER_GPU
+from autograder.bank.groups import listed
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
+from rankzero.facts.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
 
 RECOMPUTE = ("none", "selective", "full")
 SHARDS = ("optimizer", "optimizer+gradients", "all")
@@ -74,13 +76,7 @@ PARTITION = Build(
         Group("nothing reserved", _nothing_reserved, 4, "Without reserved places, too, the last stages hold more."),
         Group("even", _even, 3, "Even when nothing is left over, the reserved places are taken away again."),
         Group("few layers", _few, 3, "One stage holds everything; a stage may hold no layer."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_partitions(rng)),
-            9,
-            "Bad input must raise ValueError.",
-            _bad_partitions,
-        ),
+        bad_input(_bad_partitions, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
@@ -124,26 +120,20 @@ PARTITION = Build(
             "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
             edits=(
                 (
-                    (
-                        "    for name, (value, low) in (least | reserved).items():\n"
-                        "        _check_whole(name, value, low)\n"
-                    ),
+                    "    for name, (value, low) in (least | reserved).items():\n"
+                    "        _check_whole(name, value, low)\n",
                     "",
                 ),
                 (
-                    (
-                        "    if stages > places:\n"
-                        '        raise ValueError(f"stages must be at most {places}, the layers and '
-                        'reserved places, got {stages}")\n'
-                    ),
+                    "    if stages > places:\n"
+                    '        raise ValueError(f"stages must be at most {places}, the layers and reserved places, '
+                    'got {stages}")\n',
                     "",
                 ),
                 (
-                    (
-                        "    if min(counts) < 0:\n"
-                        '        raise ValueError(f"stages must leave at least 0 layers on each of them, '
-                        'got {stages}: {counts}")\n'
-                    ),
+                    "    if min(counts) < 0:\n"
+                    '        raise ValueError(f"stages must leave at least 0 layers on each of them, got '
+                    '{stages}: {counts}")\n',
                     "",
                 ),
             ),
@@ -215,13 +205,7 @@ MEMORY = Build(
     groups=(
         Group("pipelines", _staged, 8, "Each stage by itself: its layers, its ends, its micro-batches.", _every_kind),
         Group("one stage", _one_stage, 3, "One stage holds everything, and one micro-batch at a time."),
-        Group(
-            "bad input",
-            lambda rng: rng.choice(_bad_memory_plans(rng)),
-            12,
-            "Bad input must raise ValueError.",
-            _bad_memory_plans,
-        ),
+        bad_input(_bad_memory_plans, "Bad input must raise ValueError."),
     ),
     slips=MEMORY_PER_STAGE,
 )
@@ -269,17 +253,13 @@ TRAFFIC = Build(
         invalid(LLAMA3_8B, 2, 0, 1, 8, 8, 8192),
     ),
     groups=(
-        Group(
+        listed(
             "all dimensions",
-            _sent,
-            6,
-            "Layers times collectives times what a ring sends, for one step.",
             lambda rng: [_sent(rng, recompute) for recompute in RECOMPUTE * 2],
+            "Layers times collectives times what a ring sends, for one step.",
         ),
         Group("one rank", _alone, 4, "A dimension of one rank sends nothing."),
-        Group(
-            "bad input", lambda rng: rng.choice(_bad_traffic(rng)), 10, "Bad input must raise ValueError.", _bad_traffic
-        ),
+        bad_input(_bad_traffic, "Bad input must raise ValueError."),
     ),
     slips=TRAFFIC_PER_GPU,
 )

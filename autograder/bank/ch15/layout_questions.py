@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.bank.ch15.inputs import layer_parameters, part
 from autograder.items import Choice, Order, Question, lazily
-from rankzero.models import LLAMA3_405B
-from rankzero.units import GB, million
+from rankzero.facts.models import LLAMA3_405B
+from rankzero.facts.units import GB, million
 
 plan = lazily("solutions.ch15.run_plan")
 facts = lazily("solutions.ch15.llama_405b")
@@ -118,13 +118,7 @@ LAYOUTS = (
                 ("126 over 16 is no whole number, and the ends take less.", 7),
                 tolerance=0,
             ),
-            part(
-                "last stage",
-                "layers",
-                lambda: _stages()[-1],
-                ("The head stands for a layer there.", 8),
-                tolerance=0,
-            ),
+            part("last stage", "layers", lambda: _stages()[-1], ("The head stands for a layer there.", 8), tolerance=0),
         ),
         derivation="Embedding and head count as a layer each: 128 places on 16 stages, then one is taken from the "
         "first stage and one from the last.",
@@ -134,12 +128,7 @@ LAYOUTS = (
         kind="trace",
         title="Dimensions from the inside out",
         section="15.6",
-        steps=(
-            "tensor parallelism",
-            "context parallelism",
-            "pipeline parallelism",
-            "data parallelism",
-        ),
+        steps=("tensor parallelism", "context parallelism", "pipeline parallelism", "data parallelism"),
         derivation="The innermost dimension needs the fastest links and waits for them in every layer; the outermost "
         "sends once a step and hides it. Keys and values are exchanged in every layer, activations between stages once "
         "a micro-batch.",

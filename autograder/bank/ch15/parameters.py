@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
 
@@ -59,78 +60,31 @@ PARAMETERS = Build(
         Group("shapes", _counted, 6, "Queries are heads * head_dim wide, keys and values kv_heads * head_dim."),
         Group("variants", _variant, 8, "Without a gate there are two matrices; a tied head is not counted.", _variants),
         Group("full heads", _full_heads, 2, "As many key and value heads as query heads."),
-        Group("bad input", lambda rng: rng.choice(_bad_sizes(rng)), 9, "Bad input must raise ValueError.", _bad_sizes),
+        bad_input(_bad_sizes, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
             "Keys and values have kv_heads heads, not heads: grouped queries were ignored.",
-            edit=(
-                "layers * (attention + feed_forward + 2 * hidden) + ends",
-                (
-                    "layers * (4 * hidden * heads * head_dim + feed_forward + 2 * hidden) + (1 if "
-                    "tied_embeddings else 2) * vocab * hidden + hidden"
-                ),
-            ),
+            edit=("hidden * kv_heads * head_dim", "hidden * heads * head_dim"),
         ),
-        Slip(
-            "A gated feed-forward block has three matrices.",
-            edit=(
-                "layers * (attention + feed_forward + 2 * hidden) + ends",
-                (
-                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + 2 * hidden * ffn + 2 * "
-                    "hidden) + (1 if tied_embeddings else 2) * vocab * hidden + hidden"
-                ),
-            ),
-        ),
-        Slip(
-            "A tied head is the embedding: it is counted once.",
-            edit=(
-                "layers * (attention + feed_forward + 2 * hidden) + ends",
-                (
-                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + feed_forward + 2 * hidden) "
-                    "+ 2 * vocab * hidden + hidden"
-                ),
-            ),
-        ),
-        Slip(
-            "The head has a matrix of its own unless it is tied.",
-            edit=(
-                "layers * (attention + feed_forward + 2 * hidden) + ends",
-                (
-                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + feed_forward + 2 * hidden) "
-                    "+ vocab * hidden + hidden"
-                ),
-            ),
-        ),
+        Slip("A gated feed-forward block has three matrices.", edit=("(3 if gated else 2)", "2")),
+        Slip("A tied head is the embedding: it is counted once.", edit=("(1 if tied_embeddings else 2)", "2")),
+        Slip("The head has a matrix of its own unless it is tied.", edit=("(1 if tied_embeddings else 2)", "1")),
         Slip(
             "Queries and output are heads * head_dim wide, which need not be hidden.",
-            edit=(
-                "layers * (attention + feed_forward + 2 * hidden) + ends",
-                (
-                    "layers * (2 * hidden**2 + 2 * hidden * kv_heads * head_dim + feed_forward + 2 * "
-                    "hidden) + (1 if tied_embeddings else 2) * vocab * hidden + hidden"
-                ),
-            ),
+            edit=("2 * hidden * heads * head_dim", "2 * hidden**2"),
         ),
         Slip(
             "The norms are missing: two a layer and one at the end, hidden weights each.",
-            edit=(
-                "layers * (attention + feed_forward + 2 * hidden) + ends",
-                (
-                    "layers * (2 * hidden * (heads + kv_heads) * head_dim + feed_forward) + (1 if "
-                    "tied_embeddings else 2) * vocab * hidden"
-                ),
-            ),
+            edits=(("vocab * hidden + hidden", "vocab * hidden"), (" + 2 * hidden)", ")")),
         ),
         Slip(
             "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
             edit=(
-                (
-                    'for name, size in (sizes | {"ffn": ffn, "vocab": vocab}).items():\n'
-                    "        _check_integer(name, size, 1)\n"
-                    "    if heads % kv_heads:\n"
-                    '        raise ValueError(f"kv_heads must divide heads, {heads}, got {kv_heads}")'
-                ),
+                'for name, size in (sizes | {"ffn": ffn, "vocab": vocab}).items():\n'
+                "        _check_integer(name, size, 1)\n"
+                "    if heads % kv_heads:\n"
+                '        raise ValueError(f"kv_heads must divide heads, {heads}, got {kv_heads}")',
                 "",
             ),
         ),

@@ -1,4 +1,4 @@
-"""The capstone: shares of a table, a saver and a resume to mend."""
+"""The capstone: shares of a table, a saver and a resume to fix."""
 
 from __future__ import annotations
 
@@ -63,16 +63,6 @@ def wrong_saver(disk, name, data):
     disk.write(name, data)
 
 
-def slip_delete_first(disk, name, data):
-    import contextlib
-
-    with contextlib.suppress(FileNotFoundError):
-        disk.remove(name)
-    disk.write(name + ".part", data)
-    disk.sync(name + ".part")
-    disk.rename(name + ".part", name)
-
-
 def _next_save(rng: Random) -> Case:
     step = rng.randint(2, 900)
     return Case(({"latest.pt": f"step {step}"}, "latest.pt", f"step {step + rng.randint(1, 99)}"))
@@ -107,22 +97,32 @@ DEBUG_ATOMIC = Debug(
                 ("disk.rename(part, name)", ""),
             ),
         ),
-        Slip("The old one was deleted first: a crash then leaves nothing.", slip_delete_first),
+        Slip(
+            "The old one was deleted first: a crash then leaves nothing.",
+            edit=(
+                "    disk.write(part, data)\n",
+                "    try:\n"
+                "        disk.remove(name)\n"
+                "    except FileNotFoundError:\n"
+                "        pass\n"
+                "    disk.write(part, data)\n",
+            ),
+        ),
         Slip(
             "The old one was deleted before the rename, which replaces it: a crash between leaves none.",
-            edit=("disk.rename", ("disk.remove(name)\n    disk.rename")),
+            edit=("disk.rename", "disk.remove(name)\n    disk.rename"),
         ),
         Slip("Sync before you rename: a name may reach the disk before the data does.", edit=("disk.sync(part)", "")),
         Slip(
             "The sync comes too late: between rename and sync a part may stand under the name.",
             edits=(
                 ("disk.sync(part)", ""),
-                ("disk.rename(part, name)", ("disk.rename(part, name)\n    disk.sync(name)")),
+                ("disk.rename(part, name)", "disk.rename(part, name)\n    disk.sync(name)"),
             ),
         ),
         Slip(
             "A copy over the old one is a write in place again: rename.",
-            edit=("disk.rename(part, name)", ("disk.write(name, data)\n    disk.sync(name)\n    disk.remove(part)")),
+            edit=("disk.rename(part, name)", "disk.write(name, data)\n    disk.sync(name)\n    disk.remove(part)"),
         ),
         Slip("The new one never gets its name.", edit=("disk.rename(part, name)", "")),
     ),

@@ -7,6 +7,7 @@ from math import inf, nan
 from random import Random
 
 from autograder.bank.ch15.wrong_runs import SIMULATE_RUN
+from autograder.bank.groups import listed
 from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Iterator, invalid
 
@@ -125,12 +126,10 @@ RUN = Build(
         Group("in a checkpoint", _in_the_checkpoint, 3, "A segment is safe when its checkpoint is finished."),
         Group("in a restart", _in_the_restart, 4, "A failure in a restart begins the restart anew."),
         Group("at an end", _at_the_end, 4, "A failure at the very end of a checkpoint loses nothing, and restarts."),
-        Group(
+        listed(
             "gaps to spare",
-            _never_needed,
-            4,
-            "Take a gap when it is needed and none before: they may never end.",
             lambda rng: [_never_needed(rng), _never_needed(rng), _never_ending(rng), _never_ending(rng)],
+            "Take a gap when it is needed and none before: they may never end.",
         ),
         Group(
             "no failure",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograder.bank.ch15.inputs import GPUS, PEAK, TOKENS, layer_parameters, matrix_parameters, part
 from autograder.items import Choice, Question, lazily
-from rankzero.hardware import A100_SXM
-from rankzero.models import GPT3_175B, LLAMA2_70B, LLAMA3_405B
-from rankzero.units import PFLOP, billion, day, hour, million, trillion
+from rankzero.facts.hardware import A100_SXM
+from rankzero.facts.models import GPT3_175B, LLAMA2_70B, LLAMA3_405B
+from rankzero.facts.units import PFLOP, billion, day, hour, million, trillion
 
 flops = lazily("solutions.ch15.flops")
 scale = lazily("solutions.ch01.scale")
@@ -72,10 +72,7 @@ COUNTS = (
                 "parameters",
                 "",
                 layer_parameters,
-                (
-                    "Keys and values have 8 heads, not 128.",
-                    lambda: layer_parameters() + 2 * 16_384 * 120 * 128,
-                ),
+                ("Keys and values have 8 heads, not 128.", lambda: layer_parameters() + 2 * 16_384 * 120 * 128),
                 ("Two norms have hidden weights each.", lambda: layer_parameters() - 2 * 16_384),
                 ("A gated block has three matrices.", lambda: layer_parameters() - 16_384 * 53_248),
                 tolerance=0,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
 from math import inf, nan, prod
 from random import Random
 from typing import Any
 
 from autograder.bank.ch15.layout import RECOMPUTE, SHARDS
+from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
-from rankzero.models import LLAMA3_70B, LLAMA3_405B, Model
-from rankzero.units import GB, TB, TFLOP, day
+from rankzero.facts.models import LLAMA3_70B, LLAMA3_405B, Model
+from rankzero.facts.plans import Checkpoints, Cluster, Costs, RunLayout
+from rankzero.facts.units import GB, TB, TFLOP, day
 
 # --- run_bill
 
@@ -48,7 +52,7 @@ BILL = Build(
     groups=(
         Group("bills", _billed, 5, "GPU-hours of all GPUs; kWh of the building."),
         Group("nothing to pay", _nothing_billed, 3, "Time, price and power may be 0."),
-        Group("bad input", lambda rng: rng.choice(_bad_bills(rng)), 9, "Bad input must raise ValueError.", _bad_bills),
+        bad_input(_bad_bills, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip("`kw_per_gpu` is in kilowatts already.", edit=("gpu_hours * kw_per_gpu", "gpu_hours * kw_per_gpu / 1000")),
@@ -64,25 +68,22 @@ BILL = Build(
         Slip(
             "Who rents has paid the electricity with the rent: do not add it to the dollars.",
             edits=(
-                ("return {", ("power = kwh * price_per_kwh\n    return {")),
+                ("return {", "power = kwh * price_per_kwh\n    return {"),
                 ("gpu_hours * price_per_gpu_hour", "gpu_hours * price_per_gpu_hour + power"),
             ),
         ),
         Slip(
             "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
             edit=(
-                (
-                    "if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:\n"
-                    '        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")\n'
-                    '    amounts = {"seconds": seconds, "price_per_gpu_hour": price_per_gpu_hour, '
-                    '"kw_per_gpu": kw_per_gpu}\n'
-                    '    for name, amount in (amounts | {"price_per_kwh": price_per_kwh}).items():\n'
-                    "        if not 0 <= amount < math.inf:\n"
-                    '            raise ValueError(f"{name} must be a finite number >= 0, got '
-                    '{amount!r}")\n'
-                    "    if not 1 <= pue < math.inf:\n"
-                    '        raise ValueError(f"pue must be a finite number >= 1, got {pue!r}")'
-                ),
+                "if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:\n"
+                '        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")\n'
+                '    amounts = {"seconds": seconds, "price_per_gpu_hour": price_per_gpu_hour, "kw_per_gpu": '
+                "kw_per_gpu}\n"
+                '    for name, amount in (amounts | {"price_per_kwh": price_per_kwh}).items():\n'
+                "        if not 0 <= amount < math.inf:\n"
+                '            raise ValueError(f"{name} must be a finite number >= 0, got {amount!r}")\n'
+                "    if not 1 <= pue < math.inf:\n"
+                '        raise ValueError(f"pue must be a finite number >= 1, got {pue!r}")',
                 "",
             ),
         ),
@@ -92,27 +93,35 @@ BILL = Build(
 # --- run_report. The wrong programs start from the right sheet and spoil what depends on one mistake.
 
 
-def _sheet(
-    model: Model, tokens: float, layout: tuple[int, int, int, int], microbatches: int, sequence: int, **more: Any
-) -> Case:
-    names = ("tp", "cp", "pp", "dp")
+def _plan(layout: tuple[int, int, int, int], microbatches: int, sequence: int) -> dict[str, Any]:
+    """Every input of a plan by its name, with ordinary machines, prices and failures."""
     plan: dict[str, Any] = {"gpus": prod(layout), "peak": 989.4 * TFLOP, "mfu": 0.4}
-    plan |= {**dict(zip(names, layout, strict=True)), "microbatches": microbatches}
+    plan |= {**dict(zip(("tp", "cp", "pp", "dp"), layout, strict=True)), "microbatches": microbatches}
     plan |= {"micro_tokens": sequence, "sequence": sequence, "mtbf": 11_135.0835, "restart_time": 300}
     plan |= {"writers": prod(layout), "writer_bandwidth": 2 * GB, "storage_bandwidth": 2 * TB}
-    plan |= {"price_per_gpu_hour": 2, "kw_per_gpu": 0.7, "pue": 1.1, "price_per_kwh": 0.05}
-    return Case((model, tokens), plan | more)
+    return plan | {"price_per_gpu_hour": 2, "kw_per_gpu": 0.7, "pue": 1.1, "price_per_kwh": 0.05}
 
 
-def _plan_of(rng: Random, **more: Any) -> Case:
-    """A pipeline whose fullest stage is not the first one: fewer micro-batches than stages."""
-    kv_heads, head_dim, pp = rng.choice((2, 4, 8)), 128, rng.choice((4, 8, 16))
+def _sheet(model: Model, tokens: float, plan: Mapping[str, Any]) -> Case:
+    """The case of a plan: its inputs, each in the record that has a field of that name."""
+    records = (RunLayout, Cluster, Checkpoints, Costs)
+    parts = (kind(**{one.name: plan[one.name] for one in fields(kind) if one.name in plan}) for kind in records)
+    return Case((model, tokens, *parts))
+
+
+def _drawn_model(rng: Random, stages: int) -> Model:
+    """A shape whose layers do not divide evenly among the stages."""
+    kv_heads, head_dim = rng.choice((2, 4, 8)), 128
     heads = kv_heads * rng.choice((2, 4, 8))
-    layers, hidden = pp * rng.randint(2, 8) - rng.randint(1, 3), heads * head_dim + 64 * rng.randint(1, 9)
-    model = Model("a model", layers, hidden, heads, kv_heads, head_dim, 3 * hidden, 1000 * rng.randint(30, 130))
-    layout = (rng.choice((2, 4, 8)), rng.choice((1, 2)), pp, rng.choice((8, 32, 64)))
+    layers, hidden = stages * rng.randint(2, 8) - rng.randint(1, 3), heads * head_dim + 64 * rng.randint(1, 9)
+    return Model("a model", layers, hidden, heads, kv_heads, head_dim, 3 * hidden, 1000 * rng.randint(30, 130))
+
+
+def _drawn_plan(rng: Random, stages: int) -> dict[str, Any]:
+    """A pipeline whose fullest stage is not the first one: fewer micro-batches than stages."""
+    layout = (rng.choice((2, 4, 8)), rng.choice((1, 2)), stages, rng.choice((8, 32, 64)))
     sequence = rng.choice((4096, 8192, 32_768))
-    options = {
+    return _plan(layout, rng.randint(2, stages - 1), sequence) | {
         "mfu": rng.uniform(0.25, 0.5),
         "mtbf": rng.uniform(5000, 50_000),
         "restart_time": rng.uniform(120, 900),
@@ -121,30 +130,40 @@ def _plan_of(rng: Random, **more: Any) -> Case:
         "recompute": rng.choice(RECOMPUTE),
         "shard": rng.choice(SHARDS),
         "micro_tokens": sequence * rng.choice((1, 2)),
-        "checkpoint_bytes_per_parameter": rng.choice((12.0, 14.0)),
+        "bytes_per_parameter": rng.choice((12.0, 14.0)),
     }
-    tokens = float(rng.randint(1, 15)) * 1e12
-    return _sheet(model, tokens, layout, rng.randint(2, pp - 1), sequence, **(options | more))
+
+
+def _drawn(rng: Random, **more: Any) -> Case:
+    stages = rng.choice((4, 8, 16))
+    return _sheet(_drawn_model(rng, stages), float(rng.randint(1, 15)) * 1e12, _drawn_plan(rng, stages) | more)
 
 
 def _as_long_as_the_write(rng: Random) -> Case:
     """A slow storage, so that writing takes long enough to count."""
-    return _plan_of(rng, stall=None, storage_bandwidth=rng.uniform(5, 20) * GB)
+    return _drawn(rng, stall=None, bytes_per_parameter=12.0, storage_bandwidth=rng.uniform(5, 20) * GB)
 
 
 def _bad_sheets(rng: Random) -> list[Case]:
-    case = _plan_of(rng)
-    more = case.kwargs["gpus"]
-    spoiled = ({"gpus": more + 1}, {"gpus": more // 2}, {"mfu": 1.2}, {"mfu": 40}, {"mtbf": -1.0}, {"pue": 0.5})
-    never = ({"mtbf": 0.01}, {"peak": inf})  # with a stall of many MTBFs a job does not get on
+    model, tokens, plan = _drawn_model(rng, 8), float(rng.randint(1, 15)) * 1e12, _drawn_plan(rng, 8)
+    spoiled = [{"gpus": plan["gpus"] + 1}, {"gpus": plan["gpus"] // 2}, {"mfu": 1.2}, {"mfu": 40}, {"mtbf": -1.0}]
+    spoiled += [{"pue": 0.5}, {"restart_time": -1.0}]
+    never = [{"mtbf": 0.01}, {"peak": inf}]  # with a stall of many MTBFs a job does not get on
     none = [{name: 0, "gpus": 0} for name in ("tp", "cp", "pp", "dp")]
     none += [{name: 0} for name in ("microbatches", "micro_tokens", "sequence", "virtual_stages", "stall")]
-    bad = [invalid(*case.args, **(dict(case.kwargs) | wrong)) for wrong in (*spoiled, *never, *none)]
-    bad.append(invalid(*case.args, **(dict(case.kwargs) | {"restart_time": -1.0})))
-    return [*bad, invalid(case.args[0], rng.choice((-1e12, nan)), **dict(case.kwargs))]
+    bad = [_sheet(model, tokens, plan | wrong) for wrong in (*spoiled, *never, *none)]
+    bad.append(_sheet(model, rng.choice((-1e12, nan)), plan))
+    return [invalid(*case.args) for case in bad]
 
 
-_405B = (LLAMA3_405B, 15.6e12, (8, 1, 16, 128), 16, 8192)
+#: Llama 3.1 405B, the paper's second layout.
+_405B = _plan((8, 1, 16, 128), 16, 8192)
+_70B = _plan((8, 1, 4, 32), 16, 8192) | {
+    "mtbf": 150_000.0,
+    "recompute": "full",
+    "stall": 30,
+    "bytes_per_parameter": 12.0,
+}
 
 REPORT = Build(
     id="cap-run-report",
@@ -154,14 +173,14 @@ REPORT = Build(
     section="15.15",
     topic="a plan on one sheet",
     cases=(
-        # Llama 3.1 405B, the paper's second layout; its 8 chunks, 60 s, 300 s and prices are assumed
-        _sheet(*_405B, virtual_stages=8, stall=60, recompute="selective"),
-        _sheet(*_405B, storage_bandwidth=20 * GB),
-        _sheet(LLAMA3_70B, 15e12, (8, 1, 4, 32), 16, 8192, mtbf=150_000.0, recompute="full", stall=30),
-        invalid(*_sheet(*_405B).args, **(dict(_sheet(*_405B).kwargs) | {"gpus": 8192})),
+        # its 8 chunks, 60 s, 300 s and prices are assumed
+        _sheet(LLAMA3_405B, 15.6e12, _405B | {"virtual_stages": 8, "stall": 60, "recompute": "selective"}),
+        _sheet(LLAMA3_405B, 15.6e12, _405B | {"storage_bandwidth": 20 * GB}),
+        _sheet(LLAMA3_70B, 15e12, _70B),
+        invalid(*_sheet(LLAMA3_405B, 15.6e12, _405B | {"gpus": 8192}).args),
     ),
     groups=(
-        Group("plans", _plan_of, 5, "Every number comes from the function that computes it, with the plan's values."),
+        Group("plans", _drawn, 5, "Every number comes from the function that computes it, with the plan's values."),
         Group("no stall given", _as_long_as_the_write, 2, "Without a stall the job waits for the whole write."),
         Group(
             "bad input", lambda rng: rng.choice(_bad_sheets(rng)), 19, "Bad input must raise ValueError.", _bad_sheets
@@ -183,29 +202,29 @@ REPORT = Build(
         ),
         Slip(
             "`stall` is ignored: the job stands still for that long, not for the whole write.",
-            edit=("write if stall is None else stall", "write"),
+            edit=("write if checkpoints.stall is None else checkpoints.stall", "write"),
         ),
         Slip(
             "`restart_time` is ignored.",
-            edit=("checkpoint_waste(interval, pause, mtbf, restart_time)", "checkpoint_waste(interval, pause, mtbf)"),
+            edit=("stall, cluster.mtbf, cluster.restart_time)", "stall, cluster.mtbf)"),
         ),
-        Slip("The interval is the exact one, not Daly's.", edit=('mtbf, "exact")', "mtbf)")),
+        Slip("The interval is the exact one, not Daly's.", edit=(', "exact")', ")")),
         Slip(
             "The fullest stage counts: with few micro-batches that is not the first one.",
             edit=('max(row["total"] for row in memory)', 'memory[0]["total"]'),
         ),
         Slip(
             "That bubble is idle over useful time; the fraction is idle over total.",
-            edit=("(pp - 1) / (virtual_stages * microbatches + pp - 1)", "(pp - 1) / (virtual_stages * microbatches)"),
+            edit=(
+                "pipeline.bubble_fraction(layout.pp, layout.microbatches, layout.virtual_stages)",
+                "(layout.pp - 1) / (layout.virtual_stages * layout.microbatches)",
+            ),
         ),
         Slip(
             "A number of GPUs that is not `tp * cp * pp * dp`, or an MFU above 1, was accepted.",
-            edit=(
-                "    _check_plan(gpus, (tp, cp, pp, dp), peak, mfu, tokens)\n",
-                (
-                    "    gpus, mfu = tp * cp * pp * dp, 0.4 if mfu > 1 else mfu\n"
-                    "    _check_plan(gpus, (tp, cp, pp, dp), peak, mfu, tokens)\n"
-                ),
+            edits=(
+                ("    if ranks != cluster.gpus:\n", "    if ranks != cluster.gpus and ranks == 0:\n"),
+                ("not 0 < cluster.mfu <= 1", "not 0 < cluster.mfu"),
             ),
         ),
     ),

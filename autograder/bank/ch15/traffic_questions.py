@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from autograder.bank.ch15.inputs import NETWORK, NVLINK, layer_parameters, part
 from autograder.items import Question, lazily
-from rankzero.models import LLAMA3_405B
-from rankzero.units import GB
+from rankzero.facts.models import LLAMA3_405B
+from rankzero.facts.units import GB
 
 plan = lazily("solutions.ch15.run_plan")
 facts = lazily("solutions.ch15.llama_405b")

@@ -1,4 +1,4 @@
-"""Wrong programs for ``traffic_per_gpu``: each gets one thing wrong and is complete in itself."""
+"""Wrong programs for ``traffic_per_gpu``: edits of the reference that each get one thing wrong."""
 
 from autograder.items import Slip
 
@@ -13,7 +13,7 @@ TRAFFIC_PER_GPU = (
     ),
     Slip(
         "A GPU sends for the micro-batches of its own replica, not for those of all.",
-        edit=("    again = 1", ("    microbatches *= dp\n    again = 1")),
+        edit=("    again = 1", "    microbatches *= dp\n    again = 1"),
     ),
     Slip(
         "Gradients are reduce-scattered in fp32 and weights all-gathered in bf16: that is no bf16 all-reduce.",
@@ -46,12 +46,10 @@ TRAFFIC_PER_GPU = (
     Slip(
         "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
         edit=(
-            (
-                "    for name, value in ranks.items():\n"
-                "        _check_whole(name, value, 1)\n"
-                '    _check_above("tokens", tokens)\n'
-                "    _check_recompute(recompute)\n"
-            ),
+            "    for name, value in ranks.items():\n"
+            "        _check_whole(name, value, 1)\n"
+            '    _check_above("tokens", tokens)\n'
+            "    _check_recompute(recompute)\n",
             "",
         ),
     ),

@@ -2,53 +2,25 @@
 
 from autograder.items import Slip
 
-# --- checkpoint_waste
-
-
 CHECKPOINT_WASTE = (
     Slip(
         "C/t + t/(2M) + R/M is the first order: it can pass 1, and a share cannot.",
-        edits=(
-            (
-                (
-                    "try:\n"
-                    "        wall = math.exp(restart_time / mtbf) * math.expm1((interval + "
-                    "checkpoint_time) / mtbf) * mtbf / interval\n"
-                    "    except OverflowError:\n"
-                    "        return 1.0"
-                ),
-                "",
-            ),
-            ("1 - 1 / max(1.0, wall)", "checkpoint_time / interval + interval / (2 * mtbf) + restart_time / mtbf"),
+        edit=(
+            "    try:\n",
+            "    return checkpoint_time / interval + interval / (2 * mtbf) + restart_time / mtbf\n    try:\n",
         ),
     ),
     Slip(
         "That is the writing alone: work is lost and done again, too.",
-        edits=(
-            (
-                (
-                    "try:\n"
-                    "        wall = math.exp(restart_time / mtbf) * math.expm1((interval + "
-                    "checkpoint_time) / mtbf) * mtbf / interval\n"
-                    "    except OverflowError:\n"
-                    "        return 1.0"
-                ),
-                "",
-            ),
-            ("1 - 1 / max(1.0, wall)", "checkpoint_time / (interval + checkpoint_time)"),
-        ),
+        edit=("    try:\n", "    return checkpoint_time / (interval + checkpoint_time)\n    try:\n"),
     ),
     Slip(
         "A failure loses half an interval in the mean, not a whole one.",
         edit=(
-            "    try:\n        wall",
-            (
-                "    overhead = checkpoint_time / interval + (interval + checkpoint_time + "
-                "restart_time) / mtbf\n"
-                "    return overhead / (1 + overhead)\n"
-                "    try:\n"
-                "        wall"
-            ),
+            "    try:\n",
+            "    overhead = checkpoint_time / interval + (interval + checkpoint_time + restart_time) / mtbf\n"
+            "    return overhead / (1 + overhead)\n"
+            "    try:\n",
         ),
     ),
     Slip(
@@ -58,8 +30,8 @@ CHECKPOINT_WASTE = (
     Slip(
         "A restart follows a failure, not every checkpoint.",
         edit=(
-            "math.exp(restart_time / mtbf) * math.expm1((interval + checkpoint_time) / mtbf) * mtbf / interval",
-            "math.expm1((interval + checkpoint_time + restart_time) / mtbf) * mtbf / interval",
+            "math.exp(restart_time / mtbf) * math.expm1((interval + checkpoint_time)",
+            "math.expm1((interval + checkpoint_time + restart_time)",
         ),
     ),
     Slip(
@@ -69,33 +41,25 @@ CHECKPOINT_WASTE = (
     Slip(
         "A failure may strike during a checkpoint, too: t + C stands in the exponent.",
         edit=(
-            "math.exp(restart_time / mtbf) * math.expm1((interval + checkpoint_time) / mtbf) * mtbf / interval",
-            (
-                "math.exp(restart_time / mtbf) * math.expm1(interval / mtbf) * mtbf / interval\n"
-                "        wall += checkpoint_time / interval"
-            ),
+            "(interval + checkpoint_time) / mtbf) * mtbf / interval",
+            "interval / mtbf) * mtbf / interval + checkpoint_time / interval",
         ),
     ),
     Slip(
         "Where the exponential leaves the range of floats, the waste is 1.0.",
-        edit=(("    except OverflowError:\n        return 1.0"), ("    finally:\n        pass")),
+        edit=("    except OverflowError:\n        return 1.0", "    finally:\n        pass"),
     ),
     Slip(
         "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
         edit=(
-            (
-                "    _check_lengths(\n"
-                '        {"interval": interval, "mtbf": mtbf},\n'
-                '        {"checkpoint_time": checkpoint_time, "restart_time": restart_time},\n'
-                "    )\n"
-            ),
+            "    _check_lengths(\n"
+            '        {"interval": interval, "mtbf": mtbf},\n'
+            '        {"checkpoint_time": checkpoint_time, "restart_time": restart_time},\n'
+            "    )\n",
             "",
         ),
     ),
 )
-
-# --- checkpoint_write_time
-
 
 CHECKPOINT_WRITE_TIME = (
     Slip(
@@ -121,22 +85,16 @@ CHECKPOINT_WRITE_TIME = (
     Slip(
         "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
         edit=(
-            (
-                "if isinstance(writers, bool) or not isinstance(writers, int) or writers < 1:\n"
-                '        raise ValueError(f"writers must be an integer >= 1, got {writers!r}")\n'
-                "    _check_lengths(\n"
-                '        {"writer_bandwidth": writer_bandwidth, "storage_bandwidth": '
-                "storage_bandwidth},\n"
-                '        {"parameters": parameters, "bytes_per_parameter": bytes_per_parameter},\n'
-                "    )"
-            ),
+            "if isinstance(writers, bool) or not isinstance(writers, int) or writers < 1:\n"
+            '        raise ValueError(f"writers must be an integer >= 1, got {writers!r}")\n'
+            "    _check_lengths(\n"
+            '        {"writer_bandwidth": writer_bandwidth, "storage_bandwidth": storage_bandwidth},\n'
+            '        {"parameters": parameters, "bytes_per_parameter": bytes_per_parameter},\n'
+            "    )",
             "",
         ),
     ),
 )
-
-# --- failure_cost
-
 
 FAILURE_COST = (
     Slip(
@@ -159,15 +117,13 @@ FAILURE_COST = (
     Slip(
         "Arguments outside their ranges were accepted, or raised another exception than ValueError.",
         edit=(
-            (
-                "    if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:\n"
-                '        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")\n'
-                "    _check_lengths(\n"
-                '        {"interval": interval, "mtbf": mtbf},\n'
-                '        {"checkpoint_time": checkpoint_time, "restart_time": restart_time, '
-                '"price_per_gpu_hour": price_per_gpu_hour},\n'
-                "    )\n"
-            ),
+            "    if isinstance(gpus, bool) or not isinstance(gpus, int) or gpus < 1:\n"
+            '        raise ValueError(f"gpus must be an integer >= 1, got {gpus!r}")\n'
+            "    _check_lengths(\n"
+            '        {"interval": interval, "mtbf": mtbf},\n'
+            '        {"checkpoint_time": checkpoint_time, "restart_time": restart_time, "price_per_gpu_hour": '
+            "price_per_gpu_hour},\n"
+            "    )\n",
             "",
         ),
     ),

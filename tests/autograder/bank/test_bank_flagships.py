@@ -10,10 +10,11 @@ from random import Random
 
 import pytest
 
-from autograder import bank, compare, trusted
-from autograder.exam import Exam
+from autograder import bank
 from autograder.items import Iterator
-from autograder.judge import judge
+from autograder.marking import compare, trusted
+from autograder.running.exam import Exam
+from autograder.running.judging import judge
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 

@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from autograder import bank, trusted
+from autograder import bank
 from autograder.bank import refusals
+from autograder.marking import trusted
 
 SLIPS = [(item, slip) for item in bank.builds() for slip in item.slips if slip.sentence == refusals.UNCHECKED]
 

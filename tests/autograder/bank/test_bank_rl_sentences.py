@@ -6,10 +6,13 @@ import functools
 
 import pytest
 
-from autograder import bank, edits, judge, trusted
+from autograder import bank
 from autograder.bank.refusals import UNCHECKED
-from autograder.exam import Exam, Paper
-from autograder.judge import Mark
+from autograder.items import edits
+from autograder.marking import judge, trusted
+from autograder.marking.marks import Mark
+from autograder.marking.papers import Paper
+from autograder.running.exam import Exam
 
 _FACTOR = ("values.masked_fill(~real, 0).sum()", "(values * real).sum()")
 _MASKED = "    values, old_values, returns = (given.masked_fill(~real, 0) for given in (values, old_values, returns))\n"

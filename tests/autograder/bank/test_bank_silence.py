@@ -6,11 +6,12 @@ import math
 
 import pytest
 
-from autograder import bank, compare
+from autograder import bank
 from autograder.bank import least
-from autograder.exam import Exam
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
+from autograder.marking import compare
+from autograder.marking.outcome import Outcome
+from autograder.running.exam import Exam
 from rankzero.events import Event
 
 WORLDS = [item for item in bank.builds() if item.grade == "world"]
@@ -59,5 +60,5 @@ def test_the_sentence_says_who_has_heard_too_little():
     told = [Event(rank, "all_gather", (0, 1, 2), 8, 24) for rank in range(3)]
     case = Case(((), (), ()))
     assert rule(case, (), told) is None
-    assert rule(case, (), told[:2]) == "rank 2 received 0 bytes; from the others it needs 16 bytes at least"
+    assert rule(case, (), told[:2]) == "rank 2 received 0 bytes; it needs at least 16 bytes from the others"
     assert rule(Case(((),)), (), []) is None

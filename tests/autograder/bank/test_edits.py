@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import bank, edits, verifying
-from autograder.edits import DoesNotApply, edited
-from autograder.exam import Exam
-from autograder.items import Slip
+from autograder import bank
+from autograder.items import Slip, edits
+from autograder.items.edits import DoesNotApply, edited
+from autograder.maintenance import verifying
+from autograder.running.exam import Exam
 from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch05.zero import zero_memory
 
@@ -100,3 +101,21 @@ def test_a_wrong_program_of_a_world_may_be_an_edit():
         paper = exam.paper(exam.items[0])
         place = next(place for place, asked in enumerate(paper.asked) if asked.case.raises is None)
         assert paper.slip_outcome(slip, place).kind == "value"
+
+
+def another_way(values):
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+
+def test_a_slip_may_edit_another_program_than_the_reference():
+    """Its source is complete in itself, under the base's name."""
+    slip = Slip("The last value is missing.", program=another_way, edit=("in values:", "in values[:-1]:"))
+    assert MEMORY.program_of(slip)([1, 2, 3]) == 3
+    assert another_way([1, 2, 3]) == 6
+    namespace: dict = {}
+    exec(MEMORY.source_of(slip), namespace)
+    assert namespace["another_way"]([1, 2, 3]) == 3
+    assert slip.name == slip.sentence

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from autograder import compare, predicting, trusted
 from autograder.bank.ch01 import items as bank
 from autograder.items import Build, Choice, Question
+from autograder.marking import compare, questions, trusted
 from experiments.ch01.launching import launched
 from experiments.ch01.sampler_visits import sampler_orders
 from experiments.ch01.token_budgets import best_split
-from rankzero.published import BESIROGLU, HOFFMANN
+from rankzero.facts.scaling_laws import BESIROGLU, HOFFMANN
 from solutions.ch01.ranks import process_groups
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
@@ -53,7 +53,7 @@ def test_answers_and_explained_slips(identifier):
     parts = QUESTIONS[identifier].parts
     for part, (answer, slips) in zip(parts, ANSWERS[identifier], strict=True):
         assert part.answer() == pytest.approx(answer, rel=1e-5)
-        explained = [predicting.slip_value(slip) for slip in part.slips]
+        explained = [questions.slip_value(slip) for slip in part.slips]
         assert all(any(value == pytest.approx(slip, rel=5e-3) for value in explained) for slip in slips)
 
 

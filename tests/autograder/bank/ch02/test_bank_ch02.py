@@ -7,10 +7,10 @@ import struct
 
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch02 import items as bank
 from autograder.bank.ch02 import rules
 from autograder.items import Build, Case, Choice, Question, Tensor
+from autograder.marking import compare, trusted
 from experiments.ch02 import blocking_rings, mismatches
 from rankzero import world
 from rankzero.events import Event

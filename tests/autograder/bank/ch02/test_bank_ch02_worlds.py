@@ -7,11 +7,11 @@ from random import Random
 
 import pytest
 
-from autograder import compare, judge, trusted
 from autograder.bank.ch02 import items as bank
 from autograder.bank.ch02 import rules
-from autograder.exam import Exam
 from autograder.items import Build, Case, Tensor
+from autograder.marking import compare, judge, trusted
+from autograder.running.exam import Exam
 from rankzero.events import Event
 from solutions.ch02.alpha_beta import best_chunks, relay_time
 

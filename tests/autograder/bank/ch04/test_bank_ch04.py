@@ -6,14 +6,14 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch04 import items as bank
 from autograder.bank.ch04 import layouts, matrices, rules
 from autograder.items import Build, Case, Choice, Question, Tensor
-from autograder.outcome import Outcome
+from autograder.marking import compare, trusted
+from autograder.marking.outcome import Outcome
 from rankzero.events import Event
-from rankzero.topologies import SAMPLES
-from rankzero.units import GB, KB, MB, us
+from rankzero.facts.topologies import SAMPLES
+from rankzero.facts.units import GB, KB, MB, us
 from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes
 from solutions.ch04.bandwidth import bus_bandwidth
 from solutions.ch04.topology import parse_topology

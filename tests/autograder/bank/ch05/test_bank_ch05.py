@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch05 import items as bank
 from autograder.bank.ch05 import ranks as ch05_ranks
 from autograder.bank.ch05 import repairs
 from autograder.items import Build, Case, Choice, Question
+from autograder.marking import compare, trusted
 from solutions.ch05.batching import learning_rate_at
 from solutions.ch05.zero import zero_memory, zero_traffic
 

@@ -6,9 +6,12 @@ import functools
 
 import pytest
 
-from autograder import bank, edits, judge, trusted
-from autograder.exam import Exam, Paper
-from autograder.judge import Mark
+from autograder import bank
+from autograder.items import edits
+from autograder.marking import judge, trusted
+from autograder.marking.marks import Mark
+from autograder.marking.papers import Paper
+from autograder.running.exam import Exam
 
 KEYS = range(3)
 

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch06 import items as bank
 from autograder.bank.ch06 import rules
 from autograder.items import Build, Case, Choice, Question, Tensor
+from autograder.marking import compare, trusted
 from rankzero.events import Event
 from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
 

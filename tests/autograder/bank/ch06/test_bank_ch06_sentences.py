@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import bank, edits, judge, trusted
-from autograder.exam import Exam
-from autograder.judge import Mark
+from autograder import bank
+from autograder.items import edits
+from autograder.marking import judge, trusted
+from autograder.marking.marks import Mark
+from autograder.running.exam import Exam
 
 
 def marked(identifier: str, program, key: int = 0) -> Mark:
@@ -28,13 +30,8 @@ def checks_sequence_alone(sequence, *others, **options):
 
 
 UNCHECKED = (
-    (
-        '    _check_shape(sequence, batch, hidden, ranks)\n    for name, count in (("heads"',
-        '    for name, count in (("heads"',
-    ),
-    ('        _check_integer(name, count, 1)\n    _check_integer("ffn", ffn, 0)\n', "        pass\n"),
-    ("    _require(hidden % heads == 0,", '    print(end="") if True else (0,'),
-    ("    _require(heads % kv_heads == 0,", '    print(end="") if True else (0,'),
+    ("    _check_shape(sequence, batch, hidden, ranks)\n    _check_heads(hidden, heads, kv_heads)\n", ""),
+    ('    _check_integer("ffn", ffn, 0)\n', ""),
     ("    _require(recompute in RECOMPUTE,", '    print(end="") if True else (0,'),
     ("    _require(attention in ATTENTION,", '    print(end="") if True else (0,'),
     ('    _check_size("element_bytes", element_bytes)\n    _check_size("mask_bytes", mask_bytes)\n', ""),

@@ -9,13 +9,13 @@ from random import Random
 import nbformat
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch07 import items as bank
 from autograder.bank.ch07 import layout_questions, times
 from autograder.conclusions import ch07
 from autograder.items import Build, Case, Choice, Order, Question
-from rankzero.layouts import Job
-from rankzero.models import LLAMA3_8B
+from autograder.marking import compare, trusted
+from rankzero.facts.layouts import Job
+from rankzero.facts.models import LLAMA3_8B
 from solutions.ch07.layout import candidates, choose_layout, layout_memory, step_time
 from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
 
@@ -140,11 +140,11 @@ def test_another_order_that_is_as_fast_and_holds_as_little_is_right():
     ("orders", "words"),
     [
         ([["0F0"]], "an operation is missing"),
-        ([["0F0", "0B0", "0B0"]], "an operation stands twice"),
+        ([["0F0", "0B0", "0B0"]], "an operation appears twice"),
         ([["0F0", "0C0"]], "an operation is not written as 2F5"),
-        ([["0F0"], ["0B0"]], "a stage stands on two ranks"),
+        ([["0F0"], ["0B0"]], "a stage is on two ranks"),
         ([["0B0", "0F0"]], "a backward comes before what it needs on its own rank"),
-        ([["0F0", "0B0", "0I0"]], "a backward is there whole and in halves"),
+        ([["0F0", "0B0", "0I0"]], "a backward appears both whole and in halves"),
         (times.CROSSED, "the ranks wait for one another: a deadlock"),
     ],
 )
@@ -189,7 +189,7 @@ def plain_bubbles(text: str) -> list[str]:
 def pages() -> list[Path]:
     files = {ROOT / "solutions" / item.file for item in EXERCISES.values()}
     files |= set((ROOT / "experiments").glob("ch07/*.py")) | set((ROOT / "solutions").glob("ch07/layout*.py"))
-    files |= {ROOT / "rankzero" / name for name in ("schedules.py", "schedule_figures.py", "layouts.py")}
+    files |= {ROOT / "rankzero" / name for name in ("sim/schedules.py", "figures/schedules.py", "facts/layouts.py")}
     return sorted(files | set((ROOT / "autograder" / "bank").glob("ch07/*.py")))
 
 

@@ -8,13 +8,15 @@ from random import Random
 
 import pytest
 
-from autograder import bank, edits, trusted
-from autograder.bank.ch07 import layouts, wrong_schedules
-from autograder.items import Build
-from rankzero.layouts import Layout
-from rankzero.models import LLAMA2_13B, MIXTRAL_8X7B
+from autograder import bank
+from autograder.bank.ch07 import layouts
+from autograder.items import Build, edits
+from autograder.marking import trusted
+from rankzero.facts.layouts import Layout
+from rankzero.facts.models import LLAMA2_13B, MIXTRAL_8X7B
 from solutions.ch07 import layout
 from tests.autograder import handed_in
+from tests.wrong_programs import wrong
 
 
 def item(identifier: str) -> Build:
@@ -106,7 +108,7 @@ def test_the_drawn_models_have_what_the_docstring_names():
 
 
 def test_unchecked_schedules_are_named():
-    mark = handed_in.marked(item("07-pipeline-schedule"), wrong_schedules.slip_any_shape)
+    mark = handed_in.marked(item("07-pipeline-schedule"), wrong("07-pipeline-schedule", "Impossible arguments"))
     assert "another number of chunks than the schedule has" in mark.slip
 
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from autograder import compare, trusted
 from autograder.bank.ch07 import rules
 from autograder.bank.ch07.worlds import ITEMS, PIPELINE_STEP, orders
 from autograder.items import Case, Stage, Tensor
+from autograder.marking import compare, trusted
 from rankzero.events import Event
 from solutions.ch07.pipeline import pipeline_schedule
 from tools.common import ROOT

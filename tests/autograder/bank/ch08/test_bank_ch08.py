@@ -10,14 +10,15 @@ from random import Random
 import pytest
 import torch
 
-from autograder import compare, conclusions, trusted
+from autograder import conclusions
 from autograder.bank.ch08 import items as bank
-from autograder.bank.ch08 import wrong_batches
 from autograder.items import Build, Case, Choice, Order, Question
+from autograder.marking import compare, trusted
 from autograder.probes import ch08, ch08_batches, ch08_clock
 from rankzero.tiny import GPT, GPTConfig
 from solutions.ch08 import serving_repairs, tiny_serving
 from tests.autograder import handed_in
+from tests.wrong_programs import wrong
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -268,7 +269,7 @@ def test_a_plain_ceil_is_named():
 
 
 def test_prompts_that_grow_are_noticed():
-    mark = handed_in.marked(EXERCISES["generate_batch"], wrong_batches.slip_prompts_grow)
+    mark = handed_in.marked(EXERCISES["generate_batch"], wrong("08-generate-batch", "The prompts that were handed in"))
     assert mark.slip.startswith("The prompts that were handed in")
 
 

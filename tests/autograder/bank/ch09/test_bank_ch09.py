@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch09 import attention, capacity, quantization
 from autograder.bank.ch09 import items as bank
 from autograder.items import Build, Choice, Question
+from autograder.marking import compare, trusted
 from solutions.ch09.radix_cache import RadixCache
 
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted
 from autograder.bank.ch09 import blocks, radix
 from autograder.items import Build, Debug, Slip
+from autograder.marking import compare, trusted
 from solutions.ch09.block_manager import OutOfBlocks
 from tests.autograder import handed_in
 

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 import torch
 
-from autograder import compare, trusted
 from autograder.bank.ch10 import items as bank
 from autograder.items import Build, Case, Choice, Question
+from autograder.marking import compare, trusted
 from autograder.probes import ch10, ch10_graphs
-from rankzero.cpu_graph import CpuGraph
+from rankzero.tiny.cpu_graph import CpuGraph
 from solutions.ch10.future_map import FutureMap
 from solutions.ch10.graph_runner import GraphRunner
 from solutions.ch10.scheduling import debug_yield, eager_time, graph_time

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted, values
 from autograder.bank.ch11 import budgets, masks, meaning
 from autograder.bank.ch11 import tokens as ch11_tokens
 from autograder.items import Build, Case, Choice, Question
+from autograder.marking import compare, trusted, values
 from autograder.probes import ch11_constraints as probes
 from solutions.ch11.constrained import ConstraintState, grammars, schema_to_regex, token_index
 from tests.autograder import handed_in
@@ -104,7 +104,7 @@ def test_vocabularies_are_written_as_inside_a_bytes_literal():
 
 
 def test_the_state_of_the_probe_is_that_of_the_course():
-    """The loop to be mended is given a state; it must do what ``ConstraintState`` does."""
+    """The loop to be fixed is given a state; it must do what ``ConstraintState`` does."""
     rng = Random(5)
     for _ in range(40):
         made = budgets._index(rng)

@@ -9,7 +9,7 @@ import pytest
 
 from autograder.bank.ch13 import items, kl, questions
 from autograder.items import Choice, Question
-from rankzero.units import GB
+from rankzero.facts.units import GB
 from solutions.ch13.kl import estimator_moments
 from solutions.ch13.rlhf_memory import rlhf_bytes
 from tests.wrong_programs import wrong

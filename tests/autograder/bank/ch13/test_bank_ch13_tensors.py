@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from autograder import compare, trusted_worlds
 from autograder.bank.ch13.tensors import ITEMS
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
+from autograder.marking import compare, trusted_worlds
+from autograder.marking.outcome import Outcome
 
 BUILDS = {item.function: item for item in ITEMS if isinstance(item, Build)}
 SLIPS = [(item, slip) for item in BUILDS.values() for slip in item.slips]

@@ -8,9 +8,9 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from autograder import compare, trusted_worlds
 from autograder.bank.ch14 import push, reshard, slots, weight_items
 from autograder.items import Build, Case, Question
+from autograder.marking import compare, trusted_worlds
 from solutions.ch14.weight_sync import reshard_plan
 from tests.autograder import handed_in
 

@@ -8,13 +8,14 @@ from random import Random
 
 import pytest
 
-from autograder import compare, conclusions, trusted, values
+from autograder import conclusions
 from autograder.bank.ch15 import items as bank
 from autograder.bank.ch15 import layout, layout_questions
 from autograder.items import Build, Case, Choice, Question
+from autograder.marking import compare, trusted, values
 from autograder.probes import cap
-from rankzero.models import LLAMA3_405B
-from rankzero.units import hour, minute
+from rankzero.facts.models import LLAMA3_405B
+from rankzero.facts.units import hour, minute
 from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}

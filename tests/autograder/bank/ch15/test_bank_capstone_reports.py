@@ -10,7 +10,7 @@ from autograder import bank
 from autograder.conclusions import cap as concluded
 from autograder.items import Build
 from autograder.probes import cap
-from rankzero.models import LLAMA3_8B
+from rankzero.facts.models import LLAMA3_8B
 from solutions.ch15.failing_runs import simulate_run
 from solutions.ch15.run_plan import memory_per_stage
 from tests.autograder import handed_in

@@ -1,0 +1,135 @@
+"""Chapter 6: the loss and the look-up of a split vocabulary, as people get them wrong."""
+
+from __future__ import annotations
+
+from autograder.items import Slip
+
+_UNCHECKED = (
+    "    vocab = rows * dist.get_world_size(group)\n"
+    "    if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < vocab:\n"
+    '        raise ValueError(f"{name} must be from 0 to {vocab - 1}, got {int(ids.min())} to {int(ids.max())}")\n',
+    "",
+)
+
+CROSS_ENTROPY = (
+    Slip(
+        "Each rank took its own maximum: exponentials of different scales were added.",
+        edit=("_reduced(exact.amax(-1), dist.ReduceOp.MAX, group)", "exact.amax(-1)"),
+    ),
+    Slip(
+        "No maximum was taken off: the exponentials overflow.",
+        edits=(
+            ("        largest = _reduced(exact.amax(-1), dist.ReduceOp.MAX, group)", ""),
+            ("exact - largest[..., None]", "exact"),
+        ),
+    ),
+    Slip(
+        "A rank that does not own the target added a logit of its own: mask foreign targets.",
+        edit=(".squeeze(-1).masked_fill(~own, 0)", ".squeeze(-1)"),
+    ),
+    Slip(
+        "The gradient lacks the one-hot of the target on the rank that owns it.",
+        edit=("((probabilities - one_hot) *", "(probabilities *"),
+    ),
+    Slip(
+        "Every rank took a one-hot off its gradient: only the owner of the target does.",
+        edit=("own[..., None].to(probabilities)", "1.0"),
+    ),
+    Slip(
+        "The losses were averaged: return one for each token.",
+        edit=(
+            'return _CrossEntropy.apply(logits, *_own_ids(target, "target", logits.shape[-1], group), group)',
+            'losses = _CrossEntropy.apply(logits, *_own_ids(target, "target", logits.shape[-1], group), group)\n'
+            "    return losses.mean().expand_as(losses)",
+        ),
+    ),
+    Slip(
+        "The logits were gathered: three numbers for each token are enough.",
+        edit=(
+            'return _CrossEntropy.apply(logits, *_own_ids(target, "target", logits.shape[-1], group), group)',
+            '_own_ids(target, "target", logits.shape[-1], group)\n'
+            "    parts = [torch.empty_like(logits) for _ in range(dist.get_world_size(group))]\n"
+            "    dist.all_gather(parts, logits.detach().contiguous(), group=group)\n"
+            "    parts[dist.get_rank(group)] = logits\n"
+            "    whole = torch.cat(parts, -1).reshape(target.numel(), -1)\n"
+            '    return functional.cross_entropy(whole, target.flatten(), reduction="none").view_as(target)',
+        ),
+    ),
+    Slip("A target outside the vocabulary must raise ValueError on every rank.", edit=_UNCHECKED),
+)
+
+_FOUND = "functional.embedding(local, weight).masked_fill(~own[..., None], 0)"
+
+EMBEDDING = (
+    Slip(
+        "Foreign ids were clamped into the rank's own rows and their rows added: mask them first.",
+        edits=(
+            ("local.masked_fill(~own, 0), own", "local.clamp(0, rows - 1), own"),
+            (".masked_fill(~own[..., None], 0)", ""),
+        ),
+    ),
+    Slip(
+        "Foreign ids read the rank's first row, which is added: put zeros there.",
+        edit=(".masked_fill(~own[..., None], 0)", ""),
+    ),
+    Slip(
+        "Foreign ids were masked after the sum, which takes away what their owners gave.",
+        edit=(".masked_fill(~own[..., None], 0), group)", ", group).masked_fill(~own[..., None], 0)"),
+    ),
+    Slip(
+        "The gradient was summed too: it is complete on every rank.",
+        edit=(f"reduce_from_ranks({_FOUND}, group)", f"copy_to_ranks(reduce_from_ranks({_FOUND}, group), group)"),
+    ),
+    Slip(
+        "The sum was made outside of autograd: no gradient comes back.",
+        edit=("functional.embedding(local, weight)", "functional.embedding(local, weight.detach())"),
+    ),
+    Slip(
+        "The whole table was gathered: send the rows that were asked for.",
+        edit=(
+            f"return reduce_from_ranks({_FOUND}, group)",
+            "parts = [torch.empty_like(weight) for _ in range(dist.get_world_size(group))]\n"
+            "    dist.all_gather(parts, weight.detach().contiguous(), group=group)\n"
+            "    parts[dist.get_rank(group)] = weight\n"
+            "    return torch.cat(parts)[ids]",
+        ),
+    ),
+    Slip(
+        "An id outside the vocabulary was accepted: it has to raise ValueError on every rank.",
+        edit=_UNCHECKED,
+    ),
+)
+
+
+def wrong_embed(ids, weight):
+    import torch.distributed as dist
+
+    rows = weight.shape[0]
+    local = (ids - dist.get_rank() * rows).clamp(0, rows - 1)
+    found = weight[local]
+    dist.all_reduce(found)
+    return found
+
+
+DEBUG_EMBED = (
+    Slip(
+        "Foreign ids are clamped into the rank's own rows, and these are added: mask them before the sum.", wrong_embed
+    ),
+    Slip(
+        "Masked after the sum, a rank throws away the rows that the others gave.",
+        edits=(
+            (".masked_fill(~own[..., None], 0)", ""),
+            ("return found", "return found.masked_fill(~own[..., None], 0)"),
+        ),
+    ),
+    Slip(
+        "A foreign id still finds a row of this rank, which is added to the right one.",
+        wrong_embed,
+        edit=(".clamp(0, rows - 1)", " % rows"),
+    ),
+    Slip(
+        "Foreign rows are still added: a mean of right and wrong rows is wrong.",
+        wrong_embed,
+        edit=("return found", "return found / dist.get_world_size()"),
+    ),
+)

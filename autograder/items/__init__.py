@@ -1,0 +1,57 @@
+"""The vocabulary of the bank: questions, exercises, cases, slips. Small, frozen, declarative; standard library only.
+
+A chapter's module in :mod:`autograder.bank` lists its items in ``ITEMS``. Importing it is cheap: whatever needs a
+reference (an answer, an expected value) is a function that is called on first use and imports the reference through
+:func:`lazily`. The bank writes tensors as :class:`Tensor`, so that none of its modules imports torch.
+"""
+
+from autograder.items.cases import Case, Group, Raises, Rule, invalid
+from autograder.items.designs import Axis, Design, Knob, Simulated
+from autograder.items.exercises import Build, Debug, Grade, Item, lazily
+from autograder.items.milestones import Arena, Milestone, NoQuestion
+from autograder.items.questions import (
+    AnyQuestion,
+    Choice,
+    Estimate,
+    Landmark,
+    Order,
+    Part,
+    Question,
+    QuestionKind,
+    Slip,
+)
+from autograder.items.tensors import DTYPES, Array, Iterator, Stage, Tensor
+
+__all__ = [
+    "DTYPES",
+    "AnyQuestion",
+    "Arena",
+    "Array",
+    "Axis",
+    "Build",
+    "Case",
+    "Choice",
+    "Debug",
+    "Design",
+    "Estimate",
+    "Grade",
+    "Group",
+    "Item",
+    "Iterator",
+    "Knob",
+    "Landmark",
+    "Milestone",
+    "NoQuestion",
+    "Order",
+    "Part",
+    "Question",
+    "QuestionKind",
+    "Raises",
+    "Rule",
+    "Simulated",
+    "Slip",
+    "Stage",
+    "Tensor",
+    "invalid",
+    "lazily",
+]
