@@ -1,9 +1,9 @@
 """In the child: the submission's code, compiled unit by unit, and what it may import.
 
-``labs`` is made of the submission itself, and finds a module by its own name, in whatever chapter's folder it was
-handed in or is looked for: ``labs.zero``, ``labs.ch05.zero`` and ``from ..ch05.zero`` are one. ``rankzero`` holds
-``rankzero.units`` and nothing else; ``solutions`` and ``autograder`` cannot be imported, and the ImportError says so.
-Standard library only, and as little of it as can be: the child's start is part of every grading.
+Inside, ``labs`` is the submission itself. A module is found by its own name, whatever chapter's folder it was handed in
+or is imported from: ``labs.zero``, ``labs.ch05.zero`` and ``from ..ch05.zero`` are the same module. ``rankzero`` holds
+``rankzero.facts.units`` and nothing else; the other packages of the course cannot be imported, and the ImportError says
+so. This file uses little of the standard library and nothing else: every grading pays for the child's start.
 """
 
 # mypy: no-check-untyped-defs
@@ -15,17 +15,22 @@ CLOSED = {
     "solutions": "the reference cannot be imported in grading: write the function yourself, or import it from labs",
     "experiments": "what the pages run cannot be imported in grading",
     "autograder": "autograder cannot be imported in grading",
-    "rankzero": "only rankzero.units can be imported in grading",
+    "rankzero": "only rankzero.facts.units can be imported in grading",
 }
 
-#: The package in which every module of the submission runs: the name of a chapter, so that ``..ch03`` leads out of it.
+#: The names of the one module of ``rankzero`` that exists inside; version 0.1.0 used the second.
+UNITS = ("rankzero.facts.units", "rankzero.units")
+#: The packages that contain it.
+RUNTIME = ("rankzero", "rankzero.facts")
+
+#: The package in which every module of the submission runs. It is as deep as a chapter, so that ``..ch03`` works in it.
 CHAPTER = "labs.chapter"
 ONLY_AST = 0x400
 FUTURE_ANNOTATIONS = 0x1000000
 
 
 class Unit:
-    """One unit of the submission: its label, the module it stands for (None: the shared one) and its source."""
+    """One unit of the submission: its label, the module it belongs to (None: the shared one) and its source."""
 
     def __init__(self, index, label, module, source):
         self.index, self.label, self.module, self.source = index, label, module, source
@@ -33,7 +38,7 @@ class Unit:
 
 
 class Code:
-    """The submission as modules. ``running(index)`` is called before a unit runs; those in ``skip`` do not run."""
+    """The submission as modules. ``running(index)`` is called before a unit runs; units in ``skip`` never run."""
 
     def __init__(self, units, units_source, running):
         self.units = [Unit(i, *unit) for i, unit in enumerate(units)]
@@ -45,21 +50,21 @@ class Code:
         sys.meta_path.insert(0, Finder(self, units_source))
 
     def module(self, name):
-        """The module of the submission that holds topic ``name``, run on first use; None when there is none."""
+        """The module of the submission for the topic ``name``, run on first use; None if there is none."""
         if name in self.folder:
             __import__(f"{CHAPTER}.{name}")
             return sys.modules[f"{CHAPTER}.{name}"]
         return self.shared_module()
 
     def shared_module(self):
-        """The one namespace of a single file or notebook, run on first use; None for a folder of modules."""
+        """The single namespace of a file or notebook, run on first use; None for a folder of modules."""
         if self.shared is None and any(unit.module is None for unit in self.units):
             self.shared = sys.modules[f"{CHAPTER}.submission"] = make_module(f"{CHAPTER}.submission", CHAPTER)
             self.run(self.shared, None)
         return self.shared
 
     def run(self, module, name):
-        """Run the units of topic ``name`` in ``module``, each for itself: a broken one costs only itself."""
+        """Run the units of the topic ``name`` in ``module``, one by one: if one fails, the others still run."""
         for unit in self.units:
             if unit.module != name:
                 continue
@@ -73,14 +78,14 @@ class Code:
                 self.note(unit, error)
 
     def run_unit(self, unit, namespace):
-        """Compile and run one unit. An import that fails is noted, and the rest of the unit still runs."""
+        """Compile and run one unit. A failed import is noted, and the rest of the unit still runs."""
         try:
             exec(compile(unit.source, unit.file, "exec", 0, True), namespace)
-        except (ImportError, SyntaxError):  # also a __future__ import in its middle, as in cells that were joined
+        except (ImportError, SyntaxError):  # joined cells can have a __future__ import in the middle
             self.run_parts(unit, namespace)
 
     def run_parts(self, unit, namespace):
-        """Run a unit import by import and stretch by stretch."""
+        """Run a unit part by part: each import alone, and the statements between imports together."""
         flags = 0
         tree = compile(unit.source, unit.file, "exec", ONLY_AST, True)
         for is_import, statements in _parts(tree.body):
@@ -96,13 +101,13 @@ class Code:
                 self.note(unit, error)
 
     def note(self, unit, error):
-        """Remember that ``unit`` could not be run, or not wholly."""
+        """Remember that ``unit`` could not be run, or only in part."""
         line = error.lineno if isinstance(error, SyntaxError) else self.place(error)[1]
         text = error.msg if isinstance(error, SyntaxError) else safe_text(error)
         self.problems.append([unit.index, line, type(error).__name__, text])
 
     def place(self, error):
-        """``(unit index, line)`` of the innermost frame of ``error`` in the submission, else ``(None, None)``."""
+        """``(unit index, line)`` of the innermost frame of ``error`` in the submission; ``(None, None)`` if none is."""
         found = (None, None)
         step = error.__traceback__
         while step is not None:
@@ -124,7 +129,7 @@ class Code:
 
 
 def _parts(body):
-    """The statements of a unit: every import alone, the others together in stretches."""
+    """The parts of a unit, as ``(is_import, statements)``: every import alone, the statements between them together."""
     parts = []
     for statement in body:
         is_import = type(statement).__name__ in ("Import", "ImportFrom")
@@ -143,7 +148,7 @@ def safe_text(error):
 
 
 def is_chapter(name):
-    """Whether ``labs.name`` is a folder of ``labs``: ``ch07``, or the one in which all modules run."""
+    """Whether ``labs.name`` is a package of ``labs``: a chapter such as ``ch07``, or :data:`CHAPTER`."""
     return f"labs.{name}" == CHAPTER or (name[:2] == "ch" and len(name) == 4 and name[2:].isdigit())
 
 
@@ -159,7 +164,7 @@ def make_module(name, package):
 
 
 class Finder:
-    """Finds ``labs``, ``labs.*`` and ``rankzero.units``; refuses the rest of the course's packages."""
+    """Finds ``labs``, ``labs.*`` and ``rankzero.facts.units``; refuses the rest of the course's packages."""
 
     def __init__(self, code, units_source):
         self.code, self.units_source = code, units_source
@@ -167,11 +172,11 @@ class Finder:
 
     def find_spec(self, name, path=None, target=None):
         first, _, rest = name.partition(".")
-        if name in ("labs", "rankzero") or (first == "labs" and is_chapter(rest)):
+        if name == "labs" or name in RUNTIME or (first == "labs" and is_chapter(rest)):
             return self.ModuleSpec(name, self, is_package=True)
         if first == "labs" and (topic(name) in self.code.folder or self.code.shared_module()):
             return self.ModuleSpec(name, self)
-        if name == "rankzero.units":
+        if name in UNITS:
             return self.ModuleSpec(name, self)
         if first in CLOSED:
             raise ImportError(CLOSED[first])
@@ -181,7 +186,7 @@ class Finder:
         return self.code.module(topic(spec.name)) if self.another_name(spec.name) else None
 
     def another_name(self, name):
-        """Whether a module of the submission is imported by another name than the one under which it runs."""
+        """Whether ``name`` means a module of the submission that runs under another name."""
         first, _, rest = name.partition(".")
         return first == "labs" and rest and not is_chapter(rest) and self.own_name(name) != name
 
@@ -190,9 +195,9 @@ class Finder:
 
     def exec_module(self, module):
         name = module.__spec__.name
-        if name == "rankzero.units":
+        if name in UNITS:
             exec(compile(self.units_source, "units.py", "exec", 0, True), module.__dict__)
         elif name == self.own_name(name):
             self.code.run(module, topic(name))
         elif self.another_name(name):
-            module.__spec__ = None  # it keeps the name and package under which it ran
+            module.__spec__ = None  # the module keeps the name and package under which it ran

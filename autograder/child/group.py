@@ -1,9 +1,9 @@
 """In the child: a ``torch.distributed`` process group that speaks over the child's channel to the broker in the grader.
 
-Every operation is the same thing: tensors that this rank gives, tensors in whose shape it takes, and what to do with
-what comes. It is announced when the rank next blocks, its data are read when the broker asks for them (as late as a
-legal program allows), and its results are written in its own ``wait``. So a program that touches a buffer too early, or
-never waits, is wrong every time, and a program that keeps the rules never notices.
+Every operation has the same form: the tensors that this rank gives, tensors of the shapes that it takes, and what to do
+with the data that arrive. An operation is announced when the rank next blocks, its data are read when the broker asks
+for them (as late as a legal program allows), and its results are written in its own ``wait``. A program that touches a
+buffer too early, or never waits, is therefore wrong every time; a program that keeps the rules never notices.
 """
 
 # mypy: no-check-untyped-defs, disable-error-code="override"
@@ -16,7 +16,7 @@ from ctypes import string_at
 import torch
 import torch.distributed as dist
 
-#: Reductions: how two pieces become one.
+#: Reductions: the function that combines two pieces.
 FOLDS: dict = {
     "SUM": torch.add,
     "AVG": torch.add,
@@ -30,7 +30,7 @@ FOLDS: dict = {
 
 
 class Abort(BaseException):
-    """The broker ends the case."""
+    """The broker has ended the case."""
 
 
 class Operation(dist.Work):
@@ -76,7 +76,7 @@ class Operation(dist.Work):
     _source_rank = source_rank
 
     def get_future(self):
-        """A future that is already there: asking for it waits."""
+        """A completed future: asking for it waits for the operation."""
         self.wait()
         future = torch.futures.Future()
         future.set_result(self.takes)
@@ -84,7 +84,7 @@ class Operation(dist.Work):
 
 
 def data_of(tensor):
-    """A tensor's elements as text for the channel."""
+    """A tensor's elements in base64, for the channel."""
     whole = tensor.detach().contiguous()
     size = whole.numel() * whole.element_size()
     return b2a_base64(string_at(whole.data_ptr(), size) if size else b"", newline=False).decode()
@@ -111,7 +111,7 @@ class Link:
         self.unannounced.append(operation)
 
     def flush(self):
-        """Tell the broker of every operation that it has not heard of."""
+        """Announce to the broker every operation that it does not know yet."""
         for operation in self.unannounced:
             self.channel.send(kind="post", **operation.facts)
         self.unannounced = []
@@ -125,7 +125,7 @@ class Link:
             operation.finish(reply["blocks"], reply["source"])
 
     def serve(self):
-        """Hand out data that the broker asks for, until it says something else."""
+        """Hand out the data that the broker asks for, until it sends another message; returns that message."""
         while True:
             message = self.channel.receive()
             if message["do"] == "take":
@@ -137,7 +137,7 @@ class Link:
                 return message
 
     def leave(self, raised):
-        """The function has ended: announce what is left, and hand out data until every rank has ended."""
+        """Called when the function has ended: announce what is left, and hand out data until every rank has ended."""
         self.flush()
         self.channel.send(kind="leave", raised=raised)
         with contextlib.suppress(Abort):
@@ -145,7 +145,7 @@ class Link:
 
 
 def public_name():
-    """The function of torch.distributed that the program called: the outermost one of the library on the stack."""
+    """The function of torch.distributed that the program called: the library's outermost one on the stack."""
     frame, name = sys._getframe(2), ""
     while frame is not None:
         file = frame.f_code.co_filename
@@ -157,14 +157,14 @@ def public_name():
     return name
 
 
-def whole(tensors):
-    """A message is one piece of memory: Gloo refuses any other tensor."""
+def check_contiguous(tensors):
+    """Refuse tensors that are not contiguous, as Gloo does."""
     if not all(tensor.is_contiguous() for tensor in tensors):
         raise RuntimeError("a tensor that is sent or received must be contiguous")
 
 
 class Group(dist.ProcessGroup):
-    """A process group whose messages go through :attr:`link`."""
+    """A process group whose operations go through :attr:`link`."""
 
     link: Link
 
@@ -186,30 +186,30 @@ class Group(dist.ProcessGroup):
         facts["takes"] = [tensor.numel() * tensor.element_size() for tensor in takes]
         return Operation(self.link, facts, list(gives), list(takes), land or copy_to(takes))
 
-    # Messages.
+    # Point-to-point.
 
     def send(self, tensors, dst, tag=0):
-        self.other(dst)
-        whole(tensors)
+        self.check_peer(dst)
+        check_contiguous(tensors)
         return self.do("send", gives=tensors, peer=dst, tag=tag)
 
     def recv(self, tensors, src, tag=0):
-        self.other(src)
-        whole(tensors)
+        self.check_peer(src)
+        check_contiguous(tensors)
         return self.do("recv", takes=tensors, peer=src, tag=tag)
 
     def recv_anysource(self, tensors, tag=0):
-        whole(tensors)
+        check_contiguous(tensors)
         return self.do("recv", takes=tensors, peer=None, tag=tag)
 
-    def other(self, peer):
-        """A rank has no message for itself, nor for one that is not there: the library refuses both too."""
+    def check_peer(self, peer):
+        """Refuse a rank outside the group and this rank itself, as the library does."""
         if not 0 <= peer < self.ranks:
             raise ValueError(f"there is no rank {peer} in a group of {self.ranks}")
         if peer == self.me:
             raise ValueError(f"rank {peer} can neither send to itself nor receive from itself")
 
-    # Collectives: what each rank gives, in whose shape it takes, and what it does with what comes.
+    # Collectives: what each rank gives, the shapes that it takes, and what it does with the data that arrive.
 
     def barrier(self, opts=None):
         return self.do("barrier")
@@ -224,7 +224,7 @@ class Group(dist.ProcessGroup):
         fold = Reduction(opts.reduceOp, x)
         count = (opts.rootRank - self.me) % self.ranks or self.ranks
 
-        def land(pieces):  # the root gets all; on the others the library leaves a partial result, and so do we
+        def land(pieces):  # the root gets the sum; like the library, leave a partial result on the others
             x.copy_(fold((pieces[self.me :] + pieces[: self.me])[:count]))
 
         return self.do("reduce", [x], [x] * self.ranks, land, root=opts.rootRank, reduction=fold.name)
@@ -234,29 +234,29 @@ class Group(dist.ProcessGroup):
         return self.do("broadcast", tensors if mine else [], tensors, root=opts.rootRank)
 
     def allgather(self, outputs, inputs, opts=None):
-        alike("all_gather", inputs[0], outputs[0])
+        check_same("all_gather", inputs[0], outputs[0])
         return self.do("all_gather", inputs, outputs[0])
 
     def gather(self, outputs, inputs, opts):
         outs = outputs[0] if outputs else []
-        alike("gather", inputs[0], outs)
+        check_same("gather", inputs[0], outs)
         return self.do("gather", inputs, outs, root=opts.rootRank)
 
     def scatter(self, outputs, inputs, opts):
         ins = inputs[0] if inputs else []
-        alike("scatter", outputs[0], ins)
+        check_same("scatter", outputs[0], ins)
         return self.do("scatter", ins, outputs, root=opts.rootRank)
 
     def reduce_scatter(self, outputs, inputs, opts):
         out, ins = outputs[0], inputs[0]
-        alike("reduce_scatter", out, ins)
+        check_same("reduce_scatter", out, ins)
         fold = Reduction(opts.reduceOp, out)
         return self.do("reduce_scatter", ins, [out] * self.ranks, lambda p: out.copy_(fold(p)), reduction=fold.name)
 
     def alltoall(self, outputs, inputs, opts=None):
         return self.do("all_to_all", inputs, outputs)
 
-    # The same over one tensor that holds all blocks, under the library's older and newer names.
+    # The same collectives on one tensor that holds all blocks, under the library's older and newer names.
 
     def all_gather_single(self, output, tensor, opts=None):
         return self.allgather([self.blocks(output)], [tensor])
@@ -284,8 +284,8 @@ def copy_to(targets):
     return land
 
 
-def alike(operation, tensor, others):
-    """As the library: all blocks of ``operation`` have one shape and type."""
+def check_same(operation, tensor, others):
+    """Refuse blocks of another shape or type than ``tensor``, as the library does."""
     for other in others:
         if (other.shape, other.dtype) != (tensor.shape, tensor.dtype):
             found, expected = (f"{tuple(t.shape)} of {t.dtype}" for t in (other, tensor))
@@ -293,7 +293,7 @@ def alike(operation, tensor, others):
 
 
 class Reduction:
-    """Folds pieces by the library's ``op``, in rank order. ``name`` is the library's."""
+    """Combines pieces by the library's ``op``, in rank order. ``name`` is the library's name for it."""
 
     def __init__(self, op, tensor):
         self.name = next((name for name in FOLDS if op == getattr(dist.ReduceOp, name)), None)
@@ -312,7 +312,7 @@ dist.Backend.register_backend("broker", lambda store, rank, size, timeout: Group
 
 @contextlib.contextmanager
 def joined(channel, caller, rank, ranks):
-    """While this lasts, this process is ``rank`` of a fresh world."""
+    """Within this context, the process is ``rank`` of a fresh world."""
     Group.link = link = Link(channel, caller)
     dist.init_process_group("broker", store=dist.HashStore(), rank=rank, world_size=ranks)
     raised = True

@@ -1,25 +1,20 @@
 """The child: runs a submission's functions on inputs that the grader sends, and sends back what they return.
 
-Started as ``[python, "-I", "-S", "-B", child.pyc]``, alone: it imports nothing of ours but the files named ``child_*``
-beside it, and it holds no expected value. Descriptor 0 brings requests, 1 takes replies, 2 takes what the submission
-prints; the first two are moved away before any of the submission's code runs. One JSON object a line, each with the
-random ``id`` of its request; requests are answered one at a time, in the order in which they came.
+Started as ``[python, "-I", "-S", "-B", child.pyc]``: of the course it loads only the files named ``child_*`` and
+``probe_*`` beside it, and it holds no expected value. Descriptor 0 brings requests, 1 takes replies, 2 takes what the
+submission prints; the first two are moved away before any of the submission's code runs. Every message is a JSON object
+on one line with the random ``id`` of its request; requests are answered one at a time, in the order of their arrival.
 """
 
 # mypy: no-check-untyped-defs
 
 import builtins
+import gc
 import marshal
 import os
 import sys
 
-try:  # the C parts of json, without the milliseconds that its Python parts take to import
-    from _json import encode_basestring_ascii as quote
-    from _json import make_scanner  # type: ignore[import]
-except ImportError:  # another Python
-    make_scanner = None  # type: ignore[assignment,misc]
-
-#: What torch imports in the first backward pass with a gradient: a second or more, which should not be a case's.
+#: What torch imports in the first backward pass. It takes a second or more, which should not count as a case's time.
 BACKWARD = "torch.fx.experimental.symbolic_shapes"
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def sibling(name, apart=False):
     """The module in the compiled file ``name.pyc`` beside this one.
 
-    One that stands ``apart`` has built-ins of its own: what a submission does to the others changes nothing in it.
+    A module loaded ``apart`` has its own copy of the built-ins: a submission that changes them does not affect it.
     """
     module = type(sys)(name)
     if apart:
@@ -38,77 +33,13 @@ def sibling(name, apart=False):
     return module
 
 
-def dumps(value):
-    """JSON text of what the wire holds: None, booleans, integers, strings, lists, and dictionaries with string keys."""
-    kind = type(value)
-    if kind is str:
-        return quote(value)
-    if kind is list or kind is tuple:
-        if len(value) > 8 and set(map(type, value[1:])) == {int}:  # a tag and a long row of numbers
-            return f"[{dumps(value[0])},{','.join(map(repr, value[1:]))}]"
-        return "[" + ",".join([dumps(part) for part in value]) + "]"
-    if kind is dict:
-        return "{" + ",".join([f"{quote(key)}:{dumps(part)}" for key, part in value.items()]) + "}"
-    return {None: "null", True: "true", False: "false"}[value] if value is None or kind is bool else repr(value)
-
-
-class _Reading:
-    """What the scanner asks for."""
-
-    strict = True
-    object_hook = object_pairs_hook = None
-    parse_float, parse_int, parse_constant = float, int, float
-
-
-def loads(text):
-    """The value of a line of JSON."""
-    return scan(text, 0)[0]
-
-
-if make_scanner is None:
-    from json import dumps, loads  # type: ignore[assignment]
-else:
-    scan = make_scanner(_Reading())  # type: ignore[arg-type]
-
-
-class Channel:
-    """Requests in, replies out, on descriptors of their own."""
-
-    def __init__(self):
-        null = os.open(os.devnull, os.O_RDWR)
-        self.requests, self.replies = self.away(0), self.away(1)
-        os.dup2(null, 0)
-        os.dup2(2, 1)
-        os.close(null)
-        self.buffer = bytearray()
-        self.id = ""
-
-    @staticmethod
-    def away(descriptor):
-        import fcntl
-
-        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 32)
-
-    def receive(self):
-        """The next request; ends the process when the grader has closed the pipe."""
-        while True:
-            end = self.buffer.find(b"\n")
-            if end >= 0:
-                line = self.buffer[:end].decode()
-                del self.buffer[: end + 1]
-                message = loads(line)
-                self.id = message["id"]
-                return message
-            data = os.read(self.requests, 1 << 16)
-            if not data:
-                os._exit(0)
-            self.buffer += data
-
-    def send(self, **message):
-        message["id"] = self.id
-        data = dumps(message).encode() + b"\n"
-        while data:
-            data = data[os.write(self.replies, data) :]
+def codec():
+    """The wire, its encoder and its decoder; while these load, they can import the wire by its name in the course."""
+    wire = sys.modules["autograder.child.wire"] = sibling("child_wire", apart=True)
+    try:
+        return wire, sibling("child_encoding", apart=True), sibling("child_decoding", apart=True)
+    finally:
+        del sys.modules["autograder.child.wire"]
 
 
 def limit(bounds):
@@ -132,7 +63,8 @@ class Child:
 
     def __init__(self, channel):
         self.channel = channel
-        self.wire, self.units = sibling("child_wire", apart=True), sibling("child_code")
+        self.wire, self.encoding, self.decoding = codec()
+        self.units = sibling("child_code")
         self.code = self.group = self.stage = None
         self.drivers = {}
 
@@ -157,12 +89,12 @@ class Child:
         except BaseException:
             pass
 
-    # What the grader can ask for.
+    # The requests of the grader.
 
     def start(self, request):
-        """Walls, packages, limits, and the submission's units, of which none runs yet.
+        """Put up walls, import packages, set limits and take the submission's units, without running any.
 
-        No unit is ever run by a child whose walls did not go up: it says so, and ends.
+        A child whose walls do not go up says so and ends before it runs a unit.
         """
         walls = sibling("child_walls")
         try:
@@ -177,20 +109,22 @@ class Child:
         return {"kind": "ready"}
 
     def preload(self, request):
-        """Import the packages and drivers that the submission will need, while nothing of it can change them."""
+        """Import the packages and drivers that the submission will need, before its code could change them."""
         sys.path.extend(request["packages"])
+        backward = request["drivers"] or any("backward" in source for _, _, source in request["units"])
+        gc.disable()  # looking for garbage takes a fifth of the time in which torch is imported, and there is none
         for name in request["preload"]:
             __import__(name)
-        backward = request["drivers"] or any("backward" in source for _, _, source in request["units"])
         if "torch" in request["preload"] and backward:
             __import__(BACKWARD)
+        gc.enable()
         self.drivers = {name: sibling(f"probe_{name}", apart=True) for name in request["drivers"]}
 
     def running(self, index):
         self.channel.send(kind="running", unit=index)
 
     def load(self, request):
-        """Run the units that hold a topic, but none that an earlier child did not survive."""
+        """Run the units of a topic, except those that an earlier child did not survive."""
         self.code.skip = request["skip"]
         self.code.module(request["module"])
         return {"kind": "loaded", "problems": self.code.problems}
@@ -203,7 +137,7 @@ class Child:
         return None
 
     def call(self, request):
-        """Call a function; its value, and its arguments where they have changed."""
+        """Call a function; returns its value, and its arguments if they have changed."""
         function = self.find(request)
         if function is None:
             return {"kind": "missing"}
@@ -220,7 +154,7 @@ class Child:
         return reply
 
     def probe(self, name):
-        """The driver of a probed item: ``"ch06.differentiated"``. One that ``asks`` gets a way to ask the grader."""
+        """The driver called ``name``, such as ``"ch06.differentiated"``; one that ``asks`` gets :meth:`ask` first."""
         module, _, name = name.partition(".")
         driver = getattr(self.drivers[module], name)
         if not getattr(driver, "asks", False):
@@ -228,14 +162,14 @@ class Child:
         return lambda function, *args, **kwargs: driver(self.ask, function, *args, **kwargs)
 
     def ask(self, question):
-        """What the grader answers in the middle of a call."""
+        """Put a question to the grader in the middle of a call; returns its answer."""
         self.channel.send(kind="ask", question=question)
         return self.channel.receive()["answer"]
 
     def after(self, wire, args):
-        """The arguments as the call left them, None when that is as they were.
+        """The arguments as the call left them; None if they have not changed.
 
-        An iterator is meant to be used up, and a stage to get gradients.
+        Iterators and stages do not count: calls are meant to use up the first and to leave gradients in the second.
         """
         try:
             pairs = zip(wire[1:], args, strict=True)
@@ -245,7 +179,7 @@ class Child:
         return None if left == wire else left
 
     def calls(self, request):
-        """Make an object and drive it; every answer, where a call that raised is ``("raises", class name)``."""
+        """Make an object and call its methods; a call that raised is answered ``("raises", class name)``."""
         maker = self.find(request)
         if maker is None:
             return {"kind": "missing"}
@@ -257,9 +191,10 @@ class Child:
         return maker(*self.decode(request["args"]), **self.decode(request["kwargs"]))
 
     def answer(self, maker, request, objects, place, name, arguments):
-        """One call or attribute of the object, or of the ``owner`` in ``owner.name``, made when it is first named.
+        """The answer to one call or attribute of the object.
 
-        The owner ``#3`` is what call 3 answered.
+        In ``owner.name`` it belongs to a further object called ``owner``, made when it is first named; the owner ``#3``
+        is the answer to call 3.
         """
         owner, _, name = name.rpartition(".")
         try:
@@ -274,7 +209,7 @@ class Child:
         return self.encode(value)
 
     def world(self, request):
-        """Call a function as one rank of a world, whose process group speaks over this channel."""
+        """Call a function as one rank of a world, whose process group communicates over this channel."""
         if self.group is None:
             self.group = sibling("child_group")
         function = self.find(request)
@@ -286,10 +221,10 @@ class Child:
     # Values.
 
     def encode(self, value):
-        return self.wire.encode(value, self.special)
+        return self.encoding.encode(value, self.special)
 
     def decode(self, wire):
-        return self.wire.decode(wire, self.make_tensor, {"i": iter, "S": self.make_stage})
+        return self.decoding.decode(wire, self.make_tensor, {"i": iter, "S": self.make_stage})
 
     def make_stage(self, parts):
         self.stage = self.stage or sibling("child_stage")
@@ -298,9 +233,9 @@ class Child:
     def special(self, value):
         torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
         if torch is not None and isinstance(value, torch.Tensor):
-            return self.wire.tensor(*tensor_parts(torch, value))
+            return self.encoding.tensor(*tensor_parts(torch, value))
         if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
-            return self.wire.tensor(*array_parts(value), "N")
+            return self.encoding.tensor(*array_parts(value), "N")
         return None
 
     def make_tensor(self, dtype, shape, data):
@@ -322,7 +257,7 @@ def tensor_parts(torch, value):
     import ctypes
 
     whole = value.detach().cpu().contiguous()
-    if whole.dtype == torch.bool:  # memory that nobody filled may hold other bytes than 0 and 1
+    if whole.dtype == torch.bool:  # uninitialized memory may hold bytes other than 0 and 1
         whole = whole.view(torch.uint8) != 0
     size = whole.numel() * whole.element_size()
     data = ctypes.string_at(whole.data_ptr(), size) if size else b""
@@ -330,4 +265,4 @@ def tensor_parts(torch, value):
 
 
 if __name__ == "__main__":
-    Child(Channel()).serve()
+    Child(sibling("child_channel").Channel()).serve()

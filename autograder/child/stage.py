@@ -1,4 +1,4 @@
-"""In the child: a part of a model, made of the plain layers that a case describes, and what a call left in it."""
+"""In the child: a part of a model, built from the layers that a case describes, and its gradients after a call."""
 
 # mypy: no-check-untyped-defs
 
@@ -6,14 +6,14 @@ import torch
 
 
 def make(parts):
-    """A new ``torch.nn.Sequential`` from ``[frozen, layer, ...]``, where a layer is its class's name and parameters."""
+    """A new ``torch.nn.Sequential`` from ``[frozen, layer, ...]``; a layer is its class's name and its parameters."""
     frozen, *layers = parts
     stage = torch.nn.Sequential(*(layer(*described) for described in layers))
     return stage.requires_grad_(not frozen)
 
 
 def layer(name, *parameters):
-    """One module of ``torch.nn`` with these parameters: a ``Linear`` with weight and bias, or one that has none."""
+    """A module of ``torch.nn``: a ``Linear`` with this weight and bias, or any module that has no parameters."""
     if name != "Linear":
         return getattr(torch.nn, name)()
     weight, bias = parameters
@@ -25,9 +25,9 @@ def layer(name, *parameters):
 
 
 def answer(value, args, record):
-    """``value``, with the gradients that a call left in the stage among its arguments when there is one.
+    """``value``; if a stage is among the arguments, a ``record(name, fields)`` of value and the stage's gradients.
 
-    ``record(name, fields)`` holds both. A parameter without a gradient has None.
+    A parameter without a gradient has None.
     """
     stages = [arg for arg in args if isinstance(arg, torch.nn.Module)]
     if not stages:

@@ -1,10 +1,10 @@
 """In the child: the walls that it puts up around itself, in two steps, before any of the submission's code runs.
 
 :func:`first` runs before packages are imported: no new privileges, a user of its own, Landlock. :func:`last` runs after
-them, since importing torch may need what is forbidden then: no capabilities, and the filter of system calls, for every
-thread. All of it holds for good. A wall that does not go up is :class:`Down`: the child must end.
+them, because importing torch may need what it forbids: it drops capabilities and installs the system call filter for
+every thread. None of this can be undone. If a wall does not go up, :class:`Down` is raised and the child must end.
 
-The C part of ctypes is used without its Python part, which takes longer to import than all walls together.
+Only the C part of ctypes is used: importing its Python part takes longer than putting up all walls.
 """
 
 # mypy: no-check-untyped-defs
@@ -18,11 +18,11 @@ CAPABILITY_VERSION = 0x20080522
 SECCOMP, SET_MODE_FILTER, ALL_THREADS = {"x86_64": 317, "aarch64": 277}, 1, 1
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 
-#: Rights of Landlock on files (``linux/landlock.h``): the bits, and those that also exist for a single file.
+#: Landlock's rights on files (``linux/landlock.h``), and those that also apply to a single file.
 EXECUTE, WRITE, READ, LIST, TRUNCATE, IOCTL = 1, 2, 4, 8, 1 << 14, 1 << 15
 OF_A_FILE = EXECUTE | WRITE | READ | TRUNCATE | IOCTL
 
-#: The rights that an ABI knows: on files, on the network, and the scopes; the newest comes last.
+#: The rights that each version of Landlock's ABI knows: on files, on the network, and scopes.
 RIGHTS = {1: (0x1FFF, 0, 0), 2: (0x3FFF, 0, 0), 3: (0x7FFF, 0, 0), 4: (0x7FFF, 3, 0), 5: (0xFFFF, 3, 0)}
 RIGHTS[6] = (0xFFFF, 3, 3)
 
@@ -32,7 +32,7 @@ class Down(Exception):
 
 
 def first(walls):
-    """What holds while packages are imported."""
+    """Put up the walls that hold while packages are imported."""
     if sys.platform == "linux":
         function("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if "user" in walls:
@@ -42,7 +42,7 @@ def first(walls):
 
 
 def last(walls):
-    """What holds from now on."""
+    """Put up the walls that must wait until packages have been imported."""
     if not walls:
         return
     drop_capabilities()
@@ -51,7 +51,7 @@ def last(walls):
 
 
 def function(name, *arguments):
-    """Call a function of the C library with integers of 32 bits and bytes; its result, an integer of 32 bits."""
+    """Call a function of the C library with 32-bit integers and bytes; returns a 32-bit integer."""
     return _ctypes.call_function(_ctypes.dlsym(_ctypes.dlopen(None, 0), name), arguments)
 
 
@@ -60,7 +60,7 @@ def word(value, size=8):
 
 
 def become(user):
-    """Be this user and group, and no other, for good."""
+    """Become this user and group, permanently."""
     try:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -72,13 +72,13 @@ def become(user):
 
 
 def drop_capabilities():
-    """Even as root, be root in name only."""
+    """Give up all capabilities, so that even root has no privileges."""
     if function("capset", word(CAPABILITY_VERSION, 4) + word(0, 4), bytes(24)):
         raise Down("capabilities: they cannot be given up")
 
 
 def seccomp(program):
-    """Put up the filter of system calls ``program`` (an array of ``struct sock_filter``) for every thread."""
+    """Install the system call filter ``program`` (an array of ``struct sock_filter``) for every thread."""
     number = SECCOMP.get(os.uname().machine)
     if number is None:
         raise Down(f"seccomp: there is no table of system calls for {os.uname().machine}")
@@ -93,14 +93,14 @@ def seccomp(program):
 
 
 def abi():
-    """The kernel's Landlock ABI; 0 or less when it has none."""
+    """The version of the kernel's Landlock ABI; 0 or less if it has none."""
     return function("syscall", CREATE_RULESET, None, 0, 1)
 
 
 def landlock(paths):
-    """Nothing but this: ``read`` files and folders, ``list`` folders, ``use`` devices, ``write`` below folders.
+    """Restrict files to these paths: ``read`` files and folders, ``list`` folders, ``use`` devices, ``write`` folders.
 
-    A path that is not there is left out. Nothing can be executed: libraries are mapped, which needs the right to read.
+    A path that does not exist is skipped. Nothing can be executed; mapping a library needs only the right to read it.
     """
     version = abi()
     if version < 1:
@@ -119,7 +119,7 @@ def landlock(paths):
     for path in paths["write"]:
         allow(rules, path, files & ~(EXECUTE | IOCTL))
     if function("syscall", RESTRICT_SELF, rules, 0):
-        raise Down("landlock: the kernel does not put it up")
+        raise Down("landlock: the kernel does not enforce the rules")
     os.close(rules)
 
 

@@ -1,12 +1,12 @@
-"""What the grader makes of what a driver brought back; see :mod:`autograder.probes`.
+"""What the grader concludes from a driver's answer; see :mod:`autograder.probes`.
 
-A driver runs beside the submission, so whatever it says is the submission's word. It therefore hands back what happened
-(values, orders, recorded operations), and whether that is right is concluded here, in the grader's own process: from
-the answer of a submission as from that of the reference. A driver without an entry here hands back values that are
-compared as they are.
+A driver runs beside the submission, which can forge whatever the driver says. A driver therefore returns what happened
+(values, orders, recorded operations), and the grader concludes here, in its own process, whether that is right: from
+the answer of a submission in the same way as from that of the reference. The answers of a driver without an entry here
+are compared as they are.
 
-``conclusion(case, answer)`` gives what is compared. It takes any answer: what an honest driver never sends may raise
-one of :data:`ODD`, and is then no answer. Standard library only.
+``conclusion(case, answer)`` returns what is compared. It has to take any answer; for one that no honest driver sends it
+may raise one of :data:`ODD`, which counts as no answer. Standard library only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from autograder.conclusions import cap, ch07, ch08, ch10
 from autograder.items import Case
 
-#: What a conclusion may raise for an answer that no honest driver sends.
+#: The exceptions that a conclusion may raise for an answer that no honest driver sends.
 ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 #: The conclusions by the name of the driver.

@@ -1,4 +1,4 @@
-"""The capstone: what a crash leaves on a disk, and whether failures were asked for before they were needed."""
+"""The capstone: what a crash leaves on a disk, and whether failure gaps were taken before they were needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Operation = list[Any]
 
 
 class Disk:
-    """Files after some operations, and those of them of which a crash may leave a part."""
+    """The files after some operations; ``torn`` are those of which a crash may leave only a part."""
 
     def __init__(self, files: dict[str, Any], operations: list[Operation]) -> None:
         self.files, self.torn, self.written = dict(files), set[str](), set[str]()
@@ -44,7 +44,7 @@ class Disk:
 
 
 def crashed(case: Case, runs: list[list[Operation]]) -> dict[str, Any]:
-    """What a reader finds when the program was cut off after no operation, after one, and so on, and at its end."""
+    """What a reader finds if the program stops after no operation, after one, and so on, and at its end."""
     files, name, data = case.args
     if [len(operations) for operations in runs] != list(range(len(runs))):
         return {"operations": "not one more in each run"}
@@ -59,7 +59,7 @@ def crashed(case: Case, runs: list[list[Operation]]) -> dict[str, Any]:
 
 
 def failing(_case: Case, answer: dict[str, Any]) -> Any:
-    """The run, and whether no more gaps were taken than its failures and the one that is still to come."""
+    """The run, and whether it took at most one gap more than it had failures: the one before the next failure."""
     run = answer["run"]
     if not isinstance(run, dict) or not isinstance(run.get("failures"), int):
         return run

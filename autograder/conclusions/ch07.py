@@ -1,33 +1,38 @@
-"""Chapter 7: what an order of operations comes to, and how many graphs a pipeline held.
+"""Chapter 7: times and peaks of an order of operations, and how many graphs a pipeline held.
 
-Any legal order with the right times and peaks is right.
+Any legal order with the right times and peaks is accepted.
 """
 
 from __future__ import annotations
 
 import re
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from autograder.items import Case
 
+#: Forward, whole backward, or its halves: gradients of inputs and of weights.
+Kind = Literal["F", "B", "I", "W"]
 #: Stage, kind and micro-batch.
-Operation = tuple[int, str, int]
+Operation = tuple[int, Kind, int]
+_KINDS: dict[str, Kind] = {"F": "F", "B": "B", "I": "I", "W": "W"}
 
-#: Seconds of every kind in the first draw.
-UNITS = {"F": 1.0, "B": 2.0, "I": 1.0, "W": 1.0}
-#: More operations than any schedule of the bank has: longer orders are not played.
+#: Seconds of each kind when all stages are equal.
+UNITS: dict[str, float] = {"F": 1.0, "B": 2.0, "I": 1.0, "W": 1.0}
+#: More operations than any schedule of the bank has; longer orders are not simulated.
 MOST = 10_000
 
 
 def pipelined(_case: Case, answer: dict[str, Any]) -> dict[str, Any]:
-    """The most graphs that were alive at once, in place of their number after every forward pass."""
+    """The answer with the most graphs alive at once in place of their number after every forward pass."""
     return {**{name: value for name, value in answer.items() if name != "alive"}, "peak": max(answer["alive"])}
 
 
 def timed(case: Case, orders: Any) -> Any:
-    """Whether the orders are legal, how long they take with equal stages and with unequal ones, how many micro-batches
-    each rank holds at most, and which stages it has.
+    """What counts about the orders of all ranks.
+
+    Whether they are legal, how long they take with equal and with unequal stages, and for each rank, how many
+    micro-batches it holds at most and which stages it has.
     """
     if orders is None:
         return None
@@ -50,20 +55,20 @@ def timed(case: Case, orders: Any) -> Any:
 
 
 def parse(op: str) -> Operation | None:
-    """Stage, kind and micro-batch; None for anything else."""
+    """The operation that ``2F5``, say, stands for; None for any other text."""
     found = re.fullmatch(r"([0-9]{1,9})([FBIW])([0-9]{1,9})", op)
-    return (int(found[1]), found[2], int(found[3])) if found else None
+    return (int(found[1]), _KINDS[found[2]], int(found[3])) if found else None
 
 
 def _operation(op: str) -> Operation:
-    """The same for an operation that has been read before."""
+    """The same for text that is known to be an operation."""
     found = parse(op)
     assert found is not None
     return found
 
 
 def read(orders: list[list[str]]) -> tuple[dict[int, int], str]:
-    """The rank of every stage, and what is wrong with the orders, empty when they are complete and legal."""
+    """The rank of every stage, and what is wrong with the orders; empty if they are complete and legal."""
     place: dict[str, int] = {}
     rank_of: dict[int, int] = {}
     for rank, order in enumerate(orders):
@@ -72,10 +77,10 @@ def read(orders: list[list[str]]) -> tuple[dict[int, int], str]:
             if found is None:
                 return {}, "an operation is not written as 2F5"
             if op in place:
-                return {}, "an operation stands twice"
+                return {}, "an operation appears twice"
             place[op] = index
             if rank_of.setdefault(found[0], rank) != rank:
-                return {}, "a stage stands on two ranks"
+                return {}, "a stage is on two ranks"
     count = 1 + max((_operation(op)[2] for op in place), default=-1)
     wanted = 0
     for stage in range(1 + max(rank_of, default=-1)):
@@ -86,11 +91,11 @@ def read(orders: list[list[str]]) -> tuple[dict[int, int], str]:
                 return {}, "an operation is missing"
             if sorted(chain, key=place.__getitem__) != chain:
                 return {}, "a backward comes before what it needs on its own rank"
-    return rank_of, "" if wanted == len(place) else "a backward is there whole and in halves"
+    return rank_of, "" if wanted == len(place) else "a backward appears both whole and in halves"
 
 
 def makespan(orders: list[list[str]], durations: dict[str, float]) -> float | None:
-    """When the last operation ends; None for a deadlock. The longest path through the graph of what waits for what."""
+    """When the last operation ends: the longest path through the graph of dependencies. None for a deadlock."""
     waits: dict[Operation, int] = {}
     after: dict[Operation, list[Operation]] = {}
     places = {_operation(op) for order in orders for op in order}
@@ -102,7 +107,7 @@ def makespan(orders: list[list[str]], durations: dict[str, float]) -> float | No
             if kind == "F" and stage:
                 needs.add((stage - 1, "F", number))
             elif kind in "BI" and stage < last:
-                needs |= {(stage + 1, kind, number) for kind in "BI" if (stage + 1, kind, number) in places}
+                needs |= places & {(stage + 1, "B", number), (stage + 1, "I", number)}
             waits[op] = len(needs)
             for need in needs:
                 after.setdefault(need, []).append(op)

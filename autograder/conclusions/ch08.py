@@ -1,4 +1,4 @@
-"""Chapter 8: how much a batch computed, and whether words have the same numbers in two processes."""
+"""Chapter 8: how much work a batch did, and whether words get the same numbers in two processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograder.items import Case
 
 
 def batched(case: Case, answer: dict[str, Any]) -> dict[str, Any]:
-    """Whether there was one forward pass per new token at most, no token computed twice, and no prompt changed."""
+    """Whether there was at most one forward pass per new token, and no token was computed twice or prompt changed."""
     _, prompts, max_new_tokens, *_ = case.args
     fed = answer["tokens of a row in each pass"]
     return {

@@ -1,4 +1,4 @@
-"""Chapter 10: whether others in an event loop got their turns, and which batches went through a graph."""
+"""Chapter 10: whether other coroutines got their turns in the event loop, and which batches went through a graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EAGER = 1000.0
 
 
 def beside(_case: Case, answer: dict[str, Any]) -> dict[str, Any]:
-    """Whether the neighbour had a turn between each step and the next, and whether nothing slept in place."""
+    """Whether another coroutine had a turn between any two steps, and whether nothing blocked the loop by sleeping."""
     turns = answer["turns of the neighbour before each step"]
     return {
         "value": answer["value"],
@@ -23,7 +23,7 @@ def beside(_case: Case, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def batches(_case: Case, answer: dict[str, Any]) -> dict[str, Any]:
-    """Whether each batch went through a graph: what the model computes outside of one is marked."""
+    """Whether each batch went through a graph. The outputs show it: outside a graph the model adds a constant."""
     return {
         "outputs": answer["outputs"],
         "captures": answer["captures"],

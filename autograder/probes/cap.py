@@ -1,8 +1,7 @@
 """Drivers of the capstone: a disk that crashes, a run that fails, and a job that is killed. Standard library only.
 
-``crashed`` hands back the operations that were asked of the disk; what they leave on it is worked out by the grader. A
-forged list that is right is the program that was asked for, written down. ``killed`` hands back weights and examples,
-which only the right state leads to.
+``crashed`` returns the operations that were asked of the disk, and the grader works out what they leave on it. To forge
+a right list is to solve the exercise. ``killed`` returns weights and examples, which only the right state leads to.
 """
 
 # mypy: no-check-untyped-defs
@@ -12,7 +11,7 @@ from random import Random
 
 
 class Crash(BaseException):
-    """The machine is gone."""
+    """The machine has crashed."""
 
 
 class Disk:
@@ -49,7 +48,7 @@ class Disk:
 def crashed(program, files, name, data):
     """Saves on a disk that crashes after one operation, after two, and so on; then on one that does not crash.
 
-    "after a crash" lists what a reader may then find under the name, "at the end" what is there for good.
+    "after a crash" lists what a reader may then find under the name, "at the end" what remains there.
     """
     runs, ended = [], False
     while not ended and len(runs) < 100:
@@ -64,7 +63,7 @@ def crashed(program, files, name, data):
 
 
 def failing(program, work, interval, checkpoint_time, restart_time, failure_gaps):
-    """One call. Gaps that come as an iterator are counted when they are taken."""
+    """Called once. If the gaps are an iterator, those that are taken are counted."""
     taken = []
 
     def counted():
@@ -77,7 +76,7 @@ def failing(program, work, interval, checkpoint_time, restart_time, failure_gaps
 
 
 def killed(program, seed, examples, steps, every, kill_at):
-    """A small job is killed, resumed with your state, and run to its end: its weights, and the examples that it saw."""
+    """A small job is killed, resumed with your state and run to its end; its weights and the examples it saw count."""
     state = _start(seed)
     saved, seen = deepcopy(state), []
     while state["step"] < kill_at:
@@ -103,7 +102,7 @@ def _start(seed):
 
 
 def _train(state, seed, examples):
-    """One step of a line fitted to points, with noise, momentum and a loss scale; returns the example."""
+    """One step of fitting a line to points, with noise, momentum and a loss scale; returns the example."""
     sampler, rng, scaler = state["sampler"], state["rng"], state["scaler"]
     order = list(range(examples))
     Random(f"{seed} epoch {sampler['epoch']}").shuffle(order)
@@ -117,7 +116,7 @@ def _train(state, seed, examples):
     error = state["weights"][0] * x + state["weights"][1] - (3 * x - 1)
     gradients = [error * x * scaler["scale"], error * scaler["scale"]]
     state["step"] += 1
-    if max(map(abs, gradients)) > 4096:  # beyond the largest number of the small format: the step is skipped
+    if max(map(abs, gradients)) > 4096:  # overflow in the small format: the step is skipped
         scaler["scale"], scaler["good_steps"] = scaler["scale"] / 4, 0
         return example
     scaler["good_steps"] += 1

@@ -1,7 +1,6 @@
-"""Chapters 2 to 4: what was returned outlives the arguments, and gradients that were there before are kept.
+"""Drivers of chapters 2 to 4: what is returned must not share memory with the arguments, and gradients accumulate.
 
-All answers are values. That a program returned an argument itself, or a part of it, is seen when that argument is
-written over.
+All answers are values. If a program returns an argument or a part of it, overwriting that argument shows it.
 """
 
 # mypy: no-check-untyped-defs
@@ -10,9 +9,9 @@ import torch
 
 
 def written_over(program, *arguments, spread=False):
-    """The arguments are written over before the answer is read: what is returned does not share their memory.
+    """The arguments are overwritten before the answer is read: what is returned must not share their memory.
 
-    With ``spread`` the elements of the first argument do not lie one after the other in memory.
+    With ``spread``, the first argument is not contiguous.
     """
     if spread:
         first, *others = arguments
@@ -25,7 +24,7 @@ def written_over(program, *arguments, spread=False):
 
 
 def copied(argument):
-    """A tensor, or a list of tensors, as it is now; anything else itself."""
+    """A copy of a tensor or of a list of tensors; anything else itself."""
     if isinstance(argument, torch.Tensor):
         return argument.clone()
     return [copied(part) for part in argument] if isinstance(argument, list) else argument
@@ -43,7 +42,7 @@ def write_over(argument):
 def stepped(program, stage, inputs, targets, shape, before=None):
     """The stage makes its step, and the answer holds the gradients of its parameters afterwards.
 
-    ``before`` is what every element of the gradients of trained parameters is when the step begins.
+    ``before`` is the value of every element of the trained parameters' gradients when the step begins.
     """
     for parameter in stage.parameters() if before is not None else ():
         if parameter.requires_grad:

@@ -1,7 +1,7 @@
-"""Chapter 5: gradients that are averaged, an optimizer that steps, a slice whose gradient comes back.
+"""Drivers of chapter 5: gradients that are averaged, an optimizer that steps, a shard that gets a gradient.
 
-All that is handed back are values. That gradients are averaged in place is seen in the tensors that held them before.
-Types are words of the child, which the values would betray: another type rounds otherwise.
+All answers are values. Whether gradients are averaged in place shows in the tensors that held them before. Types are
+reported by the child, and the values would give a lie away: another type rounds differently.
 """
 
 # mypy: no-check-untyped-defs
@@ -10,11 +10,10 @@ import torch
 
 
 def synchronized(program, gradients, count, missing=(), order=None, frozen=(), dtype="float64", **options):
-    """Parameters get these gradients and are handed over with the count; the answer holds what their gradients became.
+    """Parameters with these gradients are passed with the count; the answer holds their gradients afterwards.
 
-    Of the parameters in ``missing`` the gradient is None, those in ``frozen`` need none, though they hold one.
-    ``order`` says in which order they are named, and may name one twice. As ``model.parameters()`` does, they come one
-    by one.
+    Parameters in ``missing`` have no gradient; those in ``frozen`` do not require one, though they hold one. ``order``
+    is the order in which they are passed, and may repeat one. They come as an iterator, as from ``model.parameters()``.
     """
     parameters = [torch.nn.Parameter(torch.zeros_like(g, dtype=getattr(torch, dtype))) for g in gradients]
     for place, (parameter, gradient) in enumerate(zip(parameters, gradients, strict=True)):
@@ -34,15 +33,15 @@ def synchronized(program, gradients, count, missing=(), order=None, frozen=(), d
 
 
 def in_float64(gradient):
-    """A tensor in the widest type, None where there is none."""
+    """A tensor in float64; None stays None."""
     return None if gradient is None else gradient.double()
 
 
 def stepped(program, shapes, steps, seed, missing=(), frozen=(), dtype="float32", **options):
     """The optimizer is made for weights of these shapes and steps with gradients drawn from the seed.
 
-    The weights are the same on every rank. Of the parameters in ``missing`` the gradient stays None, those in
-    ``frozen`` need none.
+    The weights are the same on every rank. Parameters in ``missing`` keep the gradient None; those in ``frozen`` do not
+    require one.
     """
     kind, same, own = getattr(torch, dtype), torch.Generator().manual_seed(0), torch.Generator().manual_seed(seed)
     parameters = [torch.nn.Parameter(torch.randn(shape, generator=same).to(kind)) for shape in shapes]
@@ -59,7 +58,7 @@ def stepped(program, shapes, steps, seed, missing=(), frozen=(), dtype="float32"
 
 
 def gathered(program, shard, numel, upstream):
-    """The slice asks for a gradient, and the whole parameter is sent back with a gradient of its own on every rank."""
+    """The shard requires a gradient; backward runs from the whole parameter with a different gradient on every rank."""
     value = program(shard.requires_grad_(), numel)
     if value.requires_grad:
         value.backward(upstream)

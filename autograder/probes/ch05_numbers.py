@@ -1,4 +1,4 @@
-"""Drivers of chapter 5: what a comparison of floats does not see."""
+"""Drivers of chapter 5: what a comparison of floats cannot see."""
 
 # mypy: no-check-untyped-defs
 
@@ -6,6 +6,6 @@ from math import copysign
 
 
 def rounded(program, value, *form):
-    """One call; where a zero stays zero, its sign comes back as 1.0 or -1.0 in its place."""
+    """Called once; if zero is rounded to zero, the answer is that zero's sign, 1.0 or -1.0."""
     answer = program(value, *form)
     return copysign(1.0, answer) if value == 0 and answer == 0 else answer

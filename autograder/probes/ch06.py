@@ -1,8 +1,8 @@
-"""Chapter 6: split layers are called, and a gradient is sent back through them.
+"""Drivers of chapter 6: split layers are called, and a gradient is sent back through them.
 
-All that is handed back are values: results, gradients, and what the tensors that went in hold after the call. A program
-that puts its inputs back to what they were has left them as they were. The type of a result in bfloat16 is a word of
-the child: its values are rounded so or not.
+All answers are values: results, gradients, and the input tensors after the call. A program that changes its inputs and
+then restores them counts as leaving them unchanged. The type of a result in bfloat16 is reported by the child, and the
+values show whether they were rounded to it.
 """
 
 # mypy: no-check-untyped-defs
@@ -18,9 +18,9 @@ zero_, bfloat16 = Tensor.zero_, Tensor.bfloat16
 
 
 def differentiated(program, *args, pairs=False, half=False):
-    """The last argument is a gradient: the result for the others is sent back with it; nothing may be changed.
+    """The last argument is a gradient: backward runs with it from the result for the others; none may be changed.
 
-    In ``pairs``, ranks 0 and 1 are a group, 2 and 3 another one, and so on. With ``half``, numbers are bfloat16.
+    With ``pairs``, ranks 0 and 1 form a group, 2 and 3 another, and so on. With ``half``, floats are bfloat16.
     """
     if half:
         answer = differentiated(program, *(bfloat16(arg) if is_number(arg) else arg for arg in args), pairs=pairs)
@@ -40,7 +40,7 @@ def differentiated(program, *args, pairs=False, half=False):
 
 
 def operator(program, x, upstream, form="plain"):
-    """The result for x is sent back with the gradient that is the second argument; neither may be changed."""
+    """Backward runs from the result for x with the second argument as its gradient; neither may be changed."""
     if form in ("plain", "pairs"):
         return differentiated(program, x, upstream, pairs=form == "pairs")
     if form == "transposed":
@@ -54,9 +54,9 @@ def operator(program, x, upstream, form="plain"):
 
 
 def layer(program, weight, bias, x, upstream, **options):
-    """The layer is made of weight and bias and called with x; its output is sent back with the last argument.
+    """The layer is made from weight and bias and called with x; backward runs from its output with the last argument.
 
-    What the layer was made of is overwritten before the call: its parameters are its own.
+    The full weight and bias are overwritten before the call: the layer must hold copies.
     """
     module = program(weight, bias, **options)
     for full in (weight, bias):
@@ -70,7 +70,7 @@ def layer(program, weight, bias, x, upstream, **options):
 
 
 def mlp(program, x, up, up_bias, down, down_bias, upstream):
-    """The result is sent back with the last argument; of the full weights' gradients the rank's own block counts."""
+    """Backward runs from the result with the last argument; of a full weight's gradient the rank's block counts."""
     leaves = [requires_grad_(tensor) for tensor in (x, up, up_bias, down, down_bias)]
     value = program(*leaves)
     send_back(value, upstream)
@@ -81,7 +81,7 @@ def mlp(program, x, up, up_bias, down, down_bias, upstream):
 
 
 def attention(program, x, wq, wk, wv, wo, heads, kv_heads, upstream):
-    """The result is sent back with the last argument; of a weight's gradient the rank's own heads count."""
+    """Backward runs from the result with the last argument; of a weight's gradient the rank's heads count."""
     weights = [requires_grad_(tensor) for tensor in (wq, wk, wv, wo)]
     value = program(requires_grad_(x), *weights, heads, kv_heads)
     send_back(value, upstream)
@@ -94,7 +94,7 @@ def attention(program, x, wq, wk, wv, wo, heads, kv_heads, upstream):
 
 
 def send_back(value, upstream):
-    """Backward, where there is a way back."""
+    """Run backward if ``value`` requires a gradient."""
     if value.requires_grad:
         value.backward(upstream)
 
@@ -105,10 +105,10 @@ def is_number(arg):
 
 
 def own_block(gradient, dim, rank, ranks):
-    """One rank's block of a gradient, None where there is none."""
+    """One rank's block of a gradient; None stays None."""
     return None if gradient is None else chunk(gradient, ranks, dim)[rank]
 
 
 def whole(tensor):
-    """Numbers in float32; None where there is none."""
+    """A tensor of floats in float32; anything else itself."""
     return None if tensor is None else tensor.float() if is_number(tensor) else tensor

@@ -1,8 +1,8 @@
 """Drivers of chapter 7: a pipeline whose graphs are counted, a router, a loss and a mixture layer with gradients.
 
 Losses and gradients are values, and so is whether a loss has kept its graph. How many graphs were alive after each
-forward pass is counted in the child and stands on its word. A lie about it hides graphs that are kept too long, and
-saves no work: a rank that runs ahead of its list is seen by its messages, which the grader carries itself.
+forward pass is counted in the child, and the grader has to believe it. A lie could hide graphs that are kept too long,
+but saves no work: a rank that runs ahead of its order is exposed by its messages, which the grader carries itself.
 """
 
 # mypy: no-check-untyped-defs
@@ -15,14 +15,14 @@ from torch.autograd.graph import saved_tensors_hooks
 
 
 class Graph:
-    """What every saved tensor of one forward pass holds on to: it lives as long as the graph."""
+    """An object that every saved tensor of one forward pass refers to, so that it lives as long as the graph."""
 
 
 def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype=None, start=0.0):
-    """One call; the loss is the named function of torch, and the answer holds the gradients and the peak of graphs.
+    """Called once; the loss is the named function of torch, and the answer holds the gradients and the live graphs.
 
-    Gradients may stand in the parameters already: ``start``. A graph is alive as long as what it has saved for its
-    backward pass.
+    With ``start``, the parameters already have gradients, filled with this value. A graph is alive as long as what it
+    has saved for its backward pass.
     """
     for parameter in module.parameters():
         if start and parameter.requires_grad:
@@ -50,7 +50,7 @@ def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype
 
 
 def routed(program, logits, top_k, renormalize=None, upstream=None, dtype=None):
-    """One call on logits of the given type; with an upstream gradient, the gradient of the logits is an answer too."""
+    """Called on logits of the given type; with an upstream gradient, the answer includes the gradient of the logits."""
     logits = logits.to(getattr(torch, dtype)) if dtype else logits
     logits.requires_grad_()
     weights, experts = program(logits, top_k) if renormalize is None else program(logits, top_k, renormalize)
@@ -63,7 +63,7 @@ def routed(program, logits, top_k, renormalize=None, upstream=None, dtype=None):
 
 
 def balanced(program, probabilities, experts_chosen, experts):
-    """One call and a backward pass: the loss, and its gradient with respect to the probabilities."""
+    """One call and one backward pass: the loss, and its gradient with respect to the probabilities."""
     probabilities.requires_grad_()
     loss = program(probabilities, experts_chosen, experts)
     if getattr(loss, "requires_grad", False):
@@ -72,7 +72,7 @@ def balanced(program, probabilities, experts_chosen, experts):
 
 
 def expert_parallel(program, x, weights, chosen, upstream, experts, *local_experts):
-    """One call and a backward pass on every rank: the output, and gradients of tokens, weights and local experts."""
+    """One call and one backward pass on every rank: the output, and gradients of tokens, weights and local experts."""
     x.requires_grad_()
     weights.requires_grad_()
     y = program(x, weights, chosen, list(local_experts), experts)

@@ -1,8 +1,8 @@
-"""Chapter 7: the layout advisor's surroundings, a second time: what it chooses from, what that holds and takes.
+"""Driver of chapter 7's layout advisor, with copies of what it uses: the candidates, their memory and step times.
 
 A child cannot import the course, so ``candidates``, ``layout_memory`` and ``step_time`` are written here again,
-plainly, and the tests hold both against each other. Whichever layout a program returns, it has chosen from these. The
-layout is the answer, and the grader knows the best one: nothing stands on the child's word.
+plainly, and tests compare them with the course's. Whatever layout a program returns, it has chosen with these. The
+layout is the answer, and the grader knows the best one: the child's word counts for nothing.
 """
 
 # mypy: no-check-untyped-defs
@@ -14,7 +14,7 @@ from math import ceil
 
 @dataclass(frozen=True)
 class Layout:
-    """The sizes of a layout, as in ``rankzero.layouts``."""
+    """The sizes of a layout, as in ``rankzero.facts.layouts``."""
 
     tp: int
     cp: int
@@ -27,7 +27,7 @@ class Layout:
 
 
 def chosen(program, job, limit=None):
-    """It is called with the job; `candidates`, `layout_memory` and `step_time` are the course's, whatever yours do."""
+    """Called with the job; `candidates`, `layout_memory` and `step_time` are the course's, whatever yours do."""
     scope = getattr(program, "__globals__", {})
     given = {"candidates": candidates, "layout_memory": layout_memory, "step_time": step_time}
     before = {name: scope[name] for name in given if name in scope}
@@ -41,7 +41,7 @@ def chosen(program, job, limit=None):
 
 
 def candidates(job):
-    """Every layout that divides."""
+    """Every layout whose sizes divide the job."""
     model, found = job.model, []
     sizes = [d for d in range(1, job.gpus + 1) if job.gpus % d == 0]
     for tp, cp, pp in product([d for d in sizes if d <= job.gpus_per_node], sizes, sizes):

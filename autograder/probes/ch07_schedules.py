@@ -1,8 +1,8 @@
-"""Chapter 7: orders of operations, which the grader checks and plays itself."""
+"""Driver of chapter 7's schedules: orders of operations, which the grader checks and simulates itself."""
 
 # mypy: no-check-untyped-defs
 
 
 def timed(program, *args, **kwargs):
-    """The orders that it returns are checked and played; rules, makespans and peaks count, not the order itself."""
+    """The orders that it returns are checked and simulated; rules, makespans and peaks count, not the order itself."""
     return program(*args, **kwargs)

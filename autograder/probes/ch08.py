@@ -1,6 +1,6 @@
-"""Drivers of chapter 8: a stream of tokens, words in two processes. Standard library only.
+"""Drivers of chapter 8: a stream of tokens, and words in two processes. Standard library only.
 
-Texts and numbers are values, and the two processes are real ones: neither can know what the other was asked.
+Texts and numbers are values, and the two processes are real: neither knows what the other was asked.
 """
 
 # mypy: no-check-untyped-defs
@@ -10,7 +10,7 @@ from zlib import crc32
 
 
 def streamed(program, vocabulary, stop, tokens):
-    """The class is made, every token is pushed, `finish` is called twice. Vocabulary: as inside a bytes literal."""
+    """An object is made, every token is pushed, `finish` is called twice. Vocabulary: as inside a bytes literal."""
     streaming = program([one.encode().decode("unicode_escape").encode("latin-1") for one in vocabulary], stop)
     pushed = []
     for token in tokens:
@@ -26,7 +26,7 @@ def streamed(program, vocabulary, stop, tokens):
 def two_processes(program, words, vocabulary=None, *, process=0):
     """The function gets each word in two processes; their `hash` differs, as Python's does from run to run.
 
-    Without a vocabulary the second process leaves it to the default. It gets the words from the last to the first.
+    Without a vocabulary, the second process uses the default. It gets the words in reverse order.
     """
     given = (1000,) if vocabulary is None and process == 0 else () if vocabulary is None else (vocabulary,)
     real = builtins.hash

@@ -1,8 +1,8 @@
 """Drivers of chapter 8: a batch of prompts on a small model.
 
 The new tokens are values, which only the whole computation leads to. How many tokens of a row each pass was given is
-recorded in the child and stands on its word: it tells a program that computes things again from one that does not. Both
-have done the work; a lie about it costs a look into the record's closure, where a cache costs a few lines.
+recorded in the child, and the grader has to believe it: it tells a program that recomputes from one that does not. Both
+have done the work, and to falsify the record through its closure takes more than the few lines of a cache.
 """
 
 # mypy: no-check-untyped-defs
@@ -11,14 +11,14 @@ import torch
 
 
 def batched(program, seed, prompts, max_new_tokens, eos=None):
-    """Called with a small random model in float64; passes are counted: one for a new token of all rows together."""
+    """Called with a small random model in float64; passes are counted: one for each new token of all rows together."""
     model, fed = small_model(seed)
     answer = program(model, prompts, max_new_tokens, eos)
     return {"new tokens": answer, "prompts afterwards": prompts, "tokens of a row in each pass": fed}
 
 
 def small_model(seed, vocab=11, width=8, layers=2):
-    """A model with the interface of the tiny GPT, of two attention layers; and the tokens of a row in each pass."""
+    """A model of two attention layers with the tiny GPT's interface, and the tokens of a row in each pass."""
     generator = torch.Generator().manual_seed(seed)
     fed = []
 

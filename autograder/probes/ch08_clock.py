@@ -1,7 +1,7 @@
-"""Drivers of chapter 8: a clock for waiting. Standard library only.
+"""Driver of chapter 8: a virtual clock for waiting. Standard library only.
 
-When a request on the virtual clock is done is told by the child; a lie about it is longer than the one ``await`` that
-makes it true.
+The child reports when a request on the virtual clock is done; a lie about it takes more code than the one ``await``
+that makes it true.
 """
 
 # mypy: no-check-untyped-defs
@@ -12,7 +12,7 @@ import time
 
 
 class Sleep:
-    """What a coroutine that waits on the virtual clock hands out: how long, in seconds."""
+    """What a coroutine that waits on the virtual clock yields: how long it waits, in seconds."""
 
     def __init__(self, seconds):
         self.seconds = seconds

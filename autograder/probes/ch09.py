@@ -1,6 +1,6 @@
 """Drivers of chapter 9: keys and values in fewer bits.
 
-Numbers are values. The type of the integers is a word of the child: to make it true takes one call of ``to``.
+Numbers are values. The type of the integers is reported by the child; it takes one call of ``to`` to get it right.
 """
 
 # mypy: no-check-untyped-defs
@@ -9,11 +9,11 @@ import torch
 
 
 def quantized(program, x, *bits):
-    """One call; the answer holds the integers, their type and the scales."""
+    """Called once; the answer holds the integers, their type and the scales."""
     q, scale = program(x, *bits)
     return {"q": q.long(), "type of q": str(q.dtype).removeprefix("torch."), "scale": scale}
 
 
 def dequantized(program, q, scale):
-    """One call, with the integers as int8."""
+    """Called once, with the integers as int8."""
     return program(q.to(torch.int8), scale)

@@ -1,7 +1,7 @@
 """Drivers of chapter 10: an event loop with a neighbour. Standard library only.
 
-How many turns the neighbour has had before each step is counted in the child and stands on its word. A lie about it is
-longer than the one ``await`` that makes it true.
+How many turns the neighbour has had before each step is counted in the child, and the grader has to believe it. A lie
+about it takes more code than the one ``await`` that makes it true.
 """
 
 # mypy: no-check-untyped-defs
@@ -13,7 +13,7 @@ from time import sleep as doze
 
 
 class Polling(selectors.SelectSelector):
-    """It waits a millisecond at most, for nothing but time."""
+    """Waits a millisecond at most, and for nothing else."""
 
     def select(self, timeout=None):
         if timeout is None or timeout > 0:
@@ -22,7 +22,7 @@ class Polling(selectors.SelectSelector):
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """An event loop without the socket by which others wake it, which graded code may not open."""
+    """An event loop without the socket that wakes it from outside, which graded code may not open."""
 
     def _make_self_pipe(self):
         self._internal_fds = 0
@@ -48,7 +48,7 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 def beside(program, steps):
-    """The loop runs in an event loop beside a second coroutine; the answer says whether that one got its turns."""
+    """The loop runs in an event loop beside a second coroutine; the answer shows whether that one got its turns."""
     turns, left, before, together, slept = [0], [steps], [], [False], []
 
     def step():
@@ -69,7 +69,7 @@ def beside(program, steps):
             together[0] = True
             await other
 
-    outer = asyncio._get_running_loop()  # that of a notebook
+    outer = asyncio._get_running_loop()  # a notebook's, if there is one
     asyncio._set_running_loop(None)
     loop, real, time.sleep = Loop(Polling()), time.sleep, slept.append
     try:

@@ -1,23 +1,23 @@
-"""Drivers of chapter 10: a recorded graph, a runner that is fed batch after batch.
+"""Drivers of chapter 10: a recorded graph, and a runner that gets batch after batch.
 
-What a graph computes is seen in values. Outside of a graph the model adds :data:`EAGER` to its result, so that an
-answer shows which way it went; a recorded program counts its runs in a tensor of its own; a copy keeps its values when
-the original is overwritten. How many graphs were recorded stands on the child's word, beside the runner's own count; a
-lie about it hides that graphs are recorded anew, and takes more code than to keep them.
+What a graph computes shows in values. Outside a graph the model adds :data:`EAGER` to its result, so that an answer
+shows how it was computed; a recorded program counts its runs in a tensor of its own; a copy keeps its values when the
+original is overwritten. The child reports how many graphs were recorded, beside the runner's own count; a lie could
+hide that graphs are recorded again, but takes more code than keeping them.
 """
 
 # mypy: no-check-untyped-defs
 
 import torch
-from torch.overrides import TorchFunctionMode  # one on dispatch would import seconds' worth of modules
+from torch.overrides import TorchFunctionMode  # TorchDispatchMode would take seconds to import
 
 Tensor = torch.Tensor
 clone, copy_, detach, fill_, item = Tensor.clone, Tensor.copy_, Tensor.detach, Tensor.fill_, Tensor.item
 storage = Tensor.untyped_storage
 
-#: What is added to everything that a model computes outside of a graph.
+#: Added to everything that a model computes outside a graph.
 EAGER = 1000.0
-#: What stands in an output buffer at last.
+#: The value with which an output buffer is overwritten at the end.
 OVERWRITTEN = -7.0
 
 IN_PLACE = {f"__{name}__" for name in ("setitem", "iadd", "isub", "imul", "itruediv", "imatmul", "ipow")}
@@ -32,12 +32,12 @@ def tensors(tree):
 
 
 def memory(tensor):
-    """What two views of the same memory have in common."""
+    """What identifies a tensor's memory: two views of it have the same."""
     return storage(tensor)._cdata
 
 
 class Recording(TorchFunctionMode):
-    """Puts the operations of a program that make or change a tensor on a list; views are made once."""
+    """Records the operations of a program that make or change a tensor; views are not made again in a replay."""
 
     def __init__(self, operations):
         super().__init__()
@@ -56,7 +56,7 @@ class Recording(TorchFunctionMode):
 
 
 def recorder(inside):
-    """A class of graphs that record the operations of a program on its tensors; and the shapes that each one gives.
+    """A class of graphs that record a program's operations on its tensors, and the shapes that each graph returned.
 
     While a graph records or replays, the tensor ``inside`` is 0; at any other time it is :data:`EAGER`.
     """
@@ -93,12 +93,12 @@ def recorder(inside):
 
 
 def batches(program, sizes, width, rows, mixing=False):
-    """The runner gets batches of these many rows; answers are read at the end. Outside of a graph the model adds 1000.
+    """The runner gets batches with these row counts; answers are read at the end. Outside a graph the model adds 1000.
 
-    The model is a small network whose weight wants gradients; with ``mixing`` it divides by the sum over all rows, to
-    which zeros add nothing. In place of a number of rows there may be the shape of a batch.
+    The model is a small network whose weight requires gradients; with ``mixing`` it divides by the sum over all rows,
+    to which zeros add nothing. ``rows`` may also contain the shape of a batch.
     """
-    columns = int(width)  # also where the runner has to refuse it
+    columns = int(width)  # even if the runner has to refuse it
     generator = torch.Generator().manual_seed(columns)
     weight = torch.randn(columns, 3, generator=generator, dtype=torch.float64).requires_grad_()
     mark = torch.tensor(EAGER, dtype=torch.float64)
@@ -134,7 +134,7 @@ def replayed(program, inputs):
 
     y = graph.record(squares)
     fill_(runs, 0.0)
-    first_x, first_y = detach(x), detach(y)  # the memory that was recorded, wherever x and y lie later
+    first_x, first_y = detach(x), detach(y)  # the recorded memory, even if x and y get other memory later
     answers = [program(graph, x, y, one) for one in inputs]
     last = [clone(first_x), clone(first_y)]
     fill_(first_y, OVERWRITTEN)

@@ -1,4 +1,4 @@
-"""Drivers of chapter 11's constraints: automata and vocabularies in plain values, texts against patterns, a loop.
+"""Drivers of chapter 11's constraints: automata, vocabularies, patterns and a loop.
 
 Indexes and texts are values. Which texts a pattern matches is tried in the child, because a pattern may take forever
 to match; to lie about it, a program must know for every text whether the schema allows it.
@@ -13,35 +13,35 @@ from re import error as PatternError  # noqa: N812
 
 
 class Dfa:
-    """An automaton with the attributes of ``rankzero.automata.Dfa``."""
+    """An automaton with the attributes of ``rankzero.grammar.automata.Dfa``."""
 
     def __init__(self, record):
         self.start, self.accepting, self.edges = record.start, frozenset(record.accepting), record.edges
 
 
 def as_bytes(vocabulary):
-    """Tokens that are written as inside a bytes literal."""
+    """Tokens as bytes; they are written as inside a bytes literal."""
     return [one.encode().decode("unicode_escape").encode("latin-1") for one in vocabulary]
 
 
 def indexed(program, dfa, vocabulary, eos):
-    """One call. The tokens of the vocabulary are bytes, written as inside a bytes literal."""
+    """Called once. The tokens of the vocabulary are bytes, written as inside a bytes literal."""
     return program(Dfa(dfa), as_bytes(vocabulary), eos)
 
 
 def readable(program, dfa, vocabulary, state):
-    """One call. The tokens of the vocabulary are bytes, written as inside a bytes literal."""
+    """Called once. The tokens of the vocabulary are bytes, written as inside a bytes literal."""
     return program(Dfa(dfa), as_bytes(vocabulary), state)
 
 
 def matched(program, schema, texts):
-    """The pattern that it returns is held against the texts: which of them does it match as a whole?"""
+    """The pattern that it returns is tried on the texts: which of them does it match as a whole?"""
     pattern = program(schema)
     return {"matches": matches(pattern, texts)} if isinstance(pattern, str) else pattern
 
 
 def named(program, name, texts):
-    """The pattern of the given name is held against the texts: which of them does it match as a whole?"""
+    """The pattern of the given name is tried on the texts: which of them does it match as a whole?"""
     patterns = program()
     found = patterns.get(name) if isinstance(patterns, dict) else None
     return {"matches": matches(found, texts)} if isinstance(found, str) else patterns
@@ -62,7 +62,7 @@ def limited(program, index, start, accepting, eos, max_tokens, seeds):
 
 
 def chooser(seed):
-    """Draws from a list; an empty list is an error of the caller's."""
+    """Draws from a list; an empty list is the caller's error."""
     rng = Random(seed)
 
     def choose(tokens):

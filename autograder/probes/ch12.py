@@ -1,4 +1,4 @@
-"""Drivers of chapter 12: losses with their gradients, networks that an update moves. All answers are values."""
+"""Drivers of chapter 12: losses with their gradients, and networks that an update changes. All answers are values."""
 
 # mypy: no-check-untyped-defs
 
@@ -10,7 +10,7 @@ import torch
 
 @dataclass(frozen=True)
 class Batch:
-    """What ``Batch`` of the chapter offers."""
+    """The interface of the chapter's ``Batch``."""
 
     observations: torch.Tensor
     actions: torch.Tensor
@@ -19,7 +19,7 @@ class Batch:
     returns: torch.Tensor
 
     def rows(self, index):
-        """The steps at these places."""
+        """The steps at these indices."""
         return Batch(*(part[index] for part in vars(self).values()))
 
 
@@ -32,7 +32,7 @@ def plain(stats):
 
 
 def reinforced(program, log_probs, weights, mask):
-    """The loss is sent back: the answer holds it and the gradients of log_probs and of weights."""
+    """Backward runs from the loss: the answer holds it and the gradients of log_probs and of weights."""
     leaves = [log_probs.requires_grad_(), weights.requires_grad_()]
     value = program(*leaves, mask)
     value.backward()
@@ -40,7 +40,7 @@ def reinforced(program, log_probs, weights, mask):
 
 
 def lost(program, logits, values, actions, old_log_probs, advantages, returns, **options):
-    """The loss is sent back: the answer holds it, its parts, and what gradients reach."""
+    """Backward runs from the loss: the answer holds it, its parts and all gradients."""
     names = ("logits", "values", "old_log_probs", "advantages", "returns")
     leaves = [part.requires_grad_() for part in (logits, values, old_log_probs, advantages, returns)]
     batch = Batch(torch.full((len(actions), 1), torch.nan), actions, old_log_probs, advantages, returns)
@@ -50,7 +50,7 @@ def lost(program, logits, values, actions, old_log_probs, advantages, returns, *
 
 
 class Descent:
-    """Plain gradient descent with the interface of torch.optim, whose first optimizer takes seconds to import."""
+    """Plain gradient descent with the interface of torch.optim, which takes seconds to import at its first use."""
 
     def __init__(self, rate, *networks):
         every = [parameter for one in networks for parameter in one.parameters()]
@@ -89,8 +89,8 @@ def weights_of(*networks):
 def updated(program, steps, actions, minibatches, seed, clip, rate=0.3, stale=False, flat=False, **options):
     """Two small networks and plain descent: the answer holds the stats, and the networks' weights after the call.
 
-    Networks are drawn from the seed. The batch has ``steps`` steps, which an actor near the one that is to be improved
-    has played. With ``stale``, gradients of something else are still there. With ``flat``, values come as [n].
+    Networks are drawn from the seed. The batch has ``steps`` steps, played by an actor close to the one to be improved.
+    With ``stale``, gradients of something else are still there. With ``flat``, values have the shape [n].
     """
     generator = torch.Generator().manual_seed(seed)
     policy, value = network((3, 4, actions), generator), network((3, 4, 1), generator)
@@ -134,7 +134,7 @@ def reinforced_policy(program, lengths, seed, rate=0.05, stale=False):
 
 
 def joined(program, log_probs, values, next_values, rewards, terminated, discount):
-    """The loss is sent back: the answer holds it and the gradients of log_probs, values and next_values."""
+    """Backward runs from the loss: the answer holds it and the gradients of log_probs, values and next_values."""
     leaves = [part.requires_grad_() for part in (log_probs, values, next_values)]
     loss = program(*leaves, rewards, terminated, discount)
     loss.backward()

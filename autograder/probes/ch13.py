@@ -1,4 +1,4 @@
-"""Drivers of chapter 13: a loss that is sent back, two small networks that learn from one batch.
+"""Drivers of chapter 13: the gradient of a loss, and two small networks that learn from one batch.
 
 All answers are values.
 """
@@ -11,7 +11,7 @@ clone = torch.Tensor.clone
 
 
 def sent_back(program, first, *others, **options):
-    """The result (the loss, where there are statistics beside it) is sent back to the first argument."""
+    """Backward runs from the result (from the loss, if statistics come with it) to the first argument."""
     leaf = clone(first).requires_grad_()
     result = program(leaf, *others, **options)
     loss = result[0] if isinstance(result, tuple) else result
@@ -21,7 +21,7 @@ def sent_back(program, first, *others, **options):
 
 
 class Descent:
-    """Plain gradient descent: the library's optimizers load seconds' worth of modules at their first use."""
+    """Plain gradient descent: the library's optimizers take seconds to import at their first use."""
 
     def __init__(self, parameters, rate):
         self.parameters, self.rate = list(parameters), rate

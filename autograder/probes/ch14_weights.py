@@ -1,8 +1,8 @@
-"""Drivers of chapter 14's weights: a plan carried out, weights pushed into tensors that are held, a captured layer.
+"""Drivers of chapter 14's weights: a plan carried out, weights pushed into existing tensors, a captured layer.
 
-All answers are values. Whether a block is contiguous is seen in its elements as they follow one another in memory,
-whether a parameter is the one that was there before by a gradient that is put into the old one and read from the new.
-Which parameters ask for gradients is a word of the child; it is true or false without any work.
+All answers are values. Whether a block is contiguous shows in the order of its elements in memory; whether a parameter
+is still the same object, in a gradient that is written to the old one and read from the new. Which parameters require
+gradients is reported by the child; a lie about it saves no work.
 """
 
 # mypy: no-check-untyped-defs
@@ -16,13 +16,13 @@ linear = torch.nn.functional.linear
 
 
 def resharded(program, local, source, target, plan):
-    """One call on each rank; the answer holds the block, how it lies in memory, and what the rank's own became."""
+    """Called on each rank; the answer holds the block, its layout in memory, and the rank's own block afterwards."""
     block = program(local, source, target, plan)
     return {"block": block, "elements in memory": in_memory(block), "own block after the call": local}
 
 
 def in_memory(block):
-    """The elements that follow one another in memory, from the first; None where there are not so many."""
+    """As many elements as the block has, in the order of memory; None if the memory has fewer."""
     if not isinstance(block, Tensor):
         return None
     try:
@@ -32,9 +32,9 @@ def in_memory(block):
 
 
 def pushed(program, state, trainer, members, bucket_bytes, ties=(), turned=()):
-    """The members of a group call it; the answer is what the tensors hold that were there before the call.
+    """The members of a group call it; the answer is what the original tensors hold afterwards.
 
-    ``ties`` are pairs of names that share one memory, the tensors in ``turned`` are transposed views.
+    ``ties`` are pairs of names that share memory; the tensors in ``turned`` are transposed views.
     """
     for name in turned:
         state[name] = state[name].t().contiguous().t()

@@ -1,8 +1,8 @@
 """Milestones: networks are made, a learner's program trains them, and their weights are handed back.
 
-The environment stands in the grader's process, which is asked for every step: nothing here knows more of it than the
-program sees. The networks, and that it was the program that trained them, stand on the child's word; a lie about them
-still needs weights that fit an environment which nobody knows but by playing it.
+The environment is in the grader's process, which is asked for every step: nothing here knows more about it than the
+program sees. The grader has to believe the child that these are the networks and that the program trained them; a lie
+still needs weights that fit an environment which can be known only by playing it.
 """
 
 # mypy: no-check-untyped-defs
@@ -11,7 +11,7 @@ import torch
 
 
 def cartpole(ask, program, steps, seed):
-    """Two fresh networks, 4 numbers in, are trained with these steps and this seed; the policy's weights count."""
+    """Two fresh networks of 4 inputs are trained with these steps and this seed; the policy's weights count."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     policy, value = network(2, 0.01), network(1, 1.0)
@@ -34,7 +34,7 @@ def network(outputs, gain):
 
 
 def register(ask):
-    """Let gymnasium make CartPole-v1 an environment that the grader plays; ``ask`` asks it."""
+    """Register CartPole-v1 in gymnasium as an environment that the grader runs; ``ask`` queries it."""
     import gymnasium
     import numpy
     from gymnasium.vector import SyncVectorEnv

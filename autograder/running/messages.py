@@ -1,24 +1,24 @@
-"""Lines of a child as messages. Most of a class answer alike, so what a short line means is worked out once."""
+"""Messages from the lines of a child. Many submissions give equal answers, so short lines are parsed only once."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any
 
-from autograder.outcome import Outcome
-from autograder.values import Malformed, decode, parse, parts
+from autograder.marking.outcome import Outcome
+from autograder.marking.values import Malformed, decode, parse, parts
 
-#: The longest line that is remembered, bytes, and how many are.
+#: The longest line whose message is cached, bytes, and the number of cached messages.
 SHORT, REMEMBERED = 512, 4096
-#: Bytes in memory for each part of a line besides its text, about. An empty list is two parts.
+#: Approximate memory for each part of a line besides its text, bytes. An empty list is two parts.
 PART = 32
 
 
 class Message(dict[str, Any]):
-    """What a child says, not to be changed: short lines that say the same are one object.
+    """What a child said. It must not be changed: equal short lines share one object.
 
     Attributes:
-        size: bytes that it takes in memory, about.
+        size: approximate memory that it takes, bytes.
     """
 
     size: int = 0
@@ -28,7 +28,7 @@ class Message(dict[str, Any]):
         """The outcome of a call that returned.
 
         Raises:
-            Malformed, KeyError: no honest child writes this.
+            Malformed, KeyError: the child's own code would never write this.
         """
         after = decode(self.get("arguments"))
         if after is not None and type(after) is not tuple:
@@ -36,11 +36,11 @@ class Message(dict[str, Any]):
         return Outcome("value", decode(self["value"]), arguments=after)
 
 
-def heard(line: bytes, identifier: str) -> Message | None:
-    """The message of a line that answers the request ``identifier``; None when it answers another.
+def message_of(line: bytes, identifier: str) -> Message | None:
+    """The message in a line that answers the request ``identifier``; None if it answers another request.
 
     Raises:
-        Malformed: it is no message.
+        Malformed: the line is not a message.
     """
     said = line.removesuffix(f',"id":"{identifier}"}}'.encode())
     if len(said) < len(line) <= SHORT:

@@ -1,11 +1,11 @@
-"""Milestones: programs that must learn something, judged by what they have learnt and not by what they return.
+"""Milestones: programs that must learn something, judged by what they have learned.
 
-A milestone takes minutes, so it is asked for by name (``python -m autograder milestone``) and earns no points. The
-submission trains in the sandbox and hands back weights, which are data; the grader measures them.
+A milestone takes minutes, so it is graded only on request (``python -m autograder milestone``) and earns no points. The
+submission trains in the sandbox and returns weights, which are plain data that the grader measures.
 
-Weights can also be written by hand, and a program can say whatever it likes about how it came by them. Therefore the
-key draws an arena for each try, and the grader plays it: the program asks for every step, and learns about the arena
-what it sees there and nothing else. What was written before the arena was drawn does not fit.
+Weights could also be written by hand, and a program can claim anything about where they come from. Therefore the key
+draws an arena for each try, which the grader plays: the program requests every step, and knows nothing about the arena
+but what it observes. Weights written before the arena was drawn do not fit it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from autograder import compare
 from autograder.items import Arena, Case, Milestone, Tensor
-from autograder.outcome import Outcome
-from autograder.runner import Limits, Runner
+from autograder.marking import compare
+from autograder.marking.outcome import Outcome
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission
 
 
 @dataclass(frozen=True)
 class Try:
-    """One training: its score, or the sentence that says why there is none. ``ended``: the program returned."""
+    """One training run: a sentence with its score or the reason why there is none. ``ended``: the program returned."""
 
     passed: bool
     sentence: str
@@ -38,13 +39,13 @@ class Try:
 
 
 def arena(milestone: Milestone, key: bytes, number: int) -> Arena:
-    """Where a try takes place: the same for the same key and number."""
+    """The arena of a try, determined by the key and the number of the try."""
     drawn = hmac.new(key, f"{milestone.id}:try {number}".encode(), hashlib.sha256).digest()
     return milestone.arena(Random(drawn), milestone.steps)
 
 
 def tries(milestone: Milestone, submission: Submission, sandbox: Sandbox, key: bytes) -> Iterator[Try]:
-    """The tries in order, until it is clear how the milestone ends. Never raises for what a submission does."""
+    """The tries in order, until the result is clear. Never raises because of what a submission does."""
     passed = 0
     for number in range(milestone.tries):
         found = _try(milestone, submission, sandbox, arena(milestone, key, number))
@@ -59,7 +60,7 @@ def _try(milestone: Milestone, submission: Submission, sandbox: Sandbox, place: 
     """One try, in a process of its own."""
     limits = Limits(call=milestone.seconds, tensors=2 * milestone.seconds, losses=1)
     with Runner(submission, sandbox, limits, [milestone.item]) as runner:
-        runner.answer = place.answer
+        runner.children.answer = place.answer
         started = time.perf_counter()
         (outcome,) = runner.run(milestone.item, [Case(args=(milestone.steps, place.seed))])
         spent = time.perf_counter() - started
@@ -69,13 +70,13 @@ def _try(milestone: Milestone, submission: Submission, sandbox: Sandbox, place: 
 
 
 def _failure(outcome: Outcome) -> str:
-    """Why there are no weights; of a part that is not written, which: the loop may stand on other exercises."""
+    """Why there are no weights; if a part is not implemented, also which: the program may use other exercises."""
     sentence = compare.failure(outcome, tell=True)
     return f"{sentence} ({outcome.detail})" if sentence == compare.UNWRITTEN and outcome.detail else sentence
 
 
 def _measured(milestone: Milestone, place: Arena, weights: Any, seconds: float) -> Try:
-    """The try that ended with these weights."""
+    """The result of a try that returned these weights."""
     if not _fit(milestone, weights):
         shapes = ", ".join(map(str, milestone.shapes))
         return Try(False, f"the trained network must have finite weights of the shapes {shapes}", seconds)

@@ -1,4 +1,4 @@
-"""One child as the grader holds it: its pipes, never blocking and capped, and its end, with everything it started."""
+"""One child process: its pipes, which never block and have limits, and how it is ended with all it has started."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from autograder.launch import Launch, SandboxFailed
-from autograder.messages import Message, heard
-from autograder.runaways import (
+from autograder.marking.values import MAX_LINE, Malformed
+from autograder.running.messages import Message, message_of
+from autograder.sandbox.launch import Launch, SandboxFailed
+from autograder.sandbox.runaways import (
     ALIVE,
-    BIRTHS,
     PR_SET_CHILD_SUBREAPER,
+    STARTING,
     become_subreaper,
     end_runaways,
     subreaping,
 )
-from autograder.values import MAX_LINE, Malformed
 
 __all__ = ["ALIVE", "PR_SET_CHILD_SUBREAPER", "Process", "become_subreaper", "exchange", "remove", "subreaping"]
 
 
 class Process:
-    """A child that was started with ``launch``.
+    """A child that is started with ``launch``.
 
-    Requests go out with a new random id, and replies must carry it. A call may be queued behind the one in flight, so
-    that the child need not wait for the grader; it is taken up when that one is answered. What a submission prints is
-    read, so that it cannot block, and dropped: it could tell hidden inputs.
+    Each request has a new random id, which its reply must carry. More calls may be queued behind the one in flight, so
+    that the child need not wait for the grader. What a submission prints is read, so that the child cannot block, and
+    dropped, because it could reveal hidden inputs.
     """
 
     def __init__(self, launch: Launch) -> None:
-        self.inside, self.walls, self._wardens = launch.inside, launch.walls, launch.wardens
+        self.inside, self.walls, self._hooks = launch.inside, launch.walls, launch.hooks
         if not launch.inside:
             become_subreaper()
         self._folder = None if launch.inside else tempfile.mkdtemp(prefix="submission-")
         try:
-            self._born(launch)
+            self._spawn(launch)
         except OSError as error:
             if self in ALIVE:
                 self._popen.kill()
                 self._popen.wait()
                 ALIVE.discard(self)
-            self._leave()
+            self._clean_up()
             raise SandboxFailed(f"no child can be started: {error}") from None
         pipes = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
         self._requests, self._replies, self._prints = (pipe.fileno() for pipe in pipes if pipe)
@@ -62,13 +62,13 @@ class Process:
         self.alive, self.ready = True, False
         self.ended = ""
 
-    def _born(self, launch: Launch) -> None:
+    def _spawn(self, launch: Launch) -> None:
         if self._folder:
-            for warden in self._wardens:
-                warden.prepare(self._folder)
-        with BIRTHS, contextlib.ExitStack() as held:
-            for warden in self._wardens:
-                held.enter_context(warden.around())
+            for hook in self._hooks:
+                hook.prepare(self._folder)
+        with STARTING, contextlib.ExitStack() as held:
+            for hook in self._hooks:
+                held.enter_context(hook.around())
             self._popen = subprocess.Popen(
                 launch.argv,
                 stdin=subprocess.PIPE,
@@ -83,14 +83,14 @@ class Process:
             ALIVE.add(self)
 
     def enter(self) -> None:
-        """The child is up, and nothing of the submission has run: now it is bounded from the outside.
+        """Set the outer limits of the child, which has started but not yet run any code of the submission.
 
         Raises:
-            SandboxFailed: that cannot be done.
+            SandboxFailed: the limits cannot be set.
         """
         try:
-            for warden in self._wardens:
-                warden.enter(self.pid)
+            for hook in self._hooks:
+                hook.enter(self.pid)
         except OSError as error:
             self.kill()
             raise SandboxFailed(f"a child cannot be bounded: {error}") from None
@@ -98,7 +98,7 @@ class Process:
     # Talking.
 
     def send(self, **message: Any) -> None:
-        """Queue a request under a new id; no other is in flight any more."""
+        """Queue a request under a new id; earlier requests no longer count as in flight."""
         self.ids.clear()
         self.queue(json.dumps(message))
 
@@ -113,7 +113,7 @@ class Process:
         self._put([(self.ids[0], json.dumps(message))])
 
     def _put(self, messages: Sequence[tuple[str, str]]) -> None:
-        """Queue JSON objects under their ids, by one write as far as the pipe takes them."""
+        """Queue JSON objects under their ids, and write as much of them as the pipe accepts."""
         if self.alive:
             self._out += "".join(f'{{"id": "{identifier}", {text[1:]}\n' for identifier, text in messages).encode()
             self._write()
@@ -124,7 +124,7 @@ class Process:
                 del self._out[: os.write(self._requests, self._out)]
 
     def _drain(self) -> None:
-        """Read and drop what was printed: a bounded amount at a time, so that a flood cannot hold us here."""
+        """Read and drop printed text, a bounded amount at a time, so that a flood cannot hold up the grader."""
         with contextlib.suppress(BlockingIOError):
             for _ in range(64):
                 if not os.read(self._prints, 1 << 16):
@@ -132,7 +132,7 @@ class Process:
                     return
 
     def _read(self) -> Message | None:
-        """A whole reply; an empty one when more must come, None when the child has ended or broke the rules."""
+        """A reply; an empty message if it is not complete yet, None if the child has ended or broke the rules."""
         with contextlib.suppress(BlockingIOError):
             data = os.read(self._replies, 1 << 18)
             if not data:
@@ -151,7 +151,7 @@ class Process:
         line = bytes(self._in[:end])
         del self._in[: end + 1]
         try:
-            message = heard(line, self.ids[0]) if self.ids else None
+            message = message_of(line, self.ids[0]) if self.ids else None
         except Malformed:
             self._end("it wrote on the grader's channel")
             return None
@@ -167,13 +167,13 @@ class Process:
         """Why the process ended, in words."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             ended = ending(self._popen.wait(1.0), self.inside)
-            return next(filter(None, (warden.verdict() for warden in self._wardens)), ended)
+            return next(filter(None, (hook.verdict() for hook in self._hooks)), ended)
         return "the process closed its channel"
 
     # Ending.
 
     def kill(self) -> None:
-        """End the child and everything that it started, and remove its working folder."""
+        """End the child and everything it started, and remove its working folder."""
         if not self.alive:
             return
         self.alive = False
@@ -182,26 +182,26 @@ class Process:
                 os.killpg(self.pid, signal.SIGKILL)
         self._popen.kill()
         if self.inside:
-            self._await_silence()
+            self._await_namespace_end()
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
             if pipe:
                 pipe.close()
         self._popen.wait()
         ALIVE.discard(self)
-        self._leave()
+        self._clean_up()
 
-    def _leave(self) -> None:
-        """Nothing of the child stays: no process, no group, no folder."""
-        with contextlib.ExitStack() as last:  # whatever one of them raises, the others follow
+    def _clean_up(self) -> None:
+        """Remove everything the child left: processes, control group, folder."""
+        with contextlib.ExitStack() as last:  # runs all of them, even if one raises
             if self._folder:
                 last.callback(remove, self._folder)
             if subreaping():
                 last.callback(end_runaways)
-            for warden in reversed(self._wardens):
-                last.callback(warden.end)
+            for hook in reversed(self._hooks):
+                last.callback(hook.end)
 
-    def _await_silence(self) -> None:
-        """Until nobody holds the reply channel any more: all of the namespace is gone (at most a second)."""
+    def _await_namespace_end(self) -> None:
+        """Wait at most a second until no process of the namespace holds the reply channel any more."""
         poll = select.poll()
         poll.register(self._replies, select.POLLIN)
         deadline = time.monotonic() + 1.0
@@ -213,7 +213,7 @@ class Process:
 def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Process, Message | None]]:
     """Write what is queued and read until at least one process has replied or ended, or until ``deadline``.
 
-    A process that ended comes with None, and is dead. An empty list means that the deadline has passed.
+    None stands for the reply of a process that has ended. An empty list means that the deadline has passed.
     """
     living = [process for process in processes if process.alive]
     replies = [(process, message) for process in living if (message := process._next()) != {}]
@@ -229,7 +229,7 @@ def exchange(processes: Iterable[Process], deadline: float) -> list[tuple[Proces
 
 
 def _ready(processes: list[Process], seconds: float) -> list[Process]:
-    """The processes whose replies can be read; meanwhile requests are written and prints drained."""
+    """The processes whose replies can be read. Also writes queued requests and drains printed text."""
     poll = select.poll()
     for process in processes:
         poll.register(process._replies, select.POLLIN)
@@ -251,7 +251,7 @@ def ending(code: int, relayed: bool) -> str:
 
     Args:
         code: as :class:`subprocess.Popen` gives it: an exit status, or the negative number of a signal.
-        relayed: the status is that of a program which reports the end of its own child, and a signal as 128 more.
+        relayed: the status comes from a program that reports how its own child ended, with 128 added to a signal.
     """
     number = -code if code < 0 else code - 128 if relayed else 0
     try:
@@ -261,7 +261,7 @@ def ending(code: int, relayed: bool) -> str:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder that a submission wrote into, whatever it did to it."""
+    """Remove a folder that a submission could write into, whatever it did there."""
     try:
         os.rmdir(folder)
     except OSError:  # not empty; it may be deeper than Python can walk, or locked

@@ -1,4 +1,4 @@
-"""What a child says, checked and put into our words. Nothing reaches a report that could carry a hidden input."""
+"""Checks the replies of children and rewords them, so that nothing in a report can carry a hidden input."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import functools
 import re
 from typing import Any
 
-from autograder import values
-from autograder.child_wire import REFUSALS, SIZES, not_plain
-from autograder.messages import Message
-from autograder.outcome import Outcome
+from autograder.child.wire import REFUSALS, SIZES, not_plain
+from autograder.marking import values
+from autograder.marking.outcome import Outcome
+from autograder.running.messages import Message
 from autograder.submission import Submission
 
-#: Names of types and exceptions that may stand in a report although a submission does not spell them.
+#: Names of types and exceptions that a report may contain even if they do not occur in the submission.
 KNOWN = frozenset(
     ("ndarray", "Tensor", "Parameter", "Fraction", "Decimal", "deque", "array", "Work", "DistBackendError", "DistError")
     + ("JSONDecodeError", "generator", "function", "coroutine", "method", "list_iterator")
     + ("dict_keys", "dict_values", "dict_items")
 )
 
-#: Element types of tensors that do not travel, and may be named.
+#: Unsupported element types of tensors that a report may name.
 TYPES = frozenset(
     ("float16", "bfloat16", "complex64", "complex128", "int8", "int16", "uint8", "uint16", "uint32", "uint64", "object")
 )
@@ -41,7 +41,7 @@ class Reader:
         return tuple(unit.source.count("\n") + 1 for unit in self.units)
 
     def outcome(self, reply: Message) -> Outcome | None:
-        """What a final reply means; None when it breaks the rules."""
+        """What a final reply means; None if it breaks the rules."""
         try:
             if reply["kind"] == "value":
                 return reply.outcome
@@ -62,7 +62,7 @@ class Reader:
         return Outcome("raised", error=name, line=line, detail=text, where=where)
 
     def _refusal(self, reply: dict[str, Any]) -> str:
-        """Why a value did not travel; nothing of it is the child's but a choice of our sentences, or a known name."""
+        """Why a value was refused: one of the grader's own sentences, with at most a known type name from the child."""
         if reply["type"]:
             return not_plain(self.name(reply["type"], "object"))
         what = one_line(reply["what"], 200)
@@ -92,14 +92,14 @@ class Reader:
         return line if 1 <= line <= self._lines[unit] else None
 
     def name(self, name: Any, otherwise: str) -> str:
-        """A class name that is built in, well known, or in the source: one made up at run time could tell an input."""
+        """A class name that is built in, well known or in the source; one made up at run time could reveal an input."""
         if type(name) is not str or not name.isidentifier() or len(name) > 60:
             return otherwise
         return name if hasattr(builtins, name) or name in KNOWN or name in self._words else otherwise
 
 
 def one_line(text: Any, length: int) -> str:
-    """What a child says, as one printable line."""
+    """Text from a child as one printable line."""
     if type(text) is not str:
         return ""
     return " ".join("".join(c if c.isprintable() else " " for c in text[:length]).split())

@@ -1,7 +1,7 @@
-"""Where the grader runs the wrong programs of world items: as a submission is run, so that both can be compared.
+"""Runs the wrong programs of tensor and world items in the same way as a submission, so that both can be compared.
 
-Real processes and the grader's own process group end a broken contract differently (a wrong size kills a real rank, and
-the broker says which sizes do not meet), and only the broker sees a deadlock at once.
+Real process groups and the grader's own one fail differently: when sizes do not match, a real rank dies, while the
+broker says which sizes they are. And only the broker detects a deadlock at once.
 """
 
 from __future__ import annotations
@@ -11,28 +11,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autograder import closure
-from autograder.items import Build, Case, Debug, Slip
-from autograder.outcome import Outcome
-from autograder.runner import Limits, Runner
+from autograder.items import Build, Case, Slip
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import wrong_programs
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
-#: Trusted programs have no budget; one that does not end costs its own case only.
+#: Trusted programs have no overall budget; one that does not end only loses its own case.
 LIMITS = Limits(submission=float("inf"), tensors=float("inf"), answers=float("inf"))
-#: The sentence for a debug item that was handed in as it was given.
-UNCHANGED = "This is still the program that was given."
 
 
-def wrong_programs(item: Build) -> tuple[Slip, ...]:
-    """The slips of an item, and the program that a debug item gave."""
-    slips = tuple(slip for slip in item.slips if slip.program or slip.changes)
-    given = item.wrong if isinstance(item, Debug) else None
-    new = given is not None and all(slip.program is not given for slip in slips)
-    return (*slips, Slip(UNCHANGED, given)) if new else slips
-
-
-class Bench:
-    """The wrong programs of ``items``, each a module of one submission. Its children start on first use."""
+class SlipRunner:
+    """Runs the wrong programs of ``items``, as modules of one submission whose children start on first use."""
 
     def __init__(self, items: Sequence[Build]) -> None:
         self._items = items
@@ -43,7 +35,7 @@ class Bench:
         self._lock = threading.Lock()
 
     def run(self, item: Build, slip: Slip, case: Case) -> Outcome:
-        """What the program of ``slip`` makes of one case."""
+        """The outcome of the program of ``slip`` for one case."""
         name = self._modules[item.id, slip]
         function = slip.program.__name__ if slip.program else item.function
         with self._lock:
@@ -60,7 +52,7 @@ class Bench:
         return Submission("wrong programs", (*units, *self._imported()))
 
     def _imported(self) -> Iterator[Unit]:
-        """What edited references import of their package."""
+        """The modules of ``solutions`` that edited references import."""
         edited = {item.home for item, slip in self._programs if slip.changes}
         for name, file in closure.modules(f"solutions.{module}" for module in edited).items():
             if name.startswith("solutions.") and file.name != "__init__.py":

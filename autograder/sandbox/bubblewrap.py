@@ -1,4 +1,4 @@
-"""Bubblewrap: namespaces of its own for files, network, processes and users, by the ``bwrap`` program."""
+"""Bubblewrap: the ``bwrap`` program gives a child its own namespaces for files, network, processes and users."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.launch import HERE, Launch, Layer, child, interpreter, ours, prefixes, shown
+from autograder.sandbox.launch import HERE, Guard, Launch, Layer, child, interpreter, ours, prefixes, shown
 
-#: Where the child's files stand inside.
+#: Where the child finds its files inside.
 INSIDE = "/grader"
 
 
 class Bubblewrap(Layer):
-    """A root of its own, with the interpreter and the system's libraries, and nothing of the network or of others."""
+    """The child has its own root with the interpreter and the system's libraries, no network and no other process."""
 
     name = "bubblewrap"
-    guards = frozenset({"files", "network", "processes"})
+    guards: frozenset[Guard] = frozenset({"files", "network", "processes"})
     program = ""
     mount_proc: tuple[str, ...] = ()
 
@@ -37,13 +37,13 @@ class Bubblewrap(Layer):
         return reason
 
     def _try(self) -> str:
-        """Start the interpreter inside; it must find no network, no neighbour and none of the project's files."""
+        """Start the interpreter inside: it must see no other process and none of our files. The reason if it does."""
         probe = (
             "import os, sys; hidden = not any(map(os.path.exists, sys.argv[1:])); "
             "alone = not os.path.exists('/proc/1') or len([p for p in os.listdir('/proc') if p.isdigit()]) < 4; "
             "sys.stdout.write(f'{hidden} {alone} {os.getuid()}')"
         )
-        argv = (interpreter(), "-I", "-S", "-B", "-c", probe, str(HERE / "sandbox.py"), str(HERE / "bank"))
+        argv = (interpreter(), "-I", "-S", "-B", "-c", probe, str(HERE / "files.py"), str(HERE / "bank"))
         launch = self.apply(Launch(argv, {}))
         try:
             done = subprocess.run(launch.argv, env={}, capture_output=True, text=True, timeout=10, check=False)
@@ -58,7 +58,7 @@ class Bubblewrap(Layer):
         flags += ["--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
         for name, value in launch.env.items():
             flags += ["--setenv", name, value]
-        flags += ["--size", str(64 << 20), "--tmpfs", "/tmp", "--chdir", "/tmp"]  # before folders that stand in it
+        flags += ["--size", str(64 << 20), "--tmpfs", "/tmp", "--chdir", "/tmp"]  # before folders are mounted in it
         flags += [*_binds(launch.packages), "--dev", "/dev", *self.mount_proc]
         flags += ["--ro-bind", str(child().parent), INSIDE]
         flags += ["--remount-ro", "/dev", "--remount-ro", "/"]
@@ -79,7 +79,7 @@ def _binds(packages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _hidden(packages: tuple[str, ...]) -> Iterable[str]:
-    """What must not be seen although it stands inside a bound folder: other site-packages, and ours in those shown."""
+    """Paths inside the bound folders that must stay hidden: other site-packages, and our own packages."""
     for prefix in prefixes():
         for folder in Path(prefix, "lib").glob("python3*/*-packages"):
             if str(folder) not in packages:

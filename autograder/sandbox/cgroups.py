@@ -1,8 +1,9 @@
-"""Control groups: the kernel bounds the memory and the processes of a child and of everything that it starts.
+"""Control groups: the kernel limits the memory and the processes of a child and of everything that it starts.
 
-Version 2 where the controllers ``memory`` and ``pids`` are given to a folder that can be written (as root, or by
-delegation), else version 1. To move a process takes the kernel some ten milliseconds of waiting; to move the thread
-that asks takes none, and what it starts is born in its group. Version 1 allows that; version 2 does not for memory.
+We use version 2 where we may write to a folder that has the controllers ``memory`` and ``pids`` (as root, or by
+delegation), and version 1 elsewhere. Moving a process into a group takes the kernel some ten milliseconds; moving the
+calling thread takes no time, and whatever that thread starts begins in the group. Version 1 allows the second way;
+version 2 does not for memory.
 See ``Documentation/admin-guide/cgroup-v2.rst`` and ``cgroup-v1/``.
 """
 
@@ -17,36 +18,41 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from autograder.launch import Launch, Layer, Warden
-from autograder.runaways import end_runaways, family
+from autograder.sandbox.launch import Guard, Hook, Launch, Layer, Package
+from autograder.sandbox.runaways import end_runaways, family
 
 MIB = 1 << 20
 
-#: Memory of a child by its heaviest package, bytes; and its processes and threads, with those of bubblewrap.
-MEMORY = {"": 256 * MIB, "numpy": 512 * MIB, "torch": 4096 * MIB}
-PIDS = {"": 16, "numpy": 32, "torch": 128}
+#: A version of control groups.
+Version = Literal[1, 2]
 
-#: The files that hold the bounds, by version.
-FILES = {1: ("memory.limit_in_bytes", "pids.max"), 2: ("memory.max", "pids.max")}
+#: Limits of a child by its heaviest package: bytes of memory; processes and threads, bubblewrap's included.
+MEMORY: dict[Package, int] = {"": 256 * MIB, "numpy": 512 * MIB, "torch": 4096 * MIB}
+PIDS: dict[Package, int] = {"": 16, "numpy": 32, "torch": 128}
 
-#: The file that keeps the bound on memory from being one on swapping only, and its value (None: that of memory).
-SWAP: dict[int, tuple[str, int | None]] = {1: ("memory.memsw.limit_in_bytes", None), 2: ("memory.swap.max", 0)}
+#: The files that take the two limits, by version.
+FILES: dict[Version, tuple[str, str]] = {1: ("memory.limit_in_bytes", "pids.max"), 2: ("memory.max", "pids.max")}
 
-#: The files that count what was killed for its memory, of version 2 and 1.
+#: The file that keeps a child from swapping beyond its memory limit, and what to write (None: the memory limit).
+SWAP: dict[Version, tuple[str, int | None]] = {1: ("memory.memsw.limit_in_bytes", None), 2: ("memory.swap.max", 0)}
+
+#: The files in which version 2 and version 1 count processes killed for lack of memory.
 OOM = ("memory.events", "memory.oom_control")
 
 _counter = itertools.count()
 
 
 class Cgroups(Layer):
-    """A group of its own for every child, bounded, killed and removed with it."""
+    """Every child runs in a control group of its own, with limits; the group is killed and removed with the child."""
 
     name = "cgroups"
-    guards = frozenset({"memory", "number of processes"})
+    guards: frozenset[Guard] = frozenset({"memory", "number of processes"})
 
     def __init__(self) -> None:
-        self.version, self.parents = 0, ()  # type: tuple[int, tuple[Path, ...]]
+        self.version: Version = 2
+        self.parents: tuple[Path, ...] = ()
 
     def measure(self) -> str:
         reason = "no group with memory and pids is mounted"
@@ -57,8 +63,8 @@ class Cgroups(Layer):
                 return ""
         return reason
 
-    def _try(self, version: int, parents: tuple[Path, ...]) -> str:
-        """Put a process into a group where no more may be added: it must not be able to start another."""
+    def _try(self, version: Version, parents: tuple[Path, ...]) -> str:
+        """Put a shell into a group that takes no more processes: it must fail to start one. The reason if it starts."""
         group = Group(version, parents, MEMORY[""], PIDS[""])
         try:
             with group.around():
@@ -84,17 +90,17 @@ class Cgroups(Layer):
 
     def apply(self, launch: Launch) -> Launch:
         group = Group(self.version, self.parents, MEMORY[launch.package], PIDS[launch.package])
-        return replace(launch, wardens=(*launch.wardens, group))
+        return replace(launch, hooks=(*launch.hooks, group))
 
 
-def candidates(proc: str = "/proc/self", sys: str = "/sys/fs/cgroup") -> list[tuple[int, tuple[Path, ...]]]:
-    """Folders in which groups could be made, best first, each with its version."""
+def candidates(proc: str = "/proc/self", sys: str = "/sys/fs/cgroup") -> list[tuple[Version, tuple[Path, ...]]]:
+    """Folders in which groups could be made, best first, each after its version."""
     try:
         lines = Path(proc, "cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
     own = {names: path for _, names, path in (line.split(":", 2) for line in lines)}
-    found: list[tuple[int, tuple[Path, ...]]] = []
+    found: list[tuple[Version, tuple[Path, ...]]] = []
     for root in (Path(sys), Path(sys, "unified")):
         here = root / own.get("", "/").lstrip("/")
         found += [(2, (folder,)) for folder in (here, here.parent, root) if _gives(folder)]
@@ -105,7 +111,7 @@ def candidates(proc: str = "/proc/self", sys: str = "/sys/fs/cgroup") -> list[tu
 
 
 def _gives(folder: Path) -> bool:
-    """Whether a group of version 2 gives memory and pids to groups below it."""
+    """Whether a version 2 group passes the memory and pids controllers on to groups below it."""
     try:
         return {"memory", "pids"} <= set((folder / "cgroup.subtree_control").read_text(encoding="ascii").split())
     except OSError:
@@ -113,23 +119,23 @@ def _gives(folder: Path) -> bool:
 
 
 def _version_1(sys: str, own: dict[str, str], name: str) -> Path:
-    """Our own group of a controller of version 1; the root where a container does not show it."""
+    """Our own group under a version 1 controller; the controller's root where a container hides the group."""
     path = next((path for names, path in own.items() if name in names.split(",")), "/")
     folder = Path(sys, name, path.lstrip("/"))
     return folder if folder.is_dir() else Path(sys, name)
 
 
-class Group(Warden):
-    """One group below each of ``parents``, made when a child is started in it."""
+class Group(Hook):
+    """The control group of one child: a folder below each of ``parents``, made when the child starts."""
 
-    def __init__(self, version: int, parents: Sequence[Path], memory: int, pids: int) -> None:
+    def __init__(self, version: Version, parents: Sequence[Path], memory: int, pids: int) -> None:
         name = f"grader-{os.getpid()}-{next(_counter)}"
-        self.version, self.bounds = version, (memory, pids)
+        self.version, self.limits = version, (memory, pids)
         self.folders = [parent / name for parent in parents]
 
     @contextlib.contextmanager
     def around(self) -> Iterator[None]:
-        """Version 1: this thread goes into the group and back, so that what it starts meanwhile is born there."""
+        """Version 1: move this thread into the group and back, so that the child it starts meanwhile begins there."""
         self._make()
         if self.version == 2:
             yield
@@ -145,30 +151,30 @@ class Group(Warden):
     def _make(self) -> None:
         for folder in self.folders:
             folder.mkdir()
-        for file, bound in zip(FILES[self.version], self.bounds, strict=True):
-            _write(self._place(file), bound)
+        for file, limit in zip(FILES[self.version], self.limits, strict=True):
+            _write(self._path(file), limit)
         file, swap = SWAP[self.version]
         with contextlib.suppress(OSError):  # a kernel that does not count swap has no such file
-            _write(self.folders[0] / file, self.bounds[0] if swap is None else swap)
+            _write(self.folders[0] / file, self.limits[0] if swap is None else swap)
 
     def enter(self, pid: int) -> None:
-        """Version 2: bound the process and all that it has started."""
+        """Version 2: move the process, and all that it has started, into the group."""
         if self.version == 1:
             return
         for one in family(pid):
             with contextlib.suppress(ProcessLookupError):
                 _write(self.folders[0] / "cgroup.procs", one)
 
-    def _place(self, file: str) -> Path:
-        """Where a file of a controller stands: one folder for both, or the controller's own."""
+    def _path(self, file: str) -> Path:
+        """The path of a controller's file: both controllers share one folder, or each has its own."""
         return self.folders[-1 if file.startswith("pids") else 0] / file
 
     def close(self) -> None:
-        """Nothing more can be started in the group."""
-        _write(self._place("pids.max"), 0)
+        """From now on nothing more can be started in the group."""
+        _write(self._path("pids.max"), 0)
 
     def members(self) -> set[int]:
-        """Processes in the group."""
+        """The processes in the group."""
         found: set[int] = set()
         for folder in self.folders:
             with contextlib.suppress(OSError):
@@ -176,14 +182,14 @@ class Group(Warden):
         return found
 
     def verdict(self) -> str:
-        """Whether the kernel has killed a process of the group for its memory, which it counts."""
+        """A sentence if the kernel counts a process of the group that it killed for lack of memory; else empty."""
         for file in OOM:
             with contextlib.suppress(OSError):
                 counts = dict(
                     line.split() for line in (self.folders[0] / file).read_text(encoding="ascii").splitlines()
                 )
                 if int(counts.get("oom_kill", 0)):
-                    return f"the process used more memory than the {self.bounds[0] // MIB} MiB that it may"
+                    return f"the process used more memory than the {self.limits[0] // MIB} MiB that it may"
         return ""
 
     def end(self) -> None:
@@ -191,7 +197,7 @@ class Group(Warden):
         deadline = time.monotonic() + 2.0
         if self.members():
             with contextlib.suppress(OSError):
-                self.close()  # nobody can outrun the loop
+                self.close()  # no process can multiply faster than the loop kills
         while self._left() and time.monotonic() < deadline:
             self._kill()
             time.sleep(0.001)
@@ -211,7 +217,7 @@ class Group(Warden):
 
 
 def _write(file: Path, value: int) -> None:
-    """One number into a file of the kernel; nothing is buffered, and the file is not made."""
+    """Write one number to a file of the kernel, unbuffered; a missing file is an error, never created."""
     descriptor = os.open(file, os.O_WRONLY)
     try:
         os.write(descriptor, str(value).encode())

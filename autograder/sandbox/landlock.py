@@ -1,7 +1,8 @@
 """Landlock: the kernel lets a process give up the files it does not need (Linux 5.13 or later; no privilege needed).
 
-It can allow a folder but not take a part of it back, so a folder that holds packages of ours is allowed entry by entry.
-Landlock closes what is in files and folders. Whether a path exists, its size and its date can still be asked.
+Landlock can allow a folder but not exclude a part of it, so a folder that holds packages of ours is allowed entry by
+entry. It protects the contents of files and folders; a child can still find out whether a path exists, its size and its
+date.
 See landlock(7) and ``Documentation/userspace-api/landlock.rst``.
 """
 
@@ -12,24 +13,24 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from autograder.bubblewrap import INSIDE
-from autograder.launch import HERE, Launch, Layer, child, interpreter, ours, prefixes, shown, trial
+from autograder.sandbox.bubblewrap import INSIDE
+from autograder.sandbox.launch import HERE, Guard, Launch, Layer, child, interpreter, ours, prefixes, shown, trial
 
-#: Devices that a program may use, and files in which libraries look the processor up.
+#: Devices that a program may use, and files from which libraries learn about the processor.
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 PROCESSOR = ("/proc/cpuinfo", "/sys/devices/system/cpu")
 
 
 class Landlock(Layer):
-    """Files are closed: the interpreter can be read, the working folder written, and nothing can be executed."""
+    """The child can read the interpreter and write in its working folder; it opens no other file and executes none."""
 
     name = "landlock"
-    guards = frozenset({"files"})
+    guards: frozenset[Guard] = frozenset({"files"})
 
     def measure(self) -> str:
         if not hasattr(os, "O_PATH"):
-            return "it is a part of Linux"
-        said = trial({"landlock": allowed(())}, TRIAL.format(closed=[str(HERE / "launch.py"), str(HERE), "/etc"]))
+            return "only Linux has it"
+        said = trial({"landlock": allowed(())}, TRIAL.format(closed=[str(HERE / "files.py"), str(HERE), "/etc"]))
         return "" if said == "closed closed closed works" else said.removeprefix("child_walls.Down: landlock: ")
 
     def apply(self, launch: Launch) -> Launch:
@@ -38,7 +39,7 @@ class Landlock(Layer):
 
 @functools.cache
 def allowed(packages: tuple[str, ...]) -> dict[str, list[str]]:
-    """What a child that sees ``packages`` may do with files, as the child's side wants it. ``.`` is its folder."""
+    """The file rules, as ``child/walls.py`` takes them, for a child that sees ``packages``; ``.`` is its folder."""
     folders = [os.path.realpath(folder) for folder in shown(packages)]
     installed = {str(path) for prefix in prefixes() for path in Path(prefix, "lib").glob("python3*/*-packages")}
     hidden = {os.path.realpath(path) for path in ours({*installed, *map(os.path.realpath, packages)})}
@@ -52,7 +53,7 @@ def allowed(packages: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def _parts(paths: Iterable[str], hidden: set[str]) -> tuple[list[str], list[str]]:
-    """Paths to be read whole, and folders to be listed: all of ``paths`` but what is ``hidden``."""
+    """``paths`` without what is ``hidden``: paths that may be read whole, and folders that may only be listed."""
     read: list[str] = []
     listed: list[str] = []
     for path in paths:
@@ -62,13 +63,13 @@ def _parts(paths: Iterable[str], hidden: set[str]) -> tuple[list[str], list[str]
             read.append(path)
             continue
         listed.append(path)
-        entries = (entry.path for entry in os.scandir(path) if not entry.is_symlink())  # a link is what it leads to
+        entries = (entry.path for entry in os.scandir(path) if not entry.is_symlink())  # rules follow links
         for found, more in zip((read, listed), _parts(entries, hidden), strict=True):
             found += more
     return read, listed
 
 
-#: What must be closed, and what must work on.
+#: Tries what must be closed, and what must still work.
 TRIAL = """
 import os
 for path in {closed!r}:

@@ -1,4 +1,4 @@
-"""How a child is started, and what a layer of the sandbox is: the base on which the layers stand."""
+"""How a child is started, and the base class of the layers of the sandbox."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-HERE = Path(__file__).resolve().parent
+#: What a layer can guard.
+Guard = Literal["time", "memory", "number of processes", "files", "network", "processes", "channels"]
+#: The heaviest package that a child imports; ``""`` for none.
+Package = Literal["", "numpy", "torch"]
 
-#: Packages of the course, never visible to a child even where they are installed.
+#: The grader's own folder, which no child may read.
+HERE = Path(__file__).resolve().parents[1]
+
+#: Packages of the course. No child sees them, even where they are installed.
 OURS = ("solutions", "autograder", "labs", "experiments", "demos")
 
 #: What every interpreter needs to run and to load its libraries.
@@ -32,19 +38,20 @@ class SandboxRefused(Exception):
 
 
 class SandboxFailed(Exception):
-    """A layer that worked when it was measured did not go up around a child: the grader's failure, nobody else's."""
+    """A layer that worked when it was measured failed around a child: the grader is at fault, not the submission."""
 
 
 @functools.cache
 def child_files() -> tuple[Path, ...]:
-    """The child's own files, ``child*.py`` and the probes, compiled once for all: no start spends its time on that.
+    """The files of :mod:`autograder.child` and the probes, compiled once so that no child has to compile them.
 
-    Every user may read them: they hold no secret, and a child may run as another user.
+    They are readable by every user: they hold no secret, and a child may run as another user.
     """
     folder = tempfile.mkdtemp(prefix="grader-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     files = []
-    named = {source.stem: source for source in sorted(HERE.glob("child*.py"))}
+    sources = sorted(HERE.glob("child/[!_]*.py"), key=lambda source: (source.stem != "main", source.stem))
+    named = {"child" if source.stem == "main" else f"child_{source.stem}": source for source in sources}
     named |= {f"probe_{source.stem}": source for source in sorted(HERE.glob("probes/[!_]*.py"))}
     for name, source in named.items():
         files.append(Path(folder, f"{name}.pyc"))
@@ -55,7 +62,7 @@ def child_files() -> tuple[Path, ...]:
 
 
 def child() -> Path:
-    """The file that a child runs."""
+    """The compiled file that a child runs."""
     return child_files()[0]
 
 
@@ -65,7 +72,7 @@ def interpreter() -> str:
 
 
 def site_packages() -> tuple[str, ...]:
-    """The folders that hold NumPy and torch for this interpreter, behind symbolic links: a child is shown no link."""
+    """The folders that hold NumPy and torch for this interpreter; links are resolved, as a child does not see them."""
     paths = sysconfig.get_paths()
     folders = [paths["purelib"], paths["platlib"], *(p for p in sys.path if p.endswith(("-packages",)))]
     return tuple(folder for folder in dict.fromkeys(map(os.path.realpath, folders)) if os.path.isdir(folder))
@@ -77,7 +84,7 @@ def prefixes() -> set[str]:
 
 
 def shown(packages: Iterable[str]) -> list[str]:
-    """Folders that a child reads: the interpreter's, the system's libraries and ``packages``; none inside another."""
+    """Folders that a child reads, none inside another: the interpreter's, the system's libraries and ``packages``."""
     folders = [f"{prefix}/{lib}" for prefix in prefixes() for lib in ("lib", "lib64")]
     paths = {*SYSTEM, *folders, sysconfig.get_paths()["stdlib"], *packages}
     found = sorted(path for path in paths if os.path.exists(path))
@@ -85,20 +92,20 @@ def shown(packages: Iterable[str]) -> list[str]:
 
 
 def ours(folders: Iterable[str]) -> Iterator[str]:
-    """Packages and modules of the course that stand in folders of packages."""
+    """The packages and modules of the course in folders of installed packages."""
     for folder in folders:
         for name in OURS:
             yield from (str(path) for path in Path(folder).glob(f"{name}*") if path.name in (name, f"{name}.py"))
 
 
-class Warden:
-    """What the grader does for one child from the outside, and undoes when it has ended."""
+class Hook:
+    """What the grader does for one child from the outside, before it starts, while it runs and after it has ended."""
 
     def prepare(self, folder: str) -> None:
-        """Before the child starts, with its working folder."""
+        """Called before the child starts, with the path of its working folder."""
 
     def around(self) -> contextlib.AbstractContextManager[object]:
-        """Held by the thread that starts the child while it does.
+        """A context in which the grader's thread starts the child.
 
         Raises:
             OSError: it cannot be done.
@@ -106,18 +113,18 @@ class Warden:
         return contextlib.nullcontext()
 
     def enter(self, pid: int) -> None:
-        """When the child is up and none of the submission's code has run.
+        """Called when the child is up and before any of the submission's code runs.
 
         Raises:
             OSError: it cannot be done.
         """
 
     def verdict(self) -> str:
-        """Why it ended the child, in words; empty when it did not. Asked before :meth:`end`."""
+        """Why the child was ended on this hook's account, in words; else empty. Called before :meth:`end`."""
         return ""
 
     def end(self) -> None:
-        """When the child has been killed: end what is left of it, and leave nothing behind."""
+        """Called when the child has been killed: end what is left of it, and clean up."""
 
 
 @dataclass(frozen=True)
@@ -128,45 +135,45 @@ class Launch:
         argv: its command line.
         env: its environment.
         packages: the folders of packages that it can see.
-        inside: it lives in namespaces of its own, with its own working folder, and all its offspring dies with it.
-        package: the heaviest package that it imports: ``""``, ``"numpy"`` or ``"torch"``.
-        walls: what it puts up itself before any of the submission's code runs; see ``child_walls.py``.
-        wardens: what the grader does for it from the outside.
+        inside: it lives in its own namespaces with its own working folder, and its descendants die with it.
+        package: the heaviest package that it imports.
+        walls: what the child imposes on itself before any of the submission's code runs; see ``child/walls.py``.
+        hooks: what the grader does for it from the outside.
     """
 
     argv: tuple[str, ...]
     env: dict[str, str]
     packages: tuple[str, ...] = ()
     inside: bool = False
-    package: str = ""
+    package: Package = ""
     walls: dict[str, Any] = field(default_factory=dict)
-    wardens: tuple[Warden, ...] = ()
+    hooks: tuple[Hook, ...] = ()
 
     def with_walls(self, **walls: Any) -> Launch:
-        """With more walls."""
+        """The same launch with these walls added."""
         return replace(self, walls=self.walls | walls)
 
 
 class Layer:
-    """One layer: what it is called, what it guards, whether this host has it, and how a child gets it.
+    """One layer of the sandbox: its name, what it guards, whether it works on this host, and how a child gets it.
 
     ``leaves``: what it leaves open on this host although it works, in words; set by :meth:`measure`.
     """
 
     name = ""
-    guards: frozenset[str] = frozenset()
+    guards: frozenset[Guard] = frozenset()
     leaves = ""
 
     def measure(self) -> str:
-        """Empty when the layer works here, else the reason why not. It is tried on a process started for it."""
+        """Try the layer on a process started for it. The reason why it does not work here; empty when it does."""
         raise NotImplementedError
 
     def apply(self, launch: Launch) -> Launch:
-        """``launch`` with this layer around it."""
+        """``launch`` with this layer added."""
         raise NotImplementedError
 
 
-#: Puts up walls and then runs a piece of code: ``argv`` is the file of the walls, the walls, and the code.
+#: Puts up walls and then runs a piece of code. Arguments: the compiled file of the walls, the walls as JSON, the code.
 BEHIND = """
 import json, marshal, sys
 names = {"__name__": "child_walls"}
@@ -179,11 +186,11 @@ exec(code, {})
 
 
 def trial(walls: dict[str, Any], code: str) -> str:
-    """What ``code`` prints in the bare interpreter behind ``walls``, or how it failed."""
+    """What ``code`` prints in a bare interpreter behind ``walls``; if it fails, the last line of the error."""
     walls_file = next(str(file) for file in child_files() if file.stem == "child_walls")
     argv = (interpreter(), "-I", "-S", "-B", "-c", BEHIND, walls_file, json.dumps(walls), code)
     with tempfile.TemporaryDirectory(prefix="trial-") as folder:
-        os.chmod(folder, 0o777)  # an empty folder for a moment; the user may be another one
+        os.chmod(folder, 0o777)  # it is empty and short-lived, and the process may run as another user
         try:
             done = subprocess.run(argv, env={}, cwd=folder, capture_output=True, text=True, timeout=10, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:

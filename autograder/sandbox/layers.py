@@ -1,10 +1,12 @@
-"""What keeps a submission in: layers that are measured on this host, applied to each child, and reported honestly.
+"""The layers of the sandbox: measured on this host, applied to each child, and reported honestly.
 
-A layer says what it guards, tries itself once on a process that it must bite (:meth:`Layer.measure`) and adds itself to
-the start of a child (:meth:`Layer.apply`). The rule that protects the score is not here: a child never holds an
-expected value. The layers protect files, the network, other processes and the grader's life. Files and network are
-isolated by bubblewrap, or by the filter of system calls together with Landlock. The filter and a user of its own are
-enough in a container that exists for one submission; anywhere else they leave open what every user may read or write.
+A layer says what it guards, tries itself once on a process that it has to confine (:meth:`Layer.measure`) and adds
+itself to the start of a child (:meth:`Layer.apply`). The layers protect files, the network, other processes and the
+grader itself. They do not protect the score: that rests on the rule that a child never holds an expected value.
+
+Bubblewrap isolates files and network; so does the system call filter together with Landlock. The filter together with a
+user of its own is enough in a container that exists for one submission; anywhere else that pair leaves open whatever
+every user may read or write.
 """
 
 from __future__ import annotations
@@ -15,50 +17,33 @@ import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, get_args
 
-from autograder.bubblewrap import INSIDE, Bubblewrap
-from autograder.cgroups import Cgroups
-from autograder.landlock import Landlock
-from autograder.launch import (
-    HERE,
+from autograder.sandbox.bubblewrap import Bubblewrap
+from autograder.sandbox.cgroups import Cgroups
+from autograder.sandbox.landlock import Landlock
+from autograder.sandbox.launch import (
+    Guard,
     Launch,
     Layer,
-    SandboxFailed,
+    Package,
     SandboxRefused,
     child,
-    child_files,
     interpreter,
-    site_packages,
 )
-from autograder.seccomp import Seccomp
-from autograder.user_drop import UserDrop
+from autograder.sandbox.seccomp import Seccomp
+from autograder.sandbox.user_drop import UserDrop
 
-__all__ = [
-    "HERE",
-    "INSIDE",
-    "LAYERS",
-    "NAMES",
-    "Bubblewrap",
-    "Launch",
-    "Layer",
-    "ProcessLayer",
-    "Sandbox",
-    "SandboxFailed",
-    "SandboxRefused",
-    "child",
-    "child_files",
-    "interpreter",
-    "measured",
-    "probe",
-    "site_packages",
-]
+#: How much isolation is asked for: what this host offers; files and network, or no grading; process limits only.
+Level = Literal["best", "required", "none"]
+LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 class ProcessLayer(Layer):
-    """A process of its own: new session, empty folder, four variables, resource and time limits, killed at the end."""
+    """The child is a process in a new session and an empty folder, with few variables, limited resources and time."""
 
     name = "process limits"
-    guards = frozenset({"time", "memory"})
+    guards: frozenset[Guard] = frozenset({"time", "memory"})
 
     def measure(self) -> str:
         return "" if os.name == "posix" else "resource limits need a POSIX system"
@@ -73,39 +58,41 @@ LAYERS: tuple[type[Layer], ...] = (ProcessLayer, Seccomp, Landlock, Bubblewrap, 
 #: Layers that can be left out, by name.
 NAMES = tuple(kind.name for kind in LAYERS[1:])
 
-#: What a class needs before code that nobody has read may run beside other people's work.
-NEEDED = frozenset({"files", "network"})
+#: What must be isolated before code that nobody has read may run beside other people's work.
+NEEDED: frozenset[Guard] = frozenset({"files", "network"})
 
-#: What is said when it is open: also what children could do to other processes, or tell each other unseen.
-SAID = NEEDED | {"processes", "channels"}
+#: What the report mentions when it is not isolated. ``channels``: ways for children to talk to each other unseen.
+REPORTED: frozenset[Guard] = NEEDED | {"processes", "channels"}
 
 
 @functools.cache
 def measured() -> tuple[tuple[Layer, str], ...]:
-    """Every layer with the reason why this host does not have it (empty when it does). Measured once per process."""
+    """Every layer with the reason why it does not work on this host (empty when it does). Measured once per process."""
     return tuple((layer, layer.measure()) for layer in (kind() for kind in LAYERS))
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """The layers in use. ``line`` is the sentence for the screen and for every result."""
+    """The layers in use. ``line`` describes them, on the screen and in every result."""
 
-    level: str
+    level: Level
     layers: tuple[Layer, ...]
     line: str
 
     @classmethod
-    def measure(cls, level: str = "best", without: Iterable[str] = (), alone: Sequence[Path] = ()) -> Sandbox:
-        """Try the layers here. ``best`` takes what works, ``required`` insists on files and network.
+    def measure(cls, level: Level = "best", without: Iterable[str] = (), alone: Sequence[Path] = ()) -> Sandbox:
+        """The sandbox of the layers that work on this host. The layer ``uid`` is used only without bubblewrap.
 
-        ``without``: names of layers to leave out, of :data:`NAMES`. A user of its own is for where bubblewrap is not.
-        ``alone``: this host exists for one submission, and these folders hold all that it must not read.
+        Args:
+            level: ``best`` takes what works, ``required`` insists on files and network, ``none`` limits processes only.
+            without: names of layers to leave out, from :data:`NAMES`.
+            alone: this host exists for one submission, and these folders hold all that it must not read.
 
         Raises:
-            SandboxRefused: ``required``, and this host cannot isolate files and network.
-            ValueError: another level, or a layer that there is not.
+            SandboxRefused: the level is ``required``, and this host cannot isolate files and network.
+            ValueError: an unknown level or layer.
         """
-        if level not in ("best", "required", "none"):
+        if level not in LEVELS:
             raise ValueError(f"level must be best, required or none, got {level!r}")
         without = tuple(without)
         for name in without:
@@ -126,16 +113,16 @@ class Sandbox:
 
     @property
     def isolated(self) -> bool:
-        """Files and network are out of reach."""
+        """Whether files and network are out of a child's reach."""
         return _guarded(self.layers) >= NEEDED
 
     @property
     def hides_processes(self) -> bool:
-        """No child can read the environment of another process: it sees no ``/proc``, or is another user."""
+        """Whether no child can read another process's environment: it sees no ``/proc``, or runs as another user."""
         return "files" in _guarded(self.layers) or any(layer.name == "uid" for layer in self.layers)
 
-    def launch(self, packages: tuple[str, ...] = (), package: str = "") -> Launch:
-        """How to start one child that can see ``packages``, of which the heaviest it imports is ``package``."""
+    def launch(self, packages: tuple[str, ...] = (), package: Package = "") -> Launch:
+        """How to start one child that sees the folders ``packages`` and imports at most ``package``."""
         launch = Launch((interpreter(), "-I", "-S", "-B", str(child())), {}, packages, package=package)
         for layer in self.layers:
             launch = layer.apply(launch)
@@ -143,18 +130,18 @@ class Sandbox:
 
 
 def _alone(layer: Layer, folders: Sequence[Path]) -> Layer:
-    """A layer as it is on a host for one submission, where ``folders`` are given."""
+    """The layer as it is on a host for one submission if ``folders`` are given; else the layer itself."""
     return layer.alone(folders) if folders and isinstance(layer, UserDrop) else layer
 
 
-def _guarded(layers: Iterable[Layer]) -> frozenset[str]:
-    return frozenset[str]().union(*(layer.guards for layer in layers))
+def _guarded(layers: Iterable[Layer]) -> frozenset[Guard]:
+    return frozenset[Guard]().union(*(layer.guards for layer in layers))
 
 
 def _line(layers: Sequence[Layer]) -> str:
-    """The sentence: the layers, and what they leave open."""
+    """One line with the layers and what they leave open."""
     line = "sandbox: " + ", ".join(layer.name for layer in layers)
-    missing = sorted(SAID - _guarded(layers))
+    missing: list[str] = sorted(REPORTED - _guarded(layers))
     leaks = [layer.leaves for layer in layers if layer.leaves and "files" in missing]
     if leaks:
         missing[missing.index("files")] = f"files ({'; '.join(leaks)})"
@@ -162,7 +149,7 @@ def _line(layers: Sequence[Layer]) -> str:
 
 
 def _reasons(tried: Iterable[tuple[Layer, str]], without: Sequence[str]) -> str:
-    """Why layers are not in use, and what those in use leave open."""
+    """Why some layers are not in use, and what the others leave open."""
     reasons = []
     for layer, reason in tried:
         if layer.name in without:
@@ -173,7 +160,7 @@ def _reasons(tried: Iterable[tuple[Layer, str]], without: Sequence[str]) -> str:
 
 
 def probe() -> list[str]:
-    """Report lines: what this host can isolate."""
+    """The lines of a report on what this host can isolate."""
     lines = [f"python {platform.python_version()} on {platform.system()} {platform.release()}, {platform.machine()}"]
     for layer, reason in measured():
         state = f"no: {reason}" if reason else f"yes: guards {', '.join(sorted(layer.guards))}"

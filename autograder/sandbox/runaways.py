@@ -1,4 +1,4 @@
-"""Runaways: processes that left their session. Without namespaces they become children of the nearest subreaper: us."""
+"""Runaways: processes that left their session. Without namespaces, the nearest subreaper inherits them: the grader."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from autograder.process import Process
+from typing import Protocol
 
 PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37
 
-#: The living children of this grader, so that only runaways are hunted.
-ALIVE: set[Process] = set()
 
-#: Held while a child is born and while a hunt is on: a hunt must not meet a child that is not known yet.
-BIRTHS = threading.Lock()
+class HasPid(Protocol):
+    """Anything with a process id."""
+
+    pid: int
+
+
+#: The children of this grader that are still running, so that only runaways are killed.
+ALIVE: set[HasPid] = set()
+
+#: Held while a child starts and while runaways are killed: a child that is not in ``ALIVE`` yet looks like a runaway.
+STARTING = threading.Lock()
 
 
 def become_subreaper() -> None:
@@ -30,7 +34,7 @@ def become_subreaper() -> None:
 
 
 def subreaping() -> bool:
-    """Whether orphans come to this process. Then those of a child in namespaces of its own come too, to be reaped."""
+    """Whether this process inherits orphans. It then also has to reap those of children in their own namespaces."""
     answer = ctypes.c_int()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
@@ -47,7 +51,7 @@ def _fields(pid: int | str, file: str, separator: str) -> dict[str, str]:
 
 
 def _mark(pid: int | str) -> tuple[str | None, str | None]:
-    """What a child inherits and cannot shed: no new privileges, and the hard limit of file sizes."""
+    """What descendants of a child inherit and cannot change: no new privileges, and the hard limit of file sizes."""
     limit = _fields(pid, "limits", "file size").get("Max ", "").split()
     return _fields(pid, "status", ":\t").get("NoNewPrivs"), limit[1] if len(limit) > 1 else None
 
@@ -63,7 +67,7 @@ def _children(pid: int | str) -> list[int]:
 
 
 def _runaways() -> list[int]:
-    """Orphans that came to us and carry the mark of a child, and all that they started."""
+    """The orphans that we inherited and that carry the mark of a child, with all that they started."""
     living = {process.pid for process in ALIVE.copy()}
     orphans = [pid for pid in _children("self") if pid not in living]
     if not orphans:
@@ -84,7 +88,7 @@ def end_runaways(seconds: float = 2.0) -> None:
     """Kill and reap the orphans of children that have been ended, until there are none."""
     deadline = time.monotonic() + seconds
     while sys.platform == "linux" and time.monotonic() < deadline:
-        with BIRTHS:
+        with STARTING:
             found = _runaways()
             for pid in found:
                 with contextlib.suppress(OSError):

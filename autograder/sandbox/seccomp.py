@@ -1,13 +1,13 @@
-"""The filter of system calls that a child puts up: what it forbids, and the program that the kernel runs for it.
+"""The system call filter of a child: what it forbids, and the program that the kernel runs for it.
 
-The filter is a list of what code that computes has no use for; everything else is allowed. A forbidden call fails with
-EPERM, so that an honest program gets an exception with its own line. A call of another architecture ends the process.
-A call whose number nobody knew when this was written fails with ENOSYS, as it would on an older kernel.
+The filter lists the calls that a computation has no use for; everything else is allowed. A forbidden call fails with
+EPERM, so that an honest program gets an exception at its own line. A call of another architecture ends the process. A
+call with a number newer than this file fails with ENOSYS, as it would on an older kernel.
 
-Besides what would reach out of the child, it forbids what other children could notice. They share the interpreter's
-files, so they share what the kernel keeps for a file: locks, leases, hints, queues of waiting threads, pages in memory.
-They share sums over the whole machine and over a user as well. What remains is time: a busy neighbour can be felt, and
-where files are not isolated, the date at which a library's file was last read can be seen.
+The filter forbids what would reach out of the child, and also what other children could notice. Children share the
+interpreter's files, and with them what the kernel keeps per file: locks, leases, hints, queues of waiting threads,
+pages in memory. They also share totals over the machine and over a user. What remains is timing: a child can feel that
+a neighbor is busy, and where files are not isolated, it can see when a library's file was last read.
 
 Numbers: the kernel's ``arch/x86/entry/syscalls/syscall_64.tbl`` and ``include/uapi/asm-generic/unistd.h``. The program
 is classic BPF over ``struct seccomp_data`` (``linux/seccomp.h``); see seccomp(2).
@@ -19,10 +19,11 @@ import functools
 import platform
 import struct
 from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
 
-from autograder.launch import Launch, Layer, trial
+from autograder.sandbox.launch import Guard, Launch, Layer, trial
 
-#: Forbidden calls by family: name, number on x86-64, number on arm64 (``-``: there is none).
+#: Forbidden calls by family: name, number on x86-64, number on arm64 (``-``: it does not exist there).
 FORBIDDEN = {
     "network": """
         socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, listen 50 201, accept 43 202,
@@ -85,7 +86,7 @@ FORBIDDEN = {
     """,
 }
 
-#: Calls whose arguments decide, or that fail with another error.
+#: Calls that depend on their arguments, or that fail with another error.
 SPECIAL = """
     clone 56 220, clone3 435 435, futex 202 98, fcntl 72 25, ioctl 16 29, madvise 28 233, prctl 157 167,
     clock_gettime 228 113, clock_getres 229 114, clock_nanosleep 230 115, prlimit64 302 261, sched_getaffinity 204 123,
@@ -93,35 +94,36 @@ SPECIAL = """
     getpgid 121 155, getsid 124 156, get_robust_list 274 100, getpriority 140 141, ioprio_get 252 31
 """
 
-#: Of these the process or thread asked about must be 0, the caller: the place of that argument.
+#: Calls that may only ask about the caller (0): the position of the argument that names a process or thread.
 OWN = {
     **dict.fromkeys(("prlimit64", "sched_getaffinity", "sched_getscheduler", "sched_getparam", "sched_getattr"), 0),
     **dict.fromkeys(("sched_rr_get_interval", "getpgid", "getsid", "get_robust_list"), 0),
     **dict.fromkeys(("getpriority", "ioprio_get"), 1),
 }
 
-#: Of these the first argument is a clock; the negative ones belong to other processes.
+#: Calls whose first argument is a clock; negative clocks belong to other processes.
 CLOCKS = ("clock_gettime", "clock_getres", "clock_nanosleep")
 
-#: What may be asked of ``fcntl``: descriptors and their flags, but no lock, lease, owner, hint, or notice of changes.
+#: Commands allowed for ``fcntl``: descriptors and their flags, but no lock, lease, owner, hint or change notification.
 FCNTL = (0, 1, 2, 3, 4, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
 
-#: And of ``ioctl``: whether it is a terminal, its size, what can be read, flags of the descriptor.
+#: Commands allowed for ``ioctl``: is it a terminal, its size, how much can be read, flags of the descriptor.
 IOCTL = (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
-#: Advice on memory that concerns the caller alone: no other changes which pages of a file are in memory.
+#: Advice for ``madvise`` that affects the caller alone; the rest changes which pages of a file are in memory.
 MADVISE = (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19)
 
 #: What ``uname -m`` says, and the kernel's AUDIT_ARCH for it.
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 #: ``plain`` has one thread; ``torch`` may start threads.
-PROFILES = ("plain", "torch")
+Profile = Literal["plain", "torch"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 #: The highest number known here (``file_setattr``), the same on both machines.
 LAST = 469
 
-#: Numbers of the x32 interface have this bit.
+#: The bit that marks call numbers of the x32 interface.
 X32 = 0x40000000
 
 EPERM, EAGAIN, ENOSYS = 1, 11, 38
@@ -149,16 +151,16 @@ ALLOWED: Step = (RETURN, 0, 0, ALLOW)
 
 
 def refused(error: int) -> Step:
-    """Return with this error."""
+    """The step that makes a call fail with this error number."""
     return (RETURN, 0, 0, 0x00050000 | error)
 
 
 @functools.cache
-def program(machine: str, profile: str) -> bytes:
+def program(machine: str, profile: Profile) -> bytes:
     """The filter for ``machine`` (``platform.machine()``) and ``profile``, as an array of ``struct sock_filter``.
 
     Raises:
-        ValueError: another machine or profile than :data:`MACHINES` and :data:`PROFILES`.
+        ValueError: the machine is not in :data:`MACHINES`, or the profile not in :data:`PROFILES`.
     """
     if machine not in MACHINES:
         raise ValueError(f"machine must be one of {', '.join(MACHINES)}, got {machine!r}")
@@ -188,26 +190,27 @@ def program(machine: str, profile: str) -> bytes:
 
 
 def _when(number: int, steps: Sequence[Step]) -> list[Step]:
-    """``steps``, which must return, for calls of this number."""
+    """Run ``steps`` for calls with this number; ``steps`` must end in a return."""
     return [(EQUAL, 0, len(steps), number), *steps]
 
 
 def _argument(place: int) -> Step:
-    """Look at the low 32 bits of an argument."""
+    """Load the low 32 bits of an argument."""
     return (LOAD, 0, 0, ARGUMENTS + 8 * place)
 
 
-def _clone(profile: str) -> list[Step]:
-    """A thread is allowed to ``torch``; a process to nobody."""
+def _clone(profile: Profile) -> list[Step]:
+    """Only the profile ``torch`` may start threads; no profile may start processes."""
     if profile == "plain":
         return [refused(EPERM)]
     return [_argument(0), (ANY_BIT, 1, 0, CLONE_THREAD), refused(EPERM), ALLOWED]
 
 
 def _futex() -> list[Step]:
-    """Queues of this process are allowed. Others stand at pages of files, where children would wake each other.
+    """Allow futexes private to the process. Shared ones can lie in a file's pages: children could wake each other.
 
-    The library joins a thread by such a wait, and the kernel itself wakes it: "try again" is as if it had been woken.
+    The C library joins a thread by waiting on a shared futex, which the kernel wakes. A refused wait therefore fails
+    with EAGAIN: to the library, that looks as if it had been woken.
     """
     steps = [_argument(1), (ANY_BIT, 0, 1, FUTEX_PRIVATE), ALLOWED]
     for wait in FUTEX_WAITS:
@@ -224,7 +227,7 @@ def _only(place: int, allowed: Iterable[int]) -> list[Step]:
 
 
 def _runs(values: Iterable[int]) -> list[tuple[int, int]]:
-    """Stretches of numbers that follow each other, as first and last."""
+    """Runs of consecutive numbers, as pairs of first and last."""
     runs: list[tuple[int, int]] = []
     for value in sorted(values):
         if runs and runs[-1][1] == value - 1:
@@ -235,24 +238,24 @@ def _runs(values: Iterable[int]) -> list[tuple[int, int]]:
 
 
 class Seccomp(Layer):
-    """The filter, for processes that the kernel of this machine can hold to it."""
+    """The system call filter, on Linux machines whose call numbers are known."""
 
     name = "seccomp"
-    guards = frozenset({"network", "processes", "channels"})
+    guards: frozenset[Guard] = frozenset({"network", "processes", "channels"})
 
     def measure(self) -> str:
         machine = platform.machine()
         if platform.system() != "Linux" or machine not in MACHINES:
             return f"there is no table of system calls for {platform.system()} on {machine}"
         said = trial({"seccomp": program(machine, "plain").hex()}, TRIAL)
-        return "" if said == "refused refused refused works" else f"the filter does not bite: {said}"
+        return "" if said == "refused refused refused works" else f"the filter has no effect: {said}"
 
     def apply(self, launch: Launch) -> Launch:
-        profile = "torch" if launch.package == "torch" else "plain"
+        profile: Profile = "torch" if launch.package == "torch" else "plain"
         return launch.with_walls(seccomp=program(platform.machine(), profile).hex())
 
 
-#: What must be refused, and what must work on.
+#: Tries what must be refused, and what must still work.
 TRIAL = """
 import os, _socket
 for attempt in (lambda: _socket.socket(), lambda: os.fork() or os._exit(0), lambda: os.kill(os.getppid(), 0)):

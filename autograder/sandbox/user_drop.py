@@ -1,8 +1,8 @@
-"""A user of its own for each child: root's way to keep children apart where user namespaces are forbidden.
+"""Each child runs as a user of its own: how root keeps children apart where user namespaces are forbidden.
 
 A child becomes a user that owns nothing but its working folder. It can still open what every user can open: a key of
-mode 0644, a neighbour's submission, ``/tmp``. So files do not count as guarded, except in a container that exists for
-one submission and in which everything else is closed (``chmod -R go-rwx``): :meth:`UserDrop.alone`.
+mode 0644, another learner's submission, ``/tmp``. Files therefore do not count as guarded, except in a container that
+exists for one submission and in which everything else is closed (``chmod -R go-rwx``): :meth:`UserDrop.alone`.
 """
 
 from __future__ import annotations
@@ -21,28 +21,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.launch import HERE, Launch, Layer, SandboxFailed, Warden, interpreter, trial
-from autograder.runaways import end_runaways
+from autograder.sandbox.launch import HERE, Guard, Hook, Launch, Layer, SandboxFailed, interpreter, trial
+from autograder.sandbox.runaways import end_runaways
 
-#: Users between these belong to nobody by convention (systemd's table of UIDs), where that many are mapped; else the
+#: By convention (systemd's table of UIDs) nobody uses the numbers between these. Where fewer are mapped, take from the
 #: upper half of those that are.
 LOW, HIGH = 0x60000000, 0x60010000
 
-
-#: What nobody else may do with a folder that is closed.
+#: Permissions that a closed folder gives to nobody but its owner.
 OTHERS = 0o077
-#: Files that a user of its own can still open.
+#: Files that a child can still open when it runs as a user of its own.
 OPEN = "files that every user may read or write, such as those in /tmp"
 
 
 class UserDrop(Layer):
-    """An unused user and group for every child; whatever that user runs is ended with it.
+    """Every child runs as an unused user and group; whatever that user runs is ended with the child.
 
-    ``hidden``: the grader's own files are closed to that user.
+    ``hidden``: that user cannot read the grader's own files.
     """
 
     name = "uid"
-    guards = frozenset({"processes"})
+    guards: frozenset[Guard] = frozenset({"processes"})
     leaves = OPEN
     hidden = False
 
@@ -54,7 +53,7 @@ class UserDrop(Layer):
         except SandboxFailed as error:
             return str(error)
         try:
-            said = trial({"user": user.number}, TRIAL.format(grader=[str(HERE / "sandbox.py"), str(HERE / "bank")]))
+            said = trial({"user": user.number}, TRIAL.format(grader=[str(HERE / "files.py"), str(HERE / "bank")]))
         finally:
             user.end()
         if said == "dropped closed":
@@ -67,8 +66,8 @@ class UserDrop(Layer):
     def alone(self, folders: Sequence[Path]) -> UserDrop:
         """This layer on a host that exists for one submission; ``folders`` hold everything that it must not read.
 
-        Nothing is written for a later submission there, so files are guarded as soon as the grader and the folders are
-        closed to other users.
+        No later submission could read what this one writes there, so files count as guarded as soon as the grader and
+        the folders are closed to other users.
         """
         layer = UserDrop()
         open_folder = next((folder for folder in folders if folder.stat().st_mode & OTHERS), None)
@@ -81,11 +80,11 @@ class UserDrop(Layer):
 
     def apply(self, launch: Launch) -> Launch:
         user = User()
-        return replace(launch.with_walls(user=user.number), wardens=(*launch.wardens, user))
+        return replace(launch.with_walls(user=user.number), hooks=(*launch.hooks, user))
 
 
-class User(Warden):
-    """A number that no other process of this host uses as its user, held until :meth:`end`."""
+class User(Hook):
+    """A user number that no other process of this host uses, held until :meth:`end`."""
 
     def __init__(self) -> None:
         for self.number in itertools.islice(_numbers(), 1000):
@@ -96,7 +95,7 @@ class User(Warden):
         raise SandboxFailed("uid: every user that was tried is in use")
 
     def _free(self) -> bool:
-        """Claim the number among graders: an abstract address can be held once, and ends with its process."""
+        """Claim the number: graders bind an abstract socket address for it, which only one process at a time can do."""
         with contextlib.suppress(KeyError):
             pwd.getpwuid(self.number)
             return False
@@ -123,7 +122,7 @@ class User(Warden):
 
 
 def alive(user: int) -> bool:
-    """Whether a process of this user exists. Zombies count until somebody takes note of their end."""
+    """Whether a process of this user exists. Zombies count until they are reaped."""
     try:
         os.getpriority(os.PRIO_USER, user)
     except ProcessLookupError:
@@ -132,7 +131,7 @@ def alive(user: int) -> bool:
 
 
 def end_all(user: int) -> None:
-    """Kill every process of a user in one step, from one of that user's own, and reap those that came to us."""
+    """Kill every process of a user in one step, from a process of that user, and reap those that we inherited."""
     code = f"import os; os.kill(-1, {int(signal.SIGKILL)})"
     subprocess.run(
         (interpreter(), "-I", "-S", "-B", "-c", code),
@@ -150,7 +149,7 @@ def end_all(user: int) -> None:
 
 
 def _numbers() -> Iterator[int]:
-    """Numbers of users to try, from a random one on."""
+    """User numbers to try, beginning with a random one."""
     low, high = LOW, HIGH
     with contextlib.suppress(OSError), open("/proc/self/uid_map", encoding="ascii") as file:
         mapped = max(int(first) + int(count) for first, _, count in map(str.split, file))
@@ -160,7 +159,7 @@ def _numbers() -> Iterator[int]:
     return (low + (start + step) % (high - low) for step in range(high - low))
 
 
-#: What must have changed, and whether the grader's own files can be read.
+#: Says whether the user has changed for good, and whether it can read the interpreter and the grader's files.
 TRIAL = """
 import os
 try:

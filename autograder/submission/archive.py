@@ -1,4 +1,4 @@
-"""A zip archive, read in memory: nothing is unpacked to disk, and every refusal is a sentence."""
+"""Zip archives, read in memory: nothing is unpacked to disk, and every refusal is one sentence for the learner."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import IO
 
-from autograder.submission import FILE_LIMIT, TOTAL_LIMIT, Unreadable, candidates, check_file_size, shown
-from autograder.versions import Version
+from autograder.submission.units import FILE_LIMIT, TOTAL_LIMIT, Unreadable, candidates, check_file_size, shown
+from autograder.submission.versions import Version
 
+#: Most entries in the archive of one submission.
 ENTRY_LIMIT = 200
-#: Most headers of entries in an archive that is opened at all, those of a Mac's ``__MACOSX`` among them.
+#: Most entry headers in an archive that is opened at all. Macs add further entries under ``__MACOSX``.
 HEADER_LIMIT = 20 * ENTRY_LIMIT
 #: Most entries in the archive of a class.
 CLASS_LIMIT = 1000 * ENTRY_LIMIT
-#: How an entry's header starts in an archive's list of entries.
+#: The bytes with which the header of an entry starts in the archive's directory.
 _HEADER = b"PK\x01\x02"
-#: Bits of an entry's flags: encrypted, and encrypted in the newer way.
+#: Flags of an encrypted entry: traditional and strong encryption.
 _ENCRYPTED = 0x1 | 0x40
-#: All that the library raises for an archive that is none, or is damaged.
+#: Everything that the library raises for a damaged archive or another kind of file.
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError),
     *(AssertionError, IndexError, OverflowError, MemoryError),
@@ -32,12 +33,12 @@ _DAMAGED = (
 
 
 def unpack(data: bytes) -> list[Version]:
-    """The Python files and notebooks of an archive that may count; of two that are called alike, the likelier first.
+    """The Python files and notebooks in an archive that may count; of two with the same name, the likelier comes first.
 
     Raises:
-        Unreadable: it is no archive, is damaged, or holds what no submission needs.
+        Unreadable: it is not an archive, is damaged, or holds what no submission needs.
     """
-    if data.count(_HEADER) > HEADER_LIMIT:  # before the library makes an object of each
+    if data.count(_HEADER) > HEADER_LIMIT:  # checked before the library makes an object for each
         raise _too_many(data.count(_HEADER))
     with opened(io.BytesIO(data)) as archive:
         entries = [entry for entry in archive.infolist() if not entry.filename.startswith("__MACOSX/")]
@@ -56,10 +57,10 @@ def unpack(data: bytes) -> list[Version]:
 
 
 def names(file: IO[bytes]) -> list[str]:
-    """The names in an archive that may be that of a whole class, without a look at what it holds.
+    """The names of the entries in an archive, which may be that of a whole class; contents are not read.
 
     Raises:
-        Unreadable: it is no archive, or has more entries than a class.
+        Unreadable: it is not an archive, or has more entries than a class.
         OSError: it cannot be read.
     """
     headers = 0
@@ -80,10 +81,10 @@ def _too_many(entries: int) -> Unreadable:
 
 @contextmanager
 def opened(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """An archive, open to be read.
+    """An archive, opened for reading.
 
     Raises:
-        Unreadable: it is no archive, or a part that is read is damaged.
+        Unreadable: it is not an archive, or a part that is read is damaged.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -93,7 +94,7 @@ def opened(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
 
 
 def path_of(entry: zipfile.ZipInfo) -> str:
-    """Where an entry stands in its archive; some programs of Windows write ``\\`` for ``/``."""
+    """The path of an entry in its archive; some Windows programs write ``\\`` for ``/``."""
     return entry.filename.replace("\\", "/")
 
 
@@ -101,7 +102,7 @@ def check(entries: Sequence[zipfile.ZipInfo]) -> None:
     """Refuse what no honest archive of labs holds.
 
     Raises:
-        Unreadable: an entry is not a plain file in the archive, or they are too large, or two have one name.
+        Unreadable: an entry is not a plain file, the entries are too large together, or two have the same name.
     """
     if sum(entry.file_size for entry in entries) > TOTAL_LIMIT:
         raise Unreadable("the archive holds more than 64 MiB unpacked: hand in your labs alone")
@@ -133,7 +134,7 @@ def content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """The bytes of one entry, never more than the limit, whatever its header says.
 
     Raises:
-        Unreadable: they are more.
+        Unreadable: the entry is larger than the limit.
     """
     with archive.open(entry) as file:
         data = file.read(FILE_LIMIT + 1)

@@ -16,9 +16,9 @@ OPERATORS = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-#: Largest exponent and largest integer base or operand: no answer of the course comes near.
+#: Largest exponent and largest integer operand. No answer in the course comes near.
 EXPONENT_LIMIT, INTEGER_LIMIT = 400, 10**120
-#: Bits from which on an integer is no finite float, and takes long to calculate.
+#: An integer of more bits does not fit into a float, and takes long to calculate.
 BITS = 1024
 
 
@@ -58,7 +58,7 @@ def _number(node: ast.expr) -> float:
 
 
 def _bits(value: float) -> float:
-    """The length of an integer, which a power multiplies; a float's never grows."""
+    """The bits of an integer, which raising to a power multiplies; 0 for a float, which does not grow."""
     return max(0, abs(value).bit_length() - 1) if isinstance(value, int) else 0
 
 

@@ -1,7 +1,7 @@
-"""A notebook read as JSON: the imports, definitions and constants of every code cell; answers typed into ``predict``.
+"""A notebook read as JSON: imports, definitions and constants of its code cells, and answers typed into ``predict``.
 
-Nothing here runs a cell. Everything else (``world.run``, ``check``, plots, servers) is dropped, and line numbers stay
-those of the learner's cell. A cell that cannot be read costs only itself and is named.
+No cell is run here. Everything else in a cell (``world.run``, ``check``, plots, servers) is dropped, while line numbers
+stay those of the learner's cell. A cell that cannot be read is reported, and the others still count.
 """
 
 from __future__ import annotations
@@ -13,26 +13,25 @@ from collections.abc import Iterable, Sized
 from typing import Any
 
 from autograder import syntax
-from autograder.literals import literal
-from autograder.submission import Unit, Unreadable, check_size, decode
+from autograder.submission.literals import literal
+from autograder.submission.units import Unit, Unreadable, check_size, decode
 
-#: A line for IPython and not for Python: a magic, a shell command, an assignment from one of them, a request for help.
+#: A line for IPython, not Python: a magic, a shell command, an assignment from either, a request for help.
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w[\w., ]*=[ \t]*[%!].*|[\w.]+\?{1,2}[ \t]*)$", re.MULTILINE)
-#: The same where backslashes join it to the lines below.
+#: Such a line that backslashes continue over the lines below.
 JOINED = re.compile(r"^([ \t]*)(?:[%!]|\w[\w., ]*=[ \t]*[%!])(?:.*\\\n)+.*", re.MULTILINE)
-#: A magic in a comment, as jupytext (behind the indentation) and Colab (before it) write it into a script.
+#: A magic in a comment, as jupytext (after the indentation) and Colab (before it) write it into a script.
 COMMENTED = re.compile(r"^([ \t]*)#[ \t]?([ \t]*)[%!][^%\s].*$", re.MULTILINE)
 #: Calls whose value is a constant or a type.
 PLAIN_CALLS = {"float", "int", "bool", "complex", "str", "bytes", "range", "list", "tuple", "set", "frozenset", "dict"}
 PLAIN_CALLS |= {"namedtuple", "NamedTuple", "TypeVar", "Fraction", "Decimal"}
-#: What may stand on the right of a constant assignment, besides calls of the names above.
+#: What the right side of a constant assignment may consist of, besides calls of the names above.
 PLAIN = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp),
     *(ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscript, ast.Slice, ast.Starred),
 )
 #: Most code cells of a notebook: a chapter has about 150.
 CELL_LIMIT = 10_000
-BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
@@ -48,7 +47,7 @@ def parts(file: str, data: bytes) -> tuple[tuple[Unit, ...], tuple[str, ...], di
 
 
 def check_cells(file: str, cells: Sized) -> None:
-    """Refuse more cells than a submission needs: each costs a sentence when it is broken.
+    """Refuse more cells than a submission needs, since each broken one adds a sentence to the report.
 
     Raises:
         Unreadable: there are more than ``CELL_LIMIT``.
@@ -58,7 +57,7 @@ def check_cells(file: str, cells: Sized) -> None:
 
 
 def read(cells: Iterable[tuple[str, Any]]) -> tuple[tuple[Unit, ...], tuple[str, ...], dict[str, tuple[Any, ...]]]:
-    """Units, problems and typed answers of cells: what a report calls each, and its source."""
+    """Units, problems and typed answers of ``cells``: pairs of what a report calls the cell, and its source."""
     units: list[Unit] = []
     problems: list[str] = []
     typed: dict[str, tuple[Any, ...]] = {}
@@ -66,7 +65,7 @@ def read(cells: Iterable[tuple[str, Any]]) -> tuple[tuple[Unit, ...], tuple[str,
         try:
             source, tree = parse(_source(cell))
             units.append(Unit(label, _kept(source, tree)))
-            typed |= _answers(tree) if "predict" in source else {}
+            typed |= _answers(tree) if _asks(source) else {}
         except Unreadable as error:
             problems.append(f"{label} {error}")
         except RecursionError:
@@ -85,7 +84,7 @@ def recognise(text: str) -> bool:
 
 
 def _code_cells(file: str, text: str) -> list[Any]:
-    """The sources of the code cells, whatever they are."""
+    """The sources of the code cells, not yet checked to be text."""
     try:
         cells = _cells(json.loads(text))
     except (ValueError, RecursionError):
@@ -99,7 +98,7 @@ def _code_cells(file: str, text: str) -> list[Any]:
 
 
 def _cells(notebook: Any) -> list[Any] | None:
-    """The cells of a notebook, which stood in worksheets up to the format of 2014; None when it is none."""
+    """The cells of a notebook, or None if it is not one. Formats before 2015 kept them in worksheets."""
     if not isinstance(notebook, dict):
         return None
     cells, sheets = notebook.get("cells"), notebook.get("worksheets")
@@ -110,24 +109,24 @@ def _cells(notebook: Any) -> list[Any] | None:
 
 
 def _lines(cell: Any) -> list[str]:
-    """The text of a cell in one piece or several; nbformat allows a string or a list of lines."""
+    """The source of a cell as strings: nbformat allows one string or a list of lines. Empty for anything else."""
     pieces = cell if isinstance(cell, list) else [cell]
     return pieces if all(isinstance(piece, str) for piece in pieces) else []
 
 
 def _source(cell: Any) -> str:
-    """The text of a cell, fit to be parsed."""
+    """The text of a cell, ready to be parsed."""
     source = "".join(_lines(cell))
     if not source and cell not in ("", []):
         raise Unreadable("has no text: save the notebook again in Jupyter")
     if "\0" in source:
         raise Unreadable("holds null bytes")
-    # A lone surrogate can stand in JSON and not in UTF-8.
+    # JSON may contain a lone surrogate; UTF-8 may not.
     return source.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse(source: str) -> tuple[str, ast.Module]:
-    """Source without magics, and its syntax tree; empty for a cell that is not Python's (``%%bash``)."""
+    """The source without magics, and its syntax tree; both empty for a cell in another language (``%%bash``)."""
     if source.lstrip().startswith("%%"):
         if re.search(r"^(def|class) ", source, re.MULTILINE):
             raise Unreadable("starts with %% and is skipped, with the definitions in it")
@@ -137,7 +136,7 @@ def parse(source: str) -> tuple[str, ast.Module]:
         source = repair(source)
         try:
             return source, syntax.parse(source)
-        except BROKEN as error:
+        except syntax.BROKEN as error:
             faults.append(error)
     if isinstance(fault := faults[1], SyntaxError):
         raise Unreadable(f"is not Python: {fault.msg} at line {fault.lineno}")
@@ -145,18 +144,18 @@ def parse(source: str) -> tuple[str, ast.Module]:
 
 
 def _plain(source: str) -> str:
-    """The text with ``pass`` for what is IPython's, and as many lines as before."""
+    """The source with ``pass`` in place of IPython's lines; the number of lines does not change."""
     source = JOINED.sub(lambda match: f"{match[1]}pass" + "\n" * match[0].count("\n"), source)
     return MAGIC.sub(r"\1pass", source)
 
 
 def _uncommented(source: str) -> str:
-    """The text with ``pass`` for magics that a tool turned into comments: one may have been all that a branch held."""
+    """The source with ``pass`` for magics that a tool commented out: one may have been the only line of a branch."""
     return COMMENTED.sub(r"\1\2pass", source)
 
 
 def _kept(source: str, tree: ast.Module) -> str:
-    """What is kept of a cell, each statement on the line where it stood."""
+    """The statements of a cell that are kept, each on its original line."""
     lines = source.encode().split(b"\n")
     text: list[str] = []
     line = 1
@@ -177,13 +176,13 @@ def _segment(lines: list[bytes], node: ast.stmt) -> str:
     """The text of a statement with its decorators (offsets in the syntax tree count bytes)."""
     first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
     start = node.col_offset if first == node.lineno - 1 else 0
-    if first == last:  # cut once: there may be many statements on a long line
+    if first == last:  # sliced once: a long line may hold many statements
         return lines[first][start : node.end_col_offset].decode()
     return b"\n".join([lines[first][start:], *lines[first + 1 : last], lines[last][: node.end_col_offset]]).decode()
 
 
 def _is_kept(node: ast.stmt) -> bool:
-    """Imports, definitions, constant assignments, and conditions or guards around nothing else."""
+    """Whether a statement is kept: an import, a definition, a constant, or an ``if`` or ``try`` around nothing else."""
     match node:
         case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.AsyncFunctionDef():
             return True
@@ -211,21 +210,32 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def answers(source: str) -> dict[str, tuple[Any, ...]]:
-    """What a source file types into ``predict``, by question; nothing when it is not Python."""
-    if "predict" not in source:
+    """The answers that a source file types into ``predict`` and ``design``, by question; none if it is not Python."""
+    if not _asks(source):
         return {}
     try:
         return _answers(syntax.parse(source))
-    except BROKEN:
+    except syntax.BROKEN:
         return {}
 
 
+def _asks(source: str) -> bool:
+    return "predict" in source or "design" in source
+
+
 def _answers(tree: ast.Module) -> dict[str, tuple[Any, ...]]:
-    """The last answers to each question; None stands for one that is not a literal or arithmetic of literals."""
+    """The last answers to each question. An answer that is not made of literals becomes None."""
     typed = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "predict" and node.args:
-            question, *values = map(literal, node.args)
-            if isinstance(question, str):
-                typed[question] = tuple(values)
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
+            continue
+        question, *values = map(literal, node.args)
+        if not isinstance(question, str):
+            continue
+        if node.func.id == "predict":
+            typed[question] = tuple(values)
+        elif node.func.id == "design":
+            chosen = {keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg}
+            chosen.pop("confidence", None)
+            typed[question] = (chosen,) if chosen else ()
     return typed

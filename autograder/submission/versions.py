@@ -1,8 +1,8 @@
-"""Several versions of one file in a submission: which of them counts, and what is said about it.
+"""Several versions of one file in a submission: which of them counts, and what the report says about it.
 
 Browsers, desktops, Jupyter and course platforms rename a file whose name is taken: ``zero (1).py``, ``zero copy.py``,
-``zero-Copy1.ipynb``, ``zero-1.py``. A learner who hands in both has often solved one and left the other a stub. The one
-that is solved counts; of two that are both written, none is chosen for the learner.
+``zero-Copy1.ipynb``, ``zero-1.py``. Learners who hand in both have often solved one and left the other a stub. Then the
+solved one counts. If both are written and differ, the choice is left to the learner.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from autograder import syntax
+from autograder import bank, syntax
 from autograder.items import Debug
-from autograder.submission import Unreadable, decode
+from autograder.submission import notebook
+from autograder.submission.units import Unreadable, decode
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _ENDING = r"(?P<ending>\.(?:py|ipynb))"
 #: Names that only a copy has.
@@ -28,15 +30,15 @@ MARKED = (
     re.compile(r"(?P<stem>.+?)[ _]?\(\d{1,3}\)" + _ENDING, re.I),
     re.compile(r"copy (?:\(\d{1,3}\) )?of (?P<stem>.+)" + _ENDING, re.I),
 )
-#: Names that a copy may have, and a part of a series too.
+#: Names that may be a copy's, but also those of a numbered series.
 NUMBERED = re.compile(r"(?P<stem>.+?)[ -]\d{1,3}" + _ENDING, re.I)
-#: What a file defines, also where it cannot be parsed: in a notebook, lines stand in quotes.
+#: The names that a file defines, found without parsing it. In the JSON of a notebook, lines begin with a quote.
 DEFINED = re.compile(rb'(?:^|"|\\n)(?:async )?(?:def|class) (\w+)', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Version:
-    """One file: its name, where it stands in what was handed in, and its content."""
+    """One file: its name, its path in the submission, and its content."""
 
     title: str
     where: str
@@ -45,9 +47,9 @@ class Version:
 
 @dataclass(frozen=True)
 class Definition:
-    """A function or class at the top of a file: its statements, and whether nobody has worked on it.
+    """A function or class at the top level of a file: its statements, and whether it is still as it was handed out.
 
-    A stub does nothing but raise, or is still the wrong program that an exercise wants corrected.
+    A stub does nothing but raise, or is still the wrong program that a debug exercise asks to fix.
     """
 
     body: tuple[str, ...]
@@ -57,12 +59,12 @@ class Definition:
 def settle(
     versions: Sequence[Version], topics: Collection[str] = (), order: Sequence[str] = ()
 ) -> tuple[dict[str, bytes], list[str]]:
-    """The files that count, by name, and a sentence about each choice.
+    """The content of the files that count, by name, and a sentence about each choice.
 
     Args:
-        versions: of two that are called alike, the one that counts for its place comes first.
-        topics: names of topic modules; a copy that has no original stands for the topic.
-        order: names in the order in which a platform says that they were handed in.
+        versions: of two with the same name, the one whose path makes it count comes first.
+        topics: names of topic modules; a copy without an original counts as the topic module.
+        order: file names in the order in which they were handed in, according to the platform.
 
     Raises:
         Unreadable: two versions are both written and differ, and nothing says which one counts.
@@ -75,11 +77,11 @@ def settle(
     return files, notes
 
 
-# Which files are versions of one.
+# Which files are versions of the same file.
 
 
 def _groups(versions: Sequence[Version], topics: Collection[str], order: Sequence[str]) -> Mapping[str, list[Version]]:
-    """The versions of each file, by its name; those under the name itself come first."""
+    """The versions of each file, by its name; those with exactly that name come first."""
     found: dict[str, list[Version]] = defaultdict(list)
     for version in versions:
         found[version.title].append(version)
@@ -89,7 +91,7 @@ def _groups(versions: Sequence[Version], topics: Collection[str], order: Sequenc
             copies[original].append(title)
     for original, titles in copies.items():
         if original not in found and original.rpartition(".")[0] not in topics and len(titles) == 1:
-            continue  # it stands for nothing else
+            continue  # it is not a copy of anything
         first = found[original][0] if original in found else found[titles[0]][0]
         for title in titles:
             if {title, original} <= set(order) or _are_related(first, found[title][0]):
@@ -98,7 +100,7 @@ def _groups(versions: Sequence[Version], topics: Collection[str], order: Sequenc
 
 
 def _original(title: str, titles: Collection[str], topics: Collection[str]) -> str:
-    """What a file may be a copy of; empty when it is none."""
+    """The name of the file that this one may be a copy of; empty if there is none."""
     for pattern in (*MARKED, NUMBERED):
         if match := pattern.fullmatch(title):
             name = match["stem"] + match["ending"]
@@ -108,7 +110,7 @@ def _original(title: str, titles: Collection[str], topics: Collection[str]) -> s
 
 
 def _are_related(one: Version, other: Version) -> bool:
-    """Whether two files are versions of one: at least half of what the smaller one defines stands in both."""
+    """Whether two files are versions of the same: they share at least half of what the smaller one defines."""
     if one is other:
         return True
     left, right = (set(DEFINED.findall(version.data)) for version in (one, other))
@@ -120,7 +122,7 @@ def _are_related(one: Version, other: Version) -> bool:
 
 
 def _one(title: str, group: Sequence[Version], order: Sequence[str]) -> tuple[Version, list[str]]:
-    """The version that counts, and what is said."""
+    """The version that counts, and what the report says about it."""
     distinct = list({version.data: version for version in reversed(group)}.values())[::-1]
     if len(distinct) == 1:
         return group[0], [f"{group[0].where} is taken for {title}"] * (group[0].title != title)
@@ -136,24 +138,24 @@ def _one(title: str, group: Sequence[Version], order: Sequence[str]) -> tuple[Ve
         return newest, [f"{other.where} {what}" for other in others[newest.where]]
     if len({version.title for version in distinct}) == 1:
         first, *rest = distinct
-        return first, [f"{other.where} stands beside {first.where}, which counts" for other in rest]
+        return first, [f"{other.where} has the same name as {first.where}, which counts" for other in rest]
     first, second = distinct[:2]
     raise Unreadable(f"{first.where} and {second.where} are versions of one file and differ: hand in one of them")
 
 
 class _Code:
-    """What a version says, as far as two versions are compared by it."""
+    """What two versions are compared by: their whole code, and each definition in it."""
 
     def __init__(self, version: Version) -> None:
         try:
             trees = list(map(syntax.parse, _sources(version)))
-        except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
+        except (Unreadable, *syntax.BROKEN):
             trees = []
         self.whole = [ast.dump(tree) for tree in trees]
         self.definitions = {name: one for tree in trees for name, one in _definitions(tree)}
 
     def is_behind(self, other: _Code) -> bool:
-        """Whether the other one says all that this one does: they are the same, or what differs is a stub here."""
+        """Whether ``other`` has all that this one has: they are equal, or differ only in what is still a stub here."""
         if self.whole and self.whole == other.whole:
             return True
         own = [one for name, one in self.definitions.items() if other.definitions.get(name) != one]
@@ -161,43 +163,40 @@ class _Code:
 
 
 def _sources(version: Version) -> list[str]:
-    """The code of a file: of a notebook, what is kept of its cells, and what was typed into ``predict``."""
+    """The code of a file; for a notebook, what is kept of its cells, and the answers typed into ``predict``."""
     if not version.title.lower().endswith(".ipynb"):
         return [decode(version.title, version.data)]
-    from autograder import notebook
-
     units, _, typed = notebook.parts(version.title, version.data)
     return [*(unit.source for unit in units), repr(sorted(typed.items()))]
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            functions = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+        if isinstance(node, _Function | ast.ClassDef):
+            functions = [part for part in ast.walk(node) if isinstance(part, _Function)]
             unwritten = bool(functions) and all(map(_only_raises, functions))
             yield node.name, Definition(_statements(node), unwritten or _statements(node) == _given().get(node.name))
 
 
-def _only_raises(function: Any) -> bool:
+def _only_raises(function: _Function) -> bool:
     body = _body(function)
     return len(body) == 1 and isinstance(body[0], ast.Raise)
 
 
 @functools.cache
 def _given() -> dict[str, tuple[str, ...]]:
-    """The statements of the wrong programs that exercises want corrected, by name."""
-    from autograder import bank
-
+    """The statements of the wrong programs that debug exercises hand out, by function name."""
     wrong = {item.function: item.wrong for item in bank.builds() if isinstance(item, Debug) and item.wrong}
     sources = {name: textwrap.dedent(inspect.getsource(program)) for name, program in wrong.items()}
     return {name: _statements(syntax.parse(source).body[0]) for name, source in sources.items()}
 
 
-def _statements(node: Any) -> tuple[str, ...]:
-    """The statements of a definition as text; its imports may stand at the top of the file in its place."""
+def _statements(node: ast.stmt) -> tuple[str, ...]:
+    """The statements of a definition as text, without imports, which may have been moved to the top of the file."""
     return tuple(ast.dump(part) for part in _body(node) if not isinstance(part, ast.Import | ast.ImportFrom))
 
 
-def _body(node: Any) -> list[ast.stmt]:
+def _body(node: ast.stmt) -> list[ast.stmt]:
     """The statements of a definition without its docstring."""
+    assert isinstance(node, _Function | ast.ClassDef)
     return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body

@@ -1,12 +1,13 @@
-"""The child stands alone: it starts without our packages, and keeps the submission away from its channel."""
+"""The child needs nobody: it starts without our packages, and keeps the submission away from its channel."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 
-from autograder import child
-from autograder.runner import rankzero_units
+from autograder.child import channel
+from autograder.closure import PACKAGES, imported
+from autograder.running.children import rankzero_units
 from autograder.sandbox import HERE, Sandbox, interpreter
 from autograder.sandbox import child as child_file
 
@@ -48,12 +49,19 @@ def test_standard_output_is_not_the_channel():
     assert len(replies) == 3
 
 
-def test_the_child_files_import_nothing_of_ours():
-    for file in HERE.glob("child*.py"):
-        text = file.read_text(encoding="utf-8")
-        assert "import autograder" not in text
-        assert "from autograder" not in text
-        assert "from rankzero" not in text
+def test_the_child_files_import_nothing_of_the_course_but_the_wire():
+    files = sorted(HERE.glob("child/*.py"))
+    assert files
+    for file in files:
+        names = set(imported(file.read_text(encoding="utf-8"), "autograder.child"))
+        ours = {name for name in names if name.partition(".")[0] in PACKAGES}
+        assert all(name.startswith("autograder.child.wire") for name in ours), file
+
+
+def test_the_wire_cannot_be_imported_once_the_child_is_up():
+    """Kills a child that leaves its codec where a submission finds it by name."""
+    source = "import sys\n\n\ndef f(x):\n    return sorted(name for name in sys.modules if 'autograder' in name)\n"
+    assert talk(start(source), call("f", 1))[-1]["value"] == ["l"]
 
 
 def test_the_child_is_up_without_the_slow_parts_of_the_library():
@@ -96,4 +104,4 @@ def test_walls_cost_no_slow_import():
 
 
 def test_plain_wire_values_are_json():
-    assert json.loads(child.dumps({"a": [1, None, True, 'q"\n', [2**70]]})) == {"a": [1, None, True, 'q"\n', [2**70]]}
+    assert json.loads(channel.dumps({"a": [1, None, True, 'q"\n', [2**70]]})) == {"a": [1, None, True, 'q"\n', [2**70]]}

@@ -20,19 +20,22 @@ from corpus_items import ITEMS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import child, child_wire, compare, judge, probing, values
-from autograder.answers import Answers
-from autograder.broker import World
-from autograder.exam import Asked, Paper
+from autograder.child import channel, encoding, wire
 from autograder.items import Case, Iterator, Stage, Tensor
-from autograder.messages import Message, heard
-from autograder.outcome import KINDS, Outcome
-from autograder.process import Process
-from autograder.replies import Reader
-from autograder.runner import Limits, Runner
+from autograder.marking import compare, judge, probing, values
+from autograder.marking.answers import Answers
+from autograder.marking.outcome import KINDS, Outcome
+from autograder.marking.papers import Asked, Paper
+from autograder.marking.values import Malformed, Record
+from autograder.running import judging
+from autograder.running.broker import World
+from autograder.running.limits import Limits
+from autograder.running.messages import Message, message_of
+from autograder.running.process import Process
+from autograder.running.replies import Reader
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
-from autograder.values import Malformed, Record
 
 fuzzed = settings(
     max_examples=200,
@@ -60,7 +63,7 @@ json_values = st.recursive(
 
 
 def tensors(shape: st.SearchStrategy[Any], data: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    kinds = st.sampled_from([*child_wire.SIZES, "bfloat16", "object"])
+    kinds = st.sampled_from([*wire.SIZES, "bfloat16", "object"])
     return st.tuples(st.just("T"), kinds, shape, data).map(list)
 
 
@@ -86,7 +89,7 @@ replies = st.fixed_dictionaries(
         "unit": st.sampled_from([0, 1, -1]) | json_values,
         "line": st.integers(-2, 9) | json_values,
         "text": texts | json_values,
-        "what": st.sampled_from([*child_wire.REFUSALS, "a value 41", "a tensor of void41; return one of"]),
+        "what": st.sampled_from([*wire.REFUSALS, "a value 41", "a tensor of void41; return one of"]),
         "type": st.sampled_from(["", "Fraction", "Got_41", "ndarray"]) | json_values,
         "problems": json_values,
     },
@@ -129,7 +132,7 @@ def parts(value: Any) -> list[Any]:
 @given(plain)
 def test_a_plain_value_comes_back_as_it_was(value):
     """Kills: a wire on which True is 1, a tuple a list, or -0.0 is 0."""
-    line = child.dumps({"value": child_wire.encode(value, values._special)})
+    line = channel.dumps({"value": encoding.encode(value, values._special)})
     back = values.decode(values.parse(line.encode())["value"])
     assert repr(back) == repr(value)
     assert [type(part) for part in parts(back)] == [type(part) for part in parts(value)]
@@ -150,11 +153,11 @@ def test_what_is_decoded_is_plain_and_can_be_kept(wire):
 @pytest.mark.parametrize(
     "wire",
     [
-        "x" * (child_wire.MAX_TEXT + 1),
+        "x" * (wire.MAX_TEXT + 1),
         ["T", "bool", [3 << 20], "AAAA" * (1 << 20)],
-        ["d", *([i * (2**61 - 1), 0] for i in range(1, child_wire.MAX_KEYS + 2))],
+        ["d", *([i * (2**61 - 1), 0] for i in range(1, wire.MAX_KEYS + 2))],
         ["R", "Pair", *([i, 0] for i in range(5))],
-        ["T", "float32", [0, child_wire.MAX_LENGTH + 1], ""],
+        ["T", "float32", [0, wire.MAX_LENGTH + 1], ""],
         ["T", "float32", [0] * 9, ""],
         ["r", 0, 1, 0],
     ],
@@ -218,7 +221,7 @@ def test_a_strange_answer_is_wrong_and_crashes_nothing(name, reply, tell):
         return
     if item.grade == "world":
         outcome = replace(outcome, value=(outcome.value,) * 2, arguments=None)
-    outcome = probing.concluded(item, item.cases[0], outcome)
+    outcome = probing.with_conclusion(item, item.cases[0], outcome)
     fault = compare.fault(item, item.cases[0], EXPECTED[name], outcome, tell)
     assert fault is None or (type(fault) is str and fault.isprintable())
     assert fault is not None or (name == "call" and math.isclose(_number(outcome.value), 6.0, rel_tol=1e-8))
@@ -246,7 +249,7 @@ def test_what_was_answered_is_kept_whole(said):
 @pytest.mark.parametrize("typed", [("\ud800",), (10**2000,), ([[[1]]] * 50_000,)])
 def test_a_typed_answer_that_cannot_be_kept_costs_only_itself(typed):
     submission = replace(SUBMISSION, answers={"01-strange": typed, "01-plain": (2,)})
-    kept, refusals = judge._kept(submission.answers)
+    kept, refusals = judging._kept(submission.answers)
     assert kept == {"01-plain": (2,)}
     assert len(refusals) == 1
 
@@ -297,8 +300,9 @@ class Rehearsal(Runner):
         super().__init__(SUBMISSION, Sandbox.measure("none"), Limits(call=0.1, world=0.1))
         self.speakers = speakers
         self.made: list[Scripted] = []
+        self.children.loaded = self._scripted
 
-    def _children_for(self, item: Any, ranks: int) -> list[Process]:
+    def _scripted(self, item: Any, ranks: int) -> list[Process]:
         self.made += [Scripted(speak) for speak in self.speakers]
         return list(self.made[-ranks:])
 
@@ -465,19 +469,19 @@ def test_a_group_with_a_rank_that_is_not_there_ends_the_case(group):
 def test_equal_lines_are_one_message_and_others_are_not():
     """Kills: a memory of replies that takes an answer to another request, or another answer, for the same."""
     line = b'{"kind":"value","value":["f","0x1p+1"],"id":"%s"}'
-    first, second = heard(line % b"aa", "aa"), heard(line % b"bb", "bb")
+    first, second = message_of(line % b"aa", "aa"), message_of(line % b"bb", "bb")
     assert first is second
     assert first.outcome is second.outcome
     assert first.outcome.value == 2.0
-    assert heard(line % b"aa", "bb") is None
-    assert heard(b'{"kind":"value","value":3,"id":"aa"}', "aa") != first
-    assert heard(b'{"id":"aa","kind":"value","value":3}', "aa")["value"] == 3
+    assert message_of(line % b"aa", "bb") is None
+    assert message_of(b'{"kind":"value","value":3,"id":"aa"}', "aa") != first
+    assert message_of(b'{"id":"aa","kind":"value","value":3}', "aa")["value"] == 3
     long = b'{"kind":"value","value":"%s","id":"aa"}' % (b"x" * 600)
-    assert heard(long, "aa") is not heard(long, "aa")
+    assert message_of(long, "aa") is not message_of(long, "aa")
 
 
 @pytest.mark.parametrize("line", [b'{,"id":"aa"}', b',"id":"aa"}', b'{"kind":"value",,"id":"aa"}'])
 def test_a_broken_line_with_the_right_end_is_malformed(line):
     """Kills: a reader that looks at the end of a line alone."""
     with pytest.raises(Malformed):
-        heard(line, "aa")
+        message_of(line, "aa")

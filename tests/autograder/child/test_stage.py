@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder import compare, trusted, values, wording
 from autograder.bank.ch02.split import FORWARD_BACKWARD
 from autograder.items import Case, Stage, Tensor
-from autograder.outcome import Outcome
-from autograder.runner import Runner
+from autograder.marking import compare, plain, trusted, values, wording
+from autograder.marking.outcome import Outcome
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
@@ -178,7 +178,7 @@ def test_a_malformed_range_is_refused(wire):
 @pytest.mark.parametrize("given", [range(3), range(5, 2, -1), range(0), range(10**30)])
 def test_a_range_is_a_value(given):
     assert values.decode(values.encode(given)) == given
-    assert type(trusted.plain([given])[0]) is range
+    assert type(plain.plain([given])[0]) is range
 
 
 def test_a_list_is_no_range():

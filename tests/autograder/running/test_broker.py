@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import trusted
 from autograder.items import Build, Case, Tensor
-from autograder.runner import Limits, Runner
+from autograder.marking import trusted
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from rankzero.events import Ledger
@@ -331,10 +332,10 @@ def test_what_the_library_refuses_is_refused(runner, name):
 def test_children_are_used_again_with_a_fresh_world(runner):
     """Kills group numbers or messages that a broken case leaves to the next."""
     names = ["all_send", "reductions", "unheard", "messages", "one_raises", "subgroups"]
-    before = dict(runner._children)
+    before = dict(runner.children.processes)
     outcomes = {name: runner.run(item(name), [case(2)])[0].kind for name in names}
     assert [outcomes[name] for name in names[1::2]] == ["value"] * 3
-    assert {key: runner._children[key] for key in before} == before
+    assert {key: runner.children.processes[key] for key in before} == before
 
 
 @pytest.mark.parametrize("ranks", [1])

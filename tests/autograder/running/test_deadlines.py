@@ -1,4 +1,4 @@
-"""Patience: a busy host takes nothing from a program, and a program that waits or sleeps gains nothing by it."""
+"""Deadlines: a busy host takes nothing from a program, and a program that waits or sleeps gains nothing by it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder import patience
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
-from autograder.patience import Patience
-from autograder.runner import Limits, Runner
+from autograder.marking.outcome import Outcome
+from autograder.running import deadlines
+from autograder.running.deadlines import Deadline
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
@@ -43,7 +44,7 @@ def fork(seconds):
 @pytest.fixture
 def busy_host() -> Iterator[None]:
     """One processor, for which six others compete."""
-    if not patience.waited([os.getpid()]):
+    if not deadlines.time_without_processor([os.getpid()]):
         pytest.skip("this host does not say how long a process has waited")
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
@@ -67,11 +68,11 @@ def asked(function: str, seconds: float, limits: Limits) -> tuple[Outcome, float
         return outcome, time.monotonic() - began
 
 
-@pytest.mark.parametrize("level", [{"call": 0.8}, {"submission": 1.6}])
+@pytest.mark.parametrize("level", [{"call": 1.2}, {"submission": 2.4}])
 def test_a_busy_host_takes_nothing_from_a_program(busy_host, level):
     """Kills: a right program that is too slow because of others, in one call and in the time of a submission."""
     outcome, taken = asked("work", 0.6, Limits(**{"imports": 30.0, "call": 30.0, **level}))
-    assert taken > 1.6
+    assert taken > 2.4
     assert outcome == Outcome("value", 0.6)
 
 
@@ -97,52 +98,52 @@ class Clock:
     def monotonic(self) -> float:
         return self.now
 
-    def waited(self, pids: tuple[int, ...]) -> float:
+    def without_processor(self, pids: tuple[int, ...]) -> float:
         return self.lost
 
 
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(patience.time, "monotonic", made.monotonic)
-    monkeypatch.setattr(patience, "waited", made.waited)
+    monkeypatch.setattr(deadlines.time, "monotonic", made.monotonic)
+    monkeypatch.setattr(deadlines, "time_without_processor", made.without_processor)
     return made
 
 
 def test_a_deadline_is_moved_by_what_was_lost(clock):
-    waiting = Patience([1], 10.0)
-    assert (waiting.deadline, waiting.passed) == (101.0, False)
+    waiting = Deadline([1], 10.0)
+    assert (waiting.until, waiting.passed) == (101.0, False)
     clock.now = 101.0
     assert waiting.passed
-    assert waiting.lasts()
-    assert (waiting.deadline, waiting.excused) == (110.0, 0.0)
+    assert waiting.extend()
+    assert (waiting.until, waiting.extension) == (110.0, 0.0)
     clock.now, clock.lost = 110.0, 10.0
-    assert waiting.lasts()
-    assert (waiting.deadline, waiting.excused) == (113.0, 3.0)
+    assert waiting.extend()
+    assert (waiting.until, waiting.extension) == (113.0, 3.0)
     clock.now = 113.0
-    assert not waiting.lasts()
+    assert not waiting.extend()
 
 
 def test_a_deadline_is_moved_only_so_far(clock):
-    waiting = Patience([1], 10.0)
-    waiting.lasts()
+    waiting = Deadline([1], 10.0)
+    waiting.extend()
     clock.lost += 1e6
-    waiting.lasts()
-    assert waiting.deadline == 100.0 + 10.0 * patience.MOST
+    waiting.extend()
+    assert waiting.until == 100.0 + 10.0 * deadlines.MAX_FACTOR
 
 
 def test_a_process_that_ends_takes_nothing_back(clock):
     """Kills: time that was excused, and is asked back when a process of the child has gone with its account."""
-    waiting = Patience([1], 10.0)
-    waiting.lasts()
+    waiting = Deadline([1], 10.0)
+    waiting.extend()
     clock.lost = 12.0
-    waiting.lasts()
+    waiting.extend()
     clock.lost = 0.0
-    waiting.lasts()
-    assert waiting.excused == 5.0
+    waiting.extend()
+    assert waiting.extension == 5.0
 
 
 def test_a_host_that_does_not_say_loses_nothing(monkeypatch):
-    assert patience.family(2**22 + 1) == [2**22 + 1]
-    monkeypatch.setattr(patience, "_delay", lambda file: 0.0)
-    assert patience.waited([os.getpid()]) == 0.0
+    assert deadlines.process_tree(2**22 + 1) == [2**22 + 1]
+    monkeypatch.setattr(deadlines, "_delay", lambda file: 0.0)
+    assert deadlines.time_without_processor([os.getpid()]) == 0.0

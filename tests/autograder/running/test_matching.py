@@ -7,54 +7,54 @@ from random import Random
 
 import pytest
 
-from autograder.matching import OpenPosts
-from autograder.posts import ANYONE, COLLECTIVES, Post
+from autograder.running.matching import OpenOperations
+from autograder.running.operations import ANYONE, COLLECTIVES, Operation
 
 GROUPS = (("0", (0, 1, 2)), ("1", (2, 0)), ("2", (1, 2)), ("3", (1, 0)))
 
 
-def post(rank: int, handle: int, operation: str, group=GROUPS[0], peer: int = ANYONE, tag: int = 0) -> Post:
-    return Post(rank, handle, operation, operation, group, peer, tag, None, "", (), (), (), None, 0.0)
+def post(rank: int, handle: int, operation: str, group=GROUPS[0], peer: int = ANYONE, tag: int = 0) -> Operation:
+    return Operation(rank, handle, operation, operation, group, peer, tag, None, "", (), (), (), None, 0.0)
 
 
 class Read:
     """The rule itself: read every open operation, in order."""
 
     def __init__(self, ranks: int) -> None:
-        self.open: list[list[Post]] = [[] for _ in range(ranks)]
+        self.open: list[list[Operation]] = [[] for _ in range(ranks)]
 
-    def add(self, one: Post) -> None:
+    def add(self, one: Operation) -> None:
         self.open[one.rank].append(one)
 
-    def next(self) -> tuple[Post, ...]:
-        for one in (one for posts in self.open for one in posts):
-            found = self._receiver(one) if one.operation == "send" else self._together(one)
+    def next(self) -> tuple[Operation, ...]:
+        for one in (one for operations in self.open for one in operations):
+            found = self._receiver(one) if one.kind == "send" else self._together(one)
             if found:
                 for taken in found:
                     self.open[taken.rank].remove(taken)
                 return found
         return ()
 
-    def _receiver(self, send: Post) -> tuple[Post, ...]:
+    def _receiver(self, send: Operation) -> tuple[Operation, ...]:
         for receive in self.open[send.peer]:
-            alike = receive.operation == "recv" and (receive.group, receive.tag) == (send.group, send.tag)
+            alike = receive.kind == "recv" and (receive.group, receive.tag) == (send.group, send.tag)
             if alike and receive.peer in (send.rank, ANYONE):
                 return send, receive
         return ()
 
-    def _together(self, one: Post) -> tuple[Post, ...]:
-        if one.operation not in COLLECTIVES:
+    def _together(self, one: Operation) -> tuple[Operation, ...]:
+        if one.kind not in COLLECTIVES:
             return ()
         found = []
         for rank in one.group[1]:
-            mine = [p for p in self.open[rank] if p.group == one.group and p.operation in COLLECTIVES]
+            mine = [p for p in self.open[rank] if p.group == one.group and p.kind in COLLECTIVES]
             if not mine:
                 return ()
             found.append(mine[0])
         return tuple(found)
 
 
-def drawn(rng: Random, handles: list[int]) -> Post:
+def drawn(rng: Random, handles: list[int]) -> Operation:
     group = rng.choice(GROUPS)
     rank = rng.choice(group[1])
     operation = rng.choice(("send", "recv", "send", "recv", "all_reduce", "barrier"))
@@ -70,7 +70,7 @@ def drawn(rng: Random, handles: list[int]) -> Post:
 def test_the_index_chooses_what_reading_everything_would(seed):
     """Kills an index that delivers a later message first, to a later receive, or to the wrong one of two groups."""
     rng, handles = Random(seed), [0, 0, 0]
-    quick, slow = OpenPosts(), Read(3)
+    quick, slow = OpenOperations(), Read(3)
     carried = 0
     for _ in range(300):
         for one in [drawn(rng, handles) for _ in range(rng.choice((0, 1, 1, 2, 5)))]:
@@ -90,7 +90,7 @@ def test_very_many_operations_are_matched_in_time(kind):
     """Kills a broker that looks at every open operation for each that it carries out: that takes minutes here."""
     began, ranks, many = time.process_time(), 8, 10_000
     group = ("0", tuple(range(ranks)))
-    index = OpenPosts()
+    index = OpenOperations()
     for handle in range(many):
         for rank in range(ranks):
             peer = (rank + 1) % ranks

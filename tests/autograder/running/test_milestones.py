@@ -10,10 +10,12 @@ from random import Random
 import pytest
 import torch
 
-from autograder import bank, milestones, verifying
+from autograder import bank
 from autograder.__main__ import main
 from autograder.bank.ch12 import milestones as ch12_milestones
 from autograder.items import NoQuestion
+from autograder.maintenance import verifying
+from autograder.running import milestones
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from tests.autograder import a_class

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from autograder import bank, closure, probing, trusted
+from autograder import bank, closure
 from autograder.bank.ch02.split import FORWARD_BACKWARD
 from autograder.items import Case, Tensor
-from autograder.runner import Runner
+from autograder.marking import probing, trusted
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder import launch
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
-from autograder.process import ending
-from autograder.runner import Limits, Runner
-from autograder.sandbox import Sandbox
+from autograder.marking.outcome import Outcome
+from autograder.running.limits import Limits
+from autograder.running.process import ending
+from autograder.running.runner import Runner
+from autograder.sandbox import Sandbox, launch
 from autograder.submission import Submission, Unit
 
 LIMITS = Limits(imports=5.0, call=5.0, submission=60.0)

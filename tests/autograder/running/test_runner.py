@@ -10,9 +10,14 @@ from typing import Any
 import psutil
 import pytest
 
-from autograder import bank, trusted
+from autograder import bank
 from autograder.items import Array, Build, Case, Iterator, Tensor
-from autograder.runner import TOO_MUCH, Limits, Runner, imported_names
+from autograder.marking import trusted
+from autograder.marking.outcome import TOO_MUCH
+from autograder.running.children import Children
+from autograder.running.limits import Limits
+from autograder.running.packages import imported_names
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox, SandboxFailed
 from autograder.submission import Submission, Unit
 
@@ -128,7 +133,11 @@ def test_a_folder_is_offered_as_labs():
             "from .two import double\nfrom labs.two import BASE\n\n\ndef f(x):\n    return double(x) + BASE\n",
             "one",
         ),
-        Unit("two.py", "from rankzero.units import GB\nBASE = GB / GB\n\n\ndef double(x):\n    return 2 * x\n", "two"),
+        Unit(
+            "two.py",
+            "from rankzero.facts.units import GB\nBASE = GB / GB\n\n\ndef double(x):\n    return 2 * x\n",
+            "two",
+        ),
         Unit("three.py", "while True:\n    pass\n", "three"),
     )
     outcomes = run(units, item("f", module="one"), Case((1,)))
@@ -181,6 +190,22 @@ def test_closed_packages_are_named_in_the_error(name):
     (outcome,) = run(f"def f(x):\n    import {name}\n", item("f"), Case((1,)))
     assert (outcome.kind, outcome.error, outcome.line) == ("raised", "ImportError", 2)
     assert "imported in grading" in outcome.detail
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from rankzero.facts.units import MB",
+        "from rankzero.facts import units\n\nMB = units.MB",
+        "from rankzero.units import MB",
+        "from rankzero import units\n\nMB = units.MB",
+        "import rankzero.units as u\n\nMB = u.MB",
+        "from rankzero.units import MB\nfrom rankzero.models import LLAMA3_8B\nfrom rankzero.hardware import H100_SXM",
+    ],
+)
+def test_units_are_found_under_the_name_they_had_in_version_0_1(line):
+    """Kills a move of modules that costs learners the points of what they had written before it."""
+    assert run(f"{line}\n\n\ndef f(x):\n    return x * MB\n", item("f"), Case((2,)))[0].value == 2e6
 
 
 def test_numpy_is_there_for_those_who_import_it():
@@ -245,7 +270,7 @@ def test_nothing_lives_after_the_runner():
 def test_the_grader_does_not_import_torch():
     import subprocess
 
-    code = "import sys, autograder.runner; print('torch' in sys.modules, 'numpy' in sys.modules)"
+    code = "import sys, autograder.running.runner; print('torch' in sys.modules, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
 
@@ -342,7 +367,7 @@ def test_a_bool_tensor_that_nobody_filled_is_an_answer():
 @pytest.mark.parametrize("failures", [1, 2])
 def test_a_child_that_does_not_start_is_tried_once_more(failures, monkeypatch):
     """Kills a grading that ends because the host was busy for a moment."""
-    await_ready, tried = Runner._await_ready, []
+    await_ready, tried = Children._await_ready, []
 
     def fail(self, children):
         tried.append(children)
@@ -350,7 +375,7 @@ def test_a_child_that_does_not_start_is_tried_once_more(failures, monkeypatch):
             raise SandboxFailed("a child did not start")
         await_ready(self, children)
 
-    monkeypatch.setattr(Runner, "_await_ready", fail)
+    monkeypatch.setattr(Children, "_await_ready", fail)
     source = "def f(x):\n    return x\n"
     if failures == 1:
         assert [outcome.value for outcome in run(source, item("f"), Case((1,)))] == [1]

@@ -11,10 +11,10 @@ from dataclasses import replace
 import pytest
 import toy_bank as toys
 
-from autograder import judge
-from autograder.exam import Exam
-from autograder.judge import Grading
-from autograder.runner import Limits
+from autograder.marking.marks import Grading
+from autograder.running import judging
+from autograder.running.exam import Exam
+from autograder.running.limits import Limits
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
@@ -43,7 +43,7 @@ def told(first: str, second: str = SECOND, key: bytes = KEYS[0]) -> tuple[Gradin
     """A grading and all that stands in it for the learner but the points."""
     units = (Unit("first.py", first, "first"), Unit("second.py", second, "second"))
     with Exam(ITEMS, key) as exam:
-        grading = judge.judge(Submission("s", units), exam, Sandbox.measure("best"), LIMITS)
+        grading = judging.judge(Submission("s", units), exam, Sandbox.measure("best"), LIMITS)
     return grading, repr([(mark.state, mark.public, mark.hidden) for mark in grading.marks] + [grading.problems])
 
 
@@ -141,5 +141,5 @@ def test_answers_that_are_too_large_together_are_told_so():
         with Exam(ITEMS, KEYS[0]) as exam:
             units = (Unit("first.py", large, "first"), Unit("second.py", SECOND, "second"))
             limits = replace(LIMITS, answers=answers)
-            grading = judge.judge(Submission("s", units), exam, Sandbox.measure("best"), limits)
+            grading = judging.judge(Submission("s", units), exam, Sandbox.measure("best"), limits)
         assert any(sentence in said for said in getattr(grading.marks[0], told_of)), grading.marks[0]

@@ -20,9 +20,9 @@ import psutil
 import pytest
 from corpus_runs import HANGS, LAYERS, without
 
-from autograder import compare, judge
-from autograder.process import PR_SET_CHILD_SUBREAPER, become_subreaper, subreaping
-from autograder.replies import Reader
+from autograder.marking import compare, judge, sentences
+from autograder.running.process import PR_SET_CHILD_SUBREAPER, become_subreaper, subreaping
+from autograder.running.replies import Reader
 from autograder.sandbox import Sandbox
 
 CONFIGURATIONS = {"every layer": ["--plain"], "no sandbox": ["--sandbox", "none", "--torch", "5/20"]}
@@ -143,7 +143,7 @@ def test_what_is_left_behind_is_seen():
 def test_a_grader_that_shows_what_a_child_says_is_seen(monkeypatch):
     """Kills: the texts of exceptions, statuses of exits and made-up refusals in a report."""
     monkeypatch.setattr(judge, "_without_text", lambda outcome: outcome)
-    monkeypatch.setattr(judge, "_manner", lambda expected, outcome, sentence, before: f" ({outcome.detail})")
+    monkeypatch.setattr(sentences, "_remark", lambda expected, outcome, sentence, before: f" ({outcome.detail})")
     monkeypatch.setattr(Reader, "_refusal", lambda _, reply: reply["what"])
     chosen = [corpus.FOLDER / f"{name}.py" for name in ("forged_refusal", "status_tells", "text_tells")]
     verdicts = corpus.run(chosen, corpus.papers(chosen), Sandbox.measure("none"))

@@ -14,11 +14,24 @@ from pathlib import Path
 
 import pytest
 
-from autograder import bubblewrap, cgroups, landlock, launch, sandbox, user_drop
+from autograder import sandbox
 from autograder.items import Build, Case
-from autograder.runaways import family
-from autograder.runner import Limits, Runner
-from autograder.sandbox import Cgroups, ProcessLayer, Sandbox, UserDrop
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
+from autograder.sandbox import (
+    ProcessLayer,
+    Sandbox,
+    bubblewrap,
+    cgroups,
+    landlock,
+    launch,
+    layers,
+    user_drop,
+)
+from autograder.sandbox.cgroups import Cgroups
+from autograder.sandbox.runaways import family
+from autograder.sandbox.seccomp import Seccomp
+from autograder.sandbox.user_drop import UserDrop
 from autograder.submission import Submission, Unit
 
 LIMITS = Limits(imports=10.0, call=10.0, submission=60.0)
@@ -89,7 +102,7 @@ def users(monkeypatch) -> Sandbox:
     """A sandbox in which every child has a user of its own, and no other layer but process limits."""
     if UserDrop().measure().startswith("other users cannot read the interpreter"):
         other = readable_interpreter()
-        for module in (bubblewrap, landlock, launch, sandbox, user_drop):
+        for module in (bubblewrap, landlock, launch, layers, user_drop):
             monkeypatch.setattr(module, "interpreter", lambda: other)
     layer = UserDrop()
     if reason := layer.measure():
@@ -144,7 +157,7 @@ def open_folder():
     """A folder that every user can read; those of pytest are closed."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
-        Path(folder, "sandbox.py").write_text("")
+        Path(folder, "files.py").write_text("")
         Path(folder, "bank").mkdir()
         yield Path(folder)
 
@@ -160,7 +173,9 @@ def test_a_user_of_its_own_does_not_isolate_files(users, monkeypatch, open_folde
     open_folder.chmod(0o700)  # the grader itself is closed, which is not enough
     layer = UserDrop()
     assert layer.measure() == ""
-    monkeypatch.setattr(sandbox, "measured", lambda: ((ProcessLayer(), ""), (sandbox.Seccomp(), ""), (layer, "")))
+    monkeypatch.setattr(
+        "autograder.sandbox.layers.measured", lambda: ((ProcessLayer(), ""), (Seccomp(), ""), (layer, ""))
+    )
     box = Sandbox.measure("best")
     assert not box.isolated
     assert box.line.endswith(
@@ -180,7 +195,9 @@ def test_alone_in_a_container_a_user_of_its_own_is_enough(users, monkeypatch, op
     def line() -> str:
         layer = UserDrop()
         assert layer.measure() == ""
-        monkeypatch.setattr(sandbox, "measured", lambda: ((ProcessLayer(), ""), (sandbox.Seccomp(), ""), (layer, "")))
+        monkeypatch.setattr(
+            "autograder.sandbox.layers.measured", lambda: ((ProcessLayer(), ""), (Seccomp(), ""), (layer, ""))
+        )
         return Sandbox.measure("best", alone=folders).line
 
     assert line().endswith(f"not isolated: files (files that every user may read, such as the grader in {open_folder})")
@@ -258,8 +275,8 @@ for pid in pids:
 def test_what_left_its_session_is_ended_with_its_group(groups):
     with Runner(submission(), groups, LIMITS) as runner:
         runner.run(ITEM, [Case((COMET,))])
-        (child,) = runner._children.values()
-        (group,) = child._wardens
+        (child,) = runner.children.processes.values()
+        (group,) = child._hooks
         assert group.members() > {child.pid}
     assert group.members() == set()
     assert made() == []
@@ -272,8 +289,8 @@ def test_all_of_a_child_is_in_its_group():
         pytest.skip(box.line)
     with Runner(submission(), box, LIMITS) as runner:
         runner.run(ITEM, [Case(("pass",))])
-        (child,) = runner._children.values()
-        assert child._wardens[-1].members() == set(family(child.pid))
+        (child,) = runner.children.processes.values()
+        assert child._hooks[-1].members() == set(family(child.pid))
         assert "grader-" not in Path("/proc/self/cgroup").read_text()
 
 

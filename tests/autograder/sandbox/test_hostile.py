@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from autograder.items import Build, Case, Tensor
-from autograder.runner import Limits, Runner
+from autograder.running.children import Children
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
@@ -33,7 +35,7 @@ def sandbox(level: str) -> Sandbox:
 
 def test_only_what_the_broker_carried_is_an_event():
     """Kills a grader that believes a rank's own log: the right value without a collective has no events."""
-    file = Path(__file__).parent / "hostile" / "world_no_collective.py"
+    file = Path(__file__).parents[1] / "hostile" / "world_no_collective.py"
     with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
         (outcome,) = runner.run(item("answer", "world"), [Case(((Tensor.of([1.5]),),) * 2)])
     assert [value.tolist() for value in outcome.value] == [[3.0], [3.0]]
@@ -43,7 +45,7 @@ def test_only_what_the_broker_carried_is_an_event():
 @pytest.mark.parametrize("name", ["input_in_class_name", "input_in_type_name"])
 def test_a_made_up_name_does_not_carry_an_input_out(name):
     """Kills a report that shows class names as they come: the hidden input would stand in it."""
-    file = Path(__file__).parent / "hostile" / f"{name}.py"
+    file = Path(__file__).parents[1] / "hostile" / f"{name}.py"
     with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
         (outcome,) = runner.run(item("answer"), [Case((41.5,))])
     shown = (outcome.error, outcome.detail if outcome.kind == "refused" else "", outcome.where)
@@ -65,9 +67,9 @@ def test_one_endless_function_costs_only_itself(level):
 @pytest.mark.parametrize("level", ["best", "none"])
 def test_an_endless_cell_costs_one_limit_and_its_own_names(level, monkeypatch):
     """Kills a runner that pays the import limit again for every item."""
-    waits: list[Runner] = []
-    replied = Runner._await_load
-    monkeypatch.setattr(Runner, "_await_load", lambda self, *args: (waits.append(self), replied(self, *args))[1])
+    waits: list[Children] = []
+    replied = Children._await_load
+    monkeypatch.setattr(Children, "_await_load", lambda self, *args: (waits.append(self), replied(self, *args))[1])
     units = (Unit("cell 1", "def fine(x):\n    return x + 1\n"), Unit("cell 2", "while True:\n    pass\n"))
     units += (Unit("cell 3", "def other(x):\n    return x + 2\n"),)
     with Runner(Submission("s", units), sandbox(level), LIMITS) as runner:
@@ -82,7 +84,7 @@ def test_an_endless_cell_costs_one_limit_and_its_own_names(level, monkeypatch):
 def test_an_empty_folder_is_left_nowhere(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for name in ("deep_folders", "locked_folder", "background_writer"):
-        file = Path(__file__).parent / "hostile" / f"{name}.py"
+        file = Path(__file__).parents[1] / "hostile" / f"{name}.py"
         with Runner(submission(file), Sandbox.measure("none"), LIMITS) as runner:
             runner.run(item("answer"), [Case((41.5,))] * 4)
     assert os.listdir(tmp_path) == []

@@ -34,7 +34,9 @@ def test_no_isolation_is_said_plainly():
 
 def test_required_refuses_with_the_reason_where_isolation_is_missing(monkeypatch):
     """Kills a silent fall back to less isolation than was asked for."""
-    monkeypatch.setattr(sandbox, "measured", lambda: ((sandbox.ProcessLayer(), ""), (Bubblewrap(), "no such program")))
+    monkeypatch.setattr(
+        "autograder.sandbox.layers.measured", lambda: ((sandbox.ProcessLayer(), ""), (Bubblewrap(), "no such program"))
+    )
     with pytest.raises(SandboxRefused) as refused:
         Sandbox.measure("required")
     assert str(refused.value) == "this host cannot isolate files and network (bubblewrap: no such program)"
@@ -84,7 +86,7 @@ def test_the_line_says_what_is_open(names, isolated, line, monkeypatch):
         layer = kind()
         layer.leaves = "what all may read" if kind.name == "uid" else ""
         found.append((layer, "" if kind.name in ("process limits", *names.split()) else "not here"))
-    monkeypatch.setattr(sandbox, "measured", lambda: tuple(found))
+    monkeypatch.setattr("autograder.sandbox.layers.measured", lambda: tuple(found))
     box = Sandbox.measure("best")
     assert (box.isolated, box.line) == (isolated, f"sandbox: process limits, {line}")
     if isolated:
@@ -101,7 +103,7 @@ def test_what_was_left_out_is_a_reason_to_refuse():
 
 def test_no_wall_is_put_up_when_none_is_asked_for():
     launch = Sandbox.measure("none").launch()
-    assert (launch.walls, launch.wardens) == ({}, ())
+    assert (launch.walls, launch.hooks) == ({}, ())
 
 
 def test_a_child_with_torch_has_a_profile_of_its_own():
@@ -110,7 +112,7 @@ def test_a_child_with_torch_has_a_profile_of_its_own():
     plain, torch = box.launch(), box.launch((), "torch")
     names = [layer.name for layer in box.layers]
     assert (plain.walls.get("seccomp") != torch.walls.get("seccomp")) == ("seccomp" in names)
-    bounds = [launch.wardens[-1].bounds for launch in (plain, torch) if "cgroups" in names]
+    bounds = [launch.hooks[-1].limits for launch in (plain, torch) if "cgroups" in names]
     assert bounds == [] or (bounds[0][0] < bounds[1][0] and bounds[0][1] < bounds[1][1])
 
 
@@ -131,7 +133,7 @@ def test_a_child_has_an_environment_of_three_variables():
 def test_inside_nobody_sees_the_project_or_the_network():
     code = (
         "import os, socket; print(os.getuid(), [n for _, n in socket.if_nameindex()], "
-        f"os.path.exists({str(sandbox.HERE / 'sandbox.py')!r}), sorted(os.listdir('/grader')), len(os.environ))"
+        f"os.path.exists({str(sandbox.HERE / 'files.py')!r}), sorted(os.listdir('/grader')), len(os.environ))"
     )
     files = sorted(file.name for file in sandbox.child_files())
     assert inside(code) == f"65534 ['lo'] False {files} 4"  # the fourth is PWD, set by bubblewrap

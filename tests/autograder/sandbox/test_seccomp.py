@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from autograder.seccomp import (
+from autograder.sandbox.seccomp import (
     ALLOW,
     FORBIDDEN,
     KILL,
@@ -202,5 +202,5 @@ def test_a_machine_without_a_table_says_so(monkeypatch):
 def test_a_filter_that_does_not_bite_is_not_believed(monkeypatch):
     """Kills a measure that only looks whether the kernel takes a filter."""
     allow_all = struct.pack("=HBBI", 0x06, 0, 0, ALLOW)
-    monkeypatch.setattr("autograder.seccomp.program", lambda *_: allow_all)
-    assert Seccomp().measure() == "the filter does not bite: allowed allowed allowed works"
+    monkeypatch.setattr("autograder.sandbox.seccomp.program", lambda *_: allow_all)
+    assert Seccomp().measure() == "the filter has no effect: allowed allowed allowed works"

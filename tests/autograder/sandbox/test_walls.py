@@ -16,9 +16,11 @@ import pytest
 
 from autograder import sandbox
 from autograder.items import Build, Case
-from autograder.launch import HERE, Launch, Layer, SandboxFailed, trial
-from autograder.runner import Limits, Runner
+from autograder.running.limits import Limits
+from autograder.running.runner import Runner
 from autograder.sandbox import NAMES, ProcessLayer, Sandbox
+from autograder.sandbox.landlock import Landlock
+from autograder.sandbox.launch import HERE, Launch, Layer, SandboxFailed, trial
 from autograder.submission import Submission, Unit
 
 LIMITS = Limits(imports=10.0, call=10.0, submission=60.0)
@@ -149,7 +151,7 @@ def test_landlock_closes_files(tmp_path):
     secret.write_text("x")
     folder.mkdir()
     closed = {
-        "the grader": f"open({str(HERE / 'launch.py')!r})",
+        "the grader": f"open({str(HERE / 'files.py')!r})",
         "a neighbour": f"open({str(secret)!r})",
         "to write": f"open({str(secret)!r}, 'a')",
         "to shorten": f"os.truncate({str(secret)!r}, 0)",
@@ -177,9 +179,9 @@ def test_landlock_closes_files(tmp_path):
 
 
 def landlock_abi() -> int:
-    from autograder import child_walls
+    from autograder.child import walls
 
-    return child_walls.abi()
+    return walls.abi()
 
 
 def test_landlock_closes_tcp_and_signals_where_the_kernel_can():
@@ -192,7 +194,7 @@ def test_landlock_closes_tcp_and_signals_where_the_kernel_can():
 
 def test_landlock_leaves_our_packages_out_of_a_folder_it_shows(tmp_path):
     """Kills a rule for a whole folder that holds the reference beside torch."""
-    from autograder.landlock import allowed
+    from autograder.sandbox.landlock import allowed
 
     alone("landlock")
     for name in ("solutions", "other"):
@@ -216,38 +218,40 @@ print(len(os.listdir({str(tmp_path)!r})))
 @pytest.mark.parametrize("abi", range(1, 9))
 def test_rights_are_those_that_the_kernel_knows(abi, monkeypatch):
     """Kills a ruleset with bits of a newer kernel: an older one refuses it whole."""
-    from autograder import child_walls
+    from autograder.child import walls
 
     calls: list[tuple] = []
 
     def function(name, *arguments):
         calls.append(arguments)
-        if arguments[0] != child_walls.CREATE_RULESET:
+        if arguments[0] != walls.CREATE_RULESET:
             return 0
         return abi if arguments[1] is None else os.open(os.devnull, os.O_RDONLY)
 
-    monkeypatch.setattr(child_walls, "function", function)
-    child_walls.landlock({"read": ["/usr/lib", sys.executable], "list": ["/"], "use": ["/dev/null"], "write": ["."]})
-    (made,) = [call for call in calls if call[0] == child_walls.CREATE_RULESET and call[1] is not None]
+    monkeypatch.setattr(walls, "function", function)
+    walls.landlock({"read": ["/usr/lib", sys.executable], "list": ["/"], "use": ["/dev/null"], "write": ["."]})
+    (made,) = [call for call in calls if call[0] == walls.CREATE_RULESET and call[1] is not None]
     handled = int.from_bytes(made[1][:8], sys.byteorder)
     known = {1: 13, 2: 14, 3: 15, 4: 15}.get(abi, 16)
     assert handled == (1 << known) - 1
     assert len(made[1]) == made[2] == (8 if abi < 4 else 16 if abi < 6 else 24)
-    rules = [int.from_bytes(call[3][:8], sys.byteorder) for call in calls if call[0] == child_walls.ADD_RULE]
+    rules = [int.from_bytes(call[3][:8], sys.byteorder) for call in calls if call[0] == walls.ADD_RULE]
     assert len(rules) == 5
     assert all(rights and not rights & ~handled for rights in rules)
-    assert not any(rights & child_walls.EXECUTE for rights in rules)
-    assert not any(rights & child_walls.WRITE for rights in rules[:3])
+    assert not any(rights & walls.EXECUTE for rights in rules)
+    assert not any(rights & walls.WRITE for rights in rules[:3])
 
 
 def test_a_kernel_without_landlock_is_said(monkeypatch):
-    from autograder import child_walls
+    from autograder.child import walls
 
-    monkeypatch.setattr(child_walls, "function", lambda *_: -1)
-    with pytest.raises(child_walls.Down, match="landlock: this kernel does not have it"):
-        child_walls.landlock({})
-    monkeypatch.setattr("autograder.landlock.trial", lambda *_: "child_walls.Down: landlock: this kernel has it not")
-    assert sandbox.Landlock().measure() == "this kernel has it not"
+    monkeypatch.setattr(walls, "function", lambda *_: -1)
+    with pytest.raises(walls.Down, match="landlock: this kernel does not have it"):
+        walls.landlock({})
+    monkeypatch.setattr(
+        "autograder.sandbox.landlock.trial", lambda *_: "child_walls.Down: landlock: this kernel has it not"
+    )
+    assert Landlock().measure() == "this kernel has it not"
 
 
 # All walls.

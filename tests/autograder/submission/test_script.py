@@ -12,11 +12,12 @@ import nbformat
 import pytest
 from nbconvert import PythonExporter
 
-from autograder import bank, judge, script
-from autograder.exam import Exam
+from autograder import bank
 from autograder.items import Build
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
-from autograder.submission import SOURCE_LIMIT, Unreadable, load
+from autograder.submission import SOURCE_LIMIT, Unreadable, load, script
 from tools.build_book import notebooks
 from tools.common import ROOT
 
@@ -194,14 +195,21 @@ def whole(module: str, done: set[str]) -> str:
     for name in re.findall(r"^(?:def|class) (_\w+)|^(_\w+) = ", text, re.MULTILINE):
         text = re.sub(rf"\b{''.join(name)}\b", f"{''.join(name)}_{module}", text)
     for node in ours:
-        for alias in (alias for alias in node.names if alias.name.startswith("_")):
-            text = re.sub(rf"\b{alias.name}\b", f"{alias.name}_{_own(node)}", text)
-    return "\n\n\n".join([*(whole(_own(node), done) for node in ours), text])
+        for alias in node.names:
+            if _is_chapter(node):  # ``from ..ch07 import pipeline``: one script has no module to name
+                text = re.sub(rf"\b{alias.name}\.", "", text)
+            elif alias.name.startswith("_"):
+                text = re.sub(rf"\b{alias.name}\b", f"{alias.name}_{_own(node)[0]}", text)
+    return "\n\n\n".join([*(whole(one, done) for node in ours for one in _own(node)), text])
 
 
-def _own(node: ast.ImportFrom) -> str:
-    """The name of a module without its chapter's."""
-    return (node.module or "").rpartition(".")[2]
+def _is_chapter(node: ast.ImportFrom) -> bool:
+    return re.fullmatch(r"ch\d\d", node.module or "") is not None
+
+
+def _own(node: ast.ImportFrom) -> list[str]:
+    """The names of the modules that are imported from, without their chapter's."""
+    return [alias.name for alias in node.names] if _is_chapter(node) else [(node.module or "").rpartition(".")[2]]
 
 
 def filled(path: Path) -> tuple[Any, list[Build]]:
@@ -215,7 +223,7 @@ def filled(path: Path) -> tuple[Any, list[Build]]:
 
 
 def marks(path: Path, exam: Exam) -> list[tuple[str, str, float]]:
-    grading = judge.judge(load(path), exam, Sandbox.measure("best"))
+    grading = judging.judge(load(path), exam, Sandbox.measure("best"))
     return [(mark.item.id, mark.state, mark.score) for mark in grading.marks]
 
 

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import notebook, submission
+from autograder import submission
 from autograder.__main__ import main
-from autograder.archive import ENTRY_LIMIT, HEADER_LIMIT, unpack
-from autograder.literals import literal
-from autograder.submission import Unreadable, candidates, load, load_files
-from autograder.versions import Version
+from autograder.submission import Unreadable, load, load_files, notebook
+from autograder.submission.archive import ENTRY_LIMIT, HEADER_LIMIT, unpack
+from autograder.submission.literals import literal
+from autograder.submission.units import candidates
+from autograder.submission.versions import Version
 
 #: A busy machine is no failure.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -47,7 +48,7 @@ def test_a_python_file_is_kept_whole(tmp_path):
     "statement",
     [
         "import torch",
-        "from rankzero.units import GB",
+        "from rankzero.facts.units import GB",
         "def f(x):\n    return x",
         "@decorated\n@twice(\n    3)\ndef f(x):\n    return x",
         "async def f(): pass",
@@ -199,6 +200,27 @@ def test_answers_are_read_and_never_run(tmp_path):
     wanted = {"a": (3,), "b": (None, -1), "c": ("b d a",)}
     assert load(tmp_path / "a.py", TOPICS).answers == wanted
     assert load(tmp_path / "a.ipynb", TOPICS).answers == wanted
+
+
+def test_the_choices_of_a_design_are_read(tmp_path):
+    """The last call counts, its confidence does not, and a choice that is no literal is no answer."""
+    source = "design('a', tp=2, dp=4)\ndesign('a', tp=2 * 4, dp=open('x'), confidence=80)\ndesign('b')\n"
+    (tmp_path / "a.py").write_text(source)
+    assert load(tmp_path / "a.py", TOPICS).answers == {"a": ({"tp": 8, "dp": None},), "b": ()}
+
+
+def test_an_estimate_and_a_design_are_graded(tmp_path, capsys):
+    """Kills: a kind of question that only the page can judge."""
+    for guess, stage, points in ((0.6, 3, 1), (6.0, 1, 0)):
+        source = (
+            f"predict('03-ring-guess', {guess})\ndesign('05-design-30b', stage={stage}, ranks=128, micro_batch=8)\n"
+        )
+        (tmp_path / "a.py").write_text(source)
+        for item in ("03-ring-guess", "05-design-30b"):
+            out = tmp_path / "out.json"
+            assert main(["grade", str(tmp_path / "a.py"), "--only", item, "--with-questions", "--out", str(out)]) == 0
+            (test,) = json.loads(out.read_text())["tests"]
+            assert test["score"] == points, item
 
 
 @pytest.mark.parametrize(
@@ -473,7 +495,7 @@ def test_an_archive_in_a_folder_counts_like_the_files_in_it(tmp_path):
     assert [unit.source for unit in both.units] == ["B = 1", "NEW = 1"]
     assert both.problems == (
         "data.zip: the archive is damaged or is not a zip file: pack it again",
-        "labs.zip/labs/zero.py stands beside zero.py, which counts",
+        "labs.zip/labs/zero.py has the same name as zero.py, which counts",
     )
 
 
@@ -490,7 +512,7 @@ def test_reading_has_a_deadline_of_its_own(monkeypatch):
     """Kills: many files, each small enough, that keep the grader busy where no limit of a child applies."""
     source = b"predict('01-q', 1)\na = [" + b"1, " * 100_000 + b"]\n"
     files = {f"f{number:02}.py": lambda: source for number in range(60)}
-    monkeypatch.setattr(submission, "READING", 0.2)
+    monkeypatch.setattr("autograder.submission.loading.READING", 0.2)
     began = time.thread_time()
     with pytest.raises(Unreadable, match=r"many takes more than 0 s to be read: hand in your labs alone"):
         load_files("many", files, TOPICS)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder import collecting, submission
+from autograder import submission
+from autograder.classroom import collecting
 from autograder.submission import Unreadable
-from autograder.versions import Version, settle
+from autograder.submission.versions import Version, settle
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOPICS = ("zero", "ring")
 STUB = '''"""Zero."""
 
@@ -198,7 +199,7 @@ def test_what_cannot_be_parsed_is_not_chosen_from(load):
         ({"x/zero.py": STUB, "x/labs/zero.py": SOLVED}, "x/zero.py is not written yet and x/labs/zero.py is"),
         (
             {"x/zero.py": OTHER, "x/labs/zero.py": SOLVED},
-            "x/zero.py stands beside x/labs/zero.py, which counts",
+            "x/zero.py has the same name as x/labs/zero.py, which counts",
         ),
     ],
 )

@@ -1,0 +1,1 @@
+"""Runs submissions and collects their answers: exams, children, worlds of ranks."""

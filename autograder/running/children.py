@@ -1,0 +1,252 @@
+"""The children of one submission: how they are started, what they have loaded, and how their replies are awaited."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import rankzero.facts.units
+from autograder.items import Build, NoQuestion
+from autograder.marking import probing
+from autograder.marking.outcome import Outcome
+from autograder.running import packages
+from autograder.running.deadlines import Deadline
+from autograder.running.limits import PACKAGES, Limits, Package, resources
+from autograder.running.messages import Message
+from autograder.running.process import Process, exchange
+from autograder.running.replies import Reader
+from autograder.sandbox import Sandbox, site_packages
+from autograder.sandbox.launch import SandboxFailed
+from autograder.submission import Submission
+
+
+class ChildLost(Exception):
+    """A child ended or did not answer in time."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.detail)
+        self.outcome = outcome
+
+
+class Children:
+    """The child processes of a submission, started when needed.
+
+    Attributes:
+        processes: those started so far, by imported package and rank; some may have ended.
+        answer: answers a question that a driver asks during a call, with plain data for JSON, and raises NoQuestion for
+            anything else. None if no driver asks questions.
+        extension: seconds by which deadlines were extended for a busy host, in all.
+        public: whether they have run only public cases, so that their problems may be reported.
+    """
+
+    def __init__(self, submission: Submission, sandbox: Sandbox, limits: Limits, reader: Reader) -> None:
+        self.submission, self.sandbox, self.limits, self.reader = submission, sandbox, limits, reader
+        self.processes: dict[tuple[Package, int], Process] = {}
+        self.answer: Callable[[Any], Any] | None = None
+        self.extension = 0.0
+        self.public = True
+        self._loaded: dict[tuple[Process, str], list[str]] = {}
+        self._packages: dict[str, Package] = {}
+        self._skip: dict[int, str] = {}
+        self._problems: dict[str, None] = {}
+        self._last_unit: int | None = None
+        self._drivers: dict[Package, set[str]] = {}
+
+    def close(self) -> None:
+        """Kill every child, even if killing one of them fails."""
+        with contextlib.ExitStack() as stack:
+            for child in self.processes.values():
+                stack.callback(child.kill)
+            self.processes.clear()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Sentences about units that could not be run, found before any hidden case."""
+        return tuple(self._problems)
+
+    def problems_with(self, item: Build, child: Process) -> list[str]:
+        """Sentences about the units of ``item`` that ``child`` could not run."""
+        return self._loaded.get((child, item.module), [])
+
+    def loaded(self, item: Build, ranks: int) -> list[Process]:
+        """Living children, one for each rank, that have run the units of ``item``; new ones are started side by side.
+
+        Raises:
+            ChildLost: a package or a unit did not load.
+        """
+        package = self._package(item)
+        self.provide(item)
+        children = self._ready(package, ranks)
+        self._load(item, [child for child in children if (child, item.module) not in self._loaded])
+        if all(child.alive for child in children):
+            return children
+        return self.loaded(item, ranks)
+
+    def _ready(self, package: Package, ranks: int) -> list[Process]:
+        """Children that have started; those that fail to start get a second try.
+
+        Raises:
+            SandboxFailed: a child failed to start twice.
+        """
+        try:
+            return self._started(package, ranks)
+        except SandboxFailed:
+            for (name, _), child in self.processes.items():
+                if name == package and not child.ready:
+                    child.kill()
+        return self._started(package, ranks)
+
+    def _started(self, package: Package, ranks: int) -> list[Process]:
+        children = [self._start(package, rank) for rank in range(ranks)]
+        self._await_ready([child for child in children if not child.ready])
+        return children
+
+    def provide(self, item: Build) -> None:
+        """Give children the item's driver. It must be loaded before any unit runs, so children without it are ended."""
+        package = self._package(item)
+        drivers = self._drivers.setdefault(package, set())
+        if item.probe and (module := probing.module(item.probe)) not in drivers:
+            drivers.add(module)
+            self._end(package)
+
+    def end(self, item: Build) -> None:
+        """End the children that run ``item``."""
+        self._end(self._package(item))
+
+    def _end(self, package: Package) -> None:
+        for (name, _), child in self.processes.items():
+            if name == package:
+                child.kill()
+
+    def _start(self, package: Package, rank: int) -> Process:
+        key = (package, rank)
+        child = self.processes.get(key)
+        if child is None or not child.alive:
+            folders = site_packages() if package else ()
+            child = self.processes[key] = Process(self.sandbox.launch(folders, package))
+            child.send(
+                do="start",
+                limits=resources(package, child.inside or "user" in child.walls),
+                walls=child.walls,
+                packages=folders,
+                preload=[package] if package else [],
+                drivers=sorted(self._drivers[package]),
+                units=[[unit.label, unit.module, unit.source] for unit in self.submission.units],
+                rankzero_units=rankzero_units(),
+            )
+        return child
+
+    def _await_ready(self, children: Sequence[Process]) -> None:
+        """Wait until the children have started. None of the submission's code has run yet: a failure is not its fault.
+
+        Raises:
+            SandboxFailed: a child did not start, or did not start with its walls.
+        """
+        deadline = Deadline([child.pid for child in children], self.limits.packages)
+        for child in children:
+            try:
+                reply = self.reply(child, deadline, "the interpreter did not start")
+            except ChildLost as lost:
+                raise SandboxFailed(f"a child did not start: {lost}") from None
+            if reply.get("kind") != "ready":
+                child.kill()
+                raise SandboxFailed(f"a child did not start: {reply.get('wall') or reply.get('error')}")
+            child.enter()
+            child.ready = True
+
+    def _load(self, item: Build, children: Sequence[Process]) -> None:
+        """Run the units of ``item``. Later children skip a unit that hangs or ends its child."""
+        for child in children:
+            child.send(do="load", module=item.module, skip=sorted(self._skip))
+        deadline = Deadline([child.pid for child in children], self.limits.imports)
+        for child in children:
+            reply = self._await_load(child, deadline)
+            found = [self._problem(problem) for problem in _list(reply.get("problems"))[:100]]
+            self._loaded[child, item.module] = found
+            if self.public:
+                self._problems.update(dict.fromkeys(found))
+
+    def _await_load(self, child: Process, deadline: Deadline) -> Message:
+        self._last_unit = None
+        try:
+            return self.reply(child, deadline, "importing did not end")
+        except ChildLost as lost:
+            if self._last_unit is not None:
+                label = self.submission.units[self._last_unit].label
+                self._skip[self._last_unit] = f"{label} could not be imported: {lost.outcome.detail}"
+            raise ChildLost(Outcome("unloadable", detail=lost.outcome.detail)) from None
+
+    def _problem(self, problem: Any) -> str:
+        """One sentence about a unit that could not be run."""
+        index = problem[0] if type(problem) is list and problem else None
+        skipped = self._skip.get(index) if type(index) is int else None
+        return skipped or self.reader.problem(problem if type(index) is int else None)
+
+    def _package(self, item: Build) -> Package:
+        """The heaviest package that a child for ``item`` needs, by the item's grade or by what its source imports."""
+        if item.grade not in ("call", "calls"):
+            return "torch"
+        if item.module not in self._packages:
+            imported = packages.imports(self.submission, item.module)
+            self._packages[item.module] = next((name for name in PACKAGES if name in imported), "")
+        return self._packages[item.module]
+
+    # Replies.
+
+    def reply(self, child: Process, deadline: Deadline, what: str) -> Message:
+        """Wait for the reply of ``child``, and note which units start running meanwhile.
+
+        Raises:
+            ChildLost: the child ended, or did not answer in time.
+        """
+        before = deadline.extension
+        try:
+            return self._replied(child, deadline, what)
+        finally:
+            self.extension += deadline.extension - before
+
+    def _replied(self, child: Process, deadline: Deadline, what: str) -> Message:
+        while True:
+            # The deadline comes first: a child may send other messages endlessly.
+            got = [] if deadline.passed else exchange([child], deadline.until)
+            if not got and deadline.extend():
+                continue
+            if not got:
+                child.kill()
+                raise ChildLost(Outcome("timeout", detail=f"{what} within {deadline.seconds:.1f} s"))
+            reply = got[0][1]
+            if reply is None:
+                raise ChildLost(Outcome("died", detail=child.ended))
+            if reply.get("kind") == "running":
+                self._last_unit = self.reader.unit(reply.get("unit"))
+            elif reply.get("kind") == "ask" and self.answer:
+                self._answer(child, reply)
+            else:
+                child.ids.popleft()
+                return reply
+
+    def _answer(self, child: Process, reply: Message) -> None:
+        """Answer a question that the driver of an item asks during a call.
+
+        Raises:
+            ChildLost: no driver asks this question; the child is ended.
+        """
+        assert self.answer is not None
+        try:
+            child.tell(answer=self.answer(reply.get("question")))
+        except NoQuestion:
+            child.kill()
+            raise ChildLost(Outcome("died", detail="it wrote on the grader's channel")) from None
+
+
+@functools.cache
+def rankzero_units() -> str:
+    """The source of :mod:`rankzero.facts.units`, the only module of the course that a child can import."""
+    return Path(rankzero.facts.units.__file__).read_text(encoding="utf-8")
+
+
+def _list(value: Any) -> list[Any]:
+    return value if type(value) is list else []

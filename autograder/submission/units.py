@@ -1,0 +1,132 @@
+"""The parts of a submission, the files that may belong to it, and the refusal of those that cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+#: Largest file of any kind, bytes. A larger notebook has kept its outputs.
+FILE_LIMIT = 16 * 2**20
+#: Most bytes of all files of one submission, unpacked.
+TOTAL_LIMIT = 64 * 2**20
+#: Most source code in one submission, bytes. Beyond that, the syntax tree alone takes gigabytes.
+SOURCE_LIMIT = 2**20
+#: Names that are skipped in folders and archives.
+IGNORED = ("__MACOSX", "__pycache__", "__init__.py")
+#: Suffixes of files that hold code, and of all files that are opened; lower case.
+CODE = (".py", ".ipynb")
+OPENED = (*CODE, ".zip")
+#: What a chapter's folder in ``labs`` is called.
+CHAPTER = re.compile(r"ch\d\d")
+#: What to hand in, for sentences that refuse anything else.
+WANTED = "hand in a .py file, a notebook (.ipynb), or a .zip of them"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A piece of source that is compiled and run on its own, so that a broken one does not take the others with it.
+
+    ``label`` is what a report calls it: ``"cell 4"`` (the fourth code cell) or ``"collectives.py"``. ``module`` is the
+    name of its topic module (``"collectives"``) if the submission is a folder of them; None for a single file or
+    notebook, whose units share one namespace.
+    """
+
+    label: str
+    source: str
+    module: str | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a learner handed in, ready to be graded.
+
+    Attributes:
+        name: of the file or folder handed in.
+        units: the source, in the order in which it runs.
+        problems: sentences about what could not be read.
+        sha256: of the file handed in; for a folder, of the names and contents of the files that count.
+        answers: what was typed into ``predict`` and ``design``, by question: literals and arithmetic of literals, never run.
+    """
+
+    name: str
+    units: tuple[Unit, ...]
+    problems: tuple[str, ...] = ()
+    sha256: str = ""
+    answers: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class Unreadable(Exception):
+    """The submission, or a part of it, cannot be graded at all; the message is one sentence for the learner."""
+
+
+def check_file_size(name: str, data: bytes) -> None:
+    """Refuse a file larger than ``FILE_LIMIT``.
+
+    Raises:
+        Unreadable: it is larger.
+    """
+    if len(data) > FILE_LIMIT:
+        advice = "clear the outputs and save again" if name.lower().endswith(".ipynb") else "hand in your code alone"
+        raise Unreadable(f"{name} is larger than 16 MiB: {advice}")
+
+
+def shown(name: str) -> str:
+    """A name as text that is safe to print and write: unprintable characters become ``?``."""
+    text = name.encode("utf-8", "replace").decode()
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def visible(name: str) -> bool:
+    """Whether a file or folder with this name is looked at, rather than skipped."""
+    return not name.startswith(".") and name not in IGNORED
+
+
+def candidates(paths: Iterable[str], endings: tuple[str, ...] = CODE) -> list[tuple[str, str]]:
+    """The files in a folder or archive that may count, as pairs of file name and path.
+
+    The top folder is the first one that holds more than a single folder; it may be ``labs`` itself. First come the
+    files in its ``labs`` and in their chapters' folders, then those of the top folder itself.
+    """
+    split = [(path, PurePosixPath(path).parts) for path in paths if path.lower().endswith(endings)]
+    split = [(path, parts) for path, parts in split if all(map(visible, parts))]
+    top = 0
+    while split and all(len(parts) > top + 1 and parts[top] == split[0][1][top] for _, parts in split):
+        top += 1
+    beside = [(shown(parts[-1]), path) for path, parts in split if len(parts) == top + 1]
+    labs = [(shown(parts[-1]), path) for path, parts in split if _in_labs(parts[top:])]
+    return labs + [one for one in beside if one not in labs]
+
+
+def _in_labs(parts: Sequence[str]) -> bool:
+    """Whether a path below the top folder is a lab's: ``labs/zero.py``, ``labs/ch05/zero.py``, ``ch05/zero.py``."""
+    below = parts[1:] if parts[0] == "labs" else parts
+    if len(below) == 2:
+        return bool(CHAPTER.fullmatch(below[0]))
+    return len(below) == 1 and len(parts) == 2
+
+
+def decode(file: str, data: bytes) -> str:
+    """The text of a source file: UTF-8 with or without a byte-order mark, any line ends."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable(f"{file} is saved as UTF-16: save it as UTF-8")
+    if b"\0" in data:
+        raise Unreadable(f"{file} holds null bytes, so it is not text: save it as a .py file in UTF-8")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unreadable(f"{file} is not UTF-8 (line {line}): save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_size(name: str, sources: Iterable[str]) -> None:
+    """Refuse more code than a submission needs, before its syntax tree is built.
+
+    Raises:
+        Unreadable: the sources are larger than ``SOURCE_LIMIT`` together.
+    """
+    if sum(map(len, sources)) > SOURCE_LIMIT:
+        raise Unreadable(f"{name} holds more than 1 MiB of code: hand in your labs alone")
