@@ -1,5 +1,6 @@
-"""The judge: ``predict``, ``check`` and ``scorecard`` for notebooks, ``python -m autograder`` for submissions.
+"""The judge of the course.
 
+``predict``, ``design``, ``check`` and ``scorecard`` are for notebooks, ``python -m autograder`` is for submissions.
 Names are imported on first use, so that the command line starts at once.
 """
 
@@ -7,10 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Where each name of the notebooks lives.
-HOMES = {"predict": "predicting", "check": "checking", "scorecard": "progress", "export_progress": "progress"}
+#: The module in ``autograder.learner`` that defines each name.
+HOMES = {
+    "predict": "predicting",
+    "design": "designing",
+    "check": "checking",
+    "scorecard": "scorecard",
+    "export_progress": "progress",
+}
 
-__all__ = ["check", "export_progress", "predict", "scorecard"]
+__all__ = ["check", "design", "export_progress", "predict", "scorecard"]
 
 
 def __getattr__(name: str) -> Any:
@@ -18,4 +25,4 @@ def __getattr__(name: str) -> Any:
 
     if name not in HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"{__name__}.learner.{HOMES[name]}"), name)

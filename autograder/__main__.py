@@ -13,26 +13,27 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from autograder.commands import COMMANDS
-from autograder.commands.common import DONE, UNJUDGED, USAGE, Usage
+from autograder.commands.common import DONE, UNJUDGED, USAGE, ExitStatus, Usage
 from autograder.screen import complain
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that refuses as every command does: by one line."""
+    """A parser that reports a wrong command line as all other errors are reported: on one line."""
 
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see {self.prog} --help)")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> ExitStatus:
     """Run the command line; returns the exit status."""
     try:
         options = _parser().parse_args(argv)
-        return options.command(options)
+        status: ExitStatus = options.command(options)
+        return status
     except Usage as error:
         complain(error)
         return USAGE
-    except BrokenPipeError:  # whoever read the table has seen enough; the result file is written
+    except BrokenPipeError:  # the reader of the table, such as head, has closed it; the result file is written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Which modules of the course a program needs, read from its source: nothing is imported."""
+"""Which modules of the course a program needs, read from its source without importing anything."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from autograder import syntax
 
 #: The folder that holds the packages of the course, in a checkout as in an installation.
 ROOT = Path(__file__).resolve().parents[1]
-#: The packages that a grading may need. Labs, demos, tools and tests are not among them.
+#: The packages that grading may need. Labs, demos, tools and tests are not among them.
 PACKAGES = ("autograder", "rankzero", "solutions")
 
 
 def modules(roots: Iterable[str]) -> dict[str, Path]:
-    """The files of ``roots`` and of every module of the course that they import, directly or not, at the top or inside
-    a function; by dotted name. A module that is named only when it is imported (a chapter, a reference) is a root.
+    """The files, by dotted name, of ``roots`` and of every module of the course that they import, directly or not.
+
+    Imports inside functions count too. A module whose name is only known at run time (a chapter, a reference) cannot be
+    found this way: it has to be among the roots.
 
     Raises:
-        ModuleNotFoundError: a root is not there.
+        ModuleNotFoundError: a root does not exist.
     """
     todo = list(roots)
     for name in todo:
@@ -37,7 +39,7 @@ def modules(roots: Iterable[str]) -> dict[str, Path]:
 
 
 def _file(name: str) -> Path | None:
-    """The file of a module or package of the course; None for any other."""
+    """The file of a module or package of the course; None for any other module."""
     if name.partition(".")[0] not in PACKAGES:
         return None
     path = ROOT.joinpath(*name.split("."))
@@ -52,7 +54,7 @@ def parents(name: str) -> Iterator[str]:
 
 @functools.cache
 def _imports(name: str, file: Path) -> frozenset[str]:
-    """What a module imports; a name that is taken out of a package may be a module of it."""
+    """The names that a module imports. In ``from package import name``, the name may be a module, so it is included."""
     package = name if file.name == "__init__.py" else name.rpartition(".")[0]
     return frozenset(imported(file.read_text(encoding="utf-8"), package))
 
@@ -69,7 +71,7 @@ def imported(source: str, package: str) -> Iterator[str]:
 
 
 def _base(package: str, node: ast.ImportFrom) -> str:
-    """The absolute name of what ``from ... import`` takes names out of."""
+    """The absolute name of the module that ``from ... import`` imports from."""
     if not node.level:
         return node.module or ""
     outer = package.split(".")[: len(package.split(".")) - node.level + 1]

@@ -1,6 +1,6 @@
-"""Files that the grader writes: whole or not at all, and for their owner alone.
+"""Files that the grader writes: complete or not at all, and readable by their owner alone.
 
-Results, answers and vectors tell of people's work and of hidden inputs, so no other user of the machine may read them.
+Results, answers and vectors reveal people's work and hidden inputs, so no other user of the machine may read them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 def save(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a file to a temporary name in the same folder, then rename it. Only its owner can read it.
 
-    A text is written as UTF-8; what is no Unicode text in it (a file name may hold such letters) as escapes.
+    Text is written as UTF-8; lone surrogates, which a file name may contain, are written as escapes.
 
     Raises:
         OSError: the folder cannot be written.
@@ -30,7 +30,7 @@ def save(path: str | os.PathLike[str], content: bytes | str) -> None:
 
 
 def make_private(folder: str | os.PathLike[str]) -> None:
-    """Make a folder that only its owner can enter; one that is there is closed to all others.
+    """Make a folder that only its owner can enter; an existing folder is closed to all others.
 
     Raises:
         OSError: it cannot be made.

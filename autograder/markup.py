@@ -1,7 +1,7 @@
 """The little Markdown that cards carry, as HTML: paragraphs, ``- `` lists, `code`, *emphasis*, **strong**, $math$.
 
-Text is escaped; nothing else of HTML or Markdown passes. In the built book mathematics is wrapped the way Sphinx wraps
-it; in a notebook the dollars stay, and the notebook's own MathJax sets them.
+Everything else, HTML included, is escaped and shown as text. In the built book mathematics is wrapped as Sphinx wraps
+it; in a notebook the dollar signs stay, and the notebook's own MathJax renders them.
 """
 
 from __future__ import annotations

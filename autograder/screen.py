@@ -1,4 +1,4 @@
-"""What the commands print: nothing that a submission chose, a file name say, can steer the terminal or forge a line."""
+"""Printing for the commands: text from a submission (a file name, say) cannot control the terminal or forge a line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from autograder.submission import shown
 
 
 def fit(line: str, stream: TextIO) -> str:
-    """One line that a stream can show: control characters, and letters that its encoding lacks, become ``?``."""
+    """``line`` as the stream can show it: control characters, and letters that its encoding lacks, become ``?``."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return shown(line).encode(encoding, "replace").decode(encoding)
 

@@ -1,4 +1,4 @@
-"""A class as it lies there, a folder or one archive: the names at its top, and what reads them. No link is followed."""
+"""The folder or zip archive that holds a class: the names at its top level, and how to read them. Follows no link."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from autograder import archive
-from autograder.submission import Unreadable, shown
+from autograder.submission import Unreadable, archive, shown
 
-#: What the systems of learners and instructors leave behind, in small letters.
+#: Files that operating systems leave behind, in lower case.
 LITTER = {"__macosx", "desktop.ini", "thumbs.db"}
-#: Most bytes that are read of a description of a class, with the results of all earlier runs.
+#: How many bytes of a metadata file are read at most; Gradescope's includes the results of all earlier runs.
 TEXT_LIMIT = 256 * 2**20
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One name at the top of a class: a file or folder.
+    """One name at the top level of a class: a file or a folder.
 
-    ``inside`` is where its files stand in the archive of the class, by their path in this folder; empty for a folder on
-    disk, which is looked at when it is loaded.
+    When the class is an archive, ``inside`` maps each file's path within this entry to its path in the archive. For a
+    class on disk it is empty: the folder is read when the submission is loaded.
     """
 
     name: str
@@ -34,25 +33,25 @@ class Entry:
 
 @dataclass(frozen=True)
 class Class:
-    """A class as it lies there: a folder or one archive, and what stands at its top."""
+    """A folder or archive that holds a class, and the entries at its top level."""
 
     path: Path
     entries: Mapping[str, Entry]
     zipped: bool = False
 
     def text(self, name: str) -> bytes:
-        """The bytes of a file at the top."""
+        """The content of a file at the top level, up to :data:`TEXT_LIMIT` bytes."""
         with self._open(self.entries[name]) as file:
             return file.read(TEXT_LIMIT)
 
     def within(self, entry: Entry) -> Class:
-        """The class that stands in a folder at the top of this one."""
+        """A folder at the top level, read as a class of its own."""
         if self.zipped:
             return Class(self.path, _entries(entry.inside.items()), zipped=True)
         return open_class(self.path / entry.name)
 
     def opened(self, entry: Entry) -> Class | None:
-        """What an archive at the top holds, to look at its names alone; None when it is none that can be read."""
+        """An archive at the top level, as a class whose names can be inspected; None if it is no readable archive."""
         if not entry.name.lower().endswith(".zip") or entry.folder or entry.link:
             return None
         try:
@@ -64,7 +63,7 @@ class Class:
 
     @contextlib.contextmanager
     def _open(self, entry: Entry) -> Iterator[IO[bytes]]:
-        """The bytes of a file at the top."""
+        """A file at the top level, opened for reading."""
         if not self.zipped:
             with (self.path / entry.name).open("rb") as file:
                 yield file
@@ -74,30 +73,30 @@ class Class:
 
 
 def open_class(path: Path) -> Class:
-    """The class at ``path``: what stands there, without what systems leave behind.
+    """The class at ``path``, without hidden files and files that operating systems leave behind.
 
     Raises:
-        Unreadable: it is neither a folder nor an archive that can be read.
-        OSError: it cannot be opened.
+        Unreadable: ``path`` is neither a folder nor a readable archive.
+        OSError: ``path`` cannot be opened.
     """
     if path.is_dir():
         entries = [Entry(one.name, one.is_dir(), one.is_symlink()) for one in path.iterdir() if _counts(one.name)]
         return Class(path, {entry.name: entry for entry in entries})
     if path.suffix.lower() != ".zip":
-        raise Unreadable(f"{shown(path.name)} is neither a folder nor a .zip archive: name what holds the class")
+        raise Unreadable(f"{shown(path.name)} is neither a folder nor a .zip archive: name the one with the class")
     with path.open("rb") as file, archive.opened(file) as packed:
         places = packed.namelist()
-    # Below the top, a strange path is refused with the submission that it stands in.
+    # Below the top level, an unsafe path is rejected together with the submission that contains it.
     outside = [place for place in places if archive.is_outside(place.partition("/")[0] or "/")]
     if outside:
-        raise Unreadable(f"{shown(path.name)} holds a path outside itself ({shown(outside[0])}): unpack it and look")
+        raise Unreadable(f"{shown(path.name)} holds a path outside itself ({shown(outside[0])}): unpack and check it")
     if len(set(places)) < len(places):
-        raise Unreadable(f"{shown(path.name)} holds two entries of one name: unpack it and look")
+        raise Unreadable(f"{shown(path.name)} holds two entries of the same name: unpack and check it")
     return Class(path, _entries((place, place) for place in places), zipped=True)
 
 
 def _entries(places: Iterable[tuple[str, str]]) -> dict[str, Entry]:
-    """What stands at the top, from the paths of all files."""
+    """The entries at the top level, derived from the paths of all files."""
     inside: dict[str, dict[str, str]] = defaultdict(dict)
     for path, place in places:
         top, slash, rest = path.partition("/")

@@ -1,7 +1,7 @@
-"""A class: its submissions asked side by side, marked as they come in, and kept at once.
+"""Grades a class: workers run the submissions in parallel; answers are marked and stored as they arrive.
 
-The workers run :func:`autograder.asking.ask_one`, by way of any ``concurrent.futures`` executor; marking stays in the
-main thread of the grader, which alone holds the expected values.
+A worker runs ``worker.ask_one``, on any ``concurrent.futures`` executor. Marking happens in the grader's main thread,
+the only one that holds the expected values.
 """
 
 from __future__ import annotations
@@ -14,50 +14,39 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from autograder import asking, collecting, judge, report, submission
-from autograder.answers import Answers, OtherVectors
-from autograder.asking import Spec, about, ask_one, tools
-from autograder.collecting import Handed
-from autograder.exam import CannotJudge, Exam, Paper
-from autograder.judge import Grading, Mark
+from autograder import submission
+from autograder.classroom import collecting, worker
+from autograder.classroom.collecting import Handed
+from autograder.classroom.graded import Graded, lean
+from autograder.classroom.storage import Folder
+from autograder.classroom.worker import Spec, about, ask_one, tools
+from autograder.marking import judge, marks, report
+from autograder.marking.answers import Answers, OtherVectors
+from autograder.marking.marks import Mark
+from autograder.marking.papers import CannotJudge, Paper
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.sandbox import SandboxRefused
 
-if TYPE_CHECKING:
-    from autograder.keeping import Folder
-
-#: How a reason begins that is the grader's own fault.
+#: A reason that begins like this is the grader's own fault.
 FAULT = "the grader failed"
-#: Submissions that wait in an executor, for each of its workers: enough that none is idle while one is marked.
+#: Submissions queued per worker: enough to keep every worker busy while the main thread marks.
 AHEAD = 2
-#: Most marks that are remembered for equal answers.
+#: How many marks are cached, for answers that are equal.
 REMEMBERED = 4096
 
 
 class OtherGrader(Exception):
-    """A worker runs another grader than this one; the message is a sentence."""
-
-
-@dataclass(frozen=True)
-class Graded:
-    """One submission of a class, graded.
-
-    ``fault``: the grader failed on it; no fault of the submission. ``trouble``: how, for the instructor alone: the text
-    of an exception could hold a case.
-    """
-
-    handed: Handed
-    grading: Grading
-    fault: bool = False
-    trouble: str = ""
+    """A worker runs a different version of the grader; the message is a sentence."""
 
 
 class Marker:
-    """Marks the answers of a class, as plain data; runs no submission's code.
+    """Marks the answers of a class, which are plain data; no submission's code runs here.
 
-    Equal answers to the same cases are marked once: most of a class answer alike, and it saves half of the time.
+    Equal answers to the same cases are marked once. Most of a class gives the same answers, so this halves the time.
     """
 
     def __init__(self, spec: Spec, exam: Exam) -> None:
@@ -66,10 +55,10 @@ class Marker:
         self._marks: dict[tuple[str, str, bytes], Mark] = {}
 
     def graded(self, handed: Handed, answers: Mapping[str, Any]) -> Graded:
-        """The row of answers that :func:`ask_one` or a folder gave.
+        """The graded submission, from answers that :func:`ask_one` returned or a folder stored.
 
         Raises:
-            OtherVectors: they are answers to other cases.
+            OtherVectors: the answers are to other cases.
         """
         if answers["reason"].startswith(FAULT):
             return failed(handed, answers["reason"])
@@ -77,8 +66,8 @@ class Marker:
         try:
             papers = [] if answers["reason"] else [exam.paper(item) for item in exam.items]
         except CannotJudge:
-            return Graded(handed, judge.grade(Answers.from_json(answers), exam))
-        rest = judge.grade(Answers.from_json({**answers, "outcomes": {}, "public": {}}), self._questions)
+            return Graded(handed, judging.grade(Answers.from_json(answers), exam))
+        rest = judging.grade(Answers.from_json({**answers, "outcomes": {}, "public": {}}), self._questions)
         return Graded(handed, replace(rest, marks=tuple(self._mark(paper, answers, exam) for paper in papers)))
 
     def _mark(self, paper: Paper, answers: Mapping[str, Any], exam: Exam) -> Mark:
@@ -97,26 +86,26 @@ class Marker:
 def failed(handed: Handed, reason: str, error: BaseException | None = None) -> Graded:
     """The row of a submission on which the grader itself failed."""
     trouble = " ".join(str(error).split())[:300] if error else ""
-    return Graded(handed, judge.refused(handed.name, reason), fault=True, trouble=trouble)
+    return Graded(handed, marks.refused(handed.name, reason), fault=True, trouble=trouble)
 
 
 def reason_of(error: BaseException) -> str:
-    """The grader's own failure, in one line for everyone."""
+    """The grader's own failure, in one line that anybody may read."""
     return f"{FAULT}, this is not the submission's fault ({type(error).__name__})"
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """The number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_shard(handed: Handed, number: int, of: int) -> bool:
-    """Whether a submission belongs to shard ``number`` (from 1) of ``of``: by a hash of its id and nothing else."""
+    """Whether a submission belongs to shard ``number`` (from 1) of ``of``; only a hash of its id decides."""
     return int(hashlib.sha256(handed.id.encode("utf-8", "surrogateescape")).hexdigest(), 16) % of == number - 1
 
 
 def unchanged(kept: Graded, handed: Handed) -> bool:
-    """Whether what is handed in is what was graded, in full. One that cannot be read is known by the reason."""
+    """Whether ``handed`` is what was graded, completely. An unreadable submission is recognized by its reason."""
     if kept.fault or (kept.grading.reason and kept.grading.marks):
         return False
     try:
@@ -125,17 +114,8 @@ def unchanged(kept: Graded, handed: Handed) -> bool:
         return (kept.grading.sha256, kept.grading.reason) == ("", str(error))
 
 
-def lean(graded: Graded, seen: dict[Any, Any]) -> Graded:
-    """The same, sharing with ``seen`` whatever it has in common with other rows: a class has few different marks."""
-    marks = []
-    for mark in graded.grading.marks:
-        key = (mark.item.id, mark.state, mark.shares, mark.public, mark.hidden, mark.slip)
-        marks.append(seen.setdefault(key, mark))
-    return replace(graded, grading=replace(graded.grading, marks=tuple(marks)))
-
-
 def stamps_of(spec: Spec, exam: Exam, stamp: Mapping[str, str]) -> dict[str, Any]:
-    """What a class says of its grading. The key is not among it."""
+    """What is recorded about the grading of a class. The key is not part of it."""
     return {
         "items": list(spec.items),
         "questions": list(spec.questions),
@@ -148,10 +128,10 @@ def stamps_of(spec: Spec, exam: Exam, stamp: Mapping[str, str]) -> dict[str, Any
 
 
 class Watch:
-    """Is told how far a class has come; this one says nothing."""
+    """Receives the progress of a class; this base class ignores it."""
 
     def now(self, done: int, total: int, running: Mapping[str, float]) -> None:
-        """``running``: seconds since each submission in work was handed to the workers, by id."""
+        """``running`` maps the id of each submission in progress to the seconds since it was sent to the workers."""
 
 
 def grade_class(
@@ -162,31 +142,34 @@ def grade_class(
     workers: int | None = None,
     watch: Watch | None = None,
 ) -> list[Graded]:
-    """Grade what ``folder`` does not hold yet; all rows of the class, in the order of ``handed``.
+    """Grade every submission that ``folder`` does not hold yet.
 
     Args:
         handed: the class.
         spec: what is asked.
-        folder: where each submission is kept as soon as it is marked.
-        executor: who asks; threads of this process when left out.
-        workers: how many are asked at the same time; the usable cores when left out.
-        watch: is told how far it is.
+        folder: where each submission is stored as soon as it is marked.
+        executor: runs the submissions; a pool of threads in this process by default.
+        workers: how many submissions run at the same time; the usable cores by default.
+        watch: receives the progress.
+
+    Returns:
+        The rows of the whole class, in the order of ``handed``.
 
     Raises:
         SandboxRefused, OtherGrader: a worker cannot do what is asked; nothing was run.
-        KeyboardInterrupt: it was stopped; what is finished is kept.
+        KeyboardInterrupt: the grading was stopped; what is finished is kept.
     """
     workers = workers or cores()
     exam, _ = tools(spec) if executor is None else (spec.exam(), None)
-    asking.go()
+    worker.go()
     with contextlib.ExitStack() as stack:
         stack.enter_context(exam)
         if executor is None:
             executor = stack.enter_context(concurrent.futures.ThreadPoolExecutor(workers, "asking"))
         stamp = executor.submit(about, spec).result()
         if stamp["grader"] != report.version():
-            raise OtherGrader(f"a worker runs grader {stamp['grader']}, this one is {report.version()}")
-        for item in exam.items:  # every expected value, before anybody's code runs
+            raise OtherGrader(f"a worker runs grader {stamp['grader']}, but this is grader {report.version()}")
+        for item in exam.items:  # compute every expected value before any submission's code runs
             with contextlib.suppress(CannotJudge):
                 exam.paper(item)
         folder.begin(stamps_of(spec, exam, stamp), spec.key)
@@ -194,7 +177,7 @@ def grade_class(
 
 
 class _Run:
-    """One grading of a class: what is in work, and what is done."""
+    """One grading of a class: what is in progress, and what is done."""
 
     def __init__(
         self, spec: Spec, exam: Exam, folder: Folder, executor: concurrent.futures.Executor, ahead: int, watch: Watch
@@ -207,7 +190,7 @@ class _Run:
         self.seen: dict[Any, Any] = {}
 
     def all(self, handed: Sequence[Handed]) -> list[Graded]:
-        """Every row, by the order of ``handed``."""
+        """Every row, in the order of ``handed``."""
         try:
             waiting = self._unfinished(handed)
             self.folder.expect(waiting)
@@ -225,7 +208,7 @@ class _Run:
         return rows
 
     def _unfinished(self, handed: Sequence[Handed]) -> list[Handed]:
-        """What is not graded yet; the rows of the others are taken over."""
+        """The submissions still to be graded; the rows of all others are taken from the folder."""
         kept = self.folder.rows()
         for one in handed:
             if one.id in kept and unchanged(kept[one.id], one):
@@ -233,7 +216,7 @@ class _Run:
         return [one for one in handed if one.id not in self.rows]
 
     def _wait(self, total: int) -> None:
-        """Mark and keep what has come in; at least one, unless a second passes."""
+        """Wait for an answer, for at most a second; mark and store all that have arrived."""
         done, _ = concurrent.futures.wait(self.work, 1.0, concurrent.futures.FIRST_COMPLETED)
         for future in done:
             one, _ = self.work.pop(future)
@@ -242,25 +225,25 @@ class _Run:
         self.watch.now(len(self.rows), total, {one.id: now - since for one, since in self.work.values()})
 
     def _stop(self) -> None:
-        """End every child of this process, and give up what is in work."""
+        """Kill every child of this process and abandon what is in progress."""
         for future in self.work:
             future.cancel()
         here = isinstance(self.executor, concurrent.futures.ThreadPoolExecutor)
         left = set(self.work) if here else set()
         while left:
-            asking.stop()
+            worker.stop()
             left = concurrent.futures.wait(left, 0.1).not_done
 
 
 def marked(marker: Marker, folder: Folder, one: Handed, answers_of: Callable[[], Mapping[str, Any]]) -> Graded:
-    """The row of one submission, kept. What goes wrong in the grader costs this row alone."""
+    """Mark and store one submission; returns its row. A failure of the grader affects this row only."""
     answers: Mapping[str, Any] = {}
     try:
         answers = answers_of()
         graded = marker.graded(one, answers)
         texts = folder.texts(graded, answers)
     except SandboxRefused:
-        raise  # it would meet every submission
+        raise  # every other submission would fail in the same way
     except Exception as error:
         graded = failed(one, reason_of(error), error)
         texts = folder.texts(graded, answers or unanswered(graded))
@@ -269,15 +252,20 @@ def marked(marker: Marker, folder: Folder, one: Handed, answers_of: Callable[[],
 
 
 def unanswered(graded: Graded) -> dict[str, Any]:
-    """What is kept as the answers of a submission that could not be asked."""
+    """What is stored as the answers of a submission that could not be run."""
     return Answers(graded.grading.name, reason=graded.grading.reason).to_json()
 
 
 def remark(old: Folder, spec: Spec, folder: Folder) -> list[Graded]:
-    """Mark the stored answers of ``old``, which is verified, anew into ``folder``; runs no submission's code.
+    """Mark the stored answers of ``old`` again, into ``folder``; no submission's code runs.
+
+    Args:
+        old: a class that has been verified (:meth:`Folder.verify`).
+        spec: what is asked.
+        folder: where the new grading goes.
 
     Raises:
-        OtherVectors: answers are to other cases than those of ``spec``; then nothing is written.
+        OtherVectors: some answers are to cases other than those of ``spec``; nothing is written then.
     """
     seen: dict[Any, Any] = {}
     rows: list[Graded] = []
@@ -295,7 +283,7 @@ def remark(old: Folder, spec: Spec, folder: Folder) -> list[Graded]:
 
 
 def _refuse_others(old: Folder, handed: Sequence[Handed], spec: Spec, exam: Exam) -> None:
-    """Name the submissions that were asked something else than ``spec`` asks."""
+    """Raise :class:`OtherVectors`, naming the submissions that were given inputs other than those of ``spec``."""
     others = []
     for one in handed:
         answers = old.answers(one.id)
@@ -304,4 +292,4 @@ def _refuse_others(old: Folder, handed: Sequence[Handed], spec: Spec, exam: Exam
         others += [one.id] if answers["vectors"] not in ({}, asked) else []
     if others:
         names = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
-        raise OtherVectors(f"these were asked other inputs than this key and bank give, grade them again: {names}")
+        raise OtherVectors(f"these were given inputs that this key and bank do not give, grade them again: {names}")

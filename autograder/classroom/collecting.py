@@ -1,8 +1,8 @@
-"""A class as it was collected: one folder or archive, and in it what each learner handed in.
+"""Collects a class: finds what each learner handed in, inside one folder or archive.
 
-What stands there is recognised (:mod:`autograder.downloads`); no option says what it is. Everything that may be
-somebody's work becomes a row: what cannot be read is refused with a sentence when it is loaded. An archive of a class
-is read as it is, in memory; links are not followed.
+The layout is recognized (``downloads``), so no option has to name it. Everything that may be somebody's work becomes a
+row; what cannot be read is refused with a sentence when it is loaded. An archive is read in memory, without unpacking
+it, and links are not followed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from autograder import archive, downloads, places, submission
-from autograder.submission import Submission, Unreadable, shown
+from autograder import submission
+from autograder.classroom import class_files, downloads
+from autograder.submission import Submission, Unreadable, archive, shown
+from autograder.submission.units import OPENED, WANTED
 
-#: Most letters of an id, before what tells it from others.
+#: Maximum length of an id, not counting the hash that makes it unique.
 ID_LIMIT = 48
-#: Ids that would be taken for other files: of a graded class, or of devices in Windows.
+#: Ids that would collide with other files of a graded class, or with device names on Windows.
 TAKEN = {"index", "class", "con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-#: Letters and marks that leave no ink: fillers of Hangul, vowels of Khmer, joiners and selectors of variants.
+#: Letters and marks that print nothing: Hangul fillers, inherent Khmer vowels, joiners and variation selectors.
 UNSEEN = {"\u115f", "\u1160", "\u17b4", "\u17b5", "\u034f", *map(chr, range(0x180B, 0x1810))}
 UNSEEN |= {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0))}
 
@@ -35,17 +37,17 @@ class Handed:
     """What one learner handed in.
 
     Attributes:
-        id: unique in the class and safe as a file name: its results, answers and page are called after it.
-        path: the file or folder to load; where ``files`` says more, the folder or archive of the class.
-        name: the learner's, as the collection says it; the id where it does not. Of a group, all with `` & `` between.
-        known: what else the collection says: ``{"canvas": user id, "moodle": participant, "gradescope": submission id,
-            "email": ..., "sid": ..., "created": when}``, as far as it is there. Of a group, ``email`` and ``sid`` hold
-            all of them with ``; `` between.
-        late: whether the collection marks it as late (Canvas does; Gradescope's export and Moodle's do not say).
-        files: where each file stands in ``path``, by its own path in the submission; empty when ``path`` is all of it.
-        notes: sentences about what was passed over.
-        problem: why it cannot be loaded at all; empty when that is not known yet.
-        order: names of files that were handed in one after the other, as far as the collection says it.
+        id: unique in the class and safe as a file name; the results, answers and page are named after it.
+        path: the file or folder to load or, if ``files`` is not empty, the folder or archive of the class.
+        name: the learner's name as the download gives it, else the id; the names of a group are joined by `` & ``.
+        known: whatever else the download says, of ``{"canvas": user id, "moodle": participant, "gradescope": submission
+            id, "email": ..., "sid": ..., "created": when}``. For a group, ``email`` and ``sid`` list all members,
+            joined by ``; ``.
+        late: whether the download marks it as late (Canvas does; Gradescope's export and Moodle's do not say).
+        files: the path of each file within ``path``, by its path in the submission; empty if ``path`` is all of it.
+        notes: sentences about what was ignored.
+        problem: why it cannot be loaded at all; empty if no reason is known yet.
+        order: names of files that were handed in one after another, as far as the download says.
     """
 
     id: str
@@ -60,23 +62,24 @@ class Handed:
 
 
 def collect(folder: str | Path) -> list[Handed]:
-    """Everyone in a class, sorted by id: Gradescope's, Canvas's or Moodle's download, or a file or folder for each.
+    """Everyone in a class, sorted by id.
 
-    ``folder`` may be the zip archive that the platform gave: it is read as it is.
+    ``folder`` is a download from Gradescope, Canvas or Moodle, unpacked or still zipped, or a folder with one file or
+    folder per learner.
 
     Raises:
-        Unreadable: there is no class, with one sentence that says why.
+        Unreadable: it contains no class; the message is one sentence that says why.
     """
     return recognise(folder)[1]
 
 
 def recognise(folder: str | Path) -> tuple[str, list[Handed]]:
-    """What the collection was taken for (``"Moodle's download"``), and what :func:`collect` gives."""
+    """What the folder was recognized as (``"Moodle's download"``), and what :func:`collect` returns."""
     path = Path(os.path.abspath(folder))
     try:
         if not path.exists():
             raise Unreadable(f"there is no folder or archive {str(folder)!r}")
-        kind, where, found = downloads.recognise(places.open_class(path))
+        kind, where, found = downloads.recognise(class_files.open_class(path))
     except OSError as error:
         raise Unreadable(f"{shown(path.name)} cannot be opened: {error.strerror or error}") from None
     if not found:
@@ -87,29 +90,29 @@ def recognise(folder: str | Path) -> tuple[str, list[Handed]]:
 
 
 def _wanted(found: downloads.Found) -> tuple[str, str]:
-    """What an id is made of: the name with the platform's number, and what nobody else in the class has."""
+    """What an id is made of: the name with the platform's number, and a text that is unique in the class."""
     unique = "/".join([found.number, *(entry.name for entry in found.parts.values())])
     return (f"{found.name[:32]}-{found.number}" if found.number else found.name), unique
 
 
-def _handed(id_: str, found: downloads.Found, where: places.Class) -> Handed:
+def _handed(id_: str, found: downloads.Found, where: class_files.Class) -> Handed:
     name = unicodedata.normalize("NFC", " ".join(shown(found.name).split())) or id_
     path, files = where.path, dict(downloads.files_of(found, where.zipped))
-    files = {title: place for title, place in files.items() if title.lower().endswith(submission.OPENED)} or files
+    files = {title: place for title, place in files.items() if title.lower().endswith(OPENED)} or files
     if not where.zipped and len(found.parts) == 1:
         ((title, entry),) = found.parts.items()
         path, files = where.path / entry.name, {} if title == entry.name else {title: ""}
     empty = where.zipped and not files and not found.problem
-    problem = f"{shown(found.name)} is empty: {submission.WANTED}" if empty else found.problem
+    problem = f"{shown(found.name)} is empty: {WANTED}" if empty else found.problem
     return Handed(id_, path, name, dict(found.known), found.late, files, found.notes, problem, found.order)
 
 
 def identify(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """For each pair of a wanted name and a text that nobody else has, an id.
+    """An id for each pair of a preferred name and a text that is unique in the class.
 
-    Ids are letters, marks and digits of any script, ``-`` and ``_``. They differ also where a file system tells neither
-    capitals nor ways to write an accent apart, and do not depend on the order. A name that is long, taken, or another's
-    gets twelve digits of a hash of its text; so does one that looks as if it had them.
+    Ids consist of letters, marks and digits of any script, ``-`` and ``_``. They stay distinct on file systems that
+    ignore case or normalize accents, and do not depend on the order of the pairs. A name that is too long, reserved or
+    not unique gets twelve hexadecimal digits of a hash of its text, and so does a name that already ends like that.
     """
     slugs = [_slug(name) for name, _ in wanted]
     counts = Counter(map(_folded, slugs))
@@ -120,7 +123,7 @@ def identify(wanted: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _slug(name: str) -> str:
-    """A name with its letters, and ``-`` for the rest; without those that names of files cannot have here."""
+    """A name with ``-`` for everything but letters, and without letters that file names cannot contain here."""
     text = "".join(letter if _is_letter(letter) else "-" for letter in unicodedata.normalize("NFKC", name))
     try:
         os.fsencode(text)
@@ -143,7 +146,7 @@ def _fits(letter: str) -> bool:
 
 
 def _folded(slug: str) -> str:
-    """The same for names that some file system takes for one."""
+    """A normal form that is equal for names that some file system does not distinguish."""
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", slug).casefold())
 
 
@@ -158,10 +161,10 @@ def _hashed(slug: str, unique: str) -> str:
 
 
 def load(handed: Handed, topics: Collection[str] | None = None) -> Submission:
-    """What a learner handed in, found and never run; ``handed.notes`` stand among its problems.
+    """Read what a learner handed in, without running it; ``handed.notes`` are listed among its problems.
 
     Raises:
-        Unreadable: it cannot be graded at all, with one sentence that says why.
+        Unreadable: it cannot be graded at all; the message is one sentence that says why.
     """
     if handed.problem:
         raise Unreadable(handed.problem)
@@ -184,7 +187,7 @@ def _found(handed: Handed, topics: Collection[str] | None) -> Submission:
 
 @contextmanager
 def _reading(handed: Handed) -> Iterator[dict[str, Callable[[], bytes]]]:
-    """What reads each file of a submission, by its path in it."""
+    """A function that reads each file of a submission, by the file's path in it."""
     if "" in handed.files.values() or handed.path.is_dir():
         yield {title: partial(submission.read, handed.path / place) for title, place in handed.files.items()}
         return

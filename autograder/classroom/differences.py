@@ -1,17 +1,17 @@
-"""What differs between two gradings of a class: whose score moved, on which items, and why."""
+"""Compares two gradings of a class: whose score changed, on which items, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.classroom import Graded
-from autograder.judge import Answered, Mark
+from autograder.classroom.graded import Graded
+from autograder.marking.marks import Answered, Mark
 
 
 @dataclass(frozen=True)
 class Moved:
-    """One submission whose grading moved. ``items`` has a sentence for each item, by id."""
+    """One submission whose grading changed. ``items`` maps the id of each changed item to a sentence."""
 
     id: str
     name: str
@@ -21,7 +21,7 @@ class Moved:
 
 
 def moved(old: Mapping[str, Graded], new: Mapping[str, Graded]) -> Iterator[Moved]:
-    """The submissions that are not graded alike, by id. One that stands in one class alone moved from or to nothing."""
+    """The submissions whose gradings differ, sorted by id, including those that only one of the classes contains."""
     for identifier in sorted(old.keys() | new.keys()):
         before, after = old.get(identifier), new.get(identifier)
         row = after or before
@@ -41,21 +41,21 @@ def _score(row: Graded | None) -> str:
 
 
 def _items(before: Graded, after: Graded) -> dict[str, str]:
-    """Why, for each item; under an empty id what concerns the whole submission."""
+    """The reasons by item id; what concerns the whole submission is under the empty id."""
     found: dict[str, str] = {}
     if before.grading.sha256 != after.grading.sha256:
-        found[""] = "another submission was graded"
+        found[""] = "a different submission was graded"
     if before.grading.reason != after.grading.reason:
-        found[""] = f"not graded now: {after.grading.reason}" if after.grading.reason else "could be graded now"
+        found[""] = f"no longer graded: {after.grading.reason}" if after.grading.reason else "can be graded now"
     marks = {mark.item.id: mark for mark in before.grading.all}
     for mark in after.grading.all:
         reason = _why(marks.pop(mark.item.id, None), mark)
         found |= {mark.item.id: reason} if reason else {}
-    return found | {name: "not asked any more" for name in marks if after.grading.all}
+    return found | {name: "no longer asked" for name in marks if after.grading.all}
 
 
 def _why(before: Mark | Answered | None, after: Mark | Answered) -> str:
-    """The reasons why one item is not as it was; empty when it is."""
+    """Why one item is graded differently; empty if it is not."""
     if before is None:
         return "was not asked before"
     reasons = []
@@ -65,18 +65,18 @@ def _why(before: Mark | Answered | None, after: Mark | Answered) -> str:
         reasons.append(f"{after.state}, was {before.state}")
     passed = [tuple((share.name, share.passed) for share in getattr(mark, "shares", ())) for mark in (before, after)]
     if passed[0] != passed[1]:
-        reasons.append("other cases are right")
+        reasons.append("different cases pass")
     slips = [getattr(mark, "slip", "") for mark in (before, after)]
     if slips[0] != slips[1]:
-        reasons.append(f"recognised now: {slips[1]}" if slips[1] else f"not recognised any more: {slips[0]}")
+        reasons.append(f"recognized now: {slips[1]}" if slips[1] else f"no longer recognized: {slips[0]}")
     if not reasons and before.score != after.score:
-        reasons.append("another rule of points")
+        reasons.append("points are awarded differently")
     score = f"{before.score:g} -> {after.score:g}"
     return f"{score} ({'; '.join(reasons)})" if reasons else ""
 
 
 def table(rows: Iterator[Moved]) -> str:
-    """For the screen: a line for each submission, and under it one for each item."""
+    """The changes as text: a line for each submission, followed by one for each of its items."""
     lines: list[str] = []
     for row in rows:
         name = f" ({row.name})" if row.name != row.id else ""

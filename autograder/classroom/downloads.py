@@ -1,14 +1,14 @@
-"""What a course platform's download looks like, and what it says of each learner: names and marks, never contents.
+"""Recognizes the downloads of course platforms and what they say about each learner, from file names and metadata only.
 
-Gradescope's export holds a folder ``submission_NNN`` for each submission, and ``submission_metadata.yml``, which names
-its submitters (several for a group). Canvas puts all files into one folder and names each
-``lastfirst_LATE_userid_fileid_name`` (or ``lastfirst_userid_text.html`` for typed text), in an anonymous class
+Gradescope's export contains a folder ``submission_NNN`` for each submission, and ``submission_metadata.yml``, which
+names the submitters (several for a group). Canvas puts all files into one folder and names each of them
+``lastfirst_LATE_userid_fileid_name`` (typed text is ``lastfirst_userid_text.html``) or, if grading is anonymous,
 ``LATE_anon_aB3dE_fileid_name``. Moodle makes a folder ``Full Name_123456_assignsubmission_file_`` for each learner, or
-puts that before the name of each file. Everything else is a plain class: one file or folder for each learner.
+prefixes each file name with that. Anything else is a plain class: one file or folder per learner.
 
-Learners choose their names and those of their files, so a name that can be read as two learners' is nobody's. Canvas
-takes ``_12_`` out of a learner's name and leaves ``_12`` at its end; it writes LATE, in capitals, right before the
-user's number (its ``ContentZipper``). Moodle puts blanks for the underscores of a name.
+Learners choose their own names and file names, so a file name that could belong to either of two learners is assigned
+to neither. Canvas removes ``_12_`` from a learner's name but leaves ``_12`` at its end; it writes LATE, in capitals,
+right before the user's number (see its ``ContentZipper``). Moodle replaces the underscores of a name by blanks.
 """
 
 from __future__ import annotations
@@ -20,40 +20,41 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.places import Class, Entry
+from autograder.classroom.class_files import Class, Entry
 from autograder.submission import Unreadable, shown
 
 METADATA = "submission_metadata.yml"
-#: Longest name that is looked at for what a platform puts before it, letters.
+#: Longer names, in characters, are not searched for a platform's prefix.
 NAME_LIMIT = 500
-#: Several of one kind, such as the addresses of a group, stand in one text with this between them.
+#: Separates several values in one text, such as the addresses of a group.
 BETWEEN = "; "
 MOODLE = re.compile(
     r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?", re.A | re.DOTALL
 )
-#: A class that is graded without names has none here either.
+#: The name is missing where Canvas grades anonymously.
 _WHO = r"(?:(?P<name>.+?)_)??(?P<late>late_)?(?P<user>\d+)_"
 CANVAS = re.compile(_WHO + r"(?P<number>\d+)_(?P<file>.+)", re.I | re.A | re.DOTALL)
 CANVAS_TYPED = re.compile(_WHO + r"(?:text|link)\.html", re.I | re.A)
-#: The same in an anonymous class: five letters and digits in place of a user's number.
+#: The other form of an anonymous class: five letters and digits instead of a user's number.
 _NOBODY = r"(?P<late>LATE_)?(?P<name>anon)_(?P<user>[0-9A-Za-z]{5})_"
 ANONYMOUS = re.compile(_NOBODY + r"(?P<number>\d+)_(?P<file>.+)", re.A | re.DOTALL)
 ANONYMOUS_TYPED = re.compile(_NOBODY + r"(?:text|link)\.html")
-#: A file's own name that may begin with the file's number, or a typed text: then the two numbers before it are those of
-#: a name and of a user.
+#: What follows the two numbers, if the name is ambiguous: they may be a user and a file, or the end of a learner's name
+#: and a user.
 TWO_WAYS = re.compile(r"\d+_.+|(?:text|link)\.html", re.I | re.A | re.DOTALL)
-#: Canvas's name for a file of a name that the learner had handed in before.
+#: How Canvas renames a file when the learner has already handed in one with that name.
 AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<ending>\.\w+)")
 TYPED = "typed as text or given as a link, which is not graded: hand in a file"
-#: An entry, and what its name says.
+#: An entry, and the match of its name.
 Fit = tuple[Entry, re.Match[str]]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What one learner, or one group, handed in: ``parts`` are the entries by their names in the submission.
+    """What one learner, or one group, handed in.
 
-    ``order`` names parts that were handed in one after the other, as far as the platform says it.
+    ``parts`` maps names in the submission to entries. ``order`` names parts that were handed in one after another, as
+    far as the platform says. The other fields are those of :class:`~autograder.classroom.collecting.Handed`.
     """
 
     name: str
@@ -67,13 +68,13 @@ class Found:
 
 
 def recognise(found: Class) -> tuple[str, Class, list[Found]]:
-    """The kind of download, where it lies, and everyone in it.
+    """The kind of download, the folder or archive that holds it, and everyone in it.
 
-    An archive may hold all in one folder. A folder that holds one folder or one archive is a class of one, and nothing
-    that stands in it, which a learner may have made, speaks for others.
+    An archive may keep everything in one folder. A folder that contains a single folder or archive is otherwise a class
+    of one learner: what is inside may be the learner's own work, and must not be read as other people's submissions.
 
     Raises:
-        Unreadable: it cannot be read, or lies one folder or archive deeper.
+        Unreadable: it cannot be read, or the class is one folder or archive further down.
     """
     kind, rows = _read(found)
     if kind != PLAIN:
@@ -91,7 +92,7 @@ def recognise(found: Class) -> tuple[str, Class, list[Found]]:
 
 
 def _packed(found: Class, entry: Entry, least: int) -> str:
-    """Which platform's download of at least so many learners an archive in the class is; PLAIN where it is none."""
+    """The platform whose download an archive in the class is, if at least ``least`` learners are in it; else PLAIN."""
     inner = found.opened(entry)
     while inner and len(inner.entries) == 1 and (only := next(iter(inner.entries.values()))).folder:
         inner = inner.within(only)
@@ -104,12 +105,12 @@ def _packed(found: Class, entry: Entry, least: int) -> str:
 
 
 def _alone(found: Class, rows: Iterable[Found]) -> list[Found]:
-    """The rows; of a file that is the archive of a whole class, one that says so."""
+    """The rows; one whose file is the archive of a whole class is marked as such."""
     return [replace(row, problem=row.problem or _class_in(found, row)) for row in rows]
 
 
 def _class_in(found: Class, row: Found) -> str:
-    """A sentence where a row of a plain class is the archive of a whole class."""
+    """A sentence if a row of a plain class is the archive of a whole class; else empty."""
     for entry in row.parts.values() if not row.number else ():
         if (kind := _packed(found, entry, 2)) != PLAIN:
             return f"{shown(entry.name)} holds {kind} of a class, not one submission: grade that archive itself"
@@ -124,7 +125,7 @@ def _read(found: Class) -> tuple[str, list[Found]]:
 
 
 def plain(entries: Collection[Entry]) -> list[Found]:
-    """Learners who are called after their file or folder; with its ending where another is called the same."""
+    """Learners named after their file or folder; the suffix is kept where two would otherwise have the same name."""
     stems = Counter(_stem(entry).casefold() for entry in entries)
     names = {entry.name: _stem(entry) if stems[_stem(entry).casefold()] == 1 else entry.name for entry in entries}
     return [Found(names[entry.name], {entry.name: entry}, problem=_link(entry)) for entry in entries]
@@ -139,7 +140,7 @@ def _link(entry: Entry) -> str:
 
 
 def _mostly(found: Class, *patterns: re.Pattern[str], folders: bool) -> tuple[list[Fit], list[Entry]] | None:
-    """The entries that one of the patterns fits, and the others; None when those are more."""
+    """The entries that match one of the patterns, and the others; None if the others are the majority."""
     fits, others = [], []
     for entry in found.entries.values():
         matches = (pattern.fullmatch(entry.name) for pattern in patterns if len(entry.name) <= NAME_LIMIT)
@@ -152,9 +153,9 @@ def _mostly(found: Class, *patterns: re.Pattern[str], folders: bool) -> tuple[li
 
 
 def _by(fits: Iterable[Fit], group: str) -> Iterator[tuple[str, list[Fit], str]]:
-    """What belongs to each learner, by the number in their names, and why it cannot be graded.
+    """Group files by the learner's number: the number, the learner's files, and why they cannot be graded, if so.
 
-    A platform gives one number to one name: two names under one number are two rows, and neither is graded.
+    A platform gives each number to one name. Two names with the same number become two rows, and neither is graded.
     """
     learners: dict[str, dict[str, list[Fit]]] = defaultdict(lambda: defaultdict(list))
     for fit in fits:
@@ -162,7 +163,7 @@ def _by(fits: Iterable[Fit], group: str) -> Iterator[tuple[str, list[Fit], str]]
         learners[number][fit[1]["name"] or f"user {number}"].append(fit)
     for number, called in learners.items():
         names = " and ".join(sorted(map(shown, called)))
-        problem = f"{names} both stand with the number {number}: take away what is not that learner's"
+        problem = f"{names} both have the number {number}: remove what is not that learner's"
         yield from ((number, entries, problem if len(called) > 1 else "") for entries in called.values())
 
 
@@ -187,7 +188,7 @@ def _metadata(data: bytes) -> dict[str, Any]:
     except ImportError:
         raise Unreadable(f"{METADATA} is read with PyYAML, which is missing here: pip install pyyaml") from None
     try:
-        # The plain loaders make texts, lists and mappings, and nothing else: a number keeps its zeros.
+        # The base loaders return strings, lists and mappings only, so a number keeps its leading zeros.
         told = yaml.load(data, getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
@@ -199,14 +200,14 @@ def _metadata(data: bytes) -> dict[str, Any]:
 
 
 def _submitted(name: str, record: Any, entry: Entry | None) -> Found:
-    """One submission, with all who handed it in."""
+    """One submission, with everyone who handed it in."""
     record = record if isinstance(record, dict) else {}
     listed = record.get(":submitters")
     people = [person for person in listed if isinstance(person, dict)] if isinstance(listed, list) else []
     number = name.removeprefix("submission_")
     known = {"gradescope": number, "created": _joined([record], ":created_at")}
     known |= {key: _joined(people, f":{key}") for key in ("email", "sid")}
-    missing = "the export names this submission and does not hold it: download it again"
+    missing = "the export lists this submission but does not contain it: download it again"
     problem = missing if entry is None else _link(entry)
     who = _joined(people, ":name", " & ") or name
     parts = {} if entry is None else {entry.name: entry}
@@ -264,20 +265,20 @@ def canvas(found: Class) -> list[Found] | None:
 
 
 def _readings(match: re.Match[str]) -> tuple[str, ...]:
-    """The users whose file this may be, where it is not clear."""
+    """The users to whom this file may belong; empty if the name is not ambiguous."""
     clear = match.re is not CANVAS or match["late"] == "LATE_" or not TWO_WAYS.fullmatch(match["file"])
     return () if clear else (match["user"], match["number"])
 
 
 def _doubt(name: str, users: Sequence[str]) -> str:
-    advice = "rename it so that only two numbers stand before the file's own name"
-    return f"{shown(name)} can be user {users[0]}'s and user {users[1]}'s: {advice}"
+    advice = "rename it so that only two numbers precede the file's own name"
+    return f"{shown(name)} can belong to user {users[0]} or to user {users[1]}: {advice}"
 
 
 def _told(found: Found, doubtful: Mapping[str, Sequence[str]]) -> Found:
-    """The row with a note on every file that may belong to it."""
+    """The row, with a note for every ambiguous file that may belong to it."""
     names = [name for name, users in doubtful.items() if found.known.get("canvas") in users]
-    notes = tuple(f"{shown(name)} may be a part of this: it is another row, and not graded" for name in names)
+    notes = tuple(f"{shown(name)} may belong here: it is a row of its own, and not graded" for name in names)
     return replace(found, notes=(*found.notes, *notes))
 
 
@@ -293,10 +294,11 @@ def _uploader(user: str, entries: Sequence[Fit], problem: str) -> Found:
 
 
 def ordered(uploads: Sequence[tuple[str, int, Entry]]) -> tuple[dict[str, Entry], tuple[str, ...]]:
-    """A learner's files by their names, from the names and numbers that Canvas gave them; and which follow each other.
+    """A learner's files by their own names, and which of them are versions handed in one after another.
 
-    A file that was handed in again is called ``name-1.py`` by Canvas. Where ``name.py`` is there too, that of the
-    higher number is the newer one; two that are numbered and have no such twin are two parts.
+    ``uploads`` holds the names and file numbers that Canvas gave them. Canvas calls a file that was handed in again
+    ``name-1.py``. If ``name.py`` is there too, the one with the higher file number is newer; two numbered files without
+    such a counterpart are two separate parts.
     """
     titles = {title for title, _, _ in uploads}
     firsts = [_first_name(title) for title in titles]
@@ -306,7 +308,7 @@ def ordered(uploads: Sequence[tuple[str, int, Entry]]) -> tuple[dict[str, Entry]
         first = _first_name(title)
         lone_module = len(uploads) > 1 and _is_module(first) and firsts.count(first) == 1
         own = first if lone_module and first not in titles else title
-        while own in parts:  # the same file twice: the newer one counts
+        while own in parts:  # handed in twice: the newer file counts
             del parts[own]
         parts[own] = entry
         order += [own] if firsts.count(first) > 1 and first in titles else []
@@ -331,8 +333,7 @@ READERS: Mapping[str, Callable[[Class], list[Found] | None]] = {
 
 
 def files_of(found: Found, zipped: bool) -> Iterator[tuple[str, str]]:
-    """The files of a submission by their path in it, and where each stands in the class; for one that is one folder on
-    disk, nothing."""
+    """The path of each file in a submission, and its path in the class; nothing for a folder on disk."""
     for title, entry in found.parts.items():
         if zipped:
             files = ((path, place) for path, place in entry.inside.items() if not path.endswith("/"))

@@ -1,8 +1,8 @@
-"""Which programs of a class share more than chance explains. It reads syntax trees, runs nothing and decides nothing.
+"""Finds programs of a class that have more in common than chance explains. Runs nothing; people decide what it means.
 
-The measure is a share of fingerprints (:mod:`autograder.fingerprints`). What the starter code holds is taken out, and
-what many of the class hold; the rest weighs more the fewer hold it. So a short function that has one natural solution
-counts for nothing: many hold it, or it is too short to be evidence.
+The measure is the share of common fingerprints (``fingerprints``), taken from syntax trees. Fingerprints of the starter
+code and those that much of the class shares are removed; the others weigh more the rarer they are. A short function
+with one natural solution therefore counts for nothing: many learners wrote it, or it is too short to be evidence.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.fingerprints import fingerprints, grams, streams
+from autograder.classroom.fingerprints import fingerprints, grams, streams
 from autograder.submission import Submission, Unit
 
-#: A fingerprint that more submissions hold than this, and than this share of the class, is common knowledge.
+#: A fingerprint is common knowledge if more submissions than this contain it, and more than this share of the class.
 COMMON, COMMON_SHARE = 10, 0.05
-#: Least evidence of a pair: common fingerprints, each weighted by its rarity (0 to 1). About a dozen lines of code.
+#: Minimum evidence for a pair: its common fingerprints, weighted by rarity (0 to 1). About a dozen lines of code.
 EVIDENCE = 40.0
-#: Least evidence of a function that is alike, to count where the whole is not; and to be named at all.
+#: Minimum evidence for a similar function to count when the programs as a whole are not similar, and to be listed.
 FUNCTION_EVIDENCE, NAMED = 15.0, 5.0
 
 Weights = Mapping[int, float]
@@ -28,7 +28,7 @@ Weights = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Function:
-    """A function, a method, or what stands around them in a unit, with its fingerprints and their lines."""
+    """A function, a method, or the code around them in a unit, with its fingerprints and their line numbers."""
 
     label: str
     name: str
@@ -41,7 +41,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Shared:
-    """Two functions that hold the same rare code: the share of the smaller, and how much it is."""
+    """Two functions with the same rare code: what share of the smaller one it is, and how much evidence that gives."""
 
     first: Function
     second: Function
@@ -51,14 +51,14 @@ class Shared:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two submissions that share more than chance explains.
+    """Two submissions that have more in common than chance explains.
 
     Attributes:
-        first: a submission's name.
-        second: another's, later in the alphabet.
-        similarity: the share of the smaller program, weighted by rarity, that stands in the other; 0 to 1.
-        evidence: what they share, in fingerprints weighted by rarity: about three a line.
-        shared: functions that are alike, the strongest first.
+        first: the name of one submission.
+        second: the name of the other, later in the alphabet.
+        similarity: the share of the smaller program, weighted by rarity, that is also in the other; 0 to 1.
+        evidence: what they have in common, in fingerprints weighted by rarity; about three per line.
+        shared: their similar functions, strongest evidence first.
     """
 
     first: str
@@ -69,14 +69,15 @@ class Pair:
 
 
 def report(submissions: Mapping[str, Submission], starter: Submission | None = None, least: float = 0.8) -> list[Pair]:
-    """The pairs of a class that are alike, the most alike first.
+    """The pairs of similar submissions in a class, most similar first.
 
-    A pair is alike when the smaller program stands in the other to at least ``least``, or when long functions do.
+    A pair is similar if at least the share ``least`` of the smaller program is also in the other, or if that holds for
+    long functions of theirs.
 
     Args:
-        submissions: by name; a part that is not Python is passed over.
-        starter: what everybody was given.
-        least: the share from which on programs and functions are called alike; above 0, at most 1.
+        submissions: by name; parts that are not Python are ignored.
+        starter: the code that everybody was given.
+        least: the share above which programs and functions count as similar; above 0, at most 1.
 
     Raises:
         ValueError: ``least`` is outside its range.
@@ -95,19 +96,19 @@ def report(submissions: Mapping[str, Submission], starter: Submission | None = N
 
 
 def _all_grams(unit: Unit) -> set[int]:
-    """Every hash of a unit, not only its fingerprints: what is given is taken out wherever it stands."""
+    """Every hash of a unit, not only its fingerprints, so that given code is removed wherever it occurs."""
     return {value for stream in streams(unit.source) for value in grams(stream.tokens)}
 
 
 class _Reader:
-    """Reads programs; a unit that several submissions hold word for word is read once."""
+    """Reads programs; a unit that several submissions contain word for word is read once."""
 
     def __init__(self, given: set[int]) -> None:
         self._given = given
         self._units: dict[Unit, list[Function]] = {}
 
     def program(self, submission: Submission) -> list[Function]:
-        """The functions of a submission that leave fingerprints."""
+        """The functions of a submission that have fingerprints."""
         return [function for unit in submission.units for function in self._functions(unit)]
 
     def _functions(self, unit: Unit) -> list[Function]:
@@ -122,7 +123,7 @@ def _prints(program: Sequence[Function]) -> set[int]:
 
 
 def _weights(programs: Mapping[str, Sequence[Function]]) -> dict[int, float]:
-    """How rare each fingerprint is: 1 when at most two hold it, 0 when all do; common ones are left out."""
+    """How rare each fingerprint is: 1 if at most two submissions have it, 0 if all do; common ones are left out."""
     held = Counter(value for program in programs.values() for value in _prints(program))
     size = len(programs)
     most = max(COMMON, COMMON_SHARE * size)
@@ -132,7 +133,7 @@ def _weights(programs: Mapping[str, Sequence[Function]]) -> dict[int, float]:
 
 
 def _evidence(programs: Mapping[str, Sequence[Function]], weights: Weights) -> dict[tuple[str, str], float]:
-    """What each pair shares, for those that share enough: by an index of the fingerprints, not by all pairs."""
+    """The evidence for each pair that has enough of it, from an index of fingerprints instead of all pairs."""
     holders: defaultdict[int, list[str]] = defaultdict(list)
     for name, program in programs.items():
         for value in _prints(program):
@@ -152,7 +153,7 @@ def _pair(
     weights: Weights,
     least: float,
 ) -> Pair | None:
-    """The pair, if it is alike as a whole or in long functions."""
+    """The pair, if it is similar as a whole or in long functions; else None."""
     smaller = min(sum(weights.get(value, 0.0) for value in _prints(program)) for program in programs)
     similarity = min(1.0, evidence / smaller)
     shared = _shared(*programs, weights, least)
@@ -164,7 +165,7 @@ def _pair(
 def _shared(
     first: Sequence[Function], second: Sequence[Function], weights: Weights, least: float
 ) -> tuple[Shared, ...]:
-    """For each function of one program the most similar of the other, where they are alike."""
+    """For each function of one program, the most similar one of the other, if the two are similar."""
     found = []
     for one in first:
         best = max((_compared(one, other, weights) for other in second), key=lambda shared: shared.evidence)

@@ -1,12 +1,13 @@
-"""Fingerprints of a program, from its syntax tree: what stays the same under other names, another order, more comments.
+"""Fingerprints of a program, from its syntax tree. They survive renaming, reordering and added comments.
 
 After Schleimer, Wilkerson and Aiken (2003), *Winnowing: local algorithms for document fingerprinting*,
-doi:10.1145/872757.872770: a program is a stream of tokens, every ``GRAM`` neighbours are hashed, and of every
-``WINDOW`` hashes the smallest is kept. Programs that share ``GRAM + WINDOW - 1`` tokens in a row share a fingerprint.
+doi:10.1145/872757.872770: a program is a stream of tokens, every ``GRAM`` consecutive tokens are hashed, and the
+smallest of every ``WINDOW`` consecutive hashes is kept. Programs that have ``GRAM + WINDOW - 1`` consecutive tokens in
+common therefore have a fingerprint in common.
 
-The tokens are those of the normalised tree. Structure, operators, constants, builtins, imported names and attributes
-count; names that the program made up, layout, comments, docstrings, sentences, annotations, signatures, imports and
-``print`` do not. Each function is a stream of its own, so that their order does not count either. Nothing is run.
+The tokens come from the normalized tree. Structure, operators, constants, builtins, imported names and attributes
+count; names that the program defines, layout, comments, docstrings, sentences, annotations, signatures, imports and
+``print`` do not. Each function is a stream of its own, so the order of functions does not count either. No code runs.
 """
 
 from __future__ import annotations
@@ -14,50 +15,38 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import warnings
 import zlib
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from autograder import syntax
 
-#: Tokens that are hashed together, and hashes of which one is kept.
+#: How many tokens are hashed together, and from how many hashes one is kept.
 GRAM, WINDOW = 16, 4
-#: Of the rolling hash: a prime, and a base.
+#: Modulus (a prime) and base of the rolling hash.
 PRIME, BASE = (1 << 61) - 1, 0x1F3D5B79A2C4E687 % ((1 << 61) - 1)
-BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError)
 BUILTINS = frozenset(dir(builtins))
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-#: What leaves no token at all.
+#: Statements that produce no token at all.
 SILENT = (ast.Pass, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal)
-#: Fields that are passed over, and those that are blocks: a block ends in a token of its own.
+#: Fields that are ignored, and fields that are blocks: the end of a block is a token of its own.
 SKIPPED = ("ctx", "annotation", "returns", "type_comment", "type_params")
 BLOCKS = ("body", "orelse", "finalbody", "handlers")
-#: Kinds that count as another.
+#: Kinds of nodes that count as another kind.
 SAME = {ast.AnnAssign: "Assign", ast.JoinedStr: "text", ast.AsyncFunctionDef: "FunctionDef"}
 
 
 class Stream(NamedTuple):
-    """The tokens of one function, as numbers, and the line of each. The name is "" at the top level."""
+    """The tokens of one function, as numbers, and the line of each. At the top level the name is empty."""
 
     name: str
     tokens: list[int]
     lines: list[int]
 
 
-def parse(source: str) -> ast.Module | None:
-    """The tree of a source; None when it is not Python."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return syntax.parse(source)
-        except BROKEN:
-            return None
-
-
 def streams(source: str) -> list[Stream]:
-    """The token streams of a source: of each function, of each method, and of what stands around them."""
-    tree = parse(source)
+    """The token streams of a source: one for each function and method, and one for the code around them."""
+    tree = syntax.tree_of(source)
     if tree is None:
         return []
     names = _Names(tree)
@@ -72,7 +61,7 @@ def streams(source: str) -> list[Stream]:
 
 
 def grams(tokens: Sequence[int]) -> list[int]:
-    """The hash of every ``GRAM`` tokens in a row."""
+    """The hash of every ``GRAM`` consecutive tokens."""
     if len(tokens) < GRAM:
         return []
     leaving = pow(BASE, GRAM - 1, PRIME)
@@ -87,14 +76,14 @@ def grams(tokens: Sequence[int]) -> list[int]:
 
 
 def fingerprints(stream: Stream, given: Collection[int] = ()) -> dict[int, int]:
-    """The hashes that winnowing keeps, with their lines; those in ``given`` are dropped."""
+    """The hashes that winnowing keeps, with their line numbers; those in ``given`` are dropped."""
     hashes = grams(stream.tokens)
     kept: dict[int, int] = {}
     last = -1
     for start in range(max(1, len(hashes) - WINDOW + 1) if hashes else 0):
         window = hashes[start : start + WINDOW]
         least = min(window)
-        place = start + len(window) - 1 - window[::-1].index(least)  # the rightmost of equal ones
+        place = start + len(window) - 1 - window[::-1].index(least)  # of equal hashes the rightmost
         if place != last:
             last = place
             if least not in given:
@@ -103,7 +92,7 @@ def fingerprints(stream: Stream, given: Collection[int] = ()) -> dict[int, int]:
 
 
 class _Names:
-    """Turns trees into tokens; it knows what its source imports, by whatever name."""
+    """Turns trees into tokens, knowing what the source imports and under which name."""
 
     def __init__(self, tree: ast.Module) -> None:
         imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -111,7 +100,7 @@ class _Names:
         self._known = {name: _number(name) for name in BUILTINS} | {one: _number(all_) for one, all_ in known.items()}
 
     def stream(self, name: str, nodes: Sequence[ast.AST]) -> Stream:
-        """The tokens of some nodes, in the order of the source. The stack is a list: a tree may be deep."""
+        """The tokens of some nodes, in source order. An explicit stack is used because a tree may be deep."""
         tokens: list[int] = []
         lines: list[int] = []
         line = 0
@@ -129,7 +118,7 @@ class _Names:
         return Stream(name, tokens, lines)
 
     def _token(self, node: Any) -> int:
-        """The token of a node: its kind, and what of it counts."""
+        """The token of a node: its kind, and for names, attributes and constants what they refer to."""
         kind = type(node)
         if kind is ast.Name:
             return self._known.get(node.id, MADE_UP) if type(node.ctx) is ast.Load else MADE_UP
@@ -148,7 +137,7 @@ MADE_UP, END = _number("name"), _number("end")
 
 
 def _constant(value: object) -> str:
-    """A constant as it counts: 2 and 2.0 are one number, and a sentence is any sentence."""
+    """A normalized constant: 2 and 2.0 are the same number, and all sentences are equal."""
     if isinstance(value, str):
         return "text" if " " in value else f"'{value}'"
     if type(value) is int and abs(value) < 2**53:
@@ -157,7 +146,7 @@ def _constant(value: object) -> str:
 
 
 def _is_silent(node: Any) -> bool:
-    """Whether a node leaves no token: docstrings, prints, imports, declarations."""
+    """Whether a node produces no token: docstrings, prints, imports, declarations."""
     kind = type(node)
     if kind is ast.Expr:
         value = node.value
@@ -168,16 +157,16 @@ def _is_silent(node: Any) -> bool:
 
 @functools.cache
 def _fields(kind: Any) -> tuple[tuple[str, bool], ...]:
-    """The fields of a kind of node that count, the last one first, and whether each is a block."""
+    """The fields of a kind of node that count, last one first, and whether each is a block."""
     return tuple((name, name in BLOCKS) for name in reversed(kind._fields) if name not in SKIPPED)
 
 
 def _parts(node: Any) -> list[Any]:
-    """What stands in a node, the last part first."""
+    """The children of a node, last one first."""
     kind: Any = type(node)
     if kind in (ast.Name, ast.Constant, ast.JoinedStr):
         return []
-    if kind is ast.Compare and len(node.ops) == 1 and type(node.ops[0]) in TURNED:  # a > b is b < a
+    if kind is ast.Compare and len(node.ops) == 1 and type(node.ops[0]) in TURNED:  # a > b counts as b < a
         return [node.left, TURNED[type(node.ops[0])], node.comparators[0]]
     parts: list[Any] = []
     for name, block in _fields(kind):

@@ -1,13 +1,14 @@
-"""Scores filled into the files that course platforms export and take back: Canvas's gradebook, Moodle's worksheet.
+"""Fills scores into the files that course platforms export and import: Canvas's gradebook and Moodle's worksheet.
 
-Only cells of one column change, and they become numbers: every other line and cell stays as the platform wrote it, with
-its quotes, line ends and byte-order mark. A learner who is not in the class, or whose work could not be graded, keeps
-the cell. What a person should look at is said in notes.
+Only cells of one column change, and only to numbers. Every other line and cell stays as the platform wrote it, with its
+quotes, line ends and byte-order mark. The cell of a learner who is not in the class, or whose work could not be graded,
+keeps its content. Notes say what a person should look at.
 
-What the platforms read back: Canvas takes ``ID``, or else ``SIS User ID`` and ``SIS Login ID``, and the columns of
-assignments, called ``Title (123)``; it passes over totals and what is marked "(read only)" (its ``GradebookImporter``).
-Moodle takes ``Identifier``, ``Grade`` and ``Last modified (grade)``, under their names in the language of the user; it
-passes over grades above the maximum and locked ones without a word (``assignfeedback_offline_grade_importer``).
+What the platforms import: Canvas identifies learners by ``ID``, or else by ``SIS User ID`` and ``SIS Login ID``, and
+reads the assignments' columns, called ``Title (123)``; it ignores totals and columns marked "(read only)" (see its
+``GradebookImporter``). Moodle reads ``Identifier``, ``Grade`` and ``Last modified (grade)``, under their names in the
+user's language; it silently ignores locked grades and those above the maximum
+(``assignfeedback_offline_grade_importer``).
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from autograder.downloads import BETWEEN
-from autograder.sheets import Sheet, Unfillable, number
+from autograder.classroom.downloads import BETWEEN
+from autograder.classroom.sheets import Sheet, Unfillable, number
 
 #: An assignment's column in Canvas.
 ASSIGNMENT = re.compile(r"(?P<title>.+) \((?P<number>\d+)\)", re.DOTALL)
-#: Words of Canvas's own columns, which it calculates.
+#: Titles of the columns that Canvas calculates itself.
 TOTALS = re.compile(r"(Current|Final|Override) (Score|Points|Grade|Status)")
-#: Cells of Canvas that say more than a score: excused, and not assigned.
+#: Contents of Canvas's cells that a score must not replace: excused, and not assigned.
 KEPT = ("EX", "N/A")
-#: A learner as Moodle numbers them: one word in the user's language, then the number.
+#: How Moodle identifies a learner: a word in the user's language, then a number.
 PARTICIPANT = re.compile(r"(?P<word>.*\D)(?P<number>\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Score:
-    """What one submission got: a line of ``finished.jsonl``. ``known`` is :attr:`Handed.known`."""
+    """The score of one submission, from a line of ``finished.jsonl``. ``known`` is :attr:`Handed.known`."""
 
     id: str
     name: str
@@ -45,23 +46,23 @@ class Score:
     reason: str = ""
 
     def told(self, key: str) -> list[str]:
-        """What the collection says under ``key``: several for a group."""
+        """What the download says under ``key``; several texts for a group."""
         return [text for text in self.known.get(key, "").split(BETWEEN) if text]
 
 
 @dataclass(frozen=True)
 class Filled:
-    """The file to import, and sentences about what a person should look at."""
+    """The file to import, and notes on what a person should look at."""
 
     text: str
     notes: tuple[str, ...]
 
 
 def read_scores(lines: Iterable[str]) -> list[Score]:
-    """The scores of a graded class, from the lines of its ``finished.jsonl``; the later of two for one id counts.
+    """The scores of a graded class, from the lines of its ``finished.jsonl``; the last line of an id counts.
 
     Raises:
-        Unfillable: a line is none of its lines.
+        Unfillable: a line is not from such a file.
     """
     found = {}
     for count, line in enumerate(lines, start=1):
@@ -78,16 +79,16 @@ def read_scores(lines: Iterable[str]) -> list[Score]:
 
 
 def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool = False) -> Filled:
-    """Canvas's exported gradebook with the scores in one column of an assignment.
+    """Canvas's exported gradebook, with the scores filled into the column of one assignment.
 
     Args:
-        export: the text of the file, its byte-order mark included.
-        scores: of the class.
-        column: ``Title (123)``, the title, or the number; may be left out where there is one assignment.
-        scale: turn scores into shares of "Points Possible".
+        export: the text of the file, including its byte-order mark.
+        scores: the scores of the class.
+        column: ``Title (123)``, the title, or the number; can be omitted if there is only one assignment.
+        scale: rescale the scores to "Points Possible".
 
     Raises:
-        Unfillable: it is no such export, or the column is not there.
+        Unfillable: it is not such an export, or the column does not exist.
     """
     sheet = Sheet(export)
     header = sheet.header
@@ -111,7 +112,7 @@ def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool =
 
 
 def _assignment(header: Sequence[str], possible: Sequence[str], wanted: str) -> int:
-    """The place of an assignment's column."""
+    """The index of an assignment's column."""
     found = {
         index: match
         for index, title in enumerate(header)
@@ -127,27 +128,27 @@ def _assignment(header: Sequence[str], possible: Sequence[str], wanted: str) -> 
 
 
 def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: bool = False) -> Filled:
-    """Moodle's offline grading worksheet with the scores in its column of grades.
+    """Moodle's offline grading worksheet, with the scores filled into its column of grades.
 
-    Its header is in the language of whoever downloaded it. The column of participants is found by its cells (one word
-    and a number), that of grades by the maximum beside it, which is the same number in each row.
+    The header is in the language of whoever downloaded the worksheet. The participants' column is found by its cells
+    (a word and a number), the column of grades by the maximum next to it, which is the same number in every row.
 
     Args:
-        worksheet: the text of the file, its byte-order mark included.
-        scores: of the class.
-        column: the header of the grades, where it is not found.
-        scale: turn scores into shares of the maximum grade.
+        worksheet: the text of the file, including its byte-order mark.
+        scores: the scores of the class.
+        column: the header of the column of grades, if it cannot be found.
+        scale: rescale the scores to the maximum grade.
 
     Raises:
-        Unfillable: it is no such worksheet, or the columns are not found.
+        Unfillable: it is not such a worksheet, or the columns are not found.
     """
     sheet = Sheet(worksheet)
     who = _participants(sheet)
     place = _grades(sheet, column)
     if any(number(row[place + 1]) is None for row in sheet.rows):
-        raise Unfillable(f"beside {sheet.header[place]!r} stands no maximum grade in every row: does it hold a scale?")
+        raise Unfillable(f"next to {sheet.header[place]!r} some row has no maximum grade: is it graded by a scale?")
     fill = _Filling(sheet, place, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
-    fill.notes.append(f"taken for the participants: {sheet.header[who]!r}; for the grades: {sheet.header[place]!r}")
+    fill.notes.append(f"column of the participants: {sheet.header[who]!r}; of the grades: {sheet.header[place]!r}")
     keys: list[Key] = [("moodle", lambda row: _numbered(row[who]))]
     addresses = [i for i in range(len(sheet.header)) if all("@" in row[i] or not row[i] for row in sheet.rows)]
     keys += [("email", itemgetter(index)) for index in addresses if any(row[index] for row in sheet.rows)]
@@ -164,7 +165,7 @@ def _participants(sheet: Sheet) -> int:
         found = [PARTICIPANT.fullmatch(row[index]) for row in sheet.rows]
         if all(found) and len({match["word"] for match in found if match}) == 1:
             return index
-    raise Unfillable("this is not a grading worksheet of Moodle: no column holds one word and a number in every row")
+    raise Unfillable("this is not a grading worksheet of Moodle: no column has a word and a number in every row")
 
 
 def _numbered(cell: str) -> str:
@@ -173,7 +174,7 @@ def _numbered(cell: str) -> str:
 
 
 def _grades(sheet: Sheet, wanted: str) -> int:
-    """The place of the column of grades: the one before that of the maximum."""
+    """The index of the column of grades, which is the one before the maximum."""
     named = [index for index, title in enumerate(sheet.header[:-1]) if title == (wanted or "Grade")]
     if len(named) == 1:
         return named[0]
@@ -199,16 +200,16 @@ def _cell(sheet: Sheet, row: Sequence[str], title: str) -> str:
 
 # Filling.
 
-#: Under which key a score may name a row, and what of the row it is.
+#: A key of :attr:`Score.known`, and the function that reads the same fact from a row.
 Key = tuple[str, Callable[[Sequence[str]], str]]
 
 
 @dataclass
 class _Filling:
-    """One column of a sheet while it is filled, and what there is to say of it.
+    """One column of a sheet while it is being filled, and the notes about it.
 
-    ``maximum`` is what the platform calls the most points, and ``limit`` whether it refuses more. ``name`` is the place
-    of the learner's name.
+    ``maximum`` is what the platform calls the maximum of points, ``limit`` whether it rejects higher scores, and
+    ``name`` the index of the column with the learners' names.
     """
 
     sheet: Sheet
@@ -226,19 +227,19 @@ class _Filling:
         self.mark = "," if any(re.fullmatch(r"\d+,\d+", cell.strip()) for cell in cells) else "."
 
     def called(self, row: Sequence[str]) -> str:
-        """A learner, as the sheet writes the name."""
+        """A learner's name, as the sheet spells it."""
         return repr(" ".join(row[self.name].split()))
 
     def matched(
         self, rows: Sequence[list[str]], scores: Sequence[Score], keys: Sequence[Key]
     ) -> Iterator[tuple[list[str], Score]]:
-        """Each row with its score, by the first key that fits one row only; notes on all others."""
+        """Each row with its score, matched by the first key that identifies a single row; notes on all others."""
         indexes = [(told, _unique(rows, cell)) for told, cell in keys]
         found: dict[int, list[Score]] = defaultdict(list)
         for score in scores:
             places = _places(score, indexes)
             if not places:
-                self.notes.append(f"{score.name!r} ({score.id}) handed in and has no row")
+                self.notes.append(f"{score.name!r} ({score.id}) handed in but has no row")
             for place in places:
                 found[place].append(score)
         for place, row in enumerate(rows):
@@ -257,7 +258,7 @@ class _Filling:
             value *= most / score.points
         elif most is not None and abs(most - score.points) > 1e-9:
             self._note(
-                f"{self.maximum} is {most:g} and submissions count {score.points:g}: scale turns one into the other"
+                f"{self.maximum} is {most:g} but submissions are out of {score.points:g}: scale converts the scores"
             )
         if most is not None and value > most + 0.005:
             self._note(
@@ -275,9 +276,9 @@ class _Filling:
         self.notes += [sentence] if sentence not in self.notes else []
 
     def done(self, title: str) -> Filled:
-        """The file, with a first note on how much was filled in."""
-        replaced = f"; {self.replaced} of them replace another" if self.replaced else ""
-        return Filled(self.sheet.text(), (f"{self.filled} scores stand in {title!r}{replaced}", *self.notes))
+        """The file, with a first note on how many scores were filled in."""
+        replaced = f"; {self.replaced} of them replaced another" if self.replaced else ""
+        return Filled(self.sheet.text(), (f"{self.filled} scores filled into {title!r}{replaced}", *self.notes))
 
 
 def _unclaimed(claims: Sequence[Score]) -> str:
@@ -290,7 +291,7 @@ def _unclaimed(claims: Sequence[Score]) -> str:
 
 
 def _unique(rows: Sequence[Sequence[str]], cell: Callable[[Sequence[str]], str]) -> dict[str, int]:
-    """The place of each row by what stands in a cell, where no other row says the same."""
+    """The index of each row by the content of a cell, where no other row has the same content."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, row in enumerate(rows):
         places[cell(row).strip().casefold()].append(place)
@@ -298,7 +299,7 @@ def _unique(rows: Sequence[Sequence[str]], cell: Callable[[Sequence[str]], str])
 
 
 def _places(score: Score, indexes: Sequence[tuple[str, Mapping[str, int]]]) -> list[int]:
-    """The row of a learner, by the first key that finds it, or those of all in a group."""
+    """The row of a learner, by the first key that finds it, or the rows of all members of a group."""
     by_key = [
         {places[text] for text in map(str.casefold, score.told(told)) if text in places} for told, places in indexes
     ]

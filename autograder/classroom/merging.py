@@ -1,20 +1,20 @@
-"""The parts of a class, graded on several machines, joined into one."""
+"""Joins the parts of a class that were graded on several machines."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.classroom import Graded
-from autograder.keeping import PLACES, Folder, NotAClass, agree, joined
+from autograder.classroom.graded import Graded
+from autograder.classroom.storage import PLACES, Folder, NotAClass, agree, joined
 
 
 def merge(folders: Sequence[Folder], into: Folder, key: bytes) -> list[Graded]:
-    """Join the parts of one class. Of the parts only what is sealed is read; results and pages are written anew.
+    """Join the parts of a class. Only sealed content of the parts is read; results and pages are written again.
 
     Raises:
-        NotAClass: they were graded otherwise or changed since, a part is missing or not finished, or one submission
-            stands in two of them with other content.
+        NotAClass: the parts were graded differently or changed afterwards, one is missing or unfinished, or two contain
+            different versions of one submission.
     """
     first, rows, homes = folders[0], dict[str, Graded](), dict[str, Folder]()
     for folder in folders:
@@ -22,7 +22,7 @@ def merge(folders: Sequence[Folder], into: Folder, key: bytes) -> list[Graded]:
         for identifier, row in folder.verify(key).rows().items():
             if identifier in rows and _content(rows[identifier]) != _content(row):
                 pair = f"{homes[identifier].path} and {folder.path}"
-                raise NotAClass(f"{identifier} stands in {pair} with other content: keep one of the two")
+                raise NotAClass(f"{identifier} differs between {pair}: keep one of the two")
             rows[identifier], homes[identifier] = row, folder
     _check_complete(folders)
     into.begin(first.stamps | {name: joined((folder.stamps for folder in folders), name) for name in PLACES}, key)
@@ -40,10 +40,10 @@ def _content(row: Graded) -> tuple[Any, ...]:
 
 
 def _check_complete(folders: Sequence[Folder]) -> None:
-    """Refuse shards that are not all there.
+    """Check that no shard is missing.
 
     Raises:
-        NotAClass: they are not; the message names the first that is missing.
+        NotAClass: one is; the message names the first of them.
     """
     there = [folder.shard for folder in folders if folder.shard]
     for of in dict.fromkeys(shard.partition("/")[2] for shard in there):

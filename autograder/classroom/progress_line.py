@@ -1,4 +1,4 @@
-"""How far a class has come: one line that is rewritten on a terminal, plain lines now and then elsewhere."""
+"""Shows the progress of a class: one line that is rewritten on a terminal, or a plain line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TextIO
 
-from autograder.classroom import Watch
+from autograder.classroom.classes import Watch
 from autograder.screen import fit
 
-#: Seconds after which a submission in work counts as slow, and between two lines on a terminal and elsewhere.
+#: Seconds after which a running submission counts as slow; seconds between updates on a terminal, and elsewhere.
 SLOW, LIVE, PLAIN = 5.0, 0.2, 15.0
-#: Most slow submissions that are named.
+#: How many slow submissions are named at most.
 NAMED = 3
 
 
 class Progress(Watch):
-    """Writes to ``stream``; ``clock`` gives seconds."""
+    """Writes the progress to ``stream``; ``clock`` returns seconds."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self.stream, self.clock = stream, clock
@@ -26,8 +26,8 @@ class Progress(Watch):
         self._width = 0
 
     def now(self, done: int, total: int, running: Mapping[str, float]) -> None:
-        """Say it, unless it was said a moment ago; the end is always said."""
-        if self._first is None:  # those of an earlier run do not count for the rate
+        """Print the progress, unless it was printed a moment ago; the end is always printed."""
+        if self._first is None:  # submissions of an earlier run do not count toward the rate
             self._first = done - 1 if done else 0
         moment = self.clock()
         if done < total and moment - self._said < (LIVE if self.live else PLAIN):

@@ -1,4 +1,4 @@
-"""A row of a graded class as plain data, as a line of ``finished.jsonl`` keeps it, and back."""
+"""Converts a graded submission to plain data, the content of a line of ``finished.jsonl``, and back."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.classroom import Graded
-from autograder.collecting import Handed
+from autograder.classroom.collecting import Handed
+from autograder.classroom.graded import Graded
 from autograder.items import Build
-from autograder.judge import Answered, Grading, Mark, Share
+from autograder.marking.marks import Answered, Grading, Mark, Share
 
 
 def row_of(graded: Graded) -> dict[str, Any]:
-    """A row of the class as a line keeps it."""
+    """A graded submission as plain data."""
     handed, grading = graded.handed, graded.grading
     return {
         "id": handed.id,
@@ -41,7 +41,7 @@ def _plain_mark(mark: Mark) -> dict[str, Any]:
 
 
 def graded_of(row: Mapping[str, Any], items: Mapping[str, Any]) -> Graded:
-    """The row that :func:`row_of` gave, with the items of its grading."""
+    """The graded submission from which :func:`row_of` made ``row``; ``items`` are those of its grading, by id."""
     handed = Handed(row["id"], Path(row["submission"]), row["name"], row["known"], row["late"])
     marks = tuple(_mark(items[name], kept) for name, kept in row["marks"].items())
     questions = tuple(Answered(items[name], state, tuple(said)) for name, (state, said) in row["questions"].items())

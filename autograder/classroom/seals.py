@@ -1,7 +1,8 @@
-"""Seals: whoever has the key can tell whether what a grading wrote was changed since.
+"""Seals: they tell whoever has the key whether the files of a grading were changed afterwards.
 
-A seal is a keyed digest. Its key is derived from the exam's, so nobody without that key can make one, and no seal tells
-anything about it. A seal does not show that a file is the newest: an older line of the same class bears one too.
+A seal is a keyed digest (HMAC). Its key is derived from the exam's, so nobody without that key can make a seal, and a
+seal reveals nothing about the key. It does not prove that a line is the latest: an older line of the same class has a
+valid seal too.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-#: Under which name a seal stands in what it seals.
+#: The name of the entry that holds the seal.
 NAME = "seal"
 
 
 class Seal:
-    """Seals mappings of plain data, and knows its own seals."""
+    """Seals mappings of plain data, and verifies seals made with the same key."""
 
     def __init__(self, key: bytes) -> None:
-        """``key``: the exam's."""
+        """``key`` is the exam's secret key."""
         self._key = hmac.new(key, b"rankzero seal", hashlib.sha256).digest()
 
     def sealed(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        """``content`` with its seal. ``kind`` keeps what is sealed for one purpose from being taken for another."""
+        """``content`` with its seal. ``kind`` names its purpose; the seal is valid for no other."""
         return {**content, NAME: self._of(kind, content)}
 
     def holds(self, kind: str, content: Mapping[str, Any]) -> bool:
-        """Whether ``content`` is as it was sealed."""
+        """Whether ``content`` is unchanged since it was sealed."""
         seal = content.get(NAME)
         return type(seal) is str and hmac.compare_digest(ascii(seal), ascii(self._of(kind, content)))
 

@@ -1,4 +1,4 @@
-"""A CSV file of which single cells are changed, and everything else stays as it came."""
+"""A CSV file in which single cells can be changed while everything else stays exactly as it was."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
-#: Longest cell, letters: Moodle's worksheet may hold whole texts.
+#: Maximum length of a cell, in characters: Moodle's worksheet may contain whole essays.
 CELL_LIMIT = 2**24
 BOM = "\ufeff"
 NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 
 
 class Unfillable(Exception):
-    """The file is not what it should be; the message is one sentence for the instructor."""
+    """A file into which scores cannot be filled; the message is one sentence for the instructor."""
 
 
 def number(text: str) -> float | None:
-    """The number in a cell, with a decimal point or comma; None when it holds something else."""
+    """The number in a cell, with a decimal point or comma; None if the cell contains anything else."""
     return float(text.strip().replace(",", ".")) if NUMBER.fullmatch(text.strip()) else None
 
 
 class Sheet:
-    """The lines of a CSV file: those that are not changed are written as they were read.
+    """The lines of a CSV file. Lines that are not changed are written exactly as they were read.
 
     Attributes:
-        header: the first line that is not empty.
-        rows: the cells of the others; change them through :meth:`change`.
+        header: the cells of the first line that is not empty.
+        rows: the cells of the other lines; change them with :meth:`change`.
 
     Raises:
-        Unfillable: it is no CSV file, or holds no row, or one of another length than the header.
+        Unfillable: it is not a CSV file, has no row, or has a row whose length differs from the header's.
     """
 
     def __init__(self, text: str) -> None:
@@ -43,31 +43,31 @@ class Sheet:
             raise Unfillable(f"this is not a CSV file: {error}") from None
         filled = [row for row, _ in self._records if any(cell.strip() for cell in row)]
         if len(filled) < 2:
-            raise Unfillable("the file holds no row: export it again")
+            raise Unfillable("the file has no rows: export it again")
         self.header, *self.rows = filled
         other = [row for row in self.rows if len(row) != len(self.header)]
         if other:
             raise Unfillable(
-                f"a row has {len(other[0])} cells and the header {len(self.header)}: export the file again"
+                f"a row has {len(other[0])} cells but the header has {len(self.header)}: export the file again"
             )
         self._changed: set[int] = set()
 
     def change(self, row: list[str], place: int, cell: str) -> None:
-        """Put ``cell`` into one of :attr:`rows`."""
+        """Set the cell at index ``place`` of one of :attr:`rows`."""
         if row[place] != cell:
             row[place] = cell
             self._changed.add(id(row))
 
     def text(self) -> str:
-        """The file."""
+        """The content of the file."""
         lines = (self._line(row, raw) if id(row) in self._changed else raw for row, raw in self._records)
         return self._bom + "".join(lines)
 
     def _line(self, row: Sequence[str], raw: str) -> str:
-        """A changed line, with quotes and line end as in ``raw``, the text that it was read from."""
+        """A changed line, with quotes and line end like those of ``raw``, the text it was read from."""
         bare = raw.rstrip("\r\n")
         whole = bare.startswith('"') and bare.endswith('"')
-        buffer = io.StringIO()  # with the longest line end, so that each kind of it is quoted in a cell
+        buffer = io.StringIO()  # written with \r\n, so that a cell with either character is quoted
         writer = csv.writer(
             buffer,
             delimiter=self._delimiter,
@@ -79,7 +79,7 @@ class Sheet:
 
 
 def _records(text: str, delimiter: str) -> Iterator[tuple[list[str], str]]:
-    """Each record of a CSV file, and the text that it was read from."""
+    """Each record of a CSV file, and the text it was read from."""
     csv.field_size_limit(CELL_LIMIT)
     taken: list[str] = []
 

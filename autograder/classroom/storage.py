@@ -1,13 +1,14 @@
-"""The folder of a graded class: written piece by piece as submissions finish, and read again.
+"""The folder of a graded class: written as submissions finish, and read again.
 
-``class.json`` says what was asked and where (never the key); ``finished.jsonl`` has one line for each finished
-submission; ``answers``, ``results`` and ``pages`` hold a file for each, called after its id; ``class.csv``,
-``items.csv`` and ``pages/index.html`` stand when all are done. Every file is whole: a line is appended by one write,
-after the files of its submission, and what a kill may leave of it is dropped when the folder is opened again.
+``class.json`` says what was asked and where (never the key), and ``finished.jsonl`` has one line per finished
+submission. ``answers``, ``results`` and ``pages`` contain a file per submission, named after its id. ``class.csv``,
+``items.csv`` and ``pages/index.html`` are written when all submissions are done. No file is ever half-written: a line
+is appended in a single write, after the other files of its submission, and if the process is killed during that write,
+the incomplete line is dropped when the folder is opened again.
 
-Whatever is read again to make a grade of it bears a seal (:mod:`autograder.sealing`): ``class.json``, which names all
-lines once they are complete, and every line, which names the answers it was made of. Whoever lacks the key cannot
-change them unnoticed.
+Everything on which a grade is based when it is read again has a seal (``seals``): every line, which includes a digest
+of the answers it was made from, and ``class.json``, which includes a digest of all lines once they are complete. Nobody
+can change them unnoticed without the key.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import files, pages, report, tables
-from autograder.classroom import Graded, lean
-from autograder.collecting import Handed
-from autograder.exam import Exam, vectors_hash
+from autograder import bank, files
+from autograder.classroom import pages, tables
+from autograder.classroom.collecting import Handed
+from autograder.classroom.graded import Graded, lean
+from autograder.classroom.rows import graded_of, row_of
+from autograder.classroom.seals import NAME, Seal
 from autograder.items import Build
-from autograder.rows import graded_of, row_of
-from autograder.sealing import NAME, Seal
+from autograder.marking import report
+from autograder.marking.papers import vectors_hash
+from autograder.running.exam import Exam
 
-#: Stamps that two gradings must share to be parts of one.
+#: Stamps that must be equal for two gradings to be parts of the same class.
 CORE = ("items", "questions", "points", "key_hash", "vectors", "per_submission", "grader")
-#: What a stamp means in a sentence.
+#: How a message calls a stamp.
 WORDS = {
     "key_hash": "key",
     "vectors": "inputs",
@@ -38,43 +42,49 @@ WORDS = {
     "grader": "grader version",
     "shard": "--shard",
 }
-#: What every stamp is.
+#: The type of every stamp.
 TYPES = {"items": list, "questions": list, "points": dict, "per_submission": bool}
 TYPES |= dict.fromkeys(("key_hash", "vectors", "grader", "sandbox", "interpreter", "shard"), str)
-#: Stamps that may differ from one submission to the next: those of a class hold all that there were.
+#: Stamps that may differ between submissions: in the stamps of a class, they list every value that occurred.
 PLACES = ("sandbox", "interpreter")
 
 
 class NotAClass(Exception):
-    """A folder is not what it must be; the message is a sentence."""
+    """A folder is not the graded class it should be; the message is a sentence."""
 
 
 class Folder:
-    """A graded class on disk. ``resume`` goes on with what is in it; ``shard`` is ``"3/16"`` for a part of a class."""
+    """A graded class on disk.
+
+    Args:
+        path: the folder.
+        resume: continue the grading that is in it.
+        shard: ``"3/16"`` for a part of a class, empty for all of it.
+    """
 
     def __init__(self, path: str | os.PathLike[str], resume: bool = False, shard: str = "") -> None:
         self.path, self.resume, self.shard = Path(path), resume, shard
         self.stamps: dict[str, Any] = {}
-        self.finished = ""  # of the lines, once they are complete
+        self.finished = ""  # the digest of all lines, once they are complete
         self._seal: Seal | None = None
-        self._answers: dict[str, str] = {}  # what each line names them by
+        self._answers: dict[str, str] = {}  # the digest of each submission's answers, by id
 
     # Writing.
 
     def check(self) -> None:
-        """Refuse a folder that holds a graded class, unless it goes on with that.
+        """Make sure that no graded class is overwritten.
 
         Raises:
-            NotAClass: it holds one.
+            NotAClass: the folder already holds a graded class, and it was not opened to resume that.
         """
         if not self.resume and (self.path / "class.json").exists():
-            raise NotAClass(f"{self.path} holds a graded class: give --resume to go on with it, or another folder")
+            raise NotAClass(f"{self.path} holds a graded class: give --resume to continue it, or name another folder")
 
     def begin(self, stamps: Mapping[str, Any], key: bytes) -> Folder:
-        """Make the folder, or go on with it.
+        """Create the folder, or prepare to continue the grading in it.
 
         Raises:
-            NotAClass: it holds a class that was graded otherwise, or was changed since.
+            NotAClass: it holds a class that was graded differently, or was changed afterwards.
             OSError: it cannot be written.
         """
         self.check()
@@ -83,7 +93,7 @@ class Folder:
         if (self.path / "class.json").exists():
             lines = self._taken_over(key)
         if not self.path.exists() or not any(self.path.iterdir()) or (self.path / "class.json").exists():
-            files.make_private(self.path)  # a folder that holds other things stays as it is
+            files.make_private(self.path)  # a folder with other content keeps its permissions
         for part in ("answers", "results", "pages"):
             files.make_private(self.path / part)
         self._stamp()
@@ -91,7 +101,7 @@ class Folder:
         return self
 
     def _taken_over(self, key: bytes) -> list[dict[str, Any]]:
-        """The lines of the class that stands there already."""
+        """The lines of the class that is already in the folder."""
         kept = opened(self.path)
         agree(kept.stamps, self.stamps, self.path, (*CORE, "shard"))
         kept.verify(key, whole=False)
@@ -100,7 +110,7 @@ class Folder:
         return list(kept._lines())
 
     def _stamp(self) -> None:
-        """Write the stamps; with the name of all lines once they are complete."""
+        """Write the stamps, with the digest of all lines once they are complete."""
         finished = {"finished": self.finished} if self.finished else {}
         content = self._sealed("class", {**self.stamps, **finished})
         files.save(self.path / "class.json", json.dumps(content, indent=1) + "\n")
@@ -110,7 +120,7 @@ class Folder:
         return self._seal.sealed(kind, content)
 
     def expect(self, handed: Iterable[Handed]) -> None:
-        """A result that says "did not finish" for each submission, and no line, until there are better ones."""
+        """Until they are graded, give these submissions a result that says "did not finish", and no line."""
         text = dumped(report.unfinished())
         names = {one.id for one in handed}
         for name in names:
@@ -119,7 +129,7 @@ class Folder:
         files.save(self.path / "finished.jsonl", "".join(map(dumped, others)))
 
     def texts(self, graded: Graded, answers: Mapping[str, Any]) -> dict[str, str]:
-        """What is kept of a submission: its answers, results, page and line."""
+        """The content of the files of a submission: its answers, results, page and line."""
         stamps, kept = self._stamps_of(answers), dumped(answers)
         return {
             "answers": kept,
@@ -132,7 +142,7 @@ class Folder:
         return dumped(self._sealed("line", row_of(graded) | {"answers": answers}))
 
     def put(self, identifier: str, texts: Mapping[str, str]) -> None:
-        """Write what is kept of a submission; its line comes last."""
+        """Write the files of a submission; its line comes last."""
         for part in ("answers", "results", "pages"):
             files.save(self._file(part, identifier), texts[part])
         self._answers[identifier] = _digest(texts["answers"])
@@ -140,7 +150,7 @@ class Folder:
             file.write(texts["line"].encode())
 
     def finish(self, rows: Sequence[Graded]) -> None:
-        """The lines in order, the table and the page of the class."""
+        """Write the lines in their final order, the tables and the page of the class."""
         stamps = {name: self.stamps[name] for name in ("sandbox", "key_hash", "vectors", "grader", "interpreter")}
         lines = "".join(self._line(row, self._answers[row.handed.id]) for row in rows)
         files.save(self.path / "finished.jsonl", lines)
@@ -151,7 +161,7 @@ class Folder:
         self._stamp()
 
     def _stamps_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """What the results of one submission say of their grading."""
+        """What the results of one submission say about how it was graded."""
         asked = answers["vectors"]
         vectors = vectors_hash(asked[item] for item in self.stamps["items"]) if asked else self.stamps["vectors"]
         own = {"sandbox": answers["sandbox"] or self.stamps["sandbox"], "vectors": vectors}
@@ -163,12 +173,12 @@ class Folder:
     # Reading.
 
     def verify(self, key: bytes, whole: bool = True) -> Folder:
-        """Refuse a class that was changed after it was graded, by whoever has no key.
+        """Check that nobody without the key changed the class after it was graded.
 
-        ``whole``: it must also be finished, and no line may be missing.
+        ``whole`` demands in addition that the class is finished and that no line is missing.
 
         Raises:
-            NotAClass: it was, or was graded with another key; the message names the file.
+            NotAClass: it was changed, or graded with another key; the message names the file.
         """
         now = Exam((), key).key_hash
         if now != self.stamps["key_hash"]:
@@ -177,20 +187,20 @@ class Folder:
         if not self._seal.holds("class", _content_of(self.path)):
             raise NotAClass(f"{self.path}/class.json was changed after the class was graded")
         if whole and not self.finished:
-            raise NotAClass(f"{self.path} is not finished: go on with grade-class --resume")
+            raise NotAClass(f"{self.path} is not finished: continue with grade-class --resume")
         self._answers = {row["id"]: row["answers"] for row in self._lines()}
         if whole and _digest(_read(self.path / "finished.jsonl")) != self.finished:
-            advice = "go on with grade-class --resume"
+            advice = "continue with grade-class --resume"
             raise NotAClass(f"{self.path}/finished.jsonl was changed after the class was graded: {advice}")
         for identifier in self._answers:
             self.answers(identifier)
         return self
 
     def answers(self, identifier: str) -> dict[str, Any]:
-        """The raw answers of one submission, once :meth:`verify` knows which they are.
+        """The raw answers of one submission. Call :meth:`verify` first: it reads the digests to compare them with.
 
         Raises:
-            NotAClass: they are not there, or were changed.
+            NotAClass: they are missing, or were changed.
         """
         path = self._file("answers", identifier)
         text = _read(path)
@@ -199,10 +209,10 @@ class Folder:
         return json.loads(text)
 
     def rows(self) -> dict[str, Graded]:
-        """What is finished, by id. Of two lines for one submission the later counts.
+        """What is finished, by id. If a submission has two lines, the later one counts.
 
         Raises:
-            NotAClass: a line is none, or was changed as far as :meth:`verify` has said with which key to look.
+            NotAClass: a line is invalid or, once :meth:`verify` has set the key, was changed.
         """
         items = self.items()
         seen: dict[Any, Any] = {}
@@ -215,13 +225,11 @@ class Folder:
         return rows
 
     def items(self) -> dict[str, Any]:
-        """Items and questions that were asked, by id, at the points of that grading.
+        """The items and questions that were asked, by id, with the points of that grading.
 
         Raises:
             NotAClass: one of them is not in this bank.
         """
-        from autograder import bank
-
         worth = self.stamps["points"]
         names = (*self.stamps["items"], *self.stamps["questions"])
         try:
@@ -231,10 +239,10 @@ class Folder:
         return {k: replace(one, points=worth[k]) if isinstance(one, Build) else one for k, one in found.items()}
 
     def _lines(self) -> Iterator[dict[str, Any]]:
-        """The whole lines of ``finished.jsonl``; the last one is passed over where a kill has torn it.
+        """The lines of ``finished.jsonl``; the last one is skipped if the process was killed while writing it.
 
         Raises:
-            NotAClass: another line is none, or was changed.
+            NotAClass: any other line is invalid, or was changed.
         """
         try:
             with open(self.path / "finished.jsonl", "rb") as file:
@@ -253,16 +261,16 @@ class Folder:
         except FileNotFoundError:
             return
 
-    def _no_line(self, number: int, what: str = "is no line of grade-class") -> NotAClass:
-        advice = "take it out, and grade-class --resume grades that submission again"
+    def _no_line(self, number: int, what: str = "is not a line of grade-class") -> NotAClass:
+        advice = "remove it, and grade-class --resume grades that submission again"
         return NotAClass(f"{self.path}/finished.jsonl, line {number}, {what}: {advice}")
 
 
 def opened(path: str | os.PathLike[str]) -> Folder:
-    """The graded class in a folder, to be read. Only :meth:`Folder.verify` knows whether it was changed.
+    """The graded class in a folder, for reading. Only :meth:`Folder.verify` finds out whether it was changed.
 
     Raises:
-        NotAClass: there is none.
+        NotAClass: the folder contains none.
     """
     folder, content = Folder(path), _content_of(Path(path))
     folder.finished = str(content.get("finished", ""))
@@ -272,7 +280,7 @@ def opened(path: str | os.PathLike[str]) -> Folder:
 
 
 def _content_of(path: Path) -> dict[str, Any]:
-    """What stands in the ``class.json`` of a folder."""
+    """The content of the ``class.json`` in a folder."""
     try:
         content = json.loads((path / "class.json").read_text(encoding="utf-8"))
         if _is_stamped(content):
@@ -291,18 +299,18 @@ def _is_stamped(content: Any) -> bool:
 
 
 def agree(kept: Mapping[str, Any], now: Mapping[str, Any], path: object, names: Sequence[str] = CORE) -> None:
-    """Refuse two gradings of which one of the stamps ``names`` differs.
+    """Check that two gradings agree in the stamps ``names``.
 
     Raises:
-        NotAClass: one does; the message names it.
+        NotAClass: they do not; the message names the stamps that differ.
     """
     other = [WORDS.get(name, name) for name in names if kept[name] != now[name]]
     if other:
-        raise NotAClass(f"{path} was graded with other {', '.join(other)}: they cannot stand in one class")
+        raise NotAClass(f"{path} was graded with different {', '.join(other)}: it cannot be part of this class")
 
 
 def joined(stamps: Iterable[Mapping[str, Any]], name: str) -> str:
-    """All that gradings say under ``name``, each once."""
+    """Every value of the stamp ``name`` in some gradings, each once."""
     return " | ".join(dict.fromkeys(part for one in stamps for part in one[name].split(" | ")))
 
 

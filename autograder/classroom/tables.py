@@ -1,7 +1,7 @@
-"""A class as tables: a row for each submission, a row for each item, and the counts that both reports need.
+"""A class as CSV tables, one row per submission or one row per item, and the counts that tables and pages need.
 
-Cells are text that people chose. Spreadsheets run what looks like a formula, so such a cell gets a leading quote;
-control characters become ``?``.
+Cells contain text that people chose. Spreadsheets execute what looks like a formula, so such a cell gets a leading
+apostrophe; control characters become ``?``.
 """
 
 from __future__ import annotations
@@ -11,29 +11,27 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import get_args
 
-from autograder import concepts
-from autograder.judge import Answered, Mark
+from autograder.classroom.graded import Graded
+from autograder.marking import concepts
+from autograder.marking.marks import Answered, Mark, MarkState
 from autograder.submission import shown
 
-if TYPE_CHECKING:
-    from autograder.classroom import Graded
-
-#: What a spreadsheet takes for the beginning of a formula.
+#: Characters with which a spreadsheet formula can begin.
 FORMULA = ("=", "+", "-", "@")
-STATES = ("right", "partly", "wrong", "missing", "unwritten", "unjudged")
+STATES: tuple[MarkState, ...] = get_args(MarkState)
 
 
 @dataclass
 class Count:
-    """What a class made of one item.
+    """How a class did on one item.
 
     Attributes:
-        mark: one of its marks, for the item and what it is worth.
-        states: how many submissions came to each of :data:`STATES`.
-        earned: points of all submissions together.
-        slips: how often each wrong program was recognised, by its sentence.
+        mark: any one of its marks, for the item and the points it is worth.
+        states: the number of submissions in each of :data:`STATES`.
+        earned: the points of all submissions together.
+        slips: how often each wrong program was recognized, by its sentence.
         hints: how often each hint was given.
     """
 
@@ -49,17 +47,17 @@ class Count:
 
     @property
     def judged(self) -> int:
-        """Submissions for which the item could be judged."""
+        """The number of submissions for which the item could be judged."""
         return self.states.total() - self.states["unjudged"]
 
     @property
     def tried(self) -> int:
-        """Submissions that hold an attempt at it."""
+        """The number of submissions that attempt the item."""
         return self.judged - self.states["missing"] - self.states["unwritten"]
 
     @property
     def share(self) -> float:
-        """The share of the possible points that was earned, 0 to 1."""
+        """The share of the possible points that was earned, from 0 to 1."""
         possible = self.mark.points * self.judged
         return self.earned / possible if possible else 0.0
 
@@ -75,7 +73,7 @@ class Count:
 
 
 def counts(rows: Iterable[Graded]) -> list[Count]:
-    """The counts of every item, in the order in which items were graded."""
+    """The counts of all items, in the order in which the items were graded."""
     found: dict[str, Count] = {}
     for row in rows:
         for mark in row.grading.all:
@@ -84,7 +82,7 @@ def counts(rows: Iterable[Graded]) -> list[Count]:
 
 
 def guarded(cell: object) -> object:
-    """A cell that no spreadsheet takes for a formula, and that steers no terminal; numbers stay numbers."""
+    """A cell that no spreadsheet executes and that sends no control codes to a terminal; numbers stay numbers."""
     if not isinstance(cell, str):
         return cell
     text = shown(cell)
@@ -92,7 +90,7 @@ def guarded(cell: object) -> object:
 
 
 def text(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    """A table as CSV, every cell :func:`guarded`. Lines end as in RFC 4180, so that a return in a cell is quoted."""
+    """A table as CSV, every cell :func:`guarded`. Lines end in CRLF (RFC 4180), so line breaks in cells are quoted."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([guarded(name) for name in header])
@@ -101,7 +99,7 @@ def text(header: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
 
 
 def class_csv(rows: Sequence[Graded]) -> str:
-    """One row for each submission: who, whether it could be graded, the score, then the score of each item.
+    """One row per submission: who handed it in, whether it could be graded, the score, and the score of each item.
 
     A submission that could not be graded has no score: its cells are empty, not 0.
     """
@@ -120,7 +118,7 @@ def _line(row: Graded, items: Sequence[str]) -> list[object]:
 
 
 def items_csv(rows: Sequence[Graded]) -> str:
-    """One row for each item: what the class made of it, and the mistake that was recognised most often."""
+    """One row per item: how the class did on it, and the mistake that was recognized most often."""
     header = ["item", "section", "concept", "points", *STATES, "share", "slip", "times", "hint", "given"]
     return text(header, map(_item_line, counts(rows)))
 
@@ -132,6 +130,6 @@ def _item_line(count: Count) -> list[object]:
 
 
 def _number(value: float) -> float:
-    """Points with the noise of adding them up taken off; a whole number without its point."""
+    """Points, without rounding noise from adding them up; a whole number as an integer."""
     rounded = round(value, 6)
     return int(rounded) if rounded == int(rounded) else rounded

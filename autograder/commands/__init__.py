@@ -1,4 +1,4 @@
-"""The commands of ``python -m autograder``. Each module adds its own to the parser, and imports the grader on use."""
+"""The commands of ``python -m autograder``. Each module adds its own to the parser and imports the grader on use."""
 
 from autograder.commands import care, classes, duplicates, gradebook, gradescope, grading, listing, milestone
 

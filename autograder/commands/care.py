@@ -1,37 +1,40 @@
-"""``verify`` the bank on this host, ``release`` a learner's copy, and keep ``vectors``: freeze, hash, replay."""
+"""``verify`` the bank on this host, ``release`` a learner's copy, and freeze, hash or replay ``vectors``."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.commands.common import (
     DONE,
     NO_SANDBOX,
     UNJUDGED,
+    ExitStatus,
     Usage,
     add_exam_options,
+    add_sandbox_option,
     check_exported,
     chosen,
     make_exam,
     read_key,
     write,
 )
+from autograder.marking import marks
 from autograder.screen import complain, say
 
 if TYPE_CHECKING:
-    from autograder.exam import Exam
+    from autograder.commands.common import Commands
+    from autograder.items import Build
+    from autograder.running.exam import Exam
 
-LEVELS = ("best", "required", "none")
 
-
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Add the commands to the parser."""
-    verify = commands.add_parser("verify", help="prove the bank on this host")
+    verify = commands.add_parser("verify", help="check the bank on this host")
     verify.add_argument("--key", metavar="FILE", help="secret key for hidden inputs (- for standard input)")
     verify.add_argument("--only", nargs="+", action="extend", metavar="ID", help="items, or chapters such as 03 or cap")
     verify.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share it (default: 1)")
-    verify.add_argument("--sandbox", choices=LEVELS, default="best", help="default: best")
+    add_sandbox_option(verify)
     verify.set_defaults(command=_verify)
     release = commands.add_parser("release", help="write a learner's copy: pages and labs, no solutions")
     release.add_argument("folder", metavar="DIR", help="a folder that is new, empty, or an earlier release")
@@ -45,28 +48,29 @@ def _add_vectors(parser: argparse.ArgumentParser) -> None:
     add_exam_options(freeze)
     freeze.add_argument("--out", required=True, metavar="FILE", help="where to write them; keep the file to yourself")
     freeze.set_defaults(command=_freeze)
-    name = actions.add_parser("hash", help="print the name of the set of cases, as it stands in results")
+    name = actions.add_parser("hash", help="print the hash of the set of cases, as results show it")
     add_exam_options(name)
     name.set_defaults(command=_hash)
-    replay = actions.add_parser("replay", help="grade a submission with frozen vectors alone")
+    replay = actions.add_parser("replay", help="grade a submission with only frozen vectors")
     replay.add_argument("vectors", help="the file that freeze wrote")
     replay.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     replay.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
-    replay.add_argument("--sandbox", choices=LEVELS, default="best", help="default: best")
+    add_sandbox_option(replay)
     replay.set_defaults(command=_replay)
 
 
-def _verify(options: argparse.Namespace) -> int:
-    from autograder import bank, verifying
+def _verify(options: argparse.Namespace) -> ExitStatus:
+    from autograder import bank
     from autograder.items import Build
-    from autograder.sandbox import SandboxRefused
+    from autograder.maintenance import verifying
+    from autograder.sandbox import Sandbox, SandboxRefused
 
     if options.workers < 1:
         raise Usage(f"--workers must be at least 1, got {options.workers}")
     key = read_key(options.key).secret
     items = chosen(options.only) if options.only else list(bank.items())
     try:
-        _measured(options.sandbox)
+        Sandbox.measure(options.sandbox)
     except SandboxRefused as error:
         complain(error)
         return NO_SANDBOX
@@ -80,10 +84,10 @@ def _verify(options: argparse.Namespace) -> int:
     return UNJUDGED if faults or leaking else DONE
 
 
-def _searched(items: list[Any], key: bytes) -> tuple[str, int]:
-    """What the search for hidden inputs came to, and the number of items whose inputs stand in a released file."""
-    from autograder import leaks, releasing
-    from autograder.exam import Exam
+def _searched(items: list[Build], key: bytes) -> tuple[str, int]:
+    """The result of searching released files for hidden inputs, and the number of items whose inputs were found."""
+    from autograder.maintenance import leaks, releasing
+    from autograder.running.exam import Exam
 
     try:
         files = releasing.files(releasing.course())
@@ -92,29 +96,21 @@ def _searched(items: list[Any], key: bytes) -> tuple[str, int]:
     exam = Exam(items, key)
     found = leaks.standing(exam, files)
     for item, names in found.items():
-        say(f"{item}: a hidden input stands in {', '.join(names)}")
-    telling = sum(bool(leaks.secrets(exam, item)) for item in items)
-    among = (
-        f"{_count(len(files), 'released file')} ({telling} of {_count(len(items), 'exercise')} have some to look for)"
-    )
-    return f"hidden inputs of {len(found) or 'none'} stand in {among}", len(found)
+        say(f"{item}: a hidden input is in {', '.join(names)}")
+    searchable = sum(bool(leaks.secrets(exam, item)) for item in items)
+    exercises = _count(len(items), "exercise")
+    among = f"{_count(len(files), 'released file')} ({searchable} of {exercises} have some to look for)"
+    return f"hidden inputs of {len(found) or 'none'} are in {among}", len(found)
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _measured(level: str) -> Any:
-    """The sandbox of a level."""
-    from autograder.sandbox import Sandbox
-
-    return Sandbox.measure(level)
-
-
-def _release(options: argparse.Namespace) -> int:
+def _release(options: argparse.Namespace) -> ExitStatus:
     from pathlib import Path
 
-    from autograder import releasing
+    from autograder.maintenance import releasing
 
     try:
         written = releasing.release(releasing.course(), Path(options.folder))
@@ -134,14 +130,14 @@ def _exam(options: argparse.Namespace) -> Exam:
     return make_exam(options.only, key.secret, options.with_questions)
 
 
-def _hash(options: argparse.Namespace) -> int:
+def _hash(options: argparse.Namespace) -> ExitStatus:
     say(_exam(options).vectors_hash)
     return DONE
 
 
-def _freeze(options: argparse.Namespace) -> int:
-    from autograder import freezing
-    from autograder.exam import CannotJudge
+def _freeze(options: argparse.Namespace) -> ExitStatus:
+    from autograder.maintenance import freezing
+    from autograder.marking.papers import CannotJudge
 
     with _exam(options) as exam:
         try:
@@ -156,22 +152,23 @@ def _freeze(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _replay(options: argparse.Namespace) -> int:
-    from autograder import freezing, judge, report
+def _replay(options: argparse.Namespace) -> ExitStatus:
     from autograder.commands import grading
-    from autograder.sandbox import SandboxRefused
+    from autograder.maintenance import freezing
+    from autograder.marking import report
+    from autograder.sandbox import Sandbox, SandboxRefused
 
-    key = read_key(None)  # nothing here needs it, and no submission may read it
+    key = read_key(None)  # not needed here, but removed from the environment, which submissions must not read
     try:
         exam = freezing.read(options.vectors)
-        sandbox = _measured(options.sandbox)
+        sandbox = Sandbox.measure(options.sandbox)
         check_exported(key, sandbox)
     except freezing.NotFrozen as error:
         raise Usage(str(error)) from None
     except SandboxRefused as error:
         if options.out:
             name = grading.name_of(options.submission)
-            write(options.out, report.results(judge.refused(name, str(error)), {}))
+            write(options.out, report.results(marks.refused(name, str(error)), {}))
         complain(error)
         return NO_SANDBOX
     if options.out:

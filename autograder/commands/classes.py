@@ -15,8 +15,10 @@ from autograder.commands.common import (
     DONE,
     NO_SANDBOX,
     UNJUDGED,
+    ExitStatus,
     Usage,
     add_exam_options,
+    add_sandbox_option,
     check_exported,
     key_of_class,
     make_exam,
@@ -25,24 +27,25 @@ from autograder.commands.common import (
 from autograder.screen import complain, say
 
 if TYPE_CHECKING:
-    from autograder.asking import Spec
-    from autograder.classroom import Graded
-    from autograder.collecting import Handed
-    from autograder.keeping import Folder
+    from autograder.classroom.collecting import Handed
+    from autograder.classroom.graded import Graded
+    from autograder.classroom.storage import Folder
+    from autograder.classroom.worker import Spec
+    from autograder.commands.common import Commands
 
 
 #: Seconds that a Dask cluster may take to answer.
-PATIENCE = 30
+DASK_TIMEOUT = 30
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Add the commands to the parser."""
     _add_grade(commands.add_parser("grade-class", help="grade a folder of submissions"))
     parser = commands.add_parser("regrade", help="mark stored answers again: runs no submission's code")
     parser.add_argument("old", metavar="OUT", help="a graded class")
     parser.add_argument("--to", required=True, metavar="NEW", help="the folder of the new grading")
     parser.add_argument("--key", metavar="FILE", help="the secret key of that grading (- for standard input)")
-    parser.add_argument("--points", metavar="FILE", help="points by item or chapter, in place of those of before")
+    parser.add_argument("--points", metavar="FILE", help="points by item or chapter, instead of the earlier ones")
     parser.set_defaults(command=_regrade)
     parser = commands.add_parser("merge", help="join the shards of a class")
     parser.add_argument("parts", nargs="+", metavar="OUT", help="graded shards")
@@ -56,21 +59,21 @@ def add(commands: Any) -> None:
 
 
 def _add_grade(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", help="a class as Gradescope, Canvas or Moodle give it")
+    parser.add_argument("folder", metavar="DIR", help="a class as Gradescope, Canvas or Moodle exports it")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="answers, results, pages and class.csv")
-    parser.add_argument("--sandbox", choices=("required", "best", "none"), default="required", help="default: required")
+    add_sandbox_option(parser, "required")
     parser.add_argument("--workers", type=int, metavar="N", help="submissions at the same time; default: usable cores")
-    parser.add_argument("--resume", action="store_true", help="go on with what FOLDER holds")
+    parser.add_argument("--resume", action="store_true", help="continue with what FOLDER already holds")
     parser.add_argument("--points", metavar="FILE", help='JSON: {"03-ring-all-reduce-time": 8, "05": 2}')
-    parser.add_argument("--per-submission", action="store_true", help="hidden inputs of its own for each submission")
+    parser.add_argument("--per-submission", action="store_true", help="different hidden inputs for each submission")
     parser.add_argument("--shard", metavar="I/N", help="grade the I-th of N parts of the class")
-    parser.add_argument("--dask", metavar="ADDRESS", help="of a Dask scheduler whose workers ask the submissions")
+    parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler whose workers run the submissions")
     add_exam_options(parser)
     parser.set_defaults(command=_grade)
 
 
-def _grade(options: argparse.Namespace) -> int:
-    from autograder.keeping import Folder
+def _grade(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom.storage import Folder
     from autograder.sandbox import Sandbox, SandboxRefused
 
     shard = _shard(options.shard)
@@ -83,7 +86,7 @@ def _grade(options: argparse.Namespace) -> int:
     handed = _handed(options.folder, shard)
     folder = Folder(options.out, options.resume, options.shard or "")
     try:
-        if not options.dask:  # whose workers have another environment
+        if not options.dask:  # Dask workers have an environment of their own
             check_exported(key, Sandbox.measure(options.sandbox))
         with _refusals(options.out):
             folder.check()
@@ -91,8 +94,8 @@ def _grade(options: argparse.Namespace) -> int:
                 say(f"key: {key.secret.decode()} (drawn at random; keep it: --key needs it again)", sys.stderr)
             rows = _graded(options, handed, spec, folder)
     except KeyboardInterrupt:
-        go_on = "give the same command and key with --resume to go on"
-        say("", sys.stderr)  # the line of the progress is open
+        go_on = "give the same command and key with --resume to continue"
+        say("", sys.stderr)  # ends the line of the progress display
         complain(f"stopped; what is finished is kept in {options.out}: {go_on}")
         return UNJUDGED
     except SandboxRefused as error:
@@ -102,17 +105,17 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _graded(options: argparse.Namespace, handed: Sequence[Handed], spec: Spec, folder: Folder) -> list[Graded]:
-    from autograder import classroom
-    from autograder.watching import Progress
+    from autograder.classroom import classes
+    from autograder.classroom.progress_line import Progress
 
     with _terminated(), _executor(options.dask) as (executor, workers):
         watch = Progress(sys.stderr)
-        return classroom.grade_class(handed, spec, folder, executor, options.workers or workers, watch)
+        return classes.grade_class(handed, spec, folder, executor, options.workers or workers, watch)
 
 
 @contextlib.contextmanager
 def _terminated() -> Iterator[None]:
-    """A SIGTERM, as job schedulers send it, stops the class as Ctrl-C does."""
+    """Within this context, SIGTERM, which job schedulers send, stops the class as Ctrl-C does."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -126,7 +129,7 @@ def _terminated() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _executor(address: str | None) -> Iterator[tuple[Any, int | None]]:
-    """Who asks, and how many at the same time: the threads of this process, or the workers of a Dask cluster."""
+    """The executor that runs submissions and its number of workers; None and None for threads of this process."""
     if address is None:
         yield None, None
         return
@@ -138,54 +141,54 @@ def _executor(address: str | None) -> Iterator[tuple[Any, int | None]]:
     try:
         scheme, place = parse_address(address)
         if scheme in ("tcp", "tls"):
-            parse_host_port(place)  # a client that fails on it later lives on for a minute
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
+            parse_host_port(place)  # checked here: a client that fails on it later keeps running for a minute
+        client = Client(address, timeout=DASK_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise Usage(f"there is no Dask scheduler at {address}: {' '.join(str(error).split())[:200]}") from None
     with client:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=DASK_TIMEOUT)
         yield client.get_executor(), max(1, sum(client.ncores().values()))
 
 
-def _regrade(options: argparse.Namespace) -> int:
-    from autograder import classroom, keeping
-    from autograder.answers import OtherVectors
+def _regrade(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom import classes, storage
+    from autograder.marking.answers import OtherVectors
 
     key = key_of_class(options.key, "regrade")
     with _refusals(options.to):
-        old = keeping.opened(options.old).verify(key)
+        old = storage.opened(options.old).verify(key)
         spec = _spec_of(old.stamps, key, options.points)
         try:
-            rows = classroom.remark(old, spec, keeping.Folder(options.to, shard=old.shard))
+            rows = classes.remark(old, spec, storage.Folder(options.to, shard=old.shard))
         except OtherVectors as error:
             raise Usage(str(error)) from None
     return _ended(rows, options.to)
 
 
-def _merge(options: argparse.Namespace) -> int:
-    from autograder import keeping, merging
+def _merge(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom import merging, storage
 
     key = key_of_class(options.key, "merge")
     with _refusals(options.out):
-        parts = [keeping.opened(part) for part in options.parts]
-        rows = merging.merge(parts, keeping.Folder(options.out), key)
+        parts = [storage.opened(part) for part in options.parts]
+        rows = merging.merge(parts, storage.Folder(options.out), key)
     return _ended(rows, options.out)
 
 
-def _diff(options: argparse.Namespace) -> int:
-    from autograder import differing, keeping
+def _diff(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom import differences, storage
 
     with _refusals(options.new):
-        old, new = (keeping.opened(path).rows() for path in (options.old, options.new))
-    say(differing.table(differing.moved(old, new)))
+        old, new = (storage.opened(path).rows() for path in (options.old, options.new))
+    say(differences.table(differences.moved(old, new)))
     return DONE
 
 
 @contextlib.contextmanager
 def _refusals(out: str) -> Iterator[None]:
-    """Refusals of the modules below, as one line for whoever typed the command."""
-    from autograder.classroom import OtherGrader
-    from autograder.keeping import NotAClass
+    """Within this context, refusals of the classroom become one line for the person who typed the command."""
+    from autograder.classroom.classes import OtherGrader
+    from autograder.classroom.storage import NotAClass
 
     try:
         yield
@@ -195,11 +198,11 @@ def _refusals(out: str) -> Iterator[None]:
         raise Usage(f"{out} cannot be written: {error.strerror or error}") from None
 
 
-# What is asked.
+# What the submissions are asked.
 
 
 def _spec(options: argparse.Namespace, key: bytes) -> Spec:
-    from autograder.asking import Spec
+    from autograder.classroom.worker import Spec
 
     exam = make_exam(options.only, key, options.with_questions)
     return Spec(
@@ -213,8 +216,8 @@ def _spec(options: argparse.Namespace, key: bytes) -> Spec:
 
 
 def _spec_of(stamps: Mapping[str, Any], key: bytes, points: str | None) -> Spec:
-    """What a kept class was asked; its points in force, or those of a file."""
-    from autograder.asking import Spec
+    """What a stored class was asked, with the points of that grading or those of a file."""
+    from autograder.classroom.worker import Spec
 
     items = tuple(stamps["items"])
     worth = read_points(points, items) if points else tuple(stamps["points"].items())
@@ -222,10 +225,10 @@ def _spec_of(stamps: Mapping[str, Any], key: bytes, points: str | None) -> Spec:
 
 
 def read_points(path: str, asked: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Points by id from a JSON file: those of ``asked``; an item's own number wins over its chapter's.
+    """The points of the items ``asked``, by id, from a JSON file; an item's own entry overrides its chapter's.
 
     Raises:
-        Usage: it cannot be read, names no item or chapter, or a number is none.
+        Usage: the file cannot be read, an entry names no item or chapter, or its points are not a number >= 0.
     """
     import json
 
@@ -242,7 +245,7 @@ def read_points(path: str, asked: Sequence[str]) -> tuple[tuple[str, float], ...
     chapters = {name.split("-")[0] for name in builds}
     for name, worth in content.items():
         if name not in chapters and name not in builds:
-            raise Usage(f"the points in {path} name {name}, which is no chapter and no function of the course")
+            raise Usage(f"the points in {path} name {name}, which is neither a chapter nor a function of the course")
         if type(worth) not in (int, float) or not 0 <= worth < math.inf:
             raise Usage(f"the points of {name} in {path} must be a number >= 0, got {json.dumps(worth)}")
     worths = {name: content.get(name, content.get(name.split("-")[0])) for name in asked}
@@ -260,20 +263,21 @@ def _shard(text: str | None) -> tuple[int, int] | None:
 
 
 def _handed(path: str, shard: tuple[int, int] | None) -> list[Handed]:
-    from autograder import classroom, collecting, submission
+    from autograder import submission
+    from autograder.classroom import classes, collecting
 
     try:
-        found = collecting.collect(os.path.abspath(path))  # workers elsewhere have another working folder
+        found = collecting.collect(os.path.abspath(path))  # absolute, because workers may have another working folder
     except submission.Unreadable as error:
         raise Usage(str(error)) from None
-    return found if shard is None else [one for one in found if classroom.in_shard(one, *shard)]
+    return found if shard is None else [one for one in found if classes.in_shard(one, *shard)]
 
 
-# The screen.
+# What is printed.
 
 
-def _ended(rows: Sequence[Graded], out: str) -> int:
-    """Say what came of a class; the exit status."""
+def _ended(rows: Sequence[Graded], out: str) -> ExitStatus:
+    """Print how the grading of a class ended; returns the exit status."""
     faults = [row for row in rows if row.fault]
     unjudged = [row for row in rows if row.grading.reason and row.grading.all]  # a package is missing, for example
     refused = sum(bool(row.grading.reason) for row in rows) - len(faults) - len(unjudged)

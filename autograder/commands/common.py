@@ -1,4 +1,4 @@
-"""What the commands share: the exit status, the key, the items chosen, and files written whole or not at all."""
+"""What the commands share: the exit status, common options, the key, the chosen items, and results files."""
 
 from __future__ import annotations
 
@@ -7,31 +7,47 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from autograder.sandbox import LEVELS, Level
 
 if TYPE_CHECKING:
-    from autograder.exam import Exam
+    from autograder.items import Item
+    from autograder.running.exam import Exam
     from autograder.sandbox import Sandbox
 
-#: The variable that may hold the key.
+    #: What each module adds its commands to.
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+#: The environment variable that may hold the key.
 VARIABLE = "AUTOGRADER_KEY"
-#: What other users must not do with a file that holds the key.
+#: Permissions that a file with the key must not give to other users.
 OTHERS = 0o007
-#: Of ``prctl``: whether other processes of the same user may look into this one.
+#: The option of ``prctl`` that says whether other processes of the user may read this one's memory.
 PR_SET_DUMPABLE = 4
 
-DONE, UNJUDGED, USAGE, NO_SANDBOX = range(4)
+#: What the process ends with; ``python -m autograder`` says what each means.
+ExitStatus = Literal[0, 1, 2, 3]
+DONE: Final = 0
+UNJUDGED: Final = 1
+USAGE: Final = 2
+NO_SANDBOX: Final = 3
 
 
 class Usage(Exception):
-    """The command line asks for something that cannot be done; one line for its author."""
+    """The command line asks for something that cannot be done; the message is one line for the person who typed it."""
 
 
 def add_exam_options(parser: argparse.ArgumentParser) -> None:
     """The options that say what is asked: ``--only``, ``--key``, ``--with-questions``."""
     parser.add_argument("--key", metavar="FILE", help="secret key for hidden inputs (- for standard input)")
     parser.add_argument("--only", nargs="+", action="extend", metavar="ID", help="items, or chapters such as 03 or cap")
-    parser.add_argument("--with-questions", action="store_true", help="answers typed into predict count, 1 point each")
+    parser.add_argument("--with-questions", action="store_true", help="answers to questions count, 1 point each")
+
+
+def add_sandbox_option(parser: argparse.ArgumentParser, default: Level = "best") -> None:
+    """The option ``--sandbox``: how much isolation is asked for."""
+    parser.add_argument("--sandbox", choices=LEVELS, default=default, help=f"default: {default}")
 
 
 @dataclass(frozen=True)
@@ -40,8 +56,8 @@ class Key:
 
     Attributes:
         secret: the key itself.
-        drawn: nobody gave one; it was drawn at random.
-        exported: it stands in the environment of this process, and so in that of the shell before it.
+        drawn: it was drawn at random, because none was given.
+        exported: it was taken from the environment of this process, where the shell that started it has it too.
     """
 
     secret: bytes = field(repr=False)
@@ -50,17 +66,17 @@ class Key:
 
     @property
     def stamp(self) -> dict[str, str]:
-        """What results say of it: a key that was drawn, since nobody has it otherwise; never one that was given."""
+        """The key as results show it: one that was drawn, which would otherwise be lost; never one that was given."""
         return {"key": self.secret.decode()} if self.drawn else {}
 
 
 def read_key(source: str | None) -> Key:
-    """The key from a file, from standard input (``-``) or from the environment; else one that is drawn.
+    """The key from a file, from standard input (``-``) or from the environment; without any, a random one.
 
-    From here on no other process of the same user can look into this one, and no child inherits the variable.
+    Afterwards no other process of the same user can read this one's memory, and no child inherits the variable.
 
     Raises:
-        Usage: it cannot be read, is empty, or stands in a file that other users can open.
+        Usage: the key cannot be read, is empty, or is in a file that other users can open.
     """
     _close_memory()
     exported = os.environ.pop(VARIABLE, "").strip()
@@ -82,7 +98,7 @@ def key_of_class(source: str | None, command: str) -> bytes:
     """
     key = read_key(source)
     if key.drawn:
-        raise Usage(f"{command} needs --key: with it, whatever was changed since the grading is found")
+        raise Usage(f"{command} needs --key: with it, any change since the grading is detected")
     return key.secret
 
 
@@ -103,7 +119,7 @@ def _given(source: str) -> str:
 
 
 def _close_memory() -> None:
-    """Close this process's memory and environment to other processes of its user, as far as the system can (Linux)."""
+    """Keep other processes of this user from reading this one's memory and environment (Linux only)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -111,10 +127,10 @@ def _close_memory() -> None:
 
 
 def check_exported(key: Key, sandbox: Sandbox) -> None:
-    """Refuse a key from the environment where submissions could read it: taking it out leaves it in ``/proc``.
+    """Refuse a key from the environment if submissions could read it in ``/proc``, where it stays after removal.
 
     Raises:
-        Usage: they could.
+        Usage: the key is from the environment, and the sandbox does not hide processes.
     """
     if key.exported and not sandbox.hides_processes:
         advice = "give the key on standard input (--key -), or grade where files are isolated"
@@ -122,9 +138,14 @@ def check_exported(key: Key, sandbox: Sandbox) -> None:
 
 
 def make_exam(only: Sequence[str] | None, key: bytes, with_questions: bool) -> Exam:
+    """The exam that the options ``--only``, ``--key`` and ``--with-questions`` ask for.
+
+    Raises:
+        Usage: no such item, or only questions without ``--with-questions``.
+    """
     from autograder import bank
-    from autograder.exam import Exam
     from autograder.items import Build
+    from autograder.running.exam import Exam
 
     items = bank.items() if not only else tuple(chosen(only))
     builds = [item for item in items if isinstance(item, Build)]
@@ -134,11 +155,15 @@ def make_exam(only: Sequence[str] | None, key: bytes, with_questions: bool) -> E
     return Exam(builds, key, questions)
 
 
-def chosen(only: Sequence[str]) -> list[Any]:
-    """Items by id, or all items of a chapter."""
+def chosen(only: Sequence[str]) -> list[Item]:
+    """The items with these ids; a chapter, such as 03, means all of its items.
+
+    Raises:
+        Usage: there is no such item or chapter.
+    """
     from autograder import bank
 
-    found: dict[str, Any] = {}
+    found: dict[str, Item] = {}
     for name in only:
         chapter = [item for item in bank.items() if item.id.split("-")[0] == name]
         try:
@@ -148,8 +173,13 @@ def chosen(only: Sequence[str]) -> list[Any]:
     return list(found.values())
 
 
-def write(path: str, content: Any) -> None:
-    from autograder import report
+def write(path: str, content: dict[str, Any]) -> None:
+    """Write a results file.
+
+    Raises:
+        Usage: it cannot be written.
+    """
+    from autograder.marking import report
 
     try:
         report.write(path, content)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from autograder.commands.common import DONE, Usage
+from autograder.commands.common import DONE, ExitStatus, Usage
 from autograder.screen import say
 
 if TYPE_CHECKING:
-    from autograder.duplicates import Pair
+    from autograder.classroom.duplicates import Pair
+    from autograder.commands.common import Commands
     from autograder.submission import Submission
 
-#: Most functions of a pair that are named on the screen.
+#: How many functions are listed for one pair at most.
 NAMED = 4
 CAUTION = (
     "A pair is a reason to read both programs and to talk with both learners, never a verdict: people who learn "
@@ -22,18 +23,18 @@ CAUTION = (
 )
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("duplicates", help="list submissions that share more than chance explains")
     parser.add_argument("folder", metavar="DIR", help="the folder or archive of a class")
     parser.add_argument("--starter", metavar="PATH", help="what everybody was given (default: the course's labs)")
-    parser.add_argument("--least", type=float, default=0.8, metavar="SHARE", help="report from here on (default: 0.8)")
+    parser.add_argument("--least", type=float, default=0.8, metavar="SHARE", help="least to report (default: 0.8)")
     parser.add_argument("--csv", metavar="FILE", help="write the pairs as a table")
     parser.set_defaults(command=_duplicates)
 
 
-def _duplicates(options: argparse.Namespace) -> int:
-    from autograder import duplicates
+def _duplicates(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom import duplicates
 
     submissions, unread = _class(options.folder)
     try:
@@ -50,7 +51,7 @@ def _duplicates(options: argparse.Namespace) -> int:
 
 def _class(folder: str) -> tuple[dict[str, Submission], list[str]]:
     """The submissions by id, and a sentence for each that cannot be read."""
-    from autograder import collecting
+    from autograder.classroom import collecting
     from autograder.submission import Unreadable
 
     submissions: dict[str, Submission] = {}
@@ -68,7 +69,7 @@ def _class(folder: str) -> tuple[dict[str, Submission], list[str]]:
 
 
 def _starter(path: str | None) -> Submission | None:
-    """What is taken out: the course's own stubs unless the command line says otherwise."""
+    """The code that everybody was given, which does not count: by default the course's labs."""
     from autograder import submission
 
     labs = Path(__file__).resolve().parents[2] / "labs"
@@ -95,7 +96,8 @@ def _percent(share: float) -> str:
 
 
 def _write(path: str, pairs: Sequence[Pair]) -> None:
-    from autograder import files, tables
+    from autograder import files
+    from autograder.classroom import tables
 
     header = ["first", "second", "similarity", "evidence", "functions"]
     rows = [

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from autograder.commands.common import DONE, Usage, key_of_class
+from autograder.commands.common import DONE, ExitStatus, Usage, key_of_class
 from autograder.screen import say
 
 if TYPE_CHECKING:
-    from autograder.collecting import Handed
+    from autograder.classroom.collecting import Handed
+    from autograder.commands.common import Commands
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Add the commands to the parser."""
     collect = commands.add_parser("collect", help="list who is in a collected class, before it is graded")
     collect.add_argument("folder", help="a platform's download (unpacked, or the .zip as it is), or a folder of files")
@@ -24,7 +25,7 @@ def add(commands: Any) -> None:
         filling.add_argument("export", help=f"{file}: a .csv file, which is not changed")
         filling.add_argument("out", help="the folder of the graded class (grade-class --out)")
         filling.add_argument("--key", metavar="FILE", help="the secret key of that grading (- for standard input)")
-        filling.add_argument("--column", default="", metavar="TITLE", help="which one to fill, where there are several")
+        filling.add_argument("--column", default="", metavar="TITLE", help="which one to fill, if there are several")
         filling.add_argument("--scale", action="store_true", help="turn points into shares of the platform's maximum")
         filling.add_argument(
             "--to", metavar="FILE", help=f"where to write the filled file; default: OUT/{platform}.csv"
@@ -32,8 +33,8 @@ def add(commands: Any) -> None:
         filling.set_defaults(command=_fill, platform=platform)
 
 
-def _collect(options: argparse.Namespace) -> int:
-    from autograder import collecting
+def _collect(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom import collecting
 
     try:
         kind, rows = collecting.recognise(options.folder)
@@ -51,7 +52,7 @@ def _collect(options: argparse.Namespace) -> int:
 
 def _what(handed: Handed) -> str:
     """What was handed in, or why it cannot be read."""
-    from autograder import collecting
+    from autograder.classroom import collecting
 
     where = ", ".join(collecting.shown(place or handed.path.name) for place in list(handed.files.values())[:4])
     where = where + (", ..." if len(handed.files) > 4 else "") or collecting.shown(handed.path.name)
@@ -62,8 +63,8 @@ def _what(handed: Handed) -> str:
     return where + "".join(f"; {problem}" for problem in found.problems)
 
 
-def _fill(options: argparse.Namespace) -> int:
-    from autograder import gradebooks, keeping, sheets
+def _fill(options: argparse.Namespace) -> ExitStatus:
+    from autograder.classroom import gradebooks, sheets, storage
 
     key = key_of_class(options.key, options.platform)
     to = Path(options.to or Path(options.out) / f"{options.platform}.csv")
@@ -71,10 +72,10 @@ def _fill(options: argparse.Namespace) -> int:
         raise Usage(f"{to} is the export itself, which stays as it is: name another file with --to")
     fill = {"canvas": gradebooks.canvas, "moodle": gradebooks.moodle}[options.platform]
     try:
-        keeping.opened(options.out).verify(key)
+        storage.opened(options.out).verify(key)
         scores = gradebooks.read_scores(filter(str.strip, _text(Path(options.out) / "finished.jsonl").split("\n")))
         filled = fill(_text(Path(options.export)), scores, options.column, options.scale)
-    except (keeping.NotAClass, sheets.Unfillable) as error:
+    except (storage.NotAClass, sheets.Unfillable) as error:
         raise Usage(str(error)) from None
     _save(to, filled.text)
     say("\n".join([*filled.notes, f"written to {to}"]))

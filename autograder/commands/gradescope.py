@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from autograder.commands.common import DONE, Usage, add_exam_options, make_exam, read_key
+from autograder.commands.common import DONE, ExitStatus, Usage, add_exam_options, make_exam, read_key
 from autograder.screen import say
 
+if TYPE_CHECKING:
+    from autograder.commands.common import Commands
+    from autograder.items import Item
 
-def add(commands: Any) -> None:
+
+def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("gradescope-zip", help="pack an autograder.zip for Gradescope")
     parser.add_argument("--out", metavar="FILE", default="autograder.zip", help="default: autograder.zip")
@@ -27,12 +31,12 @@ def add(commands: Any) -> None:
     parser.set_defaults(command=_pack)
 
 
-def _pack(options: argparse.Namespace) -> int:
-    from autograder import gradescope
+def _pack(options: argparse.Namespace) -> ExitStatus:
+    from autograder.gradescope import bundle as gradescope
 
     key = read_key(options.key)
     exam = make_exam(options.only, key.secret, options.with_questions)
-    items: list[Any] = [*exam.items, *exam.questions]
+    items: list[Item] = [*exam.items, *exam.questions]
     items = _with_points(items, options.points) if options.points else items
     kept = [item for item in items if options.tensors or gradescope.is_closed_form(item)]
     if not kept:
@@ -44,13 +48,13 @@ def _pack(options: argparse.Namespace) -> int:
     if len(kept) < len(items):
         say(f"left out: {len(items) - len(kept)} items that need torch (--tensors packs them)")
     say(f"in Gradescope, set the time limit to {gradescope.minutes(kept)} minutes, and {_size(heavy)}")
-    say("the file holds the key: whoever has it knows the hidden inputs")
+    say("the file contains the key: anyone who has it knows the hidden inputs")
     if key.drawn:
         say(f"key: {key.secret.decode()} (drawn at random; give it to --key to pack the same file again)")
     return DONE
 
 
-def _described(items: Sequence[Any]) -> str:
+def _described(items: Sequence[Item]) -> str:
     from autograder.items import Build
 
     points = sum(item.points if isinstance(item, Build) else 1.0 for item in items if not getattr(item, "bonus", False))
@@ -61,7 +65,7 @@ def _size(heavy: bool) -> str:
     return "choose a container of 2 CPUs and 3 GB or more" if heavy else "leave the container's size as it is"
 
 
-def _with_points(items: Sequence[Any], source: str) -> list[Any]:
+def _with_points(items: Sequence[Item], source: str) -> list[Item]:
     """The items with the points that a file gives them."""
     from dataclasses import replace
 
@@ -69,11 +73,15 @@ def _with_points(items: Sequence[Any], source: str) -> list[Any]:
     from autograder.items import Build
 
     points = dict(read_points(source, [item.id for item in items if isinstance(item, Build)]))
-    return [replace(item, points=points[item.id]) if item.id in points else item for item in items]
+    return [
+        replace(item, points=points[item.id]) if isinstance(item, Build) and item.id in points else item
+        for item in items
+    ]
 
 
 def _requirements(source: str | None) -> list[str]:
-    from autograder import closure, gradescope
+    from autograder import closure
+    from autograder.gradescope import bundle as gradescope
 
     path = Path(source) if source else closure.ROOT / "constraints.txt"
     try:
@@ -85,7 +93,7 @@ def _requirements(source: str | None) -> list[str]:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Write the file, which holds the key, for its owner alone."""
+    """Write the archive so that only its owner can read it: it contains the key."""
     from autograder import files
 
     try:

@@ -4,39 +4,44 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from autograder.commands.common import (
     DONE,
     NO_SANDBOX,
     UNJUDGED,
+    ExitStatus,
     Usage,
     add_exam_options,
+    add_sandbox_option,
     check_exported,
     make_exam,
     read_key,
     write,
 )
+from autograder.marking import marks
+from autograder.running import judging
 from autograder.screen import complain, say
 
 if TYPE_CHECKING:
-    from autograder.exam import Exam
-    from autograder.judge import Grading
+    from autograder.commands.common import Commands
+    from autograder.marking.marks import Grading
+    from autograder.running.exam import Exam
     from autograder.sandbox import Sandbox
 
 
-def add(commands: Any) -> None:
+def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("grade", help="grade one submission")
     parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     parser.add_argument("--out", metavar="FILE", help="write Gradescope's results.json here")
-    parser.add_argument("--sandbox", choices=("best", "required", "none"), default="best", help="default: best")
+    add_sandbox_option(parser)
     add_exam_options(parser)
     parser.set_defaults(command=_grade)
 
 
-def _grade(options: argparse.Namespace) -> int:
-    from autograder import judge, report
+def _grade(options: argparse.Namespace) -> ExitStatus:
+    from autograder.marking import report
     from autograder.sandbox import Sandbox, SandboxRefused
 
     if options.out:
@@ -47,7 +52,7 @@ def _grade(options: argparse.Namespace) -> int:
         sandbox = Sandbox.measure(options.sandbox)
     except SandboxRefused as error:
         if options.out:
-            write(options.out, report.results(judge.refused(name_of(options.submission), str(error)), {}))
+            write(options.out, report.results(marks.refused(name_of(options.submission), str(error)), {}))
         complain(error)
         return NO_SANDBOX
     check_exported(key, sandbox)
@@ -63,15 +68,19 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def graded(path: str, exam: Exam, sandbox: Sandbox) -> Grading:
-    """The grading of what stands at ``path``; one that says why where it cannot be read."""
-    from autograder import judge, submission
+    """Grade the submission at ``path``. If it cannot be read, the grading says why.
+
+    Raises:
+        Usage: there is no such file or folder.
+    """
+    from autograder import submission
 
     if not os.path.exists(path):
         raise Usage(f"there is no file or folder {path}")
     try:
-        return judge.judge(submission.load(path), exam, sandbox)
+        return judging.judge(submission.load(path), exam, sandbox)
     except submission.Unreadable as error:
-        return judge.refused(name_of(path), str(error))
+        return marks.refused(name_of(path), str(error))
 
 
 def name_of(path: str) -> str:

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
-from autograder.commands.common import DONE, NO_SANDBOX, UNJUDGED, Usage, check_exported, read_key
+from autograder.commands.common import (
+    DONE,
+    NO_SANDBOX,
+    UNJUDGED,
+    ExitStatus,
+    Usage,
+    add_sandbox_option,
+    check_exported,
+    read_key,
+)
 from autograder.screen import complain, say
 
+if TYPE_CHECKING:
+    from autograder.commands.common import Commands
 
-def add(commands: Any) -> None:
+
+def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("milestone", help="train with a submission's own loop, and measure the result")
     parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="default: %(default)s")
-    parser.add_argument("--key", metavar="FILE", help="secret key of what each try is played in (- for standard input)")
-    parser.add_argument("--sandbox", choices=("best", "required", "none"), default="best", help="default: best")
+    parser.add_argument("--key", metavar="FILE", help="secret key from which each try is drawn (- for standard input)")
+    add_sandbox_option(parser)
     parser.set_defaults(command=_milestone)
 
 
-def _milestone(options: argparse.Namespace) -> int:
-    from autograder import bank, milestones, submission
+def _milestone(options: argparse.Namespace) -> ExitStatus:
+    from autograder import bank, submission
+    from autograder.running import milestones
     from autograder.sandbox import Sandbox, SandboxRefused
 
     known = {one.id: one for one in bank.milestones()}

@@ -1,7 +1,7 @@
-"""``autograder.zip`` as Gradescope takes it: two scripts, the parts of the course that a grading needs, and the key.
+"""Builds ``autograder.zip`` for Gradescope: its two scripts, the parts of the course that grading needs, and the key.
 
-The same inputs give the same bytes. For closed-form items the image needs nothing but Python 3.11 or later, which
-``setup.sh`` installs by apt where it is missing; items that need torch let it be installed by pip.
+The same inputs give the same bytes. Closed-form items need nothing but Python 3.11 or later in the image, which
+``setup.sh`` installs with apt if it is missing; for items that need torch, ``setup.sh`` installs torch with pip.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, closure, concepts, report
-from autograder.items import Build, Choice, Order, Question
-from autograder.runner import Limits, budget_of
+from autograder import bank, closure
+from autograder.items import AnyQuestion, Build
+from autograder.marking import concepts, report
+from autograder.running.limits import Limits, budget_of
+from autograder.sandbox import Level
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 
-#: Finds a Python that is new enough, and prints where it is.
+#: A script that finds a Python that is new enough and prints its path.
 PYTHON = """\
 #!/bin/sh
-# Print the Python that grades: 3.11 or later, with the modules of its library that Debian packs on their own.
+# Print the path of the Python to grade with: 3.11 or later, with the library modules that Debian packages separately.
 for python in /opt/rankzero/bin/python python3 python3.14 python3.13 python3.12 python3.11; do
     if "$python" -c 'import sys, ctypes, zipfile; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         command -v "$python"
@@ -37,7 +39,7 @@ exit 1
 
 SETUP = """\
 #!/usr/bin/env bash
-# Run once, as root, when the image is built.
+# Gradescope runs this once, as root, when it builds the image.
 cd "$(dirname "$0")" || exit 1
 export DEBIAN_FRONTEND=noninteractive
 if ! sh ./python.sh >/dev/null; then
@@ -46,19 +48,19 @@ if ! sh ./python.sh >/dev/null; then
     done
 fi
 if ! python=$(sh ./python.sh); then
-    echo "setup: grading needs Python 3.11 or later, and apt has none here: choose Ubuntu 22.04 or later" >&2
+    echo "setup: grading needs Python 3.11 or later, which apt cannot install here: choose Ubuntu 22.04 or later" >&2
     exit 1
 fi
 "$python" -m compileall -q .
 chmod -R go-rwx .
 """
 
-#: The rest of ``setup.sh`` for items that need torch. The folder can be read by the submission's user.
+#: The rest of ``setup.sh``, for items that need torch. The user who runs submissions can read the folder.
 TORCH = """\
 name="python$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
 if ! "$python" -m venv /opt/rankzero 2>/dev/null; then
     apt-get install -y python3-venv "$name-venv" >/dev/null 2>&1
-    "$python" -m venv /opt/rankzero || { echo "setup: $name cannot make a virtual environment here" >&2; exit 1; }
+    "$python" -m venv /opt/rankzero || { echo "setup: $name cannot create a virtual environment here" >&2; exit 1; }
 fi
 if ! /opt/rankzero/bin/pip install --quiet --no-cache-dir REQUIREMENTS; then
     echo "setup: pip cannot install REQUIREMENTS" >&2
@@ -69,41 +71,42 @@ chmod -R a+rX /opt/rankzero
 
 RUN = """\
 #!/bin/sh
-# Grade one submission. A result stands there from the first moment, and the exit status is always 0.
+# Grade one submission. A result is in place from the start, and the exit status is always 0.
 umask 077
 cd /autograder || exit 0
 chmod 0700 source results
 cp source/unfinished.json results/.results.json && mv results/.results.json results/results.json
 if python=$(sh source/python.sh); then
-    cd source && "$python" -E -s -B -m autograder.gradescope_run
+    cd source && "$python" -E -s -B -m autograder.gradescope.inside
 else
-    echo "run_autograder: there is no Python 3.11 or later: did setup.sh end without an error?" >&2
+    echo "run_autograder: there is no Python 3.11 or later: did setup.sh succeed?" >&2
 fi
 exit 0
 """
 
-#: Modules that a grading starts from.
-ROOTS = ("autograder.gradescope_run", *(f"autograder.{path.stem}" for path in sorted(HERE.glob("child*.py"))))
-#: Packages that tensor items need, as ``constraints.txt`` names them.
+#: Modules from which grading starts; what they import is packed too.
+CHILD = [f"autograder.child.{path.stem}" for path in sorted(HERE.glob("child/[!_]*.py"))]
+ROOTS = ("autograder.gradescope.inside", *CHILD)
+#: Packages that tensor items need, under their names in ``constraints.txt``.
 REQUIRED = ("torch", "numpy")
 SECRET, PROGRAM, PLAIN = 0o600, 0o755, 0o644
 
-Items = Sequence[Build | Question | Choice | Order]
+Items = Sequence[Build | AnyQuestion]
 
 
 def is_closed_form(item: Any) -> bool:
-    """Whether the standard library alone grades an item."""
+    """Whether the standard library is all that is needed to grade an item."""
     return not isinstance(item, Build) or budget_of(item) == "plain"
 
 
-def archive(items: Items, key: bytes, level: str = "required", requirements: Sequence[str] = ()) -> bytes:
+def archive(items: Items, key: bytes, level: Level = "required", requirements: Sequence[str] = ()) -> bytes:
     """The zip file that grades ``items`` with ``key``.
 
     Args:
-        items: what is asked, with their points; those that are not closed-form need ``requirements``.
-        key: of the hidden inputs. Whoever has the zip file has it.
-        level: ``required`` refuses to grade in a container that cannot isolate files and network, ``best`` does not.
-        requirements: what pip installs in the image: ``["torch==2.13.0"]``.
+        items: what is asked, with the points; items that are not closed-form need ``requirements``.
+        key: the secret key from which hidden inputs are drawn. Whoever has the zip file has the key.
+        level: ``required`` refuses to grade in a container that cannot isolate files and network; ``best`` does not.
+        requirements: what pip installs in the image, such as ``["torch==2.13.0"]``.
 
     Raises:
         ValueError: an item needs torch and ``requirements`` are empty.
@@ -123,7 +126,7 @@ def archive(items: Items, key: bytes, level: str = "required", requirements: Seq
     }
     files = {name: (data, PLAIN) for name, data in parts.items()}
     files |= {"exam.json": (_json(settings), PLAIN), "unfinished.json": (_json(report.unfinished()), PLAIN)}
-    if concepts.CONFIG.is_file():  # where the book is, for the links of a report
+    if concepts.CONFIG.is_file():  # contains the book's address, for the links of a report
         files[concepts.CONFIG.name] = (concepts.CONFIG.read_bytes(), PLAIN)
     files |= {"key": (key + b"\n", SECRET), "python.sh": (PYTHON.encode(), PROGRAM)}
     files |= {"run_autograder": (RUN.encode(), PROGRAM), "setup.sh": (setup(requirements).encode(), PROGRAM)}
@@ -136,13 +139,13 @@ def setup(requirements: Sequence[str] = ()) -> str:
 
 
 def chapters_of(items: Items) -> list[str]:
-    """The chapters of the bank that hold ``items``, in the order of the book."""
+    """The chapters of the bank that contain ``items``, in the order of the book."""
     wanted = {item.id for item in items}
     return [name for name in bank.CHAPTERS if wanted & {item.id for item in bank.of_chapter(name)}]
 
 
 def minutes(items: Items) -> int:
-    """What to set as the assignment's time limit in Gradescope, minutes: all limits of a submission, and a start."""
+    """The time limit to set for the assignment in Gradescope, minutes: it covers a submission's limits and start-up."""
     builds = [item for item in items if isinstance(item, Build)]
     limits, budgets = Limits.of(builds), {budget_of(item) for item in builds}
     seconds = 120.0 + limits.submission * ("plain" in budgets) + limits.tensors * ("tensors" in budgets)
@@ -150,10 +153,10 @@ def minutes(items: Items) -> int:
 
 
 def pins(constraints: str) -> list[str]:
-    """The lines of ``constraints.txt`` that pin what tensor items need.
+    """The lines of ``constraints.txt`` that pin the packages that tensor items need.
 
     Raises:
-        ValueError: one of them is not pinned.
+        ValueError: one of the packages is not pinned.
     """
     found = {match[1]: match[0] for match in re.finditer(r"^([\w.-]+)==\S+$", constraints, re.MULTILINE)}
     missing = [name for name in REQUIRED if name not in found]
@@ -163,7 +166,7 @@ def pins(constraints: str) -> list[str]:
 
 
 def _sources(items: Items, chapters: Iterable[str]) -> dict[str, Path]:
-    """The files of the course by their path in the zip file."""
+    """The files of the course to be packed, by their path in the zip file."""
     builds = [item for item in items if isinstance(item, Build)]
     roots = [*ROOTS, *(f"autograder.bank.{chapter}.items" for chapter in chapters)]
     roots += [f"solutions.{item.home}" for item in builds]
@@ -172,7 +175,7 @@ def _sources(items: Items, chapters: Iterable[str]) -> dict[str, Path]:
 
 
 def _digest(parts: Mapping[str, bytes]) -> str:
-    """Names the sources that were packed."""
+    """A short digest that identifies the packed sources."""
     digest = hashlib.sha256()
     for name, data in sorted(parts.items()):
         digest.update(f"{name}\0{len(data)}\0".encode() + data)
@@ -184,12 +187,12 @@ def _json(content: Any) -> bytes:
 
 
 def _zip(files: Mapping[str, tuple[bytes, int]]) -> bytes:
-    """An archive of ``files`` (content and permissions by path) that depends on nothing else."""
+    """A zip archive whose bytes depend only on ``files``, which maps paths to content and permissions."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as target:
         for name, (data, mode) in sorted(files.items()):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # Unix, wherever it is packed
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3  # 3 is Unix, whatever system packs it
             entry.external_attr = (stat.S_IFREG | mode) << 16
             target.writestr(entry, data)
     return buffer.getvalue()

@@ -1,8 +1,8 @@
-"""Inside Gradescope's container: grades the one submission there. ``run_autograder`` starts it, as root.
+"""Grades the one submission in Gradescope's container. ``run_autograder`` starts this program there, as root.
 
-``source`` holds this program, ``exam.json`` (what :func:`autograder.gradescope.archive` wrote) and ``key``;
-``submission`` what the learner handed in; the result goes to ``results``. None of them can be read by the submission's
-code, which runs as another user. Whatever happens, a result stands there and the exit status is 0.
+``source`` contains this program, ``exam.json`` (written by :func:`autograder.gradescope.bundle.archive`) and ``key``;
+``submission`` contains what the learner handed in; the result goes to ``results``. The submission's code runs as
+another user and can read none of them. Whatever happens, there is a result and the exit status is 0.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, judge, report, sandbox, submission
-from autograder.exam import Exam
+from autograder import bank, sandbox, submission
 from autograder.items import Build
-from autograder.judge import Grading
+from autograder.marking import marks, report
+from autograder.marking.marks import Grading
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.screen import complain, say
+from autograder.submission.units import visible
 
 ROOT = Path("/autograder")
-#: Folders that nobody but root enters.
+#: Folders that only root may enter.
 CLOSED = ("source", "submission", "results")
 METADATA = "submission_metadata.json"
 
 
 def main(root: Path = ROOT) -> int:
-    """Grade what stands in ``root / "submission"``; prints lines for the instructor. Returns 0."""
+    """Grade what is in ``root / "submission"`` and print lines for the instructor. Always returns 0."""
     target = root / "results" / "results.json"
     try:
         report.write(target, report.unfinished())
@@ -35,33 +38,33 @@ def main(root: Path = ROOT) -> int:
         grading, stamps = graded(root, settings)
         report.write(target, report.results(grading, stamps))
         say(report.table(grading))
-    except Exception as error:  # a result must stand there, and nothing about it may cost the learner
+    except Exception as error:  # there must be a result, and this must not cost the learner an attempt
         sentence = f"the grader failed ({type(error).__name__}): tell your instructor"
         complain(f"the grader failed: {type(error).__name__}: {error}")
-        report.write(target, report.results(judge.refused("submission", sentence), {}))
+        report.write(target, report.results(marks.refused("submission", sentence), {}))
     return 0
 
 
 def graded(root: Path, settings: Mapping[str, Any]) -> tuple[Grading, dict[str, Any]]:
-    """The grading of the submission in ``root``, with the stamps of its result."""
+    """The grading of the submission in ``root``, and the stamps for its result."""
     say("\n".join(sandbox.probe()))
     stamps: dict[str, Any] = {"grader": settings["grader"], "gradescope": known(root)}
     try:
         box = sandbox.Sandbox.measure(settings["sandbox"], alone=_close(root))
     except sandbox.SandboxRefused as error:
-        return judge.refused("submission", str(error)), stamps
+        return marks.refused("submission", str(error)), stamps
     key = (root / "source" / "key").read_bytes().strip()
     with exam(settings, key) as papers:
         stamps |= {"sandbox": box.line, "key_hash": papers.key_hash, "vectors": papers.vectors_hash}
         try:
             handed = submission.load(handed_in(root / "submission"), settings["topics"])
         except submission.Unreadable as error:
-            return judge.refused("submission", str(error)), stamps
-        return judge.judge(handed, papers, box), stamps
+            return marks.refused("submission", str(error)), stamps
+        return judging.judge(handed, papers, box), stamps
 
 
 def exam(settings: Mapping[str, Any], key: bytes) -> Exam:
-    """The exam that ``exam.json`` describes; of the bank, only the chapters that were packed are there."""
+    """The exam that ``exam.json`` describes. Only the packed chapters of the bank are available."""
     bank.CHAPTERS = tuple(settings["chapters"])  # type: ignore[assignment]
     found = [bank.find(identifier) for identifier in settings["items"]]
     builds = [replace(item, points=settings["points"][item.id]) for item in found if isinstance(item, Build)]
@@ -69,14 +72,14 @@ def exam(settings: Mapping[str, Any], key: bytes) -> Exam:
 
 
 def handed_in(folder: Path) -> Path:
-    """What to load: the folder, or the file when there is only one in it (a notebook, a module, an archive)."""
-    files = [path for path in sorted(folder.iterdir()) if submission.visible(path.name)] if folder.is_dir() else []
+    """What to load: the folder or, if it contains a single file (a notebook, a module, an archive), that file."""
+    files = [path for path in sorted(folder.iterdir()) if visible(path.name)] if folder.is_dir() else []
     alone = len(files) == 1 and files[0].is_file() and not files[0].is_symlink()
     return files[0] if alone else folder
 
 
 def known(root: Path) -> dict[str, Any]:
-    """What Gradescope says about the submission that helps to find it again; nothing about the learner."""
+    """What identifies the submission in Gradescope's metadata; nothing about the learner."""
     try:
         metadata = json.loads((root / METADATA).read_text(encoding="utf-8"))
         assignment = metadata.get("assignment") or {}
@@ -88,7 +91,7 @@ def known(root: Path) -> dict[str, Any]:
 
 
 def _close(root: Path) -> list[Path]:
-    """Let nobody but root enter, and say what is closed; who handed in, and earlier scores, stand in the metadata."""
+    """Let only root read the folders and the metadata, which names learner and scores; returns their paths."""
     closed = [path for path in map(root.joinpath, (*CLOSED, METADATA)) if path.exists()]
     for path in closed:
         path.chmod(0o700 if path.is_dir() else 0o600)

@@ -1,67 +1,48 @@
-"""``check``: run the public cases on your function, on your own machine, and go on with what works.
+"""``check``: run the public cases on your function, on your own machine, and continue with one that works.
 
-``ring_all_reduce = check(ring_all_reduce)`` gives back your function when it passes, and the reference until then, so
-that the rest of the page runs either way.
+``ring_all_reduce = check(ring_all_reduce)`` returns your function if it passes, and otherwise the reference, so that
+the rest of the page runs either way.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from autograder import bank, cards, compare, feedback, probing, progress, trusted, wording
-from autograder.exam import Asked, Paper, answered
+from autograder import bank
 from autograder.items import Build, Slip
-from autograder.outcome import Outcome
-from autograder.reference import source_of
+from autograder.learner import cards, progress, workbench
+from autograder.learner.reference import source_of
+from autograder.learner.reports import CheckReport, Failure, Using, public_paper
+from autograder.marking import compare, feedback, probing, trusted, wording
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Paper
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: Seconds for one public case.
+#: Time limit of one public case, seconds.
 TIME = 3.0
-#: Most lines that are shown of what ranks print, and the widest, in characters.
+#: How many lines printed by ranks are shown, and how many characters of each.
 LINES, WIDEST = 40, 200
-#: Most failing cases that are shown.
+#: How many failing cases are shown.
 SHOWN = 3
 UNTRIED = "not tried"
 LATER = "Hidden cases are checked when you submit."
-USING = {"yours": "Later cells use your function.", "reference": "Later cells use the reference."}
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A failing public case: the call, what came of it, and the sentence that helps."""
-
-    call: str
-    yours: str
-    sentence: str
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """What a check found. ``using`` is ``yours`` or ``reference``; ``source`` is the reference's source."""
-
-    item: Build
-    passed: int
-    total: int
-    failures: tuple[Failure, ...]
-    using: str
-    source: str
+USING: dict[Using, str] = {"yours": "Later cells use your function.", "reference": "Later cells use the reference."}
 
 
 class Uncheckable(ValueError):
-    """A call of ``check`` that no exercise answers to. A notebook shows its one sentence and no traceback."""
+    """``check`` was called with something that is no exercise. A notebook shows the sentence without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"check: {self}"]
 
 
 def check(function: Function) -> Function:
-    """Run the public cases of an exercise on ``function`` and show what came of them.
+    """Run the public cases of an exercise on ``function`` and show the results.
 
-    Returns ``function`` when every case passes, else the reference; one line says which. While the book is built
+    Returns ``function`` if every case passes, else the reference; one line says which. While the book is being built,
     nothing is run: the card says how and where to write the function.
 
     Raises:
@@ -71,23 +52,29 @@ def check(function: Function) -> Function:
     if function is item.solution():
         print(f"{item.id}: this is the reference. Run the cell of your own function again, then check it.")
         return function
-    if cards.in_book():  # nobody writes functions there: the card says how and where
-        cards.show(cards.check_card(CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))), "")
+    if cards.in_book():
+        blank = CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))
+        cards.show(cards.check_card(blank, workbench.written(function)), "")
         return item.solution()
     outcomes = _outcomes(item, function)
     if lines := printed(outcomes):
         print("\n".join(lines))
-    if _unwritten(outcomes):
+    if unwritten(outcomes):
         print(f"{item.id}: {compare.UNWRITTEN}. {USING['reference']}")
         return item.solution()
-    paper = public_paper(item)
-    faults = _faults(paper, outcomes)
-    passed = faults.count(None)
-    using = "yours" if passed == len(faults) else "reference"
-    report = CheckReport(item, passed, len(faults), _failures(paper, outcomes, faults), using, source_of(item))
-    progress.record_check(item.id, passed, len(faults))
+    report = judged(item, outcomes)
+    progress.record_check(item.id, report.passed, report.total)
     cards.show(cards.check_card(report), text(report))
-    return function if using == "yours" else item.solution()
+    return function if report.using == "yours" else item.solution()
+
+
+def judged(item: Build, outcomes: Sequence[Outcome]) -> CheckReport:
+    """The report on the outcomes of all public cases."""
+    paper = public_paper(item)
+    faults = [paper.fault(place, outcome) for place, outcome in enumerate(outcomes)]
+    passed = faults.count(None)
+    using: Using = "yours" if passed == len(faults) else "reference"
+    return CheckReport(item, passed, len(faults), _failures(paper, outcomes, faults), using, source_of(item))
 
 
 def _item(function: Any) -> Build:
@@ -100,35 +87,25 @@ def _item(function: Any) -> Build:
         raise Uncheckable(error.args[0]) from None
 
 
-@functools.cache
-def _public_papers() -> dict[str, Paper]:
-    return {}
-
-
-def public_paper(item: Build) -> Paper:
-    """The public cases with the reference's answers, computed once."""
-    papers = _public_papers()
-    if item.id not in papers:
-        expected = answered(item, item.cases)
-        asked = tuple(Asked(case, None, right) for case, right in zip(item.cases, expected, strict=True))
-        papers[item.id] = Paper(item, asked, ())
-    return papers[item.id]
-
-
 def _outcomes(item: Build, function: Any) -> list[Outcome]:
-    """What the learner's function makes of the public cases; a stub, or one that does not end, is asked only once."""
+    """The outcomes of the public cases; a stub, or a function that does not end, is called only once."""
     first = trusted.run(item, function, item.cases[:1], TIME)
-    if _unwritten(first):
+    return given_up(item, first) or first + trusted.run(item, function, item.cases[1:], TIME)
+
+
+def given_up(item: Build, first: list[Outcome]) -> list[Outcome]:
+    """All outcomes when the first says that nothing else is worth a try; otherwise none."""
+    if unwritten(first):
         return [first[0], *[replace(first[0], printed=())] * (len(item.cases) - 1)]
     if first[0].kind in ("timeout", "deadlock", "died"):
         return first + [replace(first[0], detail=UNTRIED, printed=())] * (len(item.cases) - 1)
-    return first + trusted.run(item, function, item.cases[1:], TIME)
+    return []
 
 
 def printed(outcomes: Sequence[Outcome]) -> list[str]:
-    """What the ranks of the cases printed, under the number of each case; the beginning, when it is much.
+    """What the ranks printed in each case, under the number of the case; only the beginning if there is much.
 
-    A plain call prints for itself.
+    A plain call prints directly.
     """
     lines = []
     for number, outcome in enumerate(outcomes, start=1):
@@ -143,18 +120,18 @@ def printed(outcomes: Sequence[Outcome]) -> list[str]:
     return lines if more <= 0 else [*lines[:LINES], f"... and {more:,} more line{'s' if more > 1 else ''}"]
 
 
-def _unwritten(outcomes: Sequence[Outcome]) -> bool:
+def unwritten(outcomes: Sequence[Outcome]) -> bool:
+    """Whether the function is still a stub."""
     return compare.failure(outcomes[0]) == compare.UNWRITTEN
 
 
-def _faults(paper: Paper, outcomes: Sequence[Outcome]) -> list[str | None]:
-    return [paper.fault(place, outcome) for place, outcome in enumerate(outcomes)]
-
-
 def _failures(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> tuple[Failure, ...]:
-    """The first failing cases, each with the slip's sentence when a slip explains it."""
+    """The first failing cases, each with the slip's sentence if a slip explains it."""
     failing = [place for place, fault in enumerate(faults) if fault and outcomes[place].detail != UNTRIED]
-    needs = feedback.needed(paper.item, outcomes, bank.builds())
+    unknown = any(outcome.error.startswith(("NameError", "ImportError", "NotImplementedError")) for outcome in outcomes)
+    needs = (
+        feedback.needed(paper.item, outcomes, bank.builds()) if unknown else None
+    )  # the course takes seconds to load
     slip = None if needs else feedback.named_slip(paper, outcomes, failing, least=1)
     failures = []
     for place in failing[:SHOWN]:
@@ -173,7 +150,7 @@ def _explained(paper: Paper, outcomes: Sequence[Outcome], place: int, slip: Slip
 
 
 def text(report: CheckReport) -> str:
-    """A check for a terminal."""
+    """The result of a check as text for a terminal."""
     lines = [f"{report.item.id}: {report.passed} of {report.total} public cases"]
     if report.failures and (said := probing.sentence(report.item)):
         lines.append(f"  in each case: {said}")

@@ -1,9 +1,11 @@
-"""What a learner has answered, kept in her own data folder, and the scorecard that is drawn from it.
+"""The learner's progress, kept in their data folder, and the contents of the scorecard.
 
 One JSON file, ``{"version": 1, "items": {id: entry}}``. An answered question has the entry ``{"right", "first",
-"confidence"}``: the latest answer, the first one, and how sure she was of the first. A checked function has
-``{"passed", "total"}``. The built book keeps entries of the same form in the browser. While the book is built nothing
-is read or written.
+"confidence"}``: whether the latest answer is right, whether the first one was, and how sure the learner was of the
+first. A checked function has ``{"passed", "total"}``. The built book keeps entries of the same form in the browser,
+with more in them (``book/_static/rankzero.js``); there ``{"looked": true}`` says that the result was seen before the
+first answer, which then tells nothing of how sure the learner was. While the book is being built, nothing is read or
+written.
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from autograder import bank
 from autograder.items import Build, Item
 
 VERSION = 1
 Entries = dict[str, dict[str, Any]]
+#: How an item stands for the learner; ``open``: not answered, or not checked.
+Standing = Literal["right", "wrong", "open"]
 
 
 def _building() -> bool:
@@ -29,7 +33,7 @@ def _building() -> bool:
 
 
 def location() -> Path:
-    """The file: in the folder that ``RANKZERO_DATA`` names, else in the platform's folder for user data."""
+    """The progress file, in the folder named by ``RANKZERO_DATA``, else in the platform's folder for user data."""
     folder = os.environ.get("RANKZERO_DATA")
     if not folder:
         from platformdirs import user_data_dir
@@ -41,7 +45,7 @@ def location() -> Path:
 def _set_aside(file: Path) -> None:
     aside = next(p for n in range(1, 10_000) if not (p := file.with_name(f"progress.broken-{n}.json")).exists())
     file.rename(aside)
-    print(f"Your progress file could not be read; it was moved to {aside}, and a new one begins.")
+    print(f"Your progress file could not be read; it was moved to {aside}, and a new one is started.")
 
 
 def _parsed(text: str) -> Entries:
@@ -53,7 +57,7 @@ def _parsed(text: str) -> Entries:
 
 
 def load() -> Entries:
-    """All entries by item id; a file that cannot be read is moved aside, and a sentence says so."""
+    """All entries by item id. A file that cannot be read is moved aside, with a message."""
     file = location()
     if _building() or not file.exists():
         return {}
@@ -65,7 +69,7 @@ def load() -> Entries:
 
 
 def _write(file: Path, entries: Entries) -> None:
-    """Write beside the file, then rename: a reader meets the old file or the new one, never a half."""
+    """Write a temporary file, then rename it, so that the progress file is always complete."""
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
     try:
@@ -83,23 +87,24 @@ def _record(identifier: str, entry: Mapping[str, Any]) -> None:
     try:
         _write(location(), {**load(), identifier: dict(entry)})
     except OSError as error:
-        print(f"Your progress is not kept: {error.strerror or error} ({location()}).")
+        print(f"Your progress was not saved: {error.strerror or error} ({location()}).")
 
 
 def record_answer(identifier: str, right: bool, confidence: float | None = None) -> None:
-    """Keep an answer. The first answer to a question stays the first: later ones have read the feedback."""
+    """Record an answer. The first answer to a question is kept too: later ones are given after reading the feedback."""
     old = {} if _building() else load().get(identifier, {})
     first, sure = (old["first"], old["confidence"]) if "first" in old else (right, confidence)
-    _record(identifier, {"right": right, "first": first, "confidence": sure})
+    looked = {"looked": True} if old.get("looked") else {}
+    _record(identifier, {"right": right, "first": first, "confidence": sure, **looked})
 
 
 def record_check(identifier: str, passed: int, total: int) -> None:
-    """Keep how many public cases a function passed."""
+    """Record how many public cases a function passed."""
     _record(identifier, {"passed": passed, "total": total})
 
 
 def export_progress(path: str | os.PathLike[str]) -> Path:
-    """Write everything that is kept to ``path`` (JSON), and return it."""
+    """Write the whole progress to ``path`` as JSON, and return the path."""
     target = Path(path)
     _write(target, load())
     return target
@@ -107,10 +112,10 @@ def export_progress(path: str | os.PathLike[str]) -> Path:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a scorecard: ``state`` is ``right``, ``wrong`` or ``open``; ``passed`` of ``total`` for functions."""
+    """One line of a scorecard; ``passed`` of ``total`` public cases are given for functions."""
 
     item: Item
-    state: str
+    state: Standing
     passed: int = 0
     total: int = 0
 
@@ -118,14 +123,18 @@ class Row:
 def _row(item: Item, entry: Mapping[str, Any]) -> Row:
     if isinstance(item, Build):
         passed, total = entry.get("passed", 0), entry.get("total", len(item.cases))
-        state = "open" if "passed" not in entry else "right" if passed == total else "wrong"
-        return Row(item, state, passed, total)
-    state = "open" if "right" not in entry else "right" if entry["right"] else "wrong"
-    return Row(item, state)
+        return Row(item, _standing("passed" in entry, passed == total), passed, total)
+    return Row(item, _standing("right" in entry, bool(entry.get("right"))))
+
+
+def _standing(done: bool, right: bool) -> Standing:
+    if not done:
+        return "open"
+    return "right" if right else "wrong"
 
 
 def prefix(chapter: int | str) -> str:
-    """A chapter as ids begin with it: 3, "3" and "03" are "03"; "cap" and "capstone" are "cap"."""
+    """How the ids of a chapter begin: "03" for 3, "3" and "03"; "cap" for "cap" and "capstone"."""
     text = str(chapter).lower()
     return "cap" if text == "capstone" else text.zfill(2) if text.isdigit() else text
 
@@ -143,15 +152,15 @@ def rows(chapter: int | str | None, entries: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _place(item: Item) -> list[int]:
-    """Where an item stands: its section, ``3.10`` after ``3.9``."""
+    """The section of an item as numbers, so that ``3.10`` is sorted after ``3.9``."""
     return [int(part) for part in item.section.split(".")]
 
 
 def tally(lines: tuple[Row, ...]) -> str:
-    """How many questions are right, wrong and open, and how many functions pass, in one sentence."""
+    """How many questions are right, wrong and open, and how many functions pass, in words."""
     questions = [line.state for line in lines if not isinstance(line.item, Build)]
     builds = [line for line in lines if isinstance(line.item, Build)]
-    counts = ", ".join(f"{questions.count(state)} {state}" for state in ("right", "wrong", "open"))
+    counts = ", ".join(f"{questions.count(state)} {state}" for state in get_args(Standing))
     text = f"{_several(len(questions), 'question')}: {counts}."
     if builds:
         done = sum(line.state == "right" for line in builds)
@@ -164,12 +173,13 @@ def _several(count: int, name: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{math.floor(100 * share + 0.5)} %"  # halves up, as in the page
+    return f"{math.floor(100 * share + 0.5)} %"  # rounds halves up, as the page does
 
 
 def calibration(lines: tuple[Row, ...], entries: Mapping[str, Mapping[str, Any]]) -> str:
-    """How sure the first answers were against how often they were right; empty when no confidence was given."""
-    answers = [entries[line.item.id] for line in lines if entries.get(line.item.id, {}).get("confidence") is not None]
+    """How sure the learner was of the first answers, and how many were right; empty if no confidence was given."""
+    found = [entries.get(line.item.id, {}) for line in lines]
+    answers = [entry for entry in found if entry.get("confidence") is not None and not entry.get("looked")]
     if not answers:
         return ""
     sure = [answer["confidence"] / 100 for answer in answers]
@@ -182,13 +192,3 @@ def calibration(lines: tuple[Row, ...], entries: Mapping[str, Mapping[str, Any]]
         f"{math.floor(100 * brier + 0.5) / 100:.2f}: the mean squared distance between confidence and outcome; 0 is "
         "perfect, and 50 % on everything gives 0.25."
     )
-
-
-def scorecard(chapter: int | str | None = None) -> None:
-    """Show what is right, wrong and open in a chapter (``scorecard(3)``) or, without one, in the whole course."""
-    from autograder import cards
-
-    entries = load()
-    lines = rows(chapter, entries)
-    sentences = (tally(lines), calibration(lines, entries))
-    cards.show(cards.score_card(lines, sentences), cards.score_text(lines, sentences))

@@ -1,4 +1,4 @@
-"""The source of a reference as a reader needs it: the function, then the private helpers of its module that it uses."""
+"""The source of a reference for learners: the function with the private helpers of its module that it uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograder.items import Build
 
 
 def source_of(item: Build) -> str:
-    """The reference's source, and that of the private names it uses, directly or not, in the order of the module."""
+    """The reference's source and that of the private names it uses, directly or indirectly, in module order."""
     text = inspect.getsource(importlib.import_module(f"solutions.{item.home}"))
     statements = {name: node for node in syntax.parse(text).body for name in _defined(node)}
     found, waiting = {item.function}, [item.function]

@@ -1,10 +1,11 @@
-"""Vectors as a file: every case of an exam, what the reference gives for it, and the order in which it is asked.
+"""Freezes an exam into a file: every case, the reference's answer to it, and the order in which cases are asked.
 
-Where the reference moves when it rounds otherwise, its other answers are kept too: what lies among them is right.
+Where the reference's answer depends on how it rounds, its other answers are stored too; an answer that lies between
+them is right.
 
-A frozen set grades without the key, without drawing anything and without running a reference. It holds the hidden
-inputs and their answers: it belongs to the instructor. Its hash finds damage and careless edits; who may write the file
-can write another one.
+Grading with a frozen exam needs no key, draws no inputs and runs no reference. The file contains the hidden inputs and
+their answers, so only the instructor may have it. Its hash detects damage and careless edits, but does not stop anyone
+who can write the file from replacing it.
 """
 
 from __future__ import annotations
@@ -17,24 +18,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, files, values
-from autograder.exam import Asked, Exam, Paper, Sheet, in_trust
-from autograder.items import Build, Case, Choice, Group, Order, Question
-from autograder.outcome import Outcome
+from autograder import bank, files
+from autograder.items import AnyQuestion, Build, Case, Group
+from autograder.marking import values
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Asked, Paper, Sheet, run_slip_here
+from autograder.running.exam import Exam
 
-#: The layout of the file; one that is written otherwise is refused.
+#: The version of the file format; files in any other format are rejected.
 FORMAT = "rankzero vectors 2"
 
 
 class NotFrozen(Exception):
-    """A file of vectors that cannot be used; the message is a sentence."""
+    """A file of frozen vectors that cannot be used; the message is a sentence."""
 
 
 def freeze(exam: Exam) -> dict[str, Any]:
     """Everything that ``exam`` asks, with the reference's answers, as plain data for ``json``.
 
     Raises:
-        CannotJudge: the reference does not answer one of its cases as the bank says.
+        CannotJudge: the reference does not answer one of the cases as the bank says it should.
     """
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -47,17 +50,17 @@ def freeze(exam: Exam) -> dict[str, Any]:
 
 
 def thaw(content: Any) -> FrozenExam:
-    """The exam that :func:`freeze` wrote; every case and answer in it was read.
+    """The exam that :func:`freeze` wrote, with every case and answer decoded.
 
     Raises:
-        NotFrozen: it was changed, is of another layout, or asks for an item that the bank no longer has.
+        NotFrozen: it was changed, is in another format, or contains an item that the bank no longer has.
     """
-    other = f"this is no file of frozen vectors ({FORMAT!r})"
+    other = f"this is not a file of frozen vectors ({FORMAT!r})"
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise NotFrozen(other)
     try:
         if content["sha256"] != _digest({name: part for name, part in content.items() if name != "sha256"}):
-            raise NotFrozen("the frozen vectors were changed after they were written: their hash is another")
+            raise NotFrozen("the frozen vectors were changed after they were written: their hash differs")
         return FrozenExam(content)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, values.Malformed) as error:
         raise NotFrozen(f"{other}: {type(error).__name__}: {error}") from None
@@ -82,7 +85,7 @@ def read(path: str | os.PathLike[str]) -> FrozenExam:
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write a frozen set whole or not at all, for its owner alone.
+    """Write frozen vectors atomically, readable by their owner only.
 
     Raises:
         OSError: the folder cannot be written.
@@ -91,7 +94,7 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
 
 
 class FrozenExam(Exam):
-    """An exam whose sheets and answers come from a file. Made by :func:`thaw`."""
+    """An exam whose sheets and answers come from a file. :func:`thaw` creates it."""
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self._frozen = content["items"]
@@ -100,19 +103,19 @@ class FrozenExam(Exam):
         super().__init__(items, b"", [_question(identifier) for identifier in content["questions"]])
         changed = [item.id for item in items if self.sheet(item).hash != self._frozen[item.id]["hash"]]
         if changed or self.vectors_hash != content["vectors"]:
-            raise NotFrozen(f"the frozen cases of {', '.join(changed) or 'this set'} are not those of its hash")
+            raise NotFrozen(f"the frozen cases of {', '.join(changed) or 'this set'} do not match their hash")
         if type(self._key_hash) is not str:
             raise TypeError("key_hash")
         for item in items:
-            self.paper(item).movements  # noqa: B018 (so that what cannot be read is found now)
+            self.paper(item).movements  # noqa: B018 (decodes the answers, so that a damaged one is found now)
 
     @property
     def key_hash(self) -> str:
-        """Names the key with which the cases were drawn."""
+        """Identifies the key with which the cases were drawn."""
         return self._key_hash
 
     def for_submission(self, sha256: str) -> Exam:
-        """There is one set for all: nothing can be drawn without the key."""
+        """Always raises: without the key, no inputs can be drawn for a single submission."""
         raise NotFrozen("frozen vectors are the same for every submission")
 
     def _draw(self, item: Build) -> Sheet:
@@ -123,7 +126,7 @@ class FrozenExam(Exam):
         expected = [Outcome.from_plain(one["expected"]) for one in self._frozen[sheet.item.id]["drawn"]]
         asked = [Asked(case, group, right) for (group, case), right in zip(sheet.drawn, expected, strict=True)]
         pairs = tuple((first, len(asked) + number) for number, first in enumerate(sheet.again))
-        run_slip = self._bench.run if sheet.item.grade in ("tensor", "world") else in_trust
+        run_slip = self._slip_runner.run if sheet.item.grade in ("tensor", "world") else run_slip_here
         asked += [asked[first] for first in sheet.again]
         return Paper(sheet.item, tuple(asked), pairs, sheet.hash, run_slip, moved=lambda: self._moved(sheet.item))
 
@@ -143,7 +146,7 @@ def _frozen(sheet: Sheet, paper: Paper) -> dict[str, Any]:
 
 
 def _row(item: Build, group: Group | None, case: Case, expected: Outcome, moved: Sequence[Outcome]) -> dict[str, Any]:
-    """One case: its group's name, or its place on the page when it is public."""
+    """One case as plain data, under the name of its group or, if it is public, its index on the page."""
     name = group.name if group else _place(item.cases, case)
     others = [replace(other, arguments=None, events=()).plain for other in moved]
     return {"group": name, "case": _wire(case), "expected": expected.plain, "moved": others}
@@ -154,7 +157,7 @@ def _place(cases: Sequence[Case], case: Case) -> int:
 
 
 def _wire(case: Case) -> Any:
-    """As ``json`` gives it back: lists, no tuples."""
+    """A case as ``json`` would return it: with lists, not tuples."""
     return values.encode((case.args, dict(case.kwargs), case.raises, case.calls))
 
 
@@ -163,9 +166,9 @@ def _case(wire: Any) -> Case:
 
 
 def _item(identifier: str, kept: Mapping[str, Any]) -> Build:
-    """The bank's item with the public cases of the frozen set, in the order of the page.
+    """The bank's item with the frozen public cases, in the order of the page.
 
-    A case that still stands in the bank is taken from there: on the page it may look nicer than plain values do.
+    A case that is still in the bank is taken from there, since it may print better than decoded values do.
     """
     try:
         item = bank.find(identifier)
@@ -179,7 +182,7 @@ def _item(identifier: str, kept: Mapping[str, Any]) -> Build:
     return replace(item, cases=tuple(cases))
 
 
-def _question(identifier: str) -> Question | Choice | Order:
+def _question(identifier: str) -> AnyQuestion:
     try:
         found = bank.find(identifier)
     except KeyError:
@@ -200,6 +203,6 @@ def _drawn(item: Build, one: Mapping[str, Any]) -> tuple[Group | None, Case]:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    """Of the content, however it is laid out in its file."""
+    """A digest of the content that does not depend on its layout in the file."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,7 +1,8 @@
-"""Looks for hidden inputs in files that learners get.
+"""Searches the files that learners get for hidden inputs.
 
-What is looked for must be distinctive, or every page would be under suspicion: numbers of many digits, long rows of
-numbers, long strings. What stands in a public case, or is drawn with other keys too, is no secret and is passed over.
+Only distinctive values are searched for, since every page contains ordinary ones: numbers with many digits, long
+sequences of numbers, long strings. A value that is also in a public case, or drawn with other keys too, is not secret
+and is ignored.
 """
 
 from __future__ import annotations
@@ -12,15 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from autograder.exam import Exam
 from autograder.items import Build, Case, Stage, Tensor
 from autograder.items import Iterator as OneShot
+from autograder.running.exam import Exam
 
-#: A number is distinctive from so many significant digits on (in its shortest form), a row from so many numbers.
+#: Minimum size of a distinctive value: significant digits of a float (in its shortest form) and of an integer, and
+#: numbers in a sequence.
 FLOAT_DIGITS, INTEGER_DIGITS, ROW = 9, 7, 8
-#: A string is distinctive from so many characters on.
+#: Minimum length of a distinctive string, in characters.
 TEXT = 24
-#: So many other keys tell what is no secret.
+#: How many other keys are tried to find out which values are not secret.
 OTHERS = 2
 
 _NUMBER = r"[-+]?(?:0[xX][0-9a-fA-F.]+[pP][-+]?\d+|\d[\d_]*\.?[\d_]*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
@@ -29,7 +31,7 @@ _ROWS = re.compile(r"[\[(]([^\[\](){}]*)[\])]")
 
 
 def standing(exam: Exam, files: Mapping[str, bytes]) -> dict[str, list[str]]:
-    """By item, the files in which one of its hidden inputs stands."""
+    """The names of the files that contain a hidden input of an item, by the item's id."""
     known = {name: _Text(data.decode("utf-8", "replace")) for name, data in files.items()}
     others = [Exam(exam.items, hmac.digest(exam.key, b"other %d" % n, "sha256")) for n in range(OTHERS)]
     found: dict[str, list[str]] = {}
@@ -43,7 +45,7 @@ def standing(exam: Exam, files: Mapping[str, bytes]) -> dict[str, list[str]]:
 
 
 def secrets(exam: Exam, item: Build) -> set[Any]:
-    """What is distinctive in the hidden inputs of an item and in no public one: numbers, rows (tuples), strings."""
+    """The distinctive values in the hidden inputs of an item but in no public one: numbers, tuples of them, strings."""
     hidden: set[Any] = set()
     public: set[Any] = set()
     for group, case in exam.sheet(item).drawn:
@@ -95,7 +97,10 @@ def _telling(number: float) -> bool:
 
 
 def _row(parts: Sequence[Any]) -> tuple[float, ...]:
-    """A long row of numbers that are not nearly all the same; empty when it is none."""
+    """The parts as a tuple, if they are a long sequence of numbers that is not almost constant or evenly spaced.
+
+    Otherwise the result is empty.
+    """
     numbers = [float(part) for part in parts if isinstance(part, int | float)]
     long = len(numbers) == len(parts) >= ROW and len(set(numbers)) > 2
     steps = {right - left for left, right in pairwise(numbers)}
@@ -103,7 +108,7 @@ def _row(parts: Sequence[Any]) -> tuple[float, ...]:
 
 
 class _Text:
-    """A file with the numbers and the rows of numbers in it."""
+    """The text of a file, with the numbers and sequences of numbers in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -111,7 +116,7 @@ class _Text:
         self.rows = {tuple(_numbers(row)) for row in _ROWS.findall(text)}
 
     def seen(self, secret: set[Any]) -> set[Any]:
-        """Which parts of ``secret`` stand here."""
+        """The values of ``secret`` that occur in the text."""
         strings = {part for part in secret if isinstance(part, str) and part in self.text}
         return secret & self.numbers | secret & self.rows | strings
 

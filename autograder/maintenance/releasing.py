@@ -1,7 +1,7 @@
-"""A learner's copy of the course: the pages, the empty labs, and a word on how to use them. Nothing else.
+"""Releases a learner's copy of the course: the pages, the empty labs, and a README. Nothing else.
 
-The pages install the course (their first cell), so that the copy works in an empty folder; what a grade is staked on,
-the hidden inputs, exists nowhere before a key is drawn. The copy holds no reference, no bank, no test, no key.
+The first cell of each page installs the course, so the copy works on its own. It contains no reference, no bank, no
+test and no key; the hidden inputs on which grades depend do not exist until a key is drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from autograder import bank, syntax
 from autograder.items import Build, Debug
 
-#: The list of an earlier release's files, with their hashes: what may be replaced.
+#: The file that lists the files of a release with their hashes, so that a later release may replace them.
 LIST = ".release.json"
 
 README = """\
@@ -34,9 +34,9 @@ jupyter lab
 
 Run `pip` in a virtual environment. Then open a page and run its cells from the top. Write a function where its page
 asks for it, or in the file of `labs/` that the page names; `check` tries it at once. What a function takes and what it
-has to refuse stands in `labs/README.md`.
+must refuse is described in `labs/README.md`.
 
-Before you hand in your notebook, your file or the folder `labs`, grade it as your instructor will, with inputs that you
+Before you hand in your notebook, your file or the folder `labs`, grade it the way your instructor will, with inputs you
 have not seen:
 
 ```
@@ -50,42 +50,42 @@ Pages:
 
 
 class NotReleased(Exception):
-    """A release that cannot be made; the message is a sentence, and nothing was written."""
+    """The release cannot be made; the message is a sentence, and nothing was written."""
 
 
 def course() -> Path:
-    """The checkout of the course that this grader belongs to.
+    """The checkout of the course to which this grader belongs.
 
     Raises:
-        NotReleased: there is none: the course is installed without its pages.
+        NotReleased: there is none, because the course is installed without its pages.
     """
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     if not (root / "book").is_dir() or not (root / "labs").is_dir():
         raise NotReleased("a release is made in a checkout of the course: there are no folders book and labs here")
     return root
 
 
 def files(root: Path) -> dict[str, bytes]:
-    """What a learner gets, by path: the same for the same course.
+    """The files that a learner gets, by path; the same course always gives the same files.
 
     Raises:
-        NotReleased: a lab or a page holds what a learner should write, or the course lacks a part.
+        NotReleased: a lab or a page contains what the learner should write, or a part of the course is missing.
     """
     found = {page.name: cleared(page) for page in sorted((root / "book").glob("*.ipynb"))}
     found |= {lab.relative_to(root).as_posix(): lab.read_bytes() for lab in sorted((root / "labs").rglob("*.py"))}
     for name, data in found.items():
         if written := sorted(_written(root, _sources(name, data))):
-            raise NotReleased(f"{name} holds a body of {', '.join(written)}: run make stubs")
+            raise NotReleased(f"{name} contains the body of {', '.join(written)}: run make stubs")
     found["labs/README.md"] = (root / "labs/README.md").read_bytes()
     found["README.md"] = _readme(root, found).encode()
     return dict(sorted(found.items()))
 
 
 def release(root: Path, target: Path) -> list[str]:
-    """Write the learner's copy to ``target``, whole or not at all; returns the paths of its files.
+    """Write the learner's copy to ``target``, completely or not at all; returns the paths of its files.
 
     Raises:
-        NotReleased: ``target`` holds something else than an untouched earlier release, or :func:`files` refuses.
+        NotReleased: ``target`` contains anything but an unchanged earlier release, or :func:`files` raises it.
         OSError: the folder cannot be written.
     """
     target = target.resolve()
@@ -106,10 +106,10 @@ def release(root: Path, target: Path) -> list[str]:
 
 
 def check_replaceable(target: Path) -> None:
-    """Refuse a folder that holds anything but an earlier release as it was written.
+    """Check that a folder contains nothing but an unchanged earlier release.
 
     Raises:
-        NotReleased: with the first file that stands in the way.
+        NotReleased: it contains something else; the message names the first such file.
     """
     if not target.exists():
         return
@@ -119,7 +119,7 @@ def check_replaceable(target: Path) -> None:
     listed = _listed(target)
     for name in sorted(there):
         if name not in listed:
-            raise NotReleased(f"{target.name} holds {name}, which no release wrote: name another folder")
+            raise NotReleased(f"{target.name} contains {name}, which no release wrote: name another folder")
         if hashlib.sha256((target / name).read_bytes()).hexdigest() != listed[name]:
             raise NotReleased(f"{target.name}/{name} was changed since its release: name another folder")
 
@@ -133,7 +133,7 @@ def _listed(target: Path) -> Mapping[str, str]:
 
 
 def _swap(new: Path, target: Path) -> None:
-    """Put ``new`` in the place of ``target``; what stood there comes back when that fails."""
+    """Replace ``target`` by ``new``; if that fails, the old folder is restored."""
     if not target.exists():
         os.replace(new, target)
         return
@@ -148,7 +148,7 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def cleared(page: Path) -> bytes:
-    """A notebook without outputs and execution counts, in the layout of Jupyter's own files."""
+    """A notebook without outputs and execution counts, formatted as Jupyter does."""
     notebook = json.loads(page.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
@@ -164,7 +164,7 @@ def _readme(root: Path, found: Mapping[str, bytes]) -> str:
 
 
 def _setting(settings: str, name: str) -> str:
-    """A plain setting of the book; the grader reads no YAML, to run on the standard library alone."""
+    """A simple setting of the book, read without a YAML parser so that the standard library is enough."""
     line = re.search(rf"^{name}: (.+)$", settings, re.MULTILINE)
     if line is None:
         raise NotReleased(f"_config.yml has no {name.strip()}")
@@ -176,7 +176,7 @@ def _heading(page: bytes) -> str:
     return first.splitlines()[0].removeprefix("# ")
 
 
-# What a learner should write must not stand there.
+# Detecting code that the learner should write.
 
 
 def _sources(name: str, data: bytes) -> list[str]:
@@ -187,7 +187,7 @@ def _sources(name: str, data: bytes) -> list[str]:
 
 
 def _written(root: Path, sources: Sequence[str]) -> Iterator[str]:
-    """The functions of exercises that ``sources`` hold more of than the stub."""
+    """The exercises' functions of which ``sources`` contain more than the stub."""
     items = {item.function: item for item in bank.builds()}
     for node in (node for source in sources for node in _definitions(source)):
         if node.name in items and _is_written(root, items[node.name], node):
@@ -195,7 +195,7 @@ def _written(root: Path, sources: Sequence[str]) -> Iterator[str]:
 
 
 def _is_written(root: Path, item: Build, node: Any) -> bool:
-    """A program to mend may be anything but the mended one."""
+    """Whether a definition gives the solution away; that of a debug item may be anything but the corrected program."""
     if isinstance(item, Debug):
         return _body(node) == _reference(root, item)
     return not all(map(_is_stub, _functions(node)))
@@ -206,7 +206,7 @@ def _functions(node: Any) -> list[Any]:
 
 
 def _is_stub(node: Any) -> bool:
-    """It does nothing but raise."""
+    """Whether a function does nothing but raise."""
     return len(body := _body(node)) == 1 and body[0].startswith("Raise(")
 
 
@@ -216,7 +216,7 @@ def _reference(root: Path, item: Build) -> list[str]:
 
 
 def _definitions(source: str) -> list[Any]:
-    """Functions and classes at the top of a source; none where a notebook's magic keeps it from being Python."""
+    """The top-level functions and classes of a source; none if a notebook's magic makes it invalid Python."""
     try:
         body = syntax.parse(source).body
     except SyntaxError:
@@ -225,6 +225,6 @@ def _definitions(source: str) -> list[Any]:
 
 
 def _body(node: Any) -> list[str]:
-    """The statements of a definition, without its docstring and whatever its layout."""
+    """The statements of a definition, without its docstring and independent of its layout."""
     statements = node.body[1:] if ast.get_docstring(node) is not None else node.body
     return [ast.dump(statement) for statement in statements]

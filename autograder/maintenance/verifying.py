@@ -1,33 +1,37 @@
-"""Proves the bank on this host: what an instructor wants to know before grades are staked on it.
+"""Verifies the bank on this machine: what an instructor wants to know before grading with it.
 
-For each exercise the reference earns every point, the untouched stub none, and each wrong program loses points and is
-called by its name. For each question the answer is right and every slip is wrong and named. Every check gives sentences
-about what does not hold, and none when all is well.
+For each exercise, the reference must earn every point, the untouched stub none, and each wrong program must lose points
+and be recognized. For each question, the answer must be judged right, and every slip wrong and recognized. Each check
+returns a sentence for each thing that is wrong, and nothing if all is well.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from autograder import bank, closure, judge, predicting
-from autograder.edits import DoesNotApply
-from autograder.exam import CannotJudge, Exam, Paper
-from autograder.items import Build, Choice, Order, Question, Slip
-from autograder.judge import Grading, Mark
-from autograder.sandbox import Sandbox, SandboxFailed
+from autograder import bank, closure
+from autograder.items import AnyQuestion, Build, Choice, Design, Estimate, Order, Question, Slip
+from autograder.items.edits import DoesNotApply
+from autograder.marking import designs, judge, marks, questions
+from autograder.marking.marks import Grading, Mark
+from autograder.marking.papers import CannotJudge, Paper
+from autograder.running import judging
+from autograder.running.exam import Exam
+from autograder.sandbox import Level, Sandbox, SandboxFailed
 from autograder.submission import Submission, load, load_files
 
-Item = Build | Question | Choice | Order
+Item = Build | AnyQuestion
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What does not hold for one item: sentences, in the order of the checks."""
+    """What is wrong with one item: sentences, in the order of the checks."""
 
     item: str
     sentences: tuple[str, ...]
@@ -48,15 +52,15 @@ def room(name: str) -> Path:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def proven(items: Sequence[Item], key: bytes, level: str = "best", workers: int = 1) -> Iterator[Fault]:
+def proven(items: Sequence[Item], key: bytes, level: Level = "best", workers: int = 1) -> Iterator[Fault]:
     """The faults of ``items``, as they are found.
 
     Args:
         items: build items, whose hidden cases are drawn with ``key``, and questions.
         key: the secret key.
-        level: of the sandbox in which reference and stubs run.
-        workers: processes that share the build items, at least 1. A wrong program may never end, and only a process
-            of its own can be stopped: threads do not do.
+        level: level of the sandbox in which the reference and the stubs run.
+        workers: processes among which the build items are divided; at least 1. Threads would not do: a wrong program
+            may run forever, and only a process can be stopped.
     """
     builds = [item for item in items if isinstance(item, Build)]
     for item in items:
@@ -73,13 +77,13 @@ def proven(items: Sequence[Item], key: bytes, level: str = "best", workers: int 
             yield from done.result()
 
 
-def _share(identifiers: Sequence[str], key: bytes, level: str) -> list[Fault]:
+def _share(identifiers: Sequence[str], key: bytes, level: Level) -> list[Fault]:
     items = [item for item in bank.builds() if item.id in identifiers]
     return list(exercises(items, key, level))
 
 
-def exercises(items: Sequence[Build], key: bytes, level: str = "best") -> Iterator[Fault]:
-    """The faults of build items: reference and stubs once for all of them, then the wrong programs of each."""
+def exercises(items: Sequence[Build], key: bytes, level: Level = "best") -> Iterator[Fault]:
+    """The faults of build items; the reference and the stubs are graded once for all, wrong programs item by item."""
     if not items:
         return
     sandbox = Sandbox.measure(level)
@@ -94,17 +98,17 @@ def exercises(items: Sequence[Build], key: bytes, level: str = "best") -> Iterat
 
 
 def _graded(name: str, items: Sequence[Build], exam: Exam, sandbox: Sandbox) -> Grading:
-    """What the reference or the stubs come to; where they could not be asked, that and why."""
+    """The grading of the reference (``solutions``) or the stubs (``labs``); if they cannot run, it says why."""
     try:
-        return judge.judge(submission(name, items), exam, sandbox)
+        return judging.judge(submission(name, items), exam, sandbox)
     except SandboxFailed as error:
-        return judge.refused(name, str(error))
+        return marks.refused(name, str(error))
 
 
 def submission(name: str, items: Iterable[Build] = ()) -> Submission:
-    """``solutions`` or ``labs``, handed in as a learner would; all exercises of the course where ``items`` is empty.
+    """``solutions`` or ``labs``, handed in as a learner would; for all exercises of the course if ``items`` is empty.
 
-    Of ``solutions`` only what answers the exercises is handed in, and what that uses: the rest runs the pages.
+    Of ``solutions``, only the modules that answer the exercises are handed in, and what they import.
     """
     topics = {item.module for item in items} or {item.module for item in bank.builds()}
     folder = room(name)
@@ -116,7 +120,7 @@ def submission(name: str, items: Iterable[Build] = ()) -> Submission:
 
 
 def shortfalls(grading: Grading, place: int) -> list[str]:
-    """Why the item at ``place`` of a grading of the reference has not every point."""
+    """Why the reference does not earn every point of the item at index ``place``; empty if it does."""
     mark = _mark(grading, place)
     if mark is None:
         return [f"the reference is not graded: {grading.reason}"]
@@ -127,7 +131,7 @@ def shortfalls(grading: Grading, place: int) -> list[str]:
 
 
 def gains(grading: Grading, place: int) -> list[str]:
-    """Why the item at ``place`` of a grading of the untouched labs is not worth nothing."""
+    """Why the untouched stub earns points on the item at index ``place``, or cannot be graded; empty if all is well."""
     mark = _mark(grading, place)
     if mark is None:
         return [f"the stub is not graded: {grading.reason}"]
@@ -141,7 +145,7 @@ def _mark(grading: Grading, place: int) -> Mark | None:
 
 
 def slips(exam: Exam, item: Build, course: Sequence[Build] = ()) -> list[str]:
-    """What does not hold for the wrong programs of an item."""
+    """What is wrong with the wrong programs of an item: they must lose points and be recognized."""
     try:
         paper = exam.paper(item)
     except CannotJudge as error:
@@ -163,13 +167,20 @@ def _slip(paper: Paper, slip: Slip, course: Sequence[Build]) -> list[str]:
     if mark.state == "right" or mark.score >= paper.item.points:
         return [f"{name} loses no points"]
     first = next(iter(mark.hidden + mark.public), "")
-    return [] if mark.hidden[:1] == (slip.sentence,) else [f"{name} is not named, but reads: {first}"]
+    if mark.hidden[:1] == (slip.sentence,):
+        return []
+    why = "two wrong answers are needed that no other slip explains as well"
+    return [f"{name} is not recognized ({why}); the learner reads: {first}"]
 
 
-def question(item: Question | Choice | Order) -> list[str]:
-    """What does not hold for the answer and the slips of a question."""
+def question(item: AnyQuestion) -> list[str]:
+    """What is wrong with the answer and the slips of a question."""
     if isinstance(item, Question):
         return [sentence for place in range(len(item.parts)) for sentence in _part(item, place)]
+    if isinstance(item, Estimate):
+        return _estimate(item)
+    if isinstance(item, Design):
+        return _design(item)
     shown = item.shown()
     if len(set(shown)) < len(shown):
         return ["two of its lines read the same"]
@@ -178,22 +189,43 @@ def question(item: Question | Choice | Order) -> list[str]:
     return _order(item)
 
 
-def _part(item: Question, place: int) -> list[str]:
-    part = item.parts[place]
-    label = part.label or "the answer"
-    right, sentence = predicting.judge_number(part, float(part.answer()))
-    wrong = [] if right else [f"{label} is judged wrong ({sentence})"]
-    for slip in part.slips:
-        value = predicting.slip_value(slip)
-        right, sentence = predicting.judge_number(part, value)
-        if right or sentence != slip.sentence:
-            wrong.append(f"{label}: the slip {value:g} is {'right' if right else f'not named, but reads: {sentence}'}")
+def _design(item: Design) -> list[str]:
+    made, best = designs.table(item), designs.front(item)
+    wrong = [] if len(best) > 1 else ["only one design is right: a question would do"]
+    wrong += [] if any(one.broken for one in made.values()) else ["no constraint ever binds"]
+    wrong += [] if len(best) * 2 < len(made) else ["more than half of all designs are right"]
     return wrong
 
 
+def _estimate(item: Estimate) -> list[str]:
+    low, high = item.scale
+    answer = float(item.answer())
+    wrong = [] if low * item.factor <= answer <= high / item.factor else [f"{answer:g} is not inside its scale"]
+    wrong += [f"the landmark {one.name} is off the scale" for one in item.landmarks if not low <= one.value <= high]
+    return wrong + [f"the {said}" for said in _misjudged(item.slips, partial(questions.judge_estimate, item))]
+
+
+def _misjudged(slips: Sequence[Slip], judged: Callable[[float], tuple[bool, str]]) -> Iterator[str]:
+    """What is said of the slips whose numbers are judged right, or as another mistake."""
+    for slip in slips:
+        value = questions.slip_value(slip)
+        right, sentence = judged(value)
+        if right or not sentence.endswith(slip.sentence):
+            said = "judged right" if right else f"not recognized; the learner reads: {sentence}"
+            yield f"slip {value:g} is {said}"
+
+
+def _part(item: Question, place: int) -> list[str]:
+    part = item.parts[place]
+    label = part.label or "the answer"
+    right, sentence = questions.judge_number(part, float(part.answer()))
+    wrong = [] if right else [f"{label} is judged wrong ({sentence})"]
+    return wrong + [f"{label}: the {said}" for said in _misjudged(part.slips, partial(questions.judge_number, part))]
+
+
 def _option(item: Choice, index: int) -> list[str]:
-    letter = predicting.letter(item, index)
-    verdict = predicting.judge(item, (letter,))
+    letter = questions.letter(item, index)
+    verdict = questions.judge(item, (letter,))
     if verdict.right != (index == item.correct):
         return [f"option {letter} is judged {'right' if verdict.right else 'wrong'}"]
     return [] if verdict.right or index in item.slips else [f"option {letter} has no sentence"]
@@ -201,7 +233,7 @@ def _option(item: Choice, index: int) -> list[str]:
 
 def _order(item: Order) -> list[str]:
     shown = item.shown()
-    letters = "".join(predicting.LETTERS[shown.index(step)] for step in item.steps)
-    wrong = [] if predicting.judge(item, (letters,)).right else ["the right order is judged wrong"]
-    as_shown = predicting.LETTERS[: len(shown)]
-    return wrong + (["the order as it is shown is judged right"] if predicting.judge(item, (as_shown,)).right else [])
+    letters = "".join(questions.LETTERS[shown.index(step)] for step in item.steps)
+    wrong = [] if questions.judge(item, (letters,)).right else ["the right order is judged wrong"]
+    as_shown = questions.LETTERS[: len(shown)]
+    return wrong + (["the order as it is shown is judged right"] if questions.judge(item, (as_shown,)).right else [])

@@ -1,7 +1,7 @@
-"""What a submission answered, as it is kept: a grading can be made of it again without running anybody's code.
+"""A submission's answers in the form in which they are stored: they can be graded again without running any code.
 
-Answers are plain data. They hold no expected value and no input, but what a program returned for hidden inputs: they
-belong to the instructor.
+Answers are plain data. They contain no inputs and no expected values, but they do contain what a program returned for
+hidden inputs, so only the instructor may have them.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder import values
-from autograder.exam import Paper
-from autograder.outcome import Outcome
+from autograder.marking import values
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Paper
 
 
 class OtherVectors(Exception):
-    """Answers are held against other cases than those that were asked; the message is a sentence."""
+    """The answers belong to other cases than those they are to be graded by; the message is a sentence."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All that a grading needs of a submission.
+    """Everything needed to grade a submission.
 
     Attributes:
-        name: of what was handed in.
-        sha256: of what was handed in.
-        outcomes: by item, one for each case of its sheet, in order.
-        typed: what was typed into ``predict``, by question.
+        name: name of what was handed in.
+        sha256: hash of what was handed in.
+        outcomes: by item, one outcome for each case of its sheet, in order.
+        typed: by question, what was typed into ``predict`` or ``design``.
         problems: sentences about parts that could not be read or run.
-        reason: why it cannot be graded at all; empty when it can.
-        vectors: the hash of each item's sheet.
-        sandbox: the line of the sandbox that it ran in.
-        seconds: that asking took.
-        public: by item, one for each public case in the order of the page, from before any hidden input was seen.
+        reason: why the submission cannot be graded at all; empty when it can.
+        vectors: by item, the hash of its sheet.
+        sandbox: the line that describes the sandbox it ran in.
+        seconds: how long it took to collect the answers.
+        public: by item, one outcome for each public case in the order of the page, recorded before the submission saw
+            any hidden input.
     """
 
     name: str
@@ -51,14 +52,14 @@ class Answers:
         """The outcomes for the cases of ``paper``.
 
         Raises:
-            OtherVectors: it asks something else.
+            OtherVectors: the submission was asked other cases.
         """
         if self.vectors.get(paper.item.id) != paper.hash:
             raise OtherVectors(f"{self.name} was asked other cases of {paper.item.id}: grade it again")
         return self.outcomes[paper.item.id]
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data for ``json``; :meth:`from_json` gives the same answers back."""
+        """Plain data for ``json``, from which :meth:`from_json` restores the answers."""
         return {
             "name": self.name,
             "sha256": self.sha256,
@@ -77,7 +78,7 @@ class Answers:
         """The answers that :meth:`to_json` wrote.
 
         Raises:
-            KeyError, TypeError, ValueError, Malformed: it did not write this.
+            KeyError, TypeError, ValueError, Malformed: the content was not written by :meth:`to_json`.
         """
         outcomes, public = _outcomes(content["outcomes"]), _outcomes(content.get("public", {}))
         typed = {question: values.decode(wire) for question, wire in content["typed"].items()}

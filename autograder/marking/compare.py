@@ -1,13 +1,14 @@
-"""An answer against the right one: exact types, then shapes and lengths, then elements, written so that NaN fails.
+"""Compares an answer with the right one: exact types, then shapes and lengths, then elements.
 
-Rules of type: a bool is never a number; an int may stand where a float is expected, and a whole float where an int is
-(the value counts, and ``2 * GB`` is a float); a scalar of NumPy or torch is its number; list and tuple differ; an
-instance of a dataclass counts by the name of its class and by its fields, wherever that class was written. Floats are
-compared relative to the expected value, those of a list or a tensor relative to its largest element; where exactly 0 is
-expected, an absolute 1e-6 of the tolerance is allowed. Where the reference itself moves further when it rounds
-otherwise (:mod:`autograder.stochastic`), so much is allowed, and both sides of a boundary that rounding alone decides.
+Rules for types: a bool is never a number; an int is accepted where a float is expected, and a whole float where an int
+is (the value counts, and ``2 * GB`` is a float); a NumPy or torch scalar counts as its number; list and tuple differ;
+two dataclass instances are compared by class name and fields, wherever the class was defined. NaN equals only NaN. The
+tolerance of a float is relative to the expected value, or to the largest element of its list or tensor; where exactly 0
+is expected, an absolute error of 1e-6 times the tolerance is allowed. If different rounding moves the reference itself
+further than that (``stochastic``), the answer may be off by as much, and may lie on either side of a boundary that only
+rounding decides.
 
-No sentence holds an expected value. Only with ``tell``, for public cases, does it hold a ratio to one.
+No sentence contains an expected value. Only with ``tell``, for public cases, may it contain the ratio to one.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder import values
 from autograder.items import Array, Build, Case, Tensor
-from autograder.outcome import Outcome
-from autograder.values import Record
+from autograder.marking import values
+from autograder.marking.outcome import Outcome
+from autograder.marking.values import Record
 
-#: How many mean distances between the reference's own answers, when it rounds otherwise, another right answer may lie
-#: from the nearest of them.
+#: How far a right answer may lie from the nearest of the reference's answers under different rounding, in units of the
+#: mean distance between those answers.
 MARGIN = 16
-#: Scale of a comparison with exactly 0.
+#: The scale that the tolerance refers to where exactly 0 is expected.
 ZERO_SCALE = 1e-6
 NUMBERS = (int, float)
 #: The sentence for a stub.
@@ -37,7 +38,7 @@ CHANGED = "changed its arguments; leave them as they are"
 
 
 def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = False) -> str | None:
-    """None when ``outcome`` is as ``expected``; else a sentence that says how it differs, never the expected value."""
+    """None if ``outcome`` matches ``expected``, else a sentence on how it differs that does not give the value away."""
     if outcome.kind == "value" and expected.kind == "value":
         return Comparison(tolerance, tell).difference(expected.value, outcome.value)
     if expected.kind == "raised":
@@ -48,9 +49,9 @@ def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = 
 def fault(
     item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False, moved: Sequence[Outcome] = ()
 ) -> str | None:
-    """As :func:`matches`, with all that the item asks for: answers of a class, each rank, the rule, the arguments.
+    """As :func:`matches`, but with everything the item requires: each answer, each rank, the rule, the arguments.
 
-    ``moved`` are the reference's outcomes when it rounds otherwise: what lies among them is right.
+    ``moved`` are the reference's outcomes under different rounding; an answer among them is right.
     """
     sentence = _fault(item, case, expected, outcome, tell, moved)
     others = (other for other in moved if other.kind in ("value", "raised"))
@@ -71,7 +72,7 @@ def _fault(
 def wrong_value(
     item: Build, case: Case, expected: Outcome, outcome: Outcome, tell: bool = False, moved: Sequence[Outcome] = ()
 ) -> str | None:
-    """How the values of two outcomes differ: answer by answer of a class, rank by rank of a world."""
+    """How the values of two outcomes differ: compared call by call for a class, rank by rank for a world."""
     compare = Comparison(item.tolerance, tell)
     others = [other.value for other in moved if other.kind == "value"]
     if item.grade == "calls":
@@ -82,15 +83,15 @@ def wrong_value(
 
 
 def broken_rule(item: Build, case: Case, outcome: Outcome) -> str | None:
-    """The sentence of the rule that a world run broke, if any."""
+    """The sentence of the item's rule if the run broke it, else None."""
     try:
         return item.rule(case, outcome.value, outcome.events) if item.rule else None
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # a rule may read any value
-        return "the value is not of the kind that is asked for"
+        return "the value is not of the requested kind"
 
 
 def changed(item: Build, case: Case, outcome: Outcome) -> str | None:
-    """A sentence when the call changed its arguments and must not."""
+    """A sentence if the call changed arguments that it must leave alone, else None."""
     if not item.unchanged or outcome.arguments is None or item.grade == "calls":
         return None
     world = item.grade == "world"
@@ -102,11 +103,11 @@ def changed(item: Build, case: Case, outcome: Outcome) -> str | None:
 
 
 def _same(left: tuple[Any, ...], given: tuple[Any, ...]) -> bool:
-    return left == given or values.encode(left) == values.encode(given)  # the second also knows that nan is nan
+    return left == given or values.encode(left) == values.encode(given)  # encoded, nan equals nan
 
 
 def failure(outcome: Outcome, tell: bool = False) -> str:
-    """What is wrong with an outcome that is no value. Text that the learner's code chose needs ``tell``."""
+    """What is wrong with an outcome that is not a value. Only with ``tell`` does it quote the learner's code."""
     if outcome.kind == "raised":
         return _raised(outcome, tell)
     if outcome.kind == "refused":
@@ -137,9 +138,9 @@ def _not_raised(error: str, outcome: Outcome, tell: bool) -> str | None:
 
 
 def kind_of(value: Any) -> str:
-    """A type with its article, as a sentence needs it: ``"a float"``, ``"an int"``, ``"None"``.
+    """The type of a value with its article: ``"a float"``, ``"an int"``, ``"None"``.
 
-    The name of a dataclass is left out: the submission chose it, and could tell a hidden input by it.
+    A dataclass is not named: the submission chose the name and could use it to reveal a hidden input.
     """
     if value is None:
         return "None"
@@ -155,10 +156,10 @@ def kind_of(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Compares values within ``tolerance``; with ``tell``, its sentences hold ratios.
+    """Compares values within ``tolerance``; with ``tell``, its sentences contain ratios.
 
-    ``others`` are values that the reference gives when it rounds otherwise. Each part of an answer is held against the
-    same part of all those that are laid out alike.
+    ``others`` are the reference's values under different rounding. Each part of an answer is also compared with the
+    same part of those among them that have the same structure.
     """
 
     tolerance: float
@@ -167,7 +168,7 @@ class Comparison:
     def answers(
         self, names: Sequence[str], expected: Sequence[Any], got: Sequence[Any], others: Sequence[Any] = ()
     ) -> str | None:
-        """The answers of an object to a list of calls; one that raised stands as ``("raises", class name)``."""
+        """An object's answers to a list of calls; ``("raises", class name)`` records a call that raised."""
         if type(got) is not list or len(got) != len(expected):
             return "did not answer every call"
         for place, (name, right, given) in enumerate(zip(names, expected, got, strict=True)):
@@ -182,7 +183,7 @@ class Comparison:
         if right_error or given_error:
             wanted = Outcome("raised", error=right_error) if right_error else Outcome("value", right)
             came = Outcome("raised", error=given_error) if given_error else Outcome("value", given)
-            sentence = matches(wanted, came, self.tolerance)  # the submission chose that name: it is not told
+            sentence = matches(wanted, came, self.tolerance)  # without ``tell``: the submission chose the class name
             return f"{place} {sentence}" if sentence else None
         return self.difference(right, given, place, others=others)
 
@@ -217,7 +218,7 @@ class Comparison:
         return None if expected == got or got in others else f"{place or 'the value'} is wrong"
 
     def close(self, expected: float, got: float, scale: float | None = None) -> bool:
-        """Whether two numbers agree; an integer or an infinity only with itself, NaN only with NaN."""
+        """Whether two numbers agree; an integer or an infinity agrees only with itself, NaN only with NaN."""
         if isinstance(expected, int) or (isinstance(got, int) and abs(got) > 2**1000):
             return expected == got
         if not math.isfinite(expected):
@@ -226,9 +227,9 @@ class Comparison:
         return math.isfinite(got) and abs(got - expected) <= self.tolerance * (size or ZERO_SCALE)
 
     def _among(self, right: Sequence[float], got: float, scale: float | None) -> bool:
-        """Whether ``got`` is near one of several right numbers, as near as they typically are to each other.
+        """Whether ``got`` is about as near to one of several right numbers as they are to each other.
 
-        Numbers on both sides of a boundary lie close together on each: what lies between them is not right.
+        At a boundary the right numbers form a cluster on each side; a number between the clusters is wrong.
         """
         if len(right) < 2:
             return False
@@ -254,7 +255,7 @@ class Comparison:
     def _sequences(self, expected: Sequence[Any], got: Sequence[Any], place: str, others: Sequence[Any]) -> str | None:
         if len(expected) != len(got):
             subject = f"{place} has" if place else "returned"
-            if not self.tell:  # a submission could say by a length what it was asked
+            if not self.tell:  # by a length, a submission could reveal its input
                 return f"{subject} another number of elements"
             return f"{subject} {len(got)} element{'' if len(got) == 1 else 's'}; {len(expected)} are expected"
         rest = [other for other in others if len(other) == len(expected)]
@@ -263,7 +264,7 @@ class Comparison:
     def _elements(
         self, expected: Sequence[Any], got: Sequence[Any], place: str, others: Sequence[Any], alike: bool = True
     ) -> str | None:
-        """Element by element; those that are ``alike`` share the scale of the largest."""
+        """Element by element; if they are ``alike``, their tolerance is relative to the largest."""
         finite = [abs(v) for v in expected if type(v) in NUMBERS and math.isfinite(v)] if alike else []
         scale = max(finite, default=None)
         for index, (right, given) in enumerate(zip(expected, got, strict=True)):
@@ -301,9 +302,9 @@ class Comparison:
 
 
 def _slack(right: Sequence[float]) -> float:
-    """How far beside one of several right numbers another may lie: some of the distances between them.
+    """How far an answer may lie from the nearest of several right numbers: a few times their typical distance.
 
-    The largest distance does not count: there may be a boundary in it.
+    The largest distance is left out, since it may span a boundary.
     """
     ordered = sorted(right)
     gaps = sorted(after - before for before, after in itertools.pairwise(ordered))[:-1]
@@ -311,7 +312,7 @@ def _slack(right: Sequence[float]) -> float:
 
 
 def error_of(answer: Any) -> str:
-    """The class name in ``("raises", class name)``; else empty. What is no name is an ``Exception``."""
+    """The class name in ``("raises", class name)``, ``Exception`` if it is no name; empty for any other answer."""
     if type(answer) is not tuple or len(answer) != 2 or type(answer[0]) is not str or answer[0] != "raises":
         return ""
     return answer[1] if type(answer[1]) is str and answer[1].isidentifier() else "Exception"
@@ -332,7 +333,7 @@ def _wrong_type(expected: Any, got: Any, place: str) -> str:
 
 
 def ratio(expected: float, got: float) -> str:
-    """How far off a number is: ``"2x too large"``; empty when no ratio says it."""
+    """How far off a number is, such as ``"2x too large"``; empty when a ratio cannot express it."""
     try:
         factor = got / expected
     except (ZeroDivisionError, OverflowError):

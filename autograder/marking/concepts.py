@@ -1,7 +1,7 @@
-"""A grading by concept: what is right, what is not yet, and where the book explains it.
+"""A grading by concept: what is right, what is not right yet, and where the book explains it.
 
-The concept of a function is its ``topic``; the questions of a section are one concept of their own. Nothing here is
-taken from what a submission printed, raised or returned for hidden inputs.
+The concept of a function is its ``topic``; the questions of a section together form one concept. Nothing here depends
+on what a submission printed, raised or returned for hidden inputs.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from autograder.judge import Answered, Mark
+from autograder.marking.marks import Answered, Mark
 from autograder.sections import SECTIONS
-from rankzero.chapters import CHAPTERS
+from rankzero.facts.chapters import CHAPTERS
 
 #: States of a concept, in the order of a learner's page.
-STATES = ("right", "partly", "not yet", "not written", "not judged")
+ConceptState = Literal["right", "partly", "not yet", "not written", "not judged"]
+STATES: tuple[ConceptState, ...] = get_args(ConceptState)
 #: States of a mark for which nothing was handed in.
 ABSENT = ("missing", "unwritten")
-#: The topic of questions, which have none of their own.
+#: The topic of all questions.
 QUESTIONS = "questions"
-#: The book's settings, where the grader stands in the course's own folder.
-CONFIG = Path(__file__).resolve().parent.parent / "_config.yml"
+#: The book's settings; the file exists only where the grader runs from the course's own folder.
+CONFIG = Path(__file__).resolve().parents[2] / "_config.yml"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A section of the book. ``title`` and ``address`` are empty where they are not known."""
+    """A section of the book; ``title`` and ``address`` are empty if unknown."""
 
     number: str
     title: str
@@ -40,9 +41,9 @@ class Reading:
 
 
 def reading(section: str, book: str = "") -> Reading:
-    """Where to read about ``section``, such as ``"3.6"``; ``book`` is the address of the built book, if there is one.
+    """Where to read ``section``, such as ``"3.6"``; ``book`` is the address of the built book's chapters.
 
-    Without it, the address is that of the chapter's notebook in the repository, where that is known.
+    Without ``book``, the addresses in the book's settings are used: the built book's, else the repository's notebook.
     """
     title = SECTIONS.get(section, "")
     number = section.partition(".")[0]
@@ -56,12 +57,12 @@ def reading(section: str, book: str = "") -> Reading:
 
 
 def anchor(title: str) -> str:
-    """A heading as the built book's pages name it: ``"Ring reduce-scatter"`` is ``"ring-reduce-scatter"``."""
+    """The anchor of a heading in the built book: ``"ring-reduce-scatter"`` for ``"Ring reduce-scatter"``."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).lstrip("0123456789-").rstrip("-")
 
 
 def _addresses(config: Path) -> tuple[str, str]:
-    """The address of the built book's chapters and that of its notebooks, from the book's settings; each may be ""."""
+    """The addresses of the built book's chapters and of its notebooks, from the settings; either may be empty."""
     text = _settings(config)
     found = dict(re.findall(r"^  (baseurl|url|branch): *[\"']?([^\s\"'#]+)", text, re.MULTILINE))
     notebooks = f"{found['url'].rstrip('/')}/blob/{found.get('branch', 'main')}/book" if "url" in found else ""
@@ -77,22 +78,22 @@ def _settings(config: Path) -> str:
 
 
 def book_of(stamps: Mapping[str, Any]) -> str:
-    """The address of the built book's chapters among the stamps of a grading; only an address of the web counts."""
+    """The address of the built book's chapters in the stamps of a grading; empty if it is not a web address."""
     book = str(stamps.get("book") or "")
     return book if re.match(r"https?://\S+$", book) else ""
 
 
 @dataclass(frozen=True)
 class Concept:
-    """Marks of one topic in one section."""
+    """The marks of one topic in one section."""
 
     section: str
     topic: str
     marks: tuple[Mark | Answered, ...]
 
     @property
-    def state(self) -> str:
-        """One of :data:`STATES`."""
+    def state(self) -> ConceptState:
+        """What its marks come to together."""
         states = [mark.state for mark in self.marks]
         if all(state == "right" for state in states):
             return "right"
@@ -104,12 +105,12 @@ class Concept:
 
 
 def topic(mark: Mark | Answered) -> str:
-    """The concept that a mark is about."""
+    """The concept to which a mark belongs."""
     return mark.item.topic if isinstance(mark, Mark) else QUESTIONS
 
 
 def concepts(marks: Iterable[Mark | Answered]) -> list[Concept]:
-    """Marks by concept, in the order of the course."""
+    """The concepts of some marks, in the order of the course."""
     found: dict[tuple[str, str], list[Mark | Answered]] = {}
     for mark in marks:
         found.setdefault((mark.item.section, topic(mark)), []).append(mark)
@@ -118,9 +119,9 @@ def concepts(marks: Iterable[Mark | Answered]) -> list[Concept]:
 
 
 def following(listed: Sequence[Concept]) -> Concept | None:
-    """The concept to take up next: the first that was tried and is not right, else the first that is not written.
+    """The concept to work on next: the first that was tried and is not right, else the first that is not written.
 
-    Where its function waits for another that is not there, that one comes first.
+    If its function needs another one that is missing, the concept of that one comes first.
     """
     for states in (("partly", "not yet"), ("not written",)):
         for concept in listed:
@@ -130,14 +131,14 @@ def following(listed: Sequence[Concept]) -> Concept | None:
 
 
 def _waited_for(concept: Concept, listed: Sequence[Concept]) -> Concept | None:
-    """The concept whose function another's functions need and do not find."""
+    """The concept of a missing function that the functions of ``concept`` need."""
     said = " ".join(mark.public[0] for mark in concept.marks if isinstance(mark, Mark) and mark.public)
     needed = re.findall(r" needs \w+ \(([\w-]+)\), which is not ", said)
     return next((one for one in listed if any(mark.item.id in needed for mark in one.marks)), None)
 
 
 def ideas(mark: Mark | Answered) -> tuple[str, ...]:
-    """What to think about: the slip or the hints, or what is missing altogether. The bank's and the grader's words."""
+    """What to think about: the slip or the hints, or what is missing. All sentences are the bank's or the grader's."""
     if isinstance(mark, Answered):
         return mark.sentences
     cases = failing(mark)
@@ -145,13 +146,13 @@ def ideas(mark: Mark | Answered) -> tuple[str, ...]:
 
 
 def failing(mark: Mark) -> tuple[str, ...]:
-    """The failing public cases that a mark spells out, as calls with what is wrong."""
+    """The sentences of a mark that show a failing public case: the call and what is wrong."""
     calls = (f"{mark.item.function}(", "rank 0: ")
     return tuple(sentence for sentence in mark.public if sentence.startswith(calls))
 
 
 def hints(mark: Mark) -> list[str]:
-    """The hints among the sentences of a mark, as the author wrote them, without how a case failed."""
+    """The hints among the sentences of a mark, without the remark on how a case failed."""
     said = mark.hidden[1:] if mark.slip else mark.hidden
     known = dict.fromkeys(group.hint for group in mark.item.groups)
     return [hint for hint in known if any(one == hint or one.startswith(f"{hint} (") for one in said)]

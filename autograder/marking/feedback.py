@@ -1,4 +1,4 @@
-"""From wrong answers to a sentence that helps: the slip that gives the same answers, or the item that is missing."""
+"""Finds the sentence that helps with wrong answers: the slip that gives the same ones, or the item that is missing."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from autograder import compare
-from autograder.exam import Paper
 from autograder.items import Build, Case, Slip
-from autograder.outcome import Outcome
+from autograder.marking import compare
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Paper
 
-#: Outcomes in which no program ran.
+#: Kinds of outcomes that no slip can explain.
 SILENT = ("missing", "unloadable", "refused")
 
 
-def alike(item: Build, case: Case, slip: Outcome, hers: Outcome) -> bool:
-    """Whether two outcomes are the same: value and broken rule, exception class, or the way in which they end."""
-    if slip.kind != hers.kind or slip.error != hers.error:
+def alike(item: Build, case: Case, slip: Outcome, theirs: Outcome) -> bool:
+    """Whether two outcomes agree: in value and broken rule, in exception class, or in how the ranks got stuck."""
+    if slip.kind != theirs.kind or slip.error != theirs.error:
         return False
     if slip.kind != "value":
-        return slip.kind not in SILENT and _end(slip) == _end(hers)
-    if compare.wrong_value(item, case, slip, hers) is not None:
+        return slip.kind not in SILENT and _deadlock(slip) == _deadlock(theirs)
+    if compare.wrong_value(item, case, slip, theirs) is not None:
         return False
-    rules = [compare.broken_rule(item, case, one) or compare.changed(item, case, one) for one in (slip, hers)]
+    rules = [compare.broken_rule(item, case, one) or compare.changed(item, case, one) for one in (slip, theirs)]
     return rules[0] == rules[1]
 
 
 def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int], least: int = 2) -> Slip | None:
-    """The slip that gives the submission's answer wherever it is tried, also where the submission is right.
+    """The slip that gives the submission's answers in every case compared, including those where they are right.
 
-    There must be ``least`` wrong answers. Inputs that should have been refused count only where little else fails: most
-    people who make a slip also forget to check their arguments. Of an object's calls those count that the submission
-    refused, too, and all of them where no other answer is wrong. Of several slips, the one that agrees at most inputs,
-    those among them, then the one in whose worlds the same operations are called.
+    There must be at least ``least`` wrong answers. Cases whose input has to be refused are compared only if few others
+    fail, because most people who make a slip also forget to check their arguments. Likewise, calls of an object that
+    had to be refused but were answered are left out, unless nothing else is wrong. If several slips fit, the one that
+    agrees in the most cases wins, counting all of them, and then the one whose worlds call the same operations.
     """
-    wrong = [place for place in telling(paper, failing, least) if outcomes[place].kind not in SILENT]
+    wrong = [place for place in comparable(paper, failing, least) if outcomes[place].kind not in SILENT]
     if len(wrong) < least:
         return None
     guards = any(refuses(paper, place) for place in wrong)
-    calls = paper.item.grade == "calls"  # of an object that refuses some, the others must still be answered alike
+    calls = paper.item.grade == "calls"  # calls to be refused are left out one by one, below
     rest = [place for place in paper.once if place not in failing and (guards or calls or not refuses(paper, place))]
     found = [slip for slip in paper.slips if _agrees(paper, slip, outcomes, wrong, rest)]
     if len(found) < 2:
@@ -47,42 +47,43 @@ def named_slip(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]
 
     def closeness(slip: Slip) -> tuple[int, int]:
         pairs = {place: (paper.slip_outcome(slip, place), outcomes[place]) for place in paper.once}
-        calls = sum(_calls(mine) == _calls(hers) for mine, hers in (pairs[place] for place in wrong))
+        calls = sum(_calls(mine) == _calls(theirs) for mine, theirs in (pairs[place] for place in wrong))
         return sum(alike(paper.item, paper.asked[place].case, *pair) for place, pair in pairs.items()), calls
 
     return max(found, key=closeness)
 
 
 def refuses(paper: Paper, place: int) -> bool:
-    """Whether something in the case at ``place`` has to be refused."""
+    """Whether the case at ``place``, or one of its calls, has to raise."""
     expected = paper.asked[place].expected
     answers = expected.value if paper.item.grade == "calls" and expected.kind == "value" else []
     return expected.kind != "value" or any(compare.error_of(answer) for answer in answers)
 
 
-def telling(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:
-    """The failing places on which slips are tried: where nothing has to be refused, if there are ``least`` of those."""
+def comparable(paper: Paper, failing: Sequence[int], least: int = 2) -> Sequence[int]:
+    """The failing places where slips are compared: those where nothing has to raise, if there are ``least`` of them."""
     legal = [place for place in failing if not refuses(paper, place)]
     return legal if len(legal) >= least else failing
 
 
 def accepted(paper: Paper, outcomes: Sequence[Outcome], failing: Sequence[int]) -> list[str]:
-    """The rules that the reference states when it refuses inputs at which the submission returned a value.
+    """The rules that the submission failed to enforce: it returned a value where the reference raised and named a rule.
 
-    A rule is the first part of "ranks must be an integer >= 1, got 0"; one that holds a number of the case is left out.
+    A rule is the first part of "ranks must be an integer >= 1, got 0"; a rule that contains a number of the case is
+    left out.
     """
     rules: dict[str, None] = {}
     for place in failing:
         expected = paper.asked[place].expected
         if expected.kind == "raised" and outcomes[place].kind == "value":
             rule = re.fullmatch(r"(\w+ must be [^:;]*?),? got .*", expected.detail, re.DOTALL)
-            if rule and not _tells(rule[1], paper.asked[place].case):
+            if rule and not _reveals(rule[1], paper.asked[place].case):
                 rules[rule[1]] = None
     return list(rules)
 
 
-def _tells(rule: str, case: Case) -> bool:
-    """Whether a rule holds a number of the case."""
+def _reveals(rule: str, case: Case) -> bool:
+    """Whether a rule contains a number of the case."""
     given = {f"{part:g}" for part in _numbers((case.args, case.kwargs)) if part not in (0, 1)}
     return bool(given & {f"{float(number):g}" for number in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", rule)})
 
@@ -97,18 +98,18 @@ def _numbers(value: object) -> Iterable[float]:
             yield from _numbers(part)
 
 
-def _end(outcome: Outcome) -> str:
-    """How a world ended in which ranks wait, without lines: who waits in which operation."""
+def _deadlock(outcome: Outcome) -> str:
+    """Which rank waits in which operation of a deadlock, without line numbers; empty for any other outcome."""
     return re.sub(r" at line \d+|\bi(?=send|recv)", "", outcome.detail) if outcome.kind == "deadlock" else ""
 
 
 def _calls(outcome: Outcome) -> list[tuple[int, str]]:
-    """Which operations the ranks of a world called."""
+    """The operations that the ranks of a world called."""
     return sorted((event.rank, event.operation) for event in outcome.events)
 
 
 def _agrees(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], wrong: Sequence[int], rest: Sequence[int]) -> bool:
-    """Whether a slip gives the submission's answer where that is wrong and at the ``rest``; another answer ends it."""
+    """Whether a slip gives the submission's answers, the ``wrong`` ones and the ``rest``."""
     alone = not any(_wrong_beside_guards(paper, place, outcomes[place]) for place in wrong)
 
     def same(place: int) -> bool:
@@ -120,20 +121,20 @@ def _agrees(paper: Paper, slip: Slip, outcomes: Sequence[Outcome], wrong: Sequen
 
 
 def refused_rightly(paper: Paper, place: int, outcome: Outcome) -> bool:
-    """Whether an object answered the calls of a case, and raised what it has to in each that it has to refuse."""
+    """Whether an object answered the calls of a case, and raised the right exception in each that has to raise."""
     pairs = _answers(paper, place, outcome)
     errors = [(compare.error_of(given), compare.error_of(right)) for given, right in pairs]
     return bool(pairs) and all(given == right for given, right in errors if right)
 
 
 def _accepted_calls(paper: Paper, place: int, outcome: Outcome) -> set[int]:
-    """The calls of an object that answered where it has to refuse."""
+    """The calls of an object that returned an answer where they had to raise."""
     pairs = enumerate(_answers(paper, place, outcome))
     return {call for call, (given, right) in pairs if compare.error_of(right) and not compare.error_of(given)}
 
 
 def _answers(paper: Paper, place: int, outcome: Outcome) -> list[tuple[object, object]]:
-    """An object's answers to the calls of a case, each with the right one; none where it did not answer them."""
+    """An object's answers to the calls of a case, each paired with the right one; empty if there are none."""
     expected = paper.asked[place].expected
     if paper.item.grade != "calls" or outcome.kind != "value" or expected.kind != "value":
         return []
@@ -149,7 +150,7 @@ def _without(outcome: Outcome, calls: set[int]) -> Outcome:
 
 
 def _wrong_beside_guards(paper: Paper, place: int, outcome: Outcome) -> bool:
-    """Whether more is wrong than that an object's calls were answered which it has to refuse."""
+    """Whether anything is wrong apart from calls that returned an answer where they had to raise."""
     left_out, asked = _accepted_calls(paper, place, outcome), paper.asked[place]
     return not left_out or not alike(
         paper.item, asked.case, *(_without(one, left_out) for one in (asked.expected, outcome))
@@ -157,7 +158,7 @@ def _wrong_beside_guards(paper: Paper, place: int, outcome: Outcome) -> bool:
 
 
 def needed(item: Build, outcomes: Iterable[Outcome], course: Sequence[Build]) -> str | None:
-    """A sentence when the function failed because it uses one of the submission's other items, which is not there."""
+    """A sentence if the function failed because another item that it uses is missing from the submission, else None."""
     others = {other.function: other for other in course if other.id != item.id}
     identifiers = {other.id: other for other in others.values()}
     for outcome in outcomes:

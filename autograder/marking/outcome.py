@@ -1,47 +1,48 @@
-"""What came of one call, whoever ran it: the learner's code in a child, or a trusted program beside the judge."""
+"""The result of one call, whether of the learner's code in a child or of a program that the grader trusts."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
-from autograder import values
+from autograder.marking import values
 from rankzero.events import Event
 
 #: The ways a call can end. ``value`` and ``raised`` are answers; the others are failures of the program itself.
-KINDS = ("value", "raised", "refused", "timeout", "died", "deadlock", "missing", "unloadable")
+Kind = Literal["value", "raised", "refused", "timeout", "died", "deadlock", "missing", "unloadable"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
-#: Fields of an outcome that are kept as they are, when they are not empty.
+#: Fields that are stored unchanged, unless they are empty.
 _PLAIN = ("error", "line", "detail", "where")
-#: Types of values that are small, however many ranks give one.
+#: Types whose values are small, so that even a list with one for each rank is small.
 _SMALL = {type(None), bool, int, float}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One call's end.
+    """How one call ended.
 
     Attributes:
         kind: how it ended. ``value``: it returned ``value``. ``raised``: it raised ``error`` at the learner's ``line``.
             ``refused``: it returned something that is not a plain value. ``timeout``, ``died``: the process did not
             answer. ``deadlock``: the ranks waited for each other (``detail`` is the broker's sentence). ``missing``:
             the submission has no such function. ``unloadable``: the code could not be imported.
-        value: plain values by exact type, tensors as :class:`autograder.items.Tensor`; for ``calls`` the list of
-            answers, where a call that raised stands as ``("raises", class name)``; for a world, one value per rank.
+        value: plain values of exact types, tensors as :class:`autograder.items.Tensor`. For ``calls``, the list of
+            answers, with ``("raises", class name)`` for a call that raised; for a world, one value per rank.
         error: exception class name, for ``raised``.
         line: the learner's own line number, when known.
-        where: the same for people: ``"line 4"``, or ``"line 4 of cell 3"`` when the submission has several units.
-        detail: a sentence. In a hidden case it is shown only when the grader wrote it, never when the learner's code
-            did.
-        arguments: the arguments after the call, as the child reported them; None when they are as they were. For a
-            world, one entry per rank.
+        where: the line as a report prints it: ``"line 4"``, or ``"line 4 of cell 3"`` if the submission has several
+            units.
+        detail: a sentence. For a hidden case it is shown only if the grader wrote it, never if the learner's code did.
+        arguments: the arguments after the call, as the child reported them; None if they did not change. For a world,
+            one entry per rank.
         events: the broker's events of a world.
-        printed: what each rank of a trusted world printed, for whoever runs a check; nothing else looks at it.
+        printed: what each rank of a trusted world printed; only ``check`` shows it.
     """
 
-    kind: str
+    kind: Kind
     value: Any = None
     error: str = ""
     line: int | None = None
@@ -53,7 +54,7 @@ class Outcome:
 
     @functools.cached_property
     def plain(self) -> dict[str, Any]:
-        """It as plain data, not to be changed; what is empty is left out: a class has many thousands of them."""
+        """The outcome as plain data, without empty fields to save space; callers must not change it."""
         kept: dict[str, Any] = {"kind": self.kind}
         if self.value is not None:
             kept["value"] = _encoded(self.value)
@@ -71,7 +72,7 @@ class Outcome:
         """The outcome whose :attr:`plain` this is.
 
         Raises:
-            KeyError, TypeError, ValueError, Malformed: it is none's.
+            KeyError, TypeError, ValueError, Malformed: the data do not describe an outcome.
         """
         parts = dict(kept)
         for name in ("value", "arguments"):
@@ -83,7 +84,7 @@ class Outcome:
 
 
 def _encoded(value: Any) -> Any:
-    """The wire form; part by part of a list of large values, since that of a world holds those of all ranks."""
+    """The wire form. Large values in a list are encoded one by one: a world's list holds those of all ranks."""
     kind = type(value)
     if kind in (list, tuple) and not set(map(type, value)) <= _SMALL:
         return {kind.__name__: [values.encode(part) for part in value]}
@@ -95,3 +96,12 @@ def _decoded(kept: Any) -> Any:
         return values.decode(kept)
     ((kind, parts),) = kept.items()
     return {"list": list, "tuple": tuple}[kind](map(values.decode, parts))
+
+
+#: Why a case is not tried.
+NO_TIME = "the time for the whole submission is used up"
+#: Why an answer is discarded and no further case is tried.
+TOO_MUCH = "the answers of this submission together are too large to be kept"
+
+#: After this many cases without an answer, the program's remaining cases are not tried.
+LOSSES = 2

@@ -1,4 +1,4 @@
-"""Probes on the grader's side: a program together with the driver that shows what one plain call cannot."""
+"""The grader's side of probes: drivers that call a program and show what one plain call cannot."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from autograder import conclusions, syntax
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
+from autograder.marking.outcome import Outcome
 
-HERE = Path(__file__).parent / "probes"
-#: What becomes of an answer that no driver gives.
+HERE = Path(__file__).parents[1] / "probes"
+#: The detail of an answer that no driver would return.
 NO_ANSWER = "returned something that cannot be judged"
 
 
@@ -30,21 +30,21 @@ def module(probe: str) -> str:
 
 
 def driven(item: Build, program: Callable[..., Any]) -> Callable[..., Any]:
-    """``program`` as the cases of ``item`` call it: itself, or in the hands of the item's driver."""
+    """What the cases of ``item`` call: ``program`` itself, or the item's driver with ``program`` as first argument."""
     return functools.partial(load(item.probe), program) if item.probe else program
 
 
-def asked(item: Build, case: Case) -> list[Case]:
-    """What is asked for one case: the case itself, or one for each process, whose number the driver gets."""
+def for_processes(item: Build, case: Case) -> list[Case]:
+    """The case itself, or one copy for each process of the item, with the number of the process for the driver."""
     if item.processes == 1:
         return [case]
     return [replace(case, kwargs={**case.kwargs, "process": process}) for process in range(item.processes)]
 
 
 def joined(item: Build, outcomes: Sequence[Outcome]) -> Outcome:
-    """The outcomes of :func:`asked` as one: the first that is no value, else all values.
+    """The outcomes of :func:`for_processes` as one: the first that is not a value, else the tuple of all values.
 
-    What a driver leaves in its arguments does not count.
+    Changes that a driver made to its arguments are dropped.
     """
     if item.processes == 1:
         return replace(outcomes[0], arguments=None) if item.probe else outcomes[0]
@@ -52,8 +52,11 @@ def joined(item: Build, outcomes: Sequence[Outcome]) -> Outcome:
     return failed[0] if failed else Outcome("value", tuple(outcome.value for outcome in outcomes))
 
 
-def concluded(item: Build, case: Case, outcome: Outcome) -> Outcome:
-    """``outcome`` with what its answer comes to in place of what the driver handed back; of a world, rank by rank."""
+def with_conclusion(item: Build, case: Case, outcome: Outcome) -> Outcome:
+    """``outcome`` with the grader's conclusion in place of what the driver returned; for a world, rank by rank.
+
+    Items without a conclusion (:mod:`autograder.conclusions`) keep their outcome.
+    """
     conclusion = conclusions.BY_DRIVER.get(item.probe or "")
     if conclusion is None or outcome.kind != "value":
         return outcome
@@ -66,14 +69,14 @@ def concluded(item: Build, case: Case, outcome: Outcome) -> Outcome:
 
 
 def is_probe(file: str) -> bool:
-    """Whether a line of code stands in a driver."""
+    """Whether a file of code holds drivers."""
     return Path(file).parent == HERE
 
 
 def sentence(item: Build) -> str:
-    """What is done with the function in each case, in the driver's own words; empty where it is simply called.
+    """What the driver does with the function in each case, from its docstring; empty if the function is simply called.
 
-    Read from the source: the driver's module may import torch.
+    The docstring is read from the source, because importing the driver may import torch.
     """
     if not item.probe:
         return ""

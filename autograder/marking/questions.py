@@ -1,8 +1,9 @@
-"""``predict``: answer a question of the course in the notebook, and read at once what came of it.
+"""Answers to questions: numbers, estimates, choices and orders, judged by the same rules as in the built page.
 
-The rules are the page's rules too: ``book/_static/rankzero.js`` judges with the same arithmetic, from the data that
-:mod:`autograder.cards` puts into the card. A number is right when it lies within the part's relative tolerance of the
-answer and no slip's value lies nearer; it is a slip when it lies within the same tolerance of that slip's value.
+The page applies these rules in ``book/_static/rankzero.js`` to the data in each card; what may be typed for a number is
+said in :mod:`autograder.marking.arithmetic`. A number is right if it lies within the part's relative tolerance of the
+answer and no slip's value is nearer; it is explained by a slip if it lies within the same tolerance of that slip's
+value. An estimate is judged by the factor between it and the answer.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from autograder import bank
-from autograder.items import Build, Choice, Order, Part, Question, Slip
+from autograder.items import AnyQuestion, Choice, Design, Estimate, Order, Part, Question, Slip
+from autograder.marking import arithmetic, designs
 
-#: Relative distance below which two numbers are the same count: what rounding in the bank's formulas may leave.
+#: Smallest relative tolerance, which allows for rounding in the bank's formulas.
 FLOOR = 1e-9
-
-#: What a wrong number reads when no slip explains it. The page takes these sentences from the card.
+#: Sentences for a wrong number that no slip explains. The page takes them from the card.
 HINTS = {
     "large": "Too large.",
     "small": "Too small.",
@@ -27,10 +27,17 @@ HINTS = {
     "percent": "The digits are right; the answer is wanted in percent.",
     "fraction": "The digits are right; the answer is wanted as a plain number, not in percent.",
 }
-
+#: Sentences about an estimate. The page takes them from the card.
+ESTIMATED = {
+    "right": "Your estimate is off by a factor of {factor}.",
+    "large": "Too large by a factor of {factor}.",
+    "small": "Too small by a factor of {factor}.",
+    "positive": "Type a positive number.",
+}
+#: Estimates that are off by more than this are not told by how much.
+HUGE = 1e12
 #: Factors between the prefixes of a unit.
 PREFIXES = (1e3, 1e6, 1e9, 1e12, 1e-3, 1e-6, 1e-9, 1e-12)
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -43,7 +50,7 @@ class BadAnswer(ValueError):
 
 @dataclass(frozen=True)
 class Mark:
-    """What came of one part: ``given`` and ``sentence`` are for the reader; the sentence of a right part is empty."""
+    """The judgment of one part: the number as shown to the learner, and a sentence, which is empty if it is right."""
 
     label: str
     given: str
@@ -53,19 +60,20 @@ class Mark:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an answer, part by part."""
+    """The judgment of an answer, part by part; ``answered`` holds the values that a design chose."""
 
-    item: Question | Choice | Order
+    item: AnyQuestion
     marks: tuple[Mark, ...]
+    answered: tuple[int, ...] = ()
 
     @property
     def right(self) -> bool:
-        """Every part is right."""
+        """Whether every part is right."""
         return all(mark.right for mark in self.marks)
 
 
 def shown(value: float, unit: str = "") -> str:
-    """A number for the reader: whole numbers in full, others in six significant digits, then the unit."""
+    """A number for the learner: whole numbers in full, others in six significant digits, then the unit."""
     rounded = value if float(value).is_integer() else float(f"{value:.6g}")
     whole = float(rounded).is_integer() and abs(rounded) < 1e15
     number = f"{int(rounded):,}" if whole else f"{value:.6g}"
@@ -78,7 +86,7 @@ def slip_value(slip: Slip) -> float:
 
 
 def tolerance(part: Part) -> float:
-    """The relative tolerance that is applied."""
+    """The relative tolerance for the answer to a part."""
     return max(part.tolerance, FLOOR)
 
 
@@ -87,7 +95,7 @@ def _near(given: float, value: float, relative: float) -> bool:
 
 
 def judge_number(part: Part, given: float) -> tuple[bool, str]:
-    """Whether ``given`` is right, and when it is not, the sentence that says why."""
+    """Whether ``given`` is right, and a sentence that says what is wrong if it is not."""
     answer, relative = float(part.answer()), tolerance(part)
     slips = [(abs(given - slip_value(s)), s) for s in part.slips if _near(given, slip_value(s), relative)]
     distance, slip = min(slips, key=lambda pair: pair[0], default=(math.inf, None))
@@ -104,10 +112,38 @@ def judge_number(part: Part, given: float) -> tuple[bool, str]:
     return False, HINTS["large" if given > answer else "small"]
 
 
-def _number(answer: Any, part: Part) -> float:
+def factor_between(one: float, other: float) -> float:
+    """How many times the smaller of two positive numbers the larger one is."""
+    return max(one / other, other / one)
+
+
+def rounded_factor(factor: float) -> str:
+    """A factor in two significant digits; halves are rounded up, as the page does."""
+    if factor > HUGE:
+        return f"more than {HUGE:,.0f}"
+    step = 10.0 ** (math.floor(math.log10(factor)) - 1)
+    return shown(float(f"{math.floor(factor / step + 0.5) * step:.6g}"))
+
+
+def judge_estimate(item: Estimate, given: float) -> tuple[bool, str]:
+    """Whether ``given`` (positive) is right, and by what factor it is off and which idea accounts for it."""
+    answer = float(item.answer())
+    off = factor_between(given, answer)
+    if off <= item.factor:
+        return True, ESTIMATED["right"].format(factor=rounded_factor(off))
+    said = ESTIMATED["large" if given > answer else "small"].format(factor=rounded_factor(off))
+    near = [(factor_between(given, slip_value(slip)), slip.sentence) for slip in item.slips]
+    distance, sentence = min(near, key=lambda pair: pair[0], default=(math.inf, ""))
+    return False, f"{said} {sentence}" if distance <= item.factor else said
+
+
+def _number(answer: Any, part: Part | Estimate) -> float:
     wanted = f"{part.label or 'the answer'}: a number is needed"
     if isinstance(answer, str):
-        raise BadAnswer(f"{wanted}, without quotes and without a unit (it is read in {part.unit or 'plain numbers'})")
+        try:
+            return arithmetic.read(answer, part.unit)
+        except arithmetic.Refused as error:
+            raise BadAnswer(f"{wanted}, got {answer!r}. {error}") from None
     if isinstance(answer, bool) or not isinstance(answer, Real):
         raise BadAnswer(f"{wanted}, got {type(answer).__name__}")
     try:
@@ -131,6 +167,26 @@ def _judge_question(item: Question, answers: tuple[Any, ...]) -> Verdict:
         right, sentence = judge_number(part, given)
         marks.append(Mark(part.label, shown(float(part.answer()) if right else given, part.unit), right, sentence))
     return Verdict(item, tuple(marks))
+
+
+def _judge_estimate(item: Estimate, answers: tuple[Any, ...]) -> Verdict:
+    if len(answers) != 1:
+        raise BadAnswer(f"{item.id} asks for one number ({item.label}, in {item.unit}), got {len(answers)}")
+    given = _number(answers[0], item)
+    if given <= 0:
+        raise BadAnswer(f"{item.label}: a positive number is needed, got {answers[0]}")
+    right, sentence = judge_estimate(item, given)
+    number = float(item.answer()) if right else given
+    return Verdict(item, (Mark(item.label, shown(number, item.unit), right, sentence),))
+
+
+def _judge_design(item: Design, answers: tuple[Any, ...]) -> Verdict:
+    values = designs.values_of(item, answers[0] if len(answers) == 1 else None)
+    if isinstance(values, str):
+        raise BadAnswer(values)
+    right, sentence = designs.judged(item, values)
+    given = ", ".join(f"{name} {value}" for name, value in item.choices(values).items())
+    return Verdict(item, (Mark("", given, right, sentence),), values)
 
 
 def letter(item: Choice, index: int) -> str:
@@ -173,67 +229,24 @@ def _judge_order(item: Order, answers: tuple[Any, ...]) -> Verdict:
 
 
 def order_hint(first: int) -> str:
-    """What an order reads whose step number ``first`` (from 0) is the first wrong one."""
+    """The sentence for an order whose first wrong step is number ``first``, counted from 0."""
     if first == 0:
         return "Another step comes first."
     return f"Right up to step {first}."
 
 
-def judge(item: Question | Choice | Order, answers: tuple[Any, ...]) -> Verdict:
+def judge(item: AnyQuestion, answers: tuple[Any, ...]) -> Verdict:
     """Judge ``answers`` to a question.
 
     Raises:
-        BadAnswer: the answers are not of the form that the question asks for.
+        BadAnswer: the answers do not have the form that the question asks for.
     """
     if isinstance(item, Choice):
         return _judge_choice(item, answers)
     if isinstance(item, Order):
         return _judge_order(item, answers)
+    if isinstance(item, Estimate):
+        return _judge_estimate(item, answers)
+    if isinstance(item, Design):
+        return _judge_design(item, answers)
     return _judge_question(item, answers)
-
-
-def _checked(confidence: Any) -> float | None:
-    if confidence is None:
-        return None
-    number = isinstance(confidence, Real) and not isinstance(confidence, bool)
-    if not number or not 0 <= float(confidence) <= 100:
-        raise BadAnswer(f"confidence must be a number from 0 to 100 (percent), got {confidence!r}")
-    if 0 < float(confidence) < 1:
-        raise BadAnswer(f"confidence is in percent, from 0 to 100: {confidence!r} would be less than one percent")
-    return float(confidence)
-
-
-def _find(identifier: str) -> Question | Choice | Order:
-    if not isinstance(identifier, str):
-        raise BadAnswer(f"the question's id comes first, in quotes, got {identifier!r}")
-    try:
-        item = bank.find(identifier)
-    except KeyError as error:
-        raise BadAnswer(error.args[0]) from None
-    if isinstance(item, Build):
-        raise BadAnswer(f"{item.id} is a function to write: then call check({item.function})")
-    return item
-
-
-def predict(identifier: str, *answers: Any, confidence: float | None = None) -> None:
-    """Show the card of a question, or judge your answer to it.
-
-    Args:
-        identifier: the question's id, as the page prints it.
-        *answers: one number for each part, in the part's unit; a letter or the option's text for a choice; letters such
-            as ``"b d a c"`` for an order. Without answers the card is shown.
-        confidence: how sure you are, 0 to 100 percent; ``scorecard`` compares it with what came of it.
-
-    Raises:
-        BadAnswer: (a ``ValueError``) there is no such question, or the answers do not fit it.
-    """
-    from autograder import cards, progress
-
-    item = _find(identifier)
-    sure = _checked(confidence)
-    if cards.in_book() or all(answer is ... for answer in answers):
-        cards.show(cards.question_card(item), cards.question_text(item))
-        return
-    verdict = judge(item, answers)
-    progress.record_answer(item.id, verdict.right, sure)
-    cards.show(cards.verdict_card(verdict), cards.verdict_text(verdict))

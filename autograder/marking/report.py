@@ -1,10 +1,10 @@
-"""What a grading looks like: a table on the screen, and Gradescope's ``results.json``.
+"""A grading as a table on the screen and as Gradescope's ``results.json``.
 
-Hidden checks stand in the results as visible scores without output: Gradescope hides the total as soon as one test is
-hidden. What a learner reads about them (a slip's sentence, or the hint of a class of inputs) stands with the item's
-public cases, and was written by the bank's author; with it stands the section of the book that explains it.
+Gradescope hides the total as soon as one test is hidden, so groups of hidden cases appear as visible scores without
+output. What a learner reads about them (a slip's sentence, or the hint of a group) is printed with the item's public
+cases, together with the section of the book that explains it. The bank's author wrote these sentences.
 
-There is no ``leaderboard``: it would show learners a ranking, which nobody asked for.
+There is no ``leaderboard``: it would show learners a ranking that nobody asked for.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from collections.abc import Iterator, Mapping
 from importlib import metadata
 from typing import Any
 
-from autograder import concepts, files
-from autograder.judge import Answered, Grading, Mark
+from autograder import files
+from autograder.marking import concepts
+from autograder.marking.marks import Answered, Grading, Mark
 
-#: What is written before anything is graded, so that a result exists whatever happens.
+#: The output written before grading starts, so that there is a result whatever happens.
 UNFINISHED = "Grading did not finish. This costs no attempt; ask your instructor."
 PUBLIC_DONE = "Public checks pass."
 
@@ -39,12 +40,12 @@ def version() -> str:
 
 
 def unfinished() -> dict[str, Any]:
-    """The result that stands until there is a better one."""
+    """The result to write before grading starts."""
     return _results(0.0, 0.0, UNFINISHED, (), {"gradable": False, "reason": UNFINISHED})
 
 
 def results(grading: Grading, stamps: Mapping[str, Any]) -> dict[str, Any]:
-    """A grading in Gradescope's format. ``stamps`` (key, sandbox) go into ``extra_data`` with what is known here."""
+    """A grading in Gradescope's format. ``stamps`` (key, sandbox and the like) are added to ``extra_data``."""
     extra = {
         "gradable": not grading.reason,
         "reason": grading.reason,
@@ -62,7 +63,8 @@ def results(grading: Grading, stamps: Mapping[str, Any]) -> dict[str, Any]:
 def _results(score: float, seconds: float, output: str, tests: Any, extra: dict[str, Any]) -> dict[str, Any]:
     return {
         "score": score,
-        "execution_time": 10.0 * math.ceil(seconds / 10),  # a program could tell an input by how long it takes
+        "execution_time": 10.0
+        * math.ceil(seconds / 10),  # rounded, since a program could reveal an input by its running time
         "output": output,
         "output_format": "text",
         "test_output_format": "text",
@@ -82,7 +84,7 @@ def _headline(grading: Grading, book: str) -> str:
 
 
 def _course(grading: Grading, book: str) -> list[str]:
-    """How the concepts stand, and what to take up next."""
+    """How many concepts are in each state, and which one to work on next."""
     listed = concepts.concepts(grading.all)
     states = [concept.state for concept in listed]
     counted = ", ".join(f"{states.count(state)} {state}" for state in concepts.STATES if state in states)
@@ -97,7 +99,7 @@ def _read(section: str, book: str) -> str:
 
 
 def _numbered(grading: Grading) -> Iterator[tuple[str, Mark | Answered]]:
-    """Numbers such as ``3.2``: the book's chapter and the item's place among those graded of it."""
+    """Marks with numbers such as ``3.2``: the chapter, and the item's place among the graded items of that chapter."""
     places: dict[str, int] = {}
     for mark in grading.all:
         chapter = mark.item.section.split(".")[0]
@@ -126,7 +128,7 @@ def _test(name: str, number: str, score: float, worth: float, passed: bool, outp
 
 
 def _feedback(mark: Mark, book: str) -> str:
-    """What a learner reads about an item: what fails, which idea is missing, where the book explains it."""
+    """What a learner reads about an item: what fails, what is misunderstood, and where the book explains it."""
     lines = [*mark.public]
     if mark.state in ("partly", "wrong", "right") and not mark.public:
         lines.append(PUBLIC_DONE)
@@ -138,7 +140,7 @@ def _feedback(mark: Mark, book: str) -> str:
 
 
 def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write results whole or not at all, for their owner alone.
+    """Write results, all or nothing, readable only by the owner of the file.
 
     Raises:
         ValueError: a number in it is NaN or infinite.
@@ -151,7 +153,7 @@ def write(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
 
 
 def table(grading: Grading, line: str = "") -> str:
-    """A grading for the screen: one row for each item, then what to do about it."""
+    """A grading for the screen: one row for each item, then the sentences about those that are not right."""
     if grading.reason and not grading.all:
         return f"{grading.name} is not graded: {grading.reason}."
     rows = [_row(mark) for mark in grading.all]
@@ -165,7 +167,7 @@ def table(grading: Grading, line: str = "") -> str:
 
 
 def total(grading: Grading) -> str:
-    """The score in words: points of the total, then those for optional items."""
+    """The score in words, with the points for optional items named separately."""
     optional = sum(mark.score for mark in grading.marks if mark.item.bonus)
     more = f", and {optional:g} for optional items" if optional else ""
     return f"{grading.score - optional:g} of {grading.points:g} points{more}"
@@ -184,7 +186,7 @@ def _row(mark: Mark | Answered) -> tuple[str, str, str]:
 
 
 def _advice(grading: Grading) -> list[str]:
-    """Under each function that is not right, its sentences."""
+    """The sentences about each function that is not right, under its id."""
     lines: list[str] = []
     for mark in grading.marks:
         if mark.state in ("partly", "wrong"):

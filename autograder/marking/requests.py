@@ -1,4 +1,4 @@
-"""What a child is asked: the request of one call, the same for every submission of a class."""
+"""The requests that children get: one for each call, the same for every submission."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from autograder import values
 from autograder.items import Build, Case
+from autograder.marking import values
 
 #: Types of arguments that no call can change.
 FIXED = (type(None), bool, int, float, str)
 
 
 def request(item: Build, args: Sequence[Any], kwargs: Any, calls: Sequence[Any]) -> dict[str, Any]:
-    """The request of one call. Public and hidden calls look alike."""
+    """The request for one call. A child cannot tell public and hidden calls apart."""
     message: dict[str, Any] = {
         "do": {"calls": "calls", "world": "world"}.get(item.grade, "call"),
         "module": item.module,
@@ -32,7 +32,7 @@ def request(item: Build, args: Sequence[Any], kwargs: Any, calls: Sequence[Any])
 
 
 class _Same:
-    """Something that cannot be hashed, as a key: equal only to itself."""
+    """Makes an unhashable object a key that equals only itself."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -51,5 +51,5 @@ def _prepared(item: _Same, case: _Same) -> str:
 
 
 def prepared(item: Build, case: Case) -> str:
-    """The request for a case as text; made once for a class, whose submissions are asked the same."""
+    """The request for a case as text, computed once for all submissions."""
     return _prepared(_Same(item), _Same(case))

@@ -1,13 +1,14 @@
 """How far a reference moves when every rounding in it falls differently: stochastic arithmetic.
 
-Two right programs for one formula round in different places: another order of a sum, another algebra, a library's
-function. How far their answers may lie apart follows from the case, and the reference itself shows it: it is computed
-again with each inexact result moved by a few units in the last place, all up, all down, and in directions that look
-random. Exact results are never moved, so that a boundary which every program meets exactly (half of an even number, a
-whole number of pages) stays where it is, and one that only rounding decides is seen from both sides.
+Two right programs for one formula round in different places: they sum in another order, rearrange the algebra, or call
+a library function. How far apart their answers may be depends on the case, and the reference itself can show it: it is
+run again with each inexact result moved by a few units in the last place, once all up, once all down, and several times
+in pseudorandom directions. Exact results are never moved. A boundary that every program meets exactly (half of an even
+number, a whole number of pages) therefore stays where it is, while one that only rounding decides is seen from both
+sides.
 
-This module does it for plain Python: the module of a reference is loaded a second time, under another name, with its
-arithmetic instrumented. :mod:`autograder.stochastic_torch` does it for tensors.
+This module does so for plain Python: it loads the module of a reference a second time, under another name and with
+instrumented arithmetic. :mod:`autograder.marking.stochastic_torch` does so for tensors.
 
 Source: Vignes (1993), A stochastic arithmetic for reliable scientific computation,
 doi:10.1016/0378-4754(93)90003-D; Parker (1997), Monte Carlo Arithmetic.
@@ -29,31 +30,31 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 from autograder import syntax
 
-#: What the names of instrumented copies begin with: ``stochastic_solutions.zero``.
+#: Prefix of the names of instrumented copies: ``stochastic_solutions.ch05.zero``.
 COPY = "stochastic_"
-#: Units in the last place by which a result moves at most.
+#: The most by which a result is moved, in units in the last place.
 STEPS = 4
-#: Significant bits up to which the result of a library's function counts as exact: sqrt(4), exp(0).
+#: A library function's result counts as exact if it has at most this many significant bits: sqrt(4), exp(0).
 SIMPLE_BITS = 40
 
 
 @dataclass(frozen=True)
 class Rounding:
-    """One way to round: ``direction`` 1 moves every inexact result up, -1 down, 0 by a draw from ``seed``.
+    """One way to round: ``direction`` 1 moves every inexact result up, -1 down, and 0 by random steps from ``seed``.
 
-    ``precise``: operations on tensors of single precision are carried out in double precision instead.
+    ``precise``: operations on single-precision tensors are carried out in double precision instead.
     """
 
-    direction: int
+    direction: Literal[-1, 0, 1]
     seed: int = 0
     precise: bool = False
 
 
-#: The runs of a reference from which the allowance is taken, and one more for tensors.
+#: The ways to round in which a reference is run again, and one more for tensors.
 RUNS = (Rounding(1), Rounding(-1), *(Rounding(0, seed) for seed in range(1, 7)))
 PRECISE = Rounding(0, precise=True)
 
@@ -67,7 +68,7 @@ _state = _State()
 
 
 def use(rounding: Rounding | None) -> None:
-    """Round so from now on, in this thread; None rounds as the machine does."""
+    """Round this way from now on in this thread; None restores ordinary rounding."""
     _state.rounding = rounding
     _state.random = Random(rounding.seed if rounding else 0)
 
@@ -78,7 +79,7 @@ def program(reference: Callable[..., Any]) -> Any:
 
 
 def moved(number: float) -> float:
-    """``number`` as it might have been rounded."""
+    """``number``, an inexact result, moved as the current rounding says."""
     rounding = _state.rounding
     if rounding is None or not math.isfinite(number) or number == 0:
         return number
@@ -86,26 +87,26 @@ def moved(number: float) -> float:
     return number + steps * math.ulp(number)
 
 
-# What instrumented code calls.
+# Helpers that instrumented code calls.
 
 
 def _calculated(name: str, left: Any, right: Any) -> Any:
-    """``left`` and ``right`` combined by the operator ``name``, moved when that had to be rounded."""
+    """The result of the operator ``name``, moved if it had to be rounded."""
     if name in ("floordiv", "mod") and type(left) is float and not _exact("truediv", left, right):
-        left = moved(left)  # whether the quotient reaches the next whole number is a matter of rounding
+        left = moved(left)  # only rounding decides whether the quotient reaches the next whole number
     result = getattr(operator, name)(left, right)
     return result if type(result) is not float or _exact(name, left, right, result) else moved(result)
 
 
 def _updated(name: str, left: Any, right: Any) -> Any:
-    """As :func:`_calculated`, for ``+=`` and its like: a list or a tensor is changed in place."""
+    """As :func:`_calculated`, for ``+=`` and the like, which change a list or a tensor in place."""
     if isinstance(left, int | float):
         return _calculated(name, left, right)
     return getattr(operator, f"i{name}")(left, right)
 
 
 def _summed(terms: Iterable[Any], start: Any = 0) -> Any:
-    """``sum``, in another order where that cannot be told from the result but by rounding."""
+    """``sum``, with the terms shuffled if they are numbers and the directions are random."""
     terms = list(terms)
     if not all(type(term) in (int, float) for term in (start, *terms)) or all(type(term) is int for term in terms):
         return sum(terms, start)
@@ -115,7 +116,7 @@ def _summed(terms: Iterable[Any], start: Any = 0) -> Any:
 
 
 def _function(result: Any) -> Any:
-    """The result of a function of ``math``."""
+    """The result of a function of ``math``, moved unless it counts as exact."""
     return moved(result) if type(result) is float and not _simple(result) else result
 
 
@@ -124,7 +125,7 @@ def _simple(number: float) -> bool:
 
 
 def _exact(name: str, left: Any, right: Any, result: float | None = None) -> bool:
-    """Whether the operation gives ``result`` without rounding; without ``result``, whether the quotient is exact."""
+    """Whether the operation gives ``result`` without rounding; for ``truediv`` the result may be left out."""
     try:
         (p, q), (r, s) = left.as_integer_ratio(), right.as_integer_ratio()
         if name == "truediv" and result is None:
@@ -134,7 +135,7 @@ def _exact(name: str, left: Any, right: Any, result: float | None = None) -> boo
         top, bottom = _RATIOS[name](p, q, r, s)
         u, v = result.as_integer_ratio()
         return top * v == u * bottom
-    except (ArithmeticError, AttributeError, TypeError, ValueError):  # infinities, and what is no number
+    except (ArithmeticError, AttributeError, TypeError, ValueError):  # infinities, and operands that are not numbers
         return True
 
 
@@ -197,7 +198,7 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 class _Copies(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the copy of a module and loads it from the module's own file, instrumented."""
+    """Finds and loads the instrumented copy of a module, from the module's own file."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

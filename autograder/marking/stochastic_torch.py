@@ -1,12 +1,12 @@
-"""Stochastic arithmetic for tensors: every operation that rounds has its result moved by a few rounding steps.
+"""Stochastic arithmetic for tensors: the result of every operation that rounds is moved by a few rounding steps.
 
-What goes into an operation that rounds is moved too, by one step: a sum that nearly vanishes shows what its terms
-leave. Numbers that are only copied, chosen or sent are never moved. The directions are drawn from the values
-themselves, so that equal numbers are moved alike wherever they are met, on every rank. Elements with few significant
-bits (small whole numbers, powers of two) count as exact and stay: a tie that a case sets up on purpose is a tie for
-every program.
+The inputs of such an operation are moved too, by one step, so that cancellation shows: a sum that is nearly zero
+changes by as much as its terms. Numbers that are only copied, chosen or sent are never moved. Random directions depend
+on the values alone, so that equal numbers move alike wherever they occur, on every rank. Elements with few significant
+bits (small whole numbers, powers of two) count as exact and stay: a tie that a case sets up on purpose remains a tie
+for every program.
 
-See :mod:`autograder.stochastic`, which says what this is for.
+:mod:`autograder.marking.stochastic` explains the purpose.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from autograder import stochastic
-from autograder.stochastic import Rounding
+from autograder.marking import stochastic
+from autograder.marking.stochastic import Rounding
 
-#: How many of the last bits are zero in an element that counts as exact, and the integer type of the same size.
+#: How many trailing bits must be zero for an element to count as exact, and the integer type of the same size.
 TRAILING: dict[torch.dtype, tuple[int, torch.dtype]] = {
     torch.float64: (16, torch.int64),
     torch.float32: (8, torch.int32),
     torch.bfloat16: (3, torch.int16),
     torch.float16: (4, torch.int16),
 }
-#: Rounding steps by which a result is moved at most. A step of a half-precision type is large, and a program that
-#: computes in it has little freedom.
+#: The most by which a result is moved, in rounding steps. One step is much in half precision, where two right programs
+#: hardly differ.
 STEPS = {torch.float64: stochastic.STEPS, torch.float32: stochastic.STEPS, torch.bfloat16: 1, torch.float16: 1}
 
 _NAMES = """
@@ -44,12 +44,12 @@ _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention_
 scatter_add_ scatter_reduce sigmoid sigmoid_backward silu silu_backward sin smooth_l1_loss _softmax
 _softmax_backward_data softplus sqrt sqrt_ square std sub sub_ sum tanh tanh_backward var var_mean
 """
-#: Operations whose results are rounded. All others move, choose or compare numbers, or make new ones.
+#: Operations whose results are rounded. All others copy, choose, compare or create numbers.
 ROUNDED = frozenset(_NAMES.split())
 
 
 class _Moving(TorchDispatchMode):
-    """While it lasts, every operation of this thread rounds as ``rounding`` says."""
+    """While active, every operation of this thread rounds as ``rounding`` says."""
 
     def __init__(self, rounding: Rounding) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class _Moving(TorchDispatchMode):
         return logits - move(torch.logsumexp(logits, dim, keepdim=True), self.rounding, 1)
 
     def nudged(self, func: Any, args: Any) -> list[Any]:
-        """The arguments, those of single and double precision that are only read moved by a step."""
+        """The arguments, with single- and double-precision inputs moved by one step, but not those changed in place."""
 
         def copy(tensor: torch.Tensor) -> torch.Tensor:
             return move(tensor.clone(), self.rounding, 1) if tensor.dtype in (torch.float32, torch.float64) else tensor
@@ -89,7 +89,7 @@ class _Moving(TorchDispatchMode):
         ]
 
     def converted(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """A conversion to a shorter type: on which side of a boundary an element falls is a matter of rounding."""
+        """A conversion; to a shorter type, of moved elements, as only rounding decides which neighbor they become."""
         source = args[0] if func._schema.name == "aten::_to_copy" else args[1]
         target = kwargs.get("dtype", source.dtype) if func._schema.name == "aten::_to_copy" else args[0].dtype
         shorter = {source.dtype, target} <= set(TRAILING) and target.itemsize < source.itemsize
@@ -100,7 +100,7 @@ class _Moving(TorchDispatchMode):
 
 
 def _precise(func: Any, args: Any, kwargs: Any) -> Any:
-    """The operation in double precision, where it makes new tensors; the result in the type that it has."""
+    """The operation carried out in double precision, unless it changes arguments in place; the result in single."""
     single = any(_is_single(leaf) for leaf in tree_leaves(args))
     if not single or any(declared.alias_info is not None for declared in func._schema.arguments):
         return func(*args, **kwargs)
@@ -114,7 +114,7 @@ def _is_single(leaf: Any) -> bool:
 
 
 def move(tensor: torch.Tensor, rounding: Rounding, most: int | None = None) -> torch.Tensor:
-    """Move the elements of ``tensor``, in place, by at most ``most`` rounding steps; gives ``tensor`` back."""
+    """Move the elements of ``tensor`` in place by at most ``most`` rounding steps, and return it."""
     if tensor.numel() == 0:
         return tensor
     zeros, whole = TRAILING[tensor.dtype]
@@ -123,7 +123,7 @@ def move(tensor: torch.Tensor, rounding: Rounding, most: int | None = None) -> t
     steps = (
         torch.full_like(bits, rounding.direction * most) if rounding.direction else _drawn(bits, rounding.seed, most)
     )
-    # Bits of floating-point numbers count away from zero; up is up for a negative number too.
+    # Adding to the bits of a float moves it away from zero, which is down for a negative number.
     steps = torch.where(bits < 0, -steps, steps)
     simple = (bits & ((1 << zeros) - 1)) == 0
     nudged = (bits + steps).view(tensor.dtype).view(tensor.shape)
@@ -134,7 +134,7 @@ def move(tensor: torch.Tensor, rounding: Rounding, most: int | None = None) -> t
 
 
 def _drawn(bits: torch.Tensor, seed: int, most: int) -> torch.Tensor:
-    """A step for each element, from -most to most and not 0, the same for equal elements."""
+    """A nonzero step from -most to most for each element, the same for equal elements."""
     mixed = (bits.to(torch.int64) ^ (seed * 0x9E3779B97F4A7C1)) * 0x2545F4914F6CDD1D
     mixed = (mixed ^ (mixed >> 29)) * 0x1B873593
     steps = (mixed >> 7) % (2 * most) - most
@@ -143,7 +143,7 @@ def _drawn(bits: torch.Tensor, seed: int, most: int) -> torch.Tensor:
 
 @contextlib.contextmanager
 def rounded(rounding: Rounding | None) -> Iterator[None]:
-    """Round so in the block; None rounds as the machine does."""
+    """Round this way in the block; None keeps ordinary rounding."""
     if rounding is None:
         yield
         return

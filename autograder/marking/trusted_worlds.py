@@ -1,7 +1,7 @@
-"""Trusted programs in real worlds: ``world`` items on as many ranks as a case has, ``tensor`` items on one.
+"""Runs trusted programs in real worlds: ``world`` items on as many ranks as a case has, ``tensor`` items on one.
 
-The reference, which is known to finish, takes all cases of one world size in one world. Any other program gets a world
-for each case, so that what a wrong one leaves behind (a message nobody received) cannot spoil the next case.
+The reference is known to finish, so it runs all cases of one world size in the same world. Any other program gets a new
+world for each case: what a wrong one leaves behind, such as an unreceived message, cannot spoil the next case.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograder import probing, stochastic, trusted, values
-from autograder.child_wire import Refused
-from autograder.items import Build, Case
-from autograder.outcome import Outcome
-from autograder.stochastic import Rounding
+from autograder.child.wire import Refused
+from autograder.items import Build, Case, Grade
+from autograder.marking import outcome, plain, probing, stochastic, values
+from autograder.marking.outcome import Outcome
+from autograder.marking.stochastic import Rounding
 from rankzero import world
 from rankzero.events import Event
 
-#: Bytes of the all-reduce that stands in the log before each case.
+#: Bytes of the all-reduce that separates the cases in the event log.
 MARK = 10_007
-#: How long a rank that raised waits for the others to end, too, seconds.
+#: How long a rank that raised waits for the others to end too, in seconds.
 GRACE = 0.5
-#: What a rank may take for what torch imports in its first backward pass, seconds; it belongs to no case.
+#: Extra seconds for a rank's first backward pass, in which torch imports modules.
 FIRST_BACKWARD = 10.0
 
 
 def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout: float) -> list[Outcome]:
-    """What ``program`` makes of each case, each within ``timeout`` seconds."""
+    """The outcome of ``program`` for each case, with ``timeout`` seconds for each."""
     if program is item.solution():
         return together(item, program, cases, timeout)
     outcomes: list[Outcome] = []
     lost = 0
     for case in cases:
-        if lost < trusted.LOSSES:
+        if lost < outcome.LOSSES:
             outcomes += _world(item, program, [case], timeout)
         else:
             last = outcomes[-1]
@@ -45,7 +45,7 @@ def run(item: Build, program: Callable[..., Any], cases: Sequence[Case], timeout
 
 
 def moved(item: Build, cases: Sequence[Case], timeout: float) -> list[list[Outcome]]:
-    """For each rounding of :mod:`autograder.stochastic`, what the reference makes of each case."""
+    """For each way to round in :mod:`autograder.marking.stochastic`, the reference's outcome for each case."""
     runs = (*stochastic.RUNS, stochastic.PRECISE)
     outcomes = together(item, item.solution(), list(cases) * len(runs), timeout, [run for run in runs for _ in cases])
     return [outcomes[start : start + len(cases)] for start in range(0, len(outcomes), len(cases))]
@@ -58,9 +58,9 @@ def together(
     timeout: float,
     roundings: Sequence[Rounding | None] = (),
 ) -> list[Outcome]:
-    """What a program that is known to end makes of each case: all cases of one size in one world, in their order.
+    """The outcomes of a program that is known to end, with all cases of one world size in one world, in their order.
 
-    ``roundings``: one for each case; where there are none, it rounds as the machine does.
+    ``roundings``: one for each case; if there are none, rounding is ordinary.
     """
     found: dict[int, Outcome] = {}
     for size in sorted({_ranks(item, case) for case in cases}):
@@ -97,17 +97,17 @@ def _world(
     ]
     if len(cases) == 1:
         outcomes = [dataclasses.replace(outcomes[0], printed=done.lines)]
-    return [probing.concluded(item, *pair) for pair in zip(cases, outcomes, strict=True)]
+    return [probing.with_conclusion(item, *pair) for pair in zip(cases, outcomes, strict=True)]
 
 
 def _rank(
     program: Callable[..., Any],
     cases: Sequence[Case],
     roundings: Sequence[Rounding | None],
-    grade: str,
+    grade: Grade,
     probe: str | None,
 ) -> list[tuple[Any, ...]]:
-    """On each rank: every case in turn, a mark in the log before each."""
+    """Run every case in turn on this rank, with a separator in the log before each."""
     import torch
     import torch.distributed as dist
 
@@ -117,14 +117,14 @@ def _rank(
         given = case.args[dist.get_rank()] if grade == "world" else case.args
         answer, error = _answer(program, case, given, probe, rounding)
         alone = not _all_end(number)
-        if error is not None and alone:  # the others wait for this rank: end the world with this exception
+        if error is not None and alone:  # the others may wait for this rank: end the world with its exception
             raise error
         answers.append(answer)
     return answers
 
 
 def _all_end(number: int) -> bool:
-    """Say that this rank has ended a case; whether all others do so within a moment."""
+    """Announce that this rank has ended a case; return whether all others do so within :data:`GRACE`."""
     import torch.distributed as dist
     from torch.distributed import distributed_c10d as c10d
 
@@ -140,7 +140,7 @@ def _all_end(number: int) -> bool:
 
 
 def _is_mark(event: Event) -> bool:
-    """The all-reduce before a case; no program that is asked for has a tensor of so many bytes."""
+    """Whether this is the separator before a case; no exercise has a tensor of this many bytes."""
     return event.operation == "all_reduce" and event.sent == MARK
 
 
@@ -159,21 +159,22 @@ def _answer(
     program: Callable[..., Any], case: Case, given: Sequence[Any], probe: str | None, rounding: Rounding | None = None
 ) -> tuple[tuple[Any, ...], Exception | None]:
     """One rank's part of an outcome, ``(kind, value or class name, arguments, line, detail)``, and its exception."""
-    from autograder import child_stage, stochastic_torch
+    from autograder.child import stage
+    from autograder.marking import stochastic_torch
 
-    args = values.fresh(list(given), torch_tensor, child_stage.make)
+    args = values.fresh(list(given), torch_tensor, stage.make)
     kwargs = values.fresh(dict(case.kwargs), torch_tensor)
     try:
         with stochastic_torch.rounded(rounding):
             if probe:
-                value = trusted.plain(probing.load(probe)(program, *args, **kwargs))
+                value = plain.plain(probing.load(probe)(program, *args, **kwargs))
             else:
-                value = trusted.plain(child_stage.answer(program(*args, **kwargs), args, values.Record))
+                value = plain.plain(stage.answer(program(*args, **kwargs), args, values.Record))
     except Refused as refusal:
         return ("refused", None, None, None, f"returned {refusal}"), None
     except Exception as error:
-        return ("raised", type(error).__name__, None, trusted.line_of(error), str(error)), error
-    return ("value", value, None if probe else trusted.after(given, args), None, ""), None
+        return ("raised", type(error).__name__, None, plain.line_of(error), str(error)), error
+    return ("value", value, None if probe else plain.after(given, args), None, ""), None
 
 
 def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
@@ -185,7 +186,7 @@ def torch_tensor(dtype: str, shape: tuple[int, ...], data: bytes) -> Any:
 
 
 def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event, ...]) -> Outcome:
-    """One outcome of what all ranks answered."""
+    """The outcome of a case from the answers of all ranks."""
     first = next((answer for answer in answers if answer[0] != "value"), answers[0])
     if first[0] == "raised" and any(answer[:2] != first[:2] for answer in answers):
         ranks = " and ".join(str(rank) for rank, answer in enumerate(answers) if answer[:2] == first[:2])
@@ -201,12 +202,12 @@ def _joined(item: Build, answers: Sequence[tuple[Any, ...]], events: tuple[Event
 
 
 def _failed(error: world.WorldError) -> Outcome:
-    """What a world came to that did not end by itself."""
+    """The outcome of a world that failed."""
     states = {report.state: report for report in error.reports}
     detail = str(error).split("\n")[0]
     if "raised" in states:
         name = re.match(r"raised (\w+)", states["raised"].what)
         who = f"rank {states['raised'].rank}"
         return Outcome("raised", error=f"{name[1] if name else 'Exception'} on {who} only", detail=detail)
-    kind = "died" if "died" in states else "timeout" if "running" in states or not states else "deadlock"
+    kind: outcome.Kind = "died" if "died" in states else "timeout" if "running" in states or not states else "deadlock"
     return Outcome(kind, detail=detail)

@@ -1,4 +1,4 @@
-"""Values as the grader holds them, tensors as :class:`~autograder.items.Tensor`; to and from the children's wire."""
+"""Values in the grader, with tensors as :class:`~autograder.items.Tensor`, to and from the children's wire format."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from autograder import child_wire
-from autograder.child_wire import Malformed, Record, Refused
+from autograder.child import decoding, encoding
+from autograder.child.wire import Malformed, Record, Refused
 from autograder.items import Array, Iterator, Stage, Tensor
 
 __all__ = ["MAX_LINE", "Malformed", "Record", "Refused", "decode", "encode", "fresh", "parse", "parts"]
@@ -19,7 +19,7 @@ MAX_PARTS = 500_000
 
 def _special(value: Any) -> Any:
     if type(value) in (Tensor, Array):
-        return child_wire.tensor(value.dtype, value.shape, value.data, "T" if type(value) is Tensor else "N")
+        return encoding.tensor(value.dtype, value.shape, value.data, "T" if type(value) is Tensor else "N")
     if type(value) is Iterator:
         return ["i", *encode(list(value.values))[1:]]
     if type(value) is Stage:
@@ -28,21 +28,21 @@ def _special(value: Any) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """The wire form of a plain value, or of one of the classes that stand for tensors, arrays, records and the like.
+    """The wire form of a plain value, or of one of the classes that represent tensors, arrays, records and the like.
 
     Raises:
-        Refused: it holds something else, or is too large.
+        Refused: it contains something else, or is too large.
     """
-    return child_wire.encode(value, _special)
+    return encoding.encode(value, _special)
 
 
-def decode(wire: Any) -> Any:
-    """The value that a child's ``wire`` stands for.
+def decode(written: Any) -> Any:
+    """The value that a child wrote in wire form.
 
     Raises:
-        Malformed: no honest child writes this.
+        Malformed: the child's own code would never write this.
     """
-    return child_wire.decode(wire, Tensor, {"i": lambda parts: Iterator(tuple(parts)), "S": _stage, "N": Array})
+    return decoding.decode(written, Tensor, {"i": lambda parts: Iterator(tuple(parts)), "S": _stage, "N": Array})
 
 
 def _stage(parts: list[Any]) -> Stage:
@@ -52,7 +52,7 @@ def _stage(parts: list[Any]) -> Stage:
 
 
 def _is_layer(part: Any) -> bool:
-    """A name, then tensors or None."""
+    """Whether this is a tuple of a name, then tensors or None."""
     parameters = part[1:] if type(part) is tuple and part and type(part[0]) is str else [...]
     return all(parameter is None or type(parameter) is Tensor for parameter in parameters)
 
@@ -62,23 +62,23 @@ def fresh(
     tensor: Callable[[str, tuple[int, ...], bytes], Any] = Tensor,
     stage: Callable[[list[Any]], Any] = _stage,
 ) -> Any:
-    """A new copy of ``value`` as a program receives it: containers copied, an :class:`Iterator` as a live iterator.
+    """A fresh copy of ``value`` for a program: containers are copied, an :class:`Iterator` becomes a live iterator.
 
-    ``tensor(dtype, shape, data)`` makes the tensors, ``stage([frozen, layer, ...])`` the parts of a model.
+    ``tensor(dtype, shape, data)`` creates the tensors, ``stage([frozen, layer, ...])`` the parts of a model.
     """
-    return child_wire.decode(encode(value), tensor, {"i": iter, "S": stage})
+    return decoding.decode(encode(value), tensor, {"i": iter, "S": stage})
 
 
 def parts(line: bytes) -> int:
-    """How many commas and opening brackets stand in a line of JSON: it holds at most that many values."""
+    """The number of commas and opening brackets in a line of JSON, an upper bound on the number of values in it."""
     return line.count(b",") + line.count(b"[") + line.count(b"{")
 
 
 def parse(line: bytes) -> dict[str, Any]:
-    """One line of a child as a JSON object.
+    """Parse one line of a child as a JSON object.
 
     Raises:
-        Malformed: it is not one, or too large to be worth reading.
+        Malformed: it is not one, or it is too large.
     """
     if len(line) > MAX_LINE or parts(line) > MAX_PARTS:
         raise Malformed("too large")

@@ -1,4 +1,4 @@
-"""Calls and values as a reader sees them: short, exact where it matters, cut where it does not."""
+"""Calls and values as text for learners: short, but with arguments in full precision."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.items import Array, Build, Case, Iterator, Tensor
-from autograder.outcome import Outcome
-from autograder.values import Record
+from autograder.marking.outcome import Outcome
+from autograder.marking.values import Record
 
-#: Longest text of one value, in characters; most elements and most runs of a list that is shown in full.
+#: Limits of what is shown in full: characters of one value, elements of a list, runs of equal elements in a list.
 LONGEST, ELEMENTS, RUNS = 160, 12, 4
 
 
@@ -28,7 +28,7 @@ def _nested(values: list[Any], shape: tuple[int, ...]) -> list[Any]:
 
 
 def _number(number: float, exact: bool) -> str:
-    """``1e9`` for a billion; six significant digits, or fifteen where ``exact`` asks for them and six are too few."""
+    """A number such as ``1e9``, in six significant digits; with ``exact``, in fifteen if six are too few."""
     text = f"{number:.6g}"
     if exact and not math.isclose(float(text), number, rel_tol=1e-15):
         text = f"{number:.15g}"
@@ -36,7 +36,7 @@ def _number(number: float, exact: bool) -> str:
 
 
 def _elements(values: Sequence[Any], exact: bool) -> str:
-    """A list in brackets; a long one as its runs (``[0] * 2000 + [1]``) or as its beginning and its length."""
+    """A list in brackets; a long one as runs (``[0] * 2000 + [1]``) or as its first elements and its length."""
     if len(values) <= ELEMENTS:
         return "[" + ", ".join(value(v, exact) for v in values) + "]"
     runs = [(value(v, exact), len(list(same))) for v, same in itertools.groupby(values)]
@@ -47,7 +47,7 @@ def _elements(values: Sequence[Any], exact: bool) -> str:
 
 def _tensor(tensor: Tensor) -> str:
     values, name = tensor.tolist(), "array" if isinstance(tensor, Array) else "tensor"
-    if not values:  # its shape may have any size
+    if not values:  # a shape such as (10**9, 0) must not be laid out
         return f"{name}([], shape {tensor.shape}, {tensor.dtype})"
     inner = (
         _elements(values if len(values) > ELEMENTS else _nested(values, tensor.shape), False) if tensor.shape else ""
@@ -57,13 +57,13 @@ def _tensor(tensor: Tensor) -> str:
 
 
 def _well_known(record: Record) -> bool:
-    """Whether its name says it all: a model, a GPU, a link; no short record of something else that has a name."""
+    """Whether a record is shown by its name alone: it is large or has a source, as a model, a GPU or a link does."""
     named = isinstance(record.fields.get("name"), str)
     return named and ("source" in record.fields or len(record.fields) > 4)
 
 
 def value(thing: Any, exact: bool = False) -> str:
-    """A value in the reader's words: floats in six significant digits unless ``exact``, tensors as nested lists."""
+    """A value as text: floats in six significant digits unless ``exact``, tensors as nested lists."""
     if isinstance(thing, Record):
         if _well_known(thing):
             return f"{thing.name}({thing.fields['name']})"
@@ -86,13 +86,13 @@ def value(thing: Any, exact: bool = False) -> str:
 
 
 def arguments(args: tuple[Any, ...], kwargs: Any = None) -> str:
-    """The inside of a call's brackets."""
+    """The arguments of a call, as text between its parentheses."""
     named = (f"{name}={value(v, exact=True)}" for name, v in (kwargs or {}).items())
     return ", ".join([*(value(a, exact=True) for a in args), *named])
 
 
 def call(item: Build, case: Case) -> str:
-    """A case as the call that it makes; a world's as one call for each rank."""
+    """A case as the call that it makes; for a world, one call for each rank."""
     if item.grade == "world":
         calls = (f"{item.function}({arguments(args, case.kwargs)})" for args in case.args)
         return "\n".join(f"rank {rank}: {made}" for rank, made in enumerate(calls))
@@ -102,7 +102,7 @@ def call(item: Build, case: Case) -> str:
 
 
 def result(item: Build, outcome: Outcome) -> str:
-    """What came of a case, laid out line by line as :func:`call` lays out the calls."""
+    """The outcome of a case, laid out line by line like the calls of :func:`call`."""
     if outcome.kind == "raised":
         return f"raises {outcome.error}"
     if outcome.kind != "value":

@@ -11,10 +11,10 @@ from random import Random
 from typing import Any
 
 from autograder import bank
-from autograder.asking import Spec
+from autograder.classroom.worker import Spec
 from autograder.items import Slip
-from autograder.reference import source_of
-from autograder.runner import Limits
+from autograder.learner.reference import source_of
+from autograder.running.limits import Limits
 
 ITEMS = ("02-message-time", "03-ring-all-reduce-time")
 #: Long enough for a busy machine, short enough for programs that never end.

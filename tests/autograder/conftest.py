@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder import classroom, collecting, keeping
+from autograder.classroom import classes, collecting, storage
 from tests.autograder import a_class
 
 
@@ -23,5 +23,5 @@ def the_class(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     path: Path = tmp_path_factory.mktemp("class") / "handed-in"
     names = a_class.write(path)
     handed, out = collecting.collect(path), path.with_name("graded")
-    rows = classroom.grade_class(handed, a_class.spec(), keeping.Folder(out), workers=4)
+    rows = classes.grade_class(handed, a_class.spec(), storage.Folder(out), workers=4)
     return SimpleNamespace(path=path, names=names, handed=handed, out=out, rows=rows)

@@ -15,7 +15,7 @@ Each file in ``hostile/`` says in its docstring what it tries, and in a header w
 ``# item:``   what it answers, an item of :mod:`corpus_items`: ``call``, ``calls``, ``saver``, ``tensor``, ``stage``,
               ``probe``, ``graph``, ``world`` or ``quiet`` (a world whose rule asks for no operation).
 ``# earns:``  points, of 4.
-``# ends:``   how its calls may end: kinds of :data:`autograder.outcome.KINDS`.
+``# ends:``   how its calls may end: kinds of :data:`autograder.marking.outcome.KINDS`.
 ``# needs:``  what must be guarded before it is tried: of ``files``, ``network``, ``processes``, ``channels``, or
              ``nothing``.
 """
@@ -36,7 +36,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,18 +45,21 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 
 from corpus_items import ITEMS, PLAIN
 
-from autograder import judge, report
-from autograder.answers import Answers
-from autograder.exam import Exam
 from autograder.items import Stage, Tensor
-from autograder.outcome import Outcome
-from autograder.runner import Limits
+from autograder.marking import report
+from autograder.marking.answers import Answers
+from autograder.marking.outcome import Outcome
+from autograder.running import judging
+from autograder.running.exam import Exam
+from autograder.running.limits import Limits
 from autograder.sandbox import Sandbox, interpreter
 from autograder.submission import Unreadable, load
 
 FOLDER = HERE / "hostile"
 KEY, SECRET = b"KEY-c0ffee41", "SECRET-b7e3d1"
 LIMITS = Limits(imports=2.0, packages=120.0, call=1.0, world=8.0, submission=25.0, tensors=300.0, losses=1)
+#: Where no package has to be imported, an endless loop is noticed sooner.
+PLAIN_LIMITS = replace(LIMITS, call=0.5)
 #: Seconds that one submission may take: its budget, and as much again for a machine that does other work too.
 LONGEST = {name: 60.0 if name in PLAIN else 600.0 for name in ITEMS}
 #: Key of the shared memory, and beginning of the name of every file, that a submission tries to leave behind.
@@ -139,14 +142,14 @@ def _hidden(value: Any) -> set[float]:
 def graded(file: Path, exam: Exam, sandbox: Sandbox) -> Verdict:
     """One file, loaded, asked, kept as a class keeps it, and graded from what was kept."""
     started = time.monotonic()
+    item = header(file, "item")[0]
     try:
-        answers = judge.ask(load(file), exam, sandbox, LIMITS)
+        answers = judging.ask(load(file), exam, sandbox, PLAIN_LIMITS if item in PLAIN else LIMITS)
     except Unreadable as reason:
         answers = Answers(file.name, reason=str(reason))
     kept = json.dumps(answers.to_json(), allow_nan=False)
-    grading = judge.grade(Answers.from_json(json.loads(kept)), exam)
+    grading = judging.grade(Answers.from_json(json.loads(kept)), exam)
     seconds = time.monotonic() - started
-    item = header(file, "item")[0]
     ends = tuple(outcome.kind for outcomes in answers.outcomes.values() for outcome in outcomes)
     results = report.results(grading, {"sandbox": sandbox.line, "key": exam.key_hash})
     text = json.dumps(results["tests"], ensure_ascii=False, allow_nan=False) + results["output"] + report.table(grading)
@@ -209,6 +212,7 @@ class Surroundings:
     """A neighbour's work, a process that nobody may touch, an empty folder for temporary files."""
 
     def __enter__(self) -> Surroundings:
+        self.key = os.environ.get("AUTOGRADER_KEY")
         os.environ["AUTOGRADER_KEY"] = SECRET
         self.folder = tempfile.mkdtemp(prefix="corpus-")
         os.chmod(self.folder, 0o1777)
@@ -225,6 +229,9 @@ class Surroundings:
         self.bystander.kill()
         self.bystander.communicate()
         tempfile.tempdir = self.before
+        del os.environ["AUTOGRADER_KEY"]
+        if self.key is not None:
+            os.environ["AUTOGRADER_KEY"] = self.key
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def faults(self) -> list[str]:

@@ -126,7 +126,8 @@ def image_with_torch(folder: Path, size: Any) -> Any:
     """An image that sees the packages of this environment where the container's Python looks for them."""
     from gradescope_image import Image
 
-    from autograder import bank, gradescope
+    from autograder import bank
+    from autograder.gradescope import bundle as gradescope
 
     libraries = folder / "lib"
     path = libraries / Path(PACKAGES).relative_to("/usr/local/lib")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder import edits, judge, trusted
-from autograder.edits import Edit
-from autograder.exam import Exam
-from autograder.items import Build
-from autograder.judge import Mark
+from autograder.items import Build, edits
+from autograder.items.edits import Edit
+from autograder.marking import judge, trusted
+from autograder.marking.marks import Mark
+from autograder.running.exam import Exam
 
 
 def marked(item: Build, program: Callable[..., Any], key: str = "key 0", timeout: float = 2.0) -> Mark:

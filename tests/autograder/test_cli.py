@@ -13,7 +13,7 @@ import pytest
 
 from autograder import bank, closure, sandbox
 from autograder.__main__ import main
-from autograder.items import Build, Choice, Order, Question
+from autograder.items import Build, Choice, Estimate, Order, Question
 from tests.autograder.a_class import written_key
 
 ROOT = Path(__file__).parents[2]
@@ -183,7 +183,7 @@ def test_unknown_commands_and_options_are_one_line_and_status_2(arguments, sente
 
 def test_stopping_is_one_line(key, capsys, monkeypatch):
     """Kills: a traceback for Ctrl-C."""
-    monkeypatch.setattr("autograder.judge.judge", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("autograder.running.judging.judge", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     assert main(["grade", str(ROOT / "labs"), *ONE, "--key", key]) == 1
     assert capsys.readouterr().err == "autograder: stopped\n"
 
@@ -191,7 +191,7 @@ def test_stopping_is_one_line(key, capsys, monkeypatch):
 def test_a_required_sandbox_that_is_missing_is_refused_with_a_result(tmp_path, key, capsys, monkeypatch):
     """Kills: falling back in silence."""
     nothing = (sandbox.ProcessLayer(), "")
-    monkeypatch.setattr(sandbox, "measured", lambda: (nothing,))
+    monkeypatch.setattr("autograder.sandbox.layers.measured", lambda: (nothing,))
     out = tmp_path / "results.json"
     assert main(["grade", str(ROOT / "labs"), "--sandbox", "required", "--key", key, "--out", str(out)]) == 3
     assert "cannot isolate files and network" in capsys.readouterr().err
@@ -200,7 +200,7 @@ def test_a_required_sandbox_that_is_missing_is_refused_with_a_result(tmp_path, k
 
 def test_a_failure_of_the_grader_is_one_line_and_leaves_the_first_result(tmp_path, key, capsys, monkeypatch):
     """Kills: a traceback, and a missing result file, when the grader itself is wrong."""
-    monkeypatch.setattr("autograder.judge.judge", lambda *_: 1 / 0)
+    monkeypatch.setattr("autograder.running.judging.judge", lambda *_: 1 / 0)
     out = tmp_path / "results.json"
     assert main(["grade", str(ROOT / "labs"), *ONE, "--key", key, "--out", str(out)]) == 1
     assert capsys.readouterr().err == "autograder: the grader failed: ZeroDivisionError: division by zero\n"
@@ -227,7 +227,7 @@ def test_slips_shows_the_sentence_beside_the_edit(capsys):
     assert [line for line in changes if line not in shown] == []
 
 
-@pytest.mark.parametrize("kind", [Build, Question, Choice, Order])
+@pytest.mark.parametrize("kind", [Build, Question, Choice, Order, Estimate])
 def test_slips_shows_items_of_every_kind(kind, capsys):
     item = next(item for item in bank.items() if isinstance(item, kind))
     assert main(["slips", item.id]) == 0

@@ -36,11 +36,17 @@ def test_imports_are_found_wherever_they_stand(tmp_path, monkeypatch):
 def test_what_a_grading_loads_is_found():
     """Kills a walk that misses what a grader imports: it is held against what an interpreter has loaded."""
     code = (
-        "import sys; from autograder import judge, report, sandbox, submission\nfrom autograder.bank.ch05 import zero"
+        "import sys; from autograder import sandbox, submission\nfrom autograder.bank.ch05 import zero\n"
+        "from autograder.marking import judge, report"
     )
     code += "\nprint(*(name for name in sys.modules if name.split('.')[0] in ('autograder', 'rankzero', 'solutions')))"
     loaded = subprocess.check_output([sys.executable, "-c", code], cwd=closure.ROOT, text=True).split()
-    roots = ["autograder.judge", "autograder.report", "autograder.sandbox", "autograder.submission"]
+    roots = [
+        "autograder.marking.judge",
+        "autograder.marking.report",
+        "autograder.sandbox.layers",
+        "autograder.submission.loading",
+    ]
     found = closure.modules([*roots, "autograder.bank.ch05.zero"])
     assert len(loaded) > 20
     assert set(loaded) <= set(found)

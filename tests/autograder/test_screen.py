@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import gradescope_run, screen
+from autograder import screen
 from autograder.__main__ import main
+from autograder.gradescope import inside
 from tests.autograder import a_class
 
 ONE = a_class.ITEMS[1]
@@ -117,8 +118,8 @@ def test_what_gradescope_shows_is_printable(tmp_path, monkeypatch, capsys):
     settings = {"grader": "1", "sandbox": "none", "chapters": ["ch03"], "items": [ONE], "points": {ONE: 4.0}}
     (tmp_path / "source" / "exam.json").write_text(json.dumps(settings | {"topics": []}))
     (tmp_path / "source" / "key").write_text("sesame")
-    monkeypatch.setattr(gradescope_run.bank, "CHAPTERS", gradescope_run.bank.CHAPTERS)
-    assert gradescope_run.main(tmp_path) == 0
+    monkeypatch.setattr(inside.bank, "CHAPTERS", inside.bank.CHAPTERS)
+    assert inside.main(tmp_path) == 0
     said = capsys.readouterr()
     assert ONE in checked(said.out)
     checked(said.err)

@@ -8,10 +8,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from autograder.exam import Exam
 from autograder.items import Build, Case, Group, Slip
-from autograder.judge import Mark, judge
-from autograder.runner import Limits
+from autograder.marking.marks import Mark
+from autograder.running.exam import Exam
+from autograder.running.judging import judge
+from autograder.running.limits import Limits
 from autograder.sandbox import Sandbox
 from autograder.submission import load
 

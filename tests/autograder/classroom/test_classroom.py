@@ -18,13 +18,17 @@ from pathlib import Path
 
 import pytest
 
-from autograder import asking, bank, classroom, collecting, differing, judge, keeping, process, report, watching
+from autograder import bank
 from autograder.__main__ import main
-from autograder.asking import Spec
+from autograder.classroom import classes, collecting, differences, progress_line, storage, worker
+from autograder.classroom.graded import Graded
+from autograder.classroom.worker import Spec
+from autograder.marking import judge, report
+from autograder.running import judging, process
 from autograder.sandbox import Sandbox, SandboxRefused
 from tests.autograder import a_class
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ONE = a_class.ITEMS[1]
 RIGHT = a_class.reference()
 ENDLESS = "def ring_all_reduce_time(*args, **kwargs):\n    while True:\n        pass\n"
@@ -42,8 +46,8 @@ def handed_in(folder: Path, **sources: str) -> list[collecting.Handed]:
     return collecting.collect(folder)
 
 
-def graded(handed, out: Path, resume: bool = False, asked: Spec | None = None, **options) -> list[classroom.Graded]:
-    return classroom.grade_class(handed, asked or spec(), keeping.Folder(out, resume), **options)
+def graded(handed, out: Path, resume: bool = False, asked: Spec | None = None, **options) -> list[Graded]:
+    return classes.grade_class(handed, asked or spec(), storage.Folder(out, resume), **options)
 
 
 def lines(out: Path) -> list[dict]:
@@ -74,7 +78,7 @@ def test_a_class_of_200_gives_200_rows_and_200_results(the_class):
     assert {file.stem for file in (out / "pages").iterdir()} == {*the_class.names, "index"}
     assert [row["id"] for row in csv.DictReader((out / "class.csv").open(encoding="utf-8"))] == the_class.names
     items = list(csv.DictReader((out / "items.csv").open(encoding="utf-8")))
-    assert [row["item"] for row in items] == list(keeping.opened(out).stamps["items"])
+    assert [row["item"] for row in items] == list(storage.opened(out).stamps["items"])
     results = {name: result(out, name) for name in the_class.names}
     assert not any(report.UNFINISHED in one["output"] for one in results.values())
     assert not any(row.fault for row in the_class.rows)
@@ -106,16 +110,16 @@ def test_the_same_key_gives_the_same_files(the_class, tmp_path):
 
 KILLED = """
 import os, signal, sys
-from autograder import classroom, collecting, keeping
+from autograder.classroom import classes, collecting, storage
 from tests.autograder import a_class
 
-class Killer(classroom.Watch):
+class Killer(classes.Watch):
     def now(self, done, total, running):
         if done >= total // 2:
             os.kill(os.getpid(), signal.SIGKILL)
 
 handed = collecting.collect(sys.argv[1])
-classroom.grade_class(handed, a_class.spec(), keeping.Folder(sys.argv[2]), workers=4, watch=Killer())
+classes.grade_class(handed, a_class.spec(), storage.Folder(sys.argv[2]), workers=4, watch=Killer())
 """
 
 
@@ -147,7 +151,7 @@ class Counting(concurrent.futures.ThreadPoolExecutor):
         self.asked = asked
 
     def submit(self, fn, /, *args):
-        if fn is asking.ask_one:
+        if fn is worker.ask_one:
             self.asked.append(args[1].id)
         return super().submit(fn, *args)
 
@@ -160,7 +164,7 @@ def test_an_endless_loop_costs_the_others_nothing(tmp_path):
     sources = {f"learner{number}": f"{RIGHT}# {number}\n" for number in range(8)}
     handed = handed_in(tmp_path / "in", aaron=ENDLESS, **sources)
 
-    class Watch(classroom.Watch):
+    class Watch(classes.Watch):
         def now(self, done, total, running):
             if done == 8 and list(running) == ["aaron"]:
                 raise KeyboardInterrupt
@@ -188,10 +192,10 @@ def test_what_cannot_be_read_has_a_row_and_a_result_and_costs_no_attempt(few, tm
     assert (extra["gradable"], extra["reason"]) == (False, row["reason"])
 
 
-@pytest.mark.parametrize("where", ["judge.ask", "judge.grade", "pages.learner"])
+@pytest.mark.parametrize("where", ["running.judging.ask", "running.judging.grade", "classroom.pages.learner"])
 def test_a_failure_of_the_grader_costs_one_row_and_is_named(where, few, tmp_path, key, capsys, monkeypatch):
     """Kills: a class that ends at its first surprise, and one that calls it the submission's fault."""
-    original = getattr(judge if where.startswith("judge") else keeping.pages, where.split(".")[1])
+    original = getattr(judging if ".judging." in where else storage.pages, where.split(".")[-1])
 
     def failing(first, *rest):
         name = getattr(first, "name", "") or first.grading.name
@@ -218,7 +222,7 @@ def test_a_result_stands_for_everyone_before_anybody_is_asked(few, tmp_path):
 
     class Looking(concurrent.futures.ThreadPoolExecutor):
         def submit(self, fn, /, *args):
-            if fn is asking.ask_one and not found:
+            if fn is worker.ask_one and not found:
                 found.extend(json.loads(file.read_text())["output"] for file in (out / "results").iterdir())
             return super().submit(fn, *args)
 
@@ -232,18 +236,18 @@ def test_only_few_submissions_are_in_work(tmp_path):
     handed = handed_in(tmp_path / "in", **{f"learner{number}": "" for number in range(20)})
     most: list[int] = []
 
-    class Watch(classroom.Watch):
+    class Watch(classes.Watch):
         def now(self, done, total, running):
             most.append(len(running))
 
     graded(handed, tmp_path / "out", workers=2, watch=Watch())
-    assert max(most) <= 2 * classroom.AHEAD
+    assert max(most) <= 2 * classes.AHEAD
 
 
 # Stopping and going on.
 
 
-class Stopping(classroom.Watch):
+class Stopping(classes.Watch):
     """Ctrl-C after the first submission is done."""
 
     def now(self, done, total, running):
@@ -269,10 +273,10 @@ def test_ctrl_c_ends_children_and_keeps_what_is_finished(level, tmp_path):
 
 
 def test_ctrl_c_says_how_to_go_on(few, tmp_path, key, capsys, monkeypatch):
-    monkeypatch.setattr(watching.Progress, "now", Stopping.now)
+    monkeypatch.setattr(progress_line.Progress, "now", Stopping.now)
     command = ["grade-class", str(few[0].path.parent), "--out", str(tmp_path / "out"), "--key", key, "--only", ONE]
     assert main([*command, "--sandbox", "none", "--workers", "1"]) == 1
-    assert "--resume to go on" in capsys.readouterr().err
+    assert "--resume to continue" in capsys.readouterr().err
     monkeypatch.undo()
     assert main([*command, "--sandbox", "none", "--resume"]) == 0
     assert len(lines(tmp_path / "out")) == 4
@@ -309,7 +313,7 @@ def test_resume_refuses_another_grading(changes, word, few, tmp_path):
     """Kills: a class of which one half was asked something else."""
     graded(few, tmp_path / "out")
     before = a_class.content(tmp_path / "out")
-    with pytest.raises(keeping.NotAClass, match=f"was graded with other .*{word}"):
+    with pytest.raises(storage.NotAClass, match=f"was graded with different .*{word}"):
         graded(few, tmp_path / "out", True, spec(**changes))
     assert a_class.content(tmp_path / "out") == before
 
@@ -332,7 +336,7 @@ def test_isolation_is_required_and_its_lack_refused(few, tmp_path, key, capsys, 
         raise SandboxRefused("this host cannot isolate files and network")
 
     monkeypatch.setattr(Sandbox, "measure", refuse)
-    asking._made.cache_clear()
+    worker._made.cache_clear()
     command = ["grade-class", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--key", key, "--only", ONE]
     assert main(command) == 3
     assert capsys.readouterr().err == "autograder: this host cannot isolate files and network\n"
@@ -344,7 +348,7 @@ def test_the_key_stands_nowhere(few, tmp_path, key, capsys):
     said = capsys.readouterr()
     kept = "".join(file.read_text() for file in (tmp_path / "out").rglob("*") if file.is_file())
     assert "sesame" not in kept + said.out + said.err + repr(spec())
-    assert set(keeping.CORE) <= set(json.loads((tmp_path / "out" / "class.json").read_text()))
+    assert set(storage.CORE) <= set(json.loads((tmp_path / "out" / "class.json").read_text()))
 
 
 def test_a_key_that_was_drawn_is_said_at_once_and_grades_the_same(few, tmp_path, capsys, monkeypatch):
@@ -360,7 +364,7 @@ def test_a_key_that_was_drawn_is_said_at_once_and_grades_the_same(few, tmp_path,
 def test_what_a_worker_needs_can_be_sent_to_it(few):
     asked, handed = pickle.loads(pickle.dumps((spec(), few[0])))
     assert (asked, handed) == (spec(), few[0])
-    answers = asking.ask_one(asked, handed)
+    answers = worker.ask_one(asked, handed)
     assert json.loads(json.dumps(answers, allow_nan=False)) == answers
 
 
@@ -368,7 +372,7 @@ def test_what_a_worker_needs_can_be_sent_to_it(few):
 
 
 def test_every_submission_is_in_one_shard(the_class):
-    shards = [{one.id for one in the_class.handed if classroom.in_shard(one, k, 16)} for k in range(1, 17)]
+    shards = [{one.id for one in the_class.handed if classes.in_shard(one, k, 16)} for k in range(1, 17)]
     assert sum(map(len, shards)) == len(set().union(*shards)) == 200
     assert min(map(len, shards)) > 3
 
@@ -397,11 +401,11 @@ def test_merge_refuses_what_does_not_belong_together(few, shards, tmp_path, key,
     whole = ["--out", str(tmp_path / "whole"), "--key", key]
     graded(few, tmp_path / "other", asked=spec(key=b"other"))
     assert main(["merge", shards[0], str(tmp_path / "other"), *whole]) == 2
-    assert "was graded with other key, inputs" in capsys.readouterr().err
+    assert "was graded with different key, inputs" in capsys.readouterr().err
     few[0].path.write_text("")
     graded(few, tmp_path / "changed")
     assert main(["merge", *shards, str(tmp_path / "changed"), *whole]) == 2
-    assert "anna stands in" in capsys.readouterr().err
+    assert "anna differs between" in capsys.readouterr().err
     assert not (tmp_path / "whole").exists()
 
 
@@ -413,7 +417,7 @@ def test_merge_refuses_two_people_under_one_id(few, tmp_path, key, capsys):
         graded(handed, tmp_path / group / "out")
     command = ["merge", str(tmp_path / "one" / "out"), str(tmp_path / "two" / "out"), "--key", key]
     assert main([*command, "--out", str(tmp_path / "whole")]) == 2
-    assert "ben stands in" in capsys.readouterr().err
+    assert "ben differs between" in capsys.readouterr().err
 
 
 def test_merge_misses_a_part(shards, tmp_path, key, capsys):
@@ -429,7 +433,7 @@ def test_one_part_does_not_go_on_in_the_folder_of_another(shards, tmp_path, key,
     before = a_class.content(Path(shards[0]))
     command = ["grade-class", str(tmp_path / "in"), "--out", shards[0], "--key", key, "--only", ONE, "--sandbox"]
     assert main([*command, "none", "--shard", "2/2", "--resume"]) == 2
-    assert "was graded with other --shard" in capsys.readouterr().err
+    assert "was graded with different --shard" in capsys.readouterr().err
     assert a_class.content(Path(shards[0])) == before
 
 
@@ -438,7 +442,7 @@ def test_a_class_says_every_sandbox_that_its_submissions_ran_in(few, tmp_path):
     """Kills: half a class without isolation that calls itself isolated once it was gone on with."""
     graded(few[:2], tmp_path / "out")
     graded(few, tmp_path / "out", resume=True, asked=spec(level="best"))
-    line = keeping.opened(tmp_path / "out").stamps["sandbox"]
+    line = storage.opened(tmp_path / "out").stamps["sandbox"]
     assert line.startswith("sandbox: none (process limits only, as asked) | sandbox: process limits, ")
     assert "did not run in full isolation" in (tmp_path / "out" / "pages" / "index.html").read_text()
 
@@ -450,13 +454,13 @@ def test_a_kill_between_new_answers_and_their_line_is_no_change_by_hand(few, tmp
     few[1].path.write_text("# again")
     handed = collecting.collect(tmp_path / "in")
 
-    class Killed(keeping.Folder):
+    class Killed(storage.Folder):
         def put(self, identifier, texts):
             super().put(identifier, texts | {"line": ""})
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        classroom.grade_class(handed, spec(), Killed(out, resume=True))
+        classes.grade_class(handed, spec(), Killed(out, resume=True))
     assert [row.grading.score for row in graded(handed, out, resume=True)] == [4.0, 0.0, 0.0, 0.0]
 
 
@@ -508,7 +512,7 @@ def test_regrading_needs_the_right_key(few, tmp_path, capsys, monkeypatch):
 def test_answers_to_other_inputs_are_refused_by_name(few, tmp_path, key, capsys):
     """Kills: holding answers against cases that were never asked."""
     graded(few, tmp_path / "old")
-    old = keeping.opened(tmp_path / "old").verify(b"sesame")
+    old = storage.opened(tmp_path / "old").verify(b"sesame")
     rows = old.rows()
     old.put("ben", old.texts(rows["ben"], old.answers("ben") | {"vectors": {ONE: "0" * 16}}))
     old.finish(list(rows.values()))
@@ -527,18 +531,18 @@ def test_diff_says_whose_score_moved_and_why(few, tmp_path, key, capsys):
     assert said[0] == "anna: 4 of 4 -> 8 of 8"
     assert said[1] == f"  {ONE}: 4 -> 8 (worth 8 points, was 4)"
     assert said[2] == "ben: 4 of 4 -> 0 of 8"
-    assert said[3] == "  another submission was graded"
+    assert said[3] == "  a different submission was graded"
     assert "missing, was right" in said[4]
-    assert any("recognised now: " in line for line in said)
+    assert any("recognized now: " in line for line in said)
     assert not any("dora" in line for line in said)
-    assert differing.table(differing.moved({}, {})) == "Nothing differs."
+    assert differences.table(differences.moved({}, {})) == "Nothing differs."
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ({"99": 1}, "name 99, which is no chapter and no function"),
-        ({"03-steps": 1}, "name 03-steps, which is no chapter and no function"),
+        ({"99": 1}, "name 99, which is neither a chapter nor a function"),
+        ({"03-steps": 1}, "name 03-steps, which is neither a chapter nor a function"),
         ({"03": "many"}, 'the points of 03 in .* must be a number >= 0, got "many"'),
         ({"03": -1}, "must be a number >= 0, got -1"),
         ({"03": True}, "must be a number >= 0, got true"),
@@ -601,7 +605,7 @@ class Screen:
 def test_progress_is_one_line_on_a_terminal_and_few_elsewhere(terminal, said):
     """Kills: a log of a thousand lines, and a screen that says nothing for minutes."""
     screen, moment = Screen(terminal), [0.0]
-    progress = watching.Progress(screen, lambda: moment[0])
+    progress = progress_line.Progress(screen, lambda: moment[0])
     for done in range(1, 201):
         moment[0] += 0.1
         progress.now(done, 200, {})
@@ -613,20 +617,20 @@ def test_progress_is_one_line_on_a_terminal_and_few_elsewhere(terminal, said):
 
 def test_progress_says_count_rate_rest_and_who_is_slow():
     running = {"anna": 12.0, "ben": 1.0, "carl": 30.0}
-    said = watching.line(120, 500, 80, 2.0, running)
+    said = progress_line.line(120, 500, 80, 2.0, running)
     assert said == "120 of 500 graded, 40 a second, about 10 s left; slow: carl (30 s), anna (12 s)"
-    assert watching.line(0, 5, 0, 0.0, {}) == "0 of 5 graded"
-    assert [watching.duration(seconds) for seconds in (9, 200, 7200)] == ["9 s", "3 min", "2.0 h"]
+    assert progress_line.line(0, 5, 0, 0.0, {}) == "0 of 5 graded"
+    assert [progress_line.duration(seconds) for seconds in (9, 200, 7200)] == ["9 s", "3 min", "2.0 h"]
 
 
 def test_a_failure_of_the_grader_in_regrading_costs_one_row(few, tmp_path, key, capsys, monkeypatch):
     graded(few, tmp_path / "old")
-    original = classroom.Marker.graded
+    original = classes.Marker.graded
 
     def failing(self, handed, answers):
         return original(self, handed, answers) if handed.id != "ben" else {}["a surprise"]
 
-    monkeypatch.setattr(classroom.Marker, "graded", failing)
+    monkeypatch.setattr(classes.Marker, "graded", failing)
     assert main(["regrade", str(tmp_path / "old"), "--to", str(tmp_path / "new"), "--key", key]) == 1
     assert "autograder: ben: the grader failed" in capsys.readouterr().err
     assert [(row["score"], row["fault"]) for row in lines(tmp_path / "new")][:3] == [

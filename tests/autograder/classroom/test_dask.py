@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from autograder import asking, classroom, keeping
 from autograder.__main__ import main
+from autograder.classroom import classes, storage, worker
 from tests.autograder import a_class
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra dask)")
@@ -27,7 +27,7 @@ def test_a_class_of_200_on_two_processes_is_the_same(the_class, cluster, tmp_pat
     with distributed.Client(cluster, set_as_default=False) as client:
         executor = client.get_executor()
         assert os.getpid() not in client.run(os.getpid).values()
-        rows = classroom.grade_class(the_class.handed, a_class.spec(), keeping.Folder(tmp_path / "out"), executor, 2)
+        rows = classes.grade_class(the_class.handed, a_class.spec(), storage.Folder(tmp_path / "out"), executor, 2)
     assert len(rows) == 200
     assert a_class.content(tmp_path / "out") == a_class.content(the_class.out)
 
@@ -39,8 +39,8 @@ def test_a_worker_holds_no_expected_value(cluster):
     assert exam == {}
 
 
-def _papers(spec: asking.Spec) -> dict:
-    exam, _ = asking.tools(spec)
+def _papers(spec: worker.Spec) -> dict:
+    exam, _ = worker.tools(spec)
     return exam._papers
 
 
@@ -59,7 +59,7 @@ def test_the_command_line_takes_the_address_of_a_cluster(the_class, cluster, tmp
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere"])
 def test_a_cluster_that_is_not_there_is_one_line(address, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("autograder.commands.classes.PATIENCE", 0.2)
+    monkeypatch.setattr("autograder.commands.classes.DASK_TIMEOUT", 0.2)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "anna.py").write_text(a_class.reference())
     command = ["grade-class", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--only", a_class.ITEMS[0]]

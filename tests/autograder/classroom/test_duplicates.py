@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.duplicates import report
-from autograder.fingerprints import GRAM, WINDOW, Stream, fingerprints, grams, streams
+from autograder.classroom.duplicates import report
+from autograder.classroom.fingerprints import GRAM, WINDOW, Stream, fingerprints, grams, streams
 from autograder.submission import Submission, Unit, load
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def one(source: str, label: str = "labs.py") -> Submission:
@@ -309,7 +309,7 @@ def test_usage(class_, capsys, arguments, sentence):
 def test_tokens_are_the_same_in_every_process():
     """Kills: hashes that change from run to run, and with them what is found."""
     source = "def f(values):\n    return len(values) + values.size * 2\n"
-    code = f"from autograder.fingerprints import streams; print(streams({source!r})[0].tokens)"
+    code = f"from autograder.classroom.fingerprints import streams; print(streams({source!r})[0].tokens)"
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.stdout.strip() == str(streams(source)[0].tokens)

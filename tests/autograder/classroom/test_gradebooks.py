@@ -18,15 +18,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import bank, keeping, sheets
+from autograder import bank
 from autograder.__main__ import main
-from autograder.answers import Answers
-from autograder.classroom import Graded
-from autograder.collecting import Handed
-from autograder.exam import Exam
-from autograder.gradebooks import Score, canvas, moodle, read_scores
-from autograder.judge import Grading, Mark, Share
-from autograder.sheets import Sheet, Unfillable
+from autograder.classroom import sheets, storage
+from autograder.classroom.collecting import Handed
+from autograder.classroom.gradebooks import Score, canvas, moodle, read_scores
+from autograder.classroom.graded import Graded
+from autograder.classroom.sheets import Sheet, Unfillable
+from autograder.marking.answers import Answers
+from autograder.marking.marks import Grading, Mark, Share
+from autograder.running.exam import Exam
 
 #: A busy machine is no failure.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -130,7 +131,7 @@ def test_canvas_reads_what_is_filled_in_and_nothing_else_changes(end, bom, delim
     assert filled.text.startswith("\ufeff") is bool(bom)
     assert filled.text.count("\r\n") == export.count("\r\n")
     assert filled.text.count("\n") == export.count("\n")
-    assert filled.notes == ("9 scores stand in 'Lab 1 (11)'", '"\'quote" has no submission')
+    assert filled.notes == ("9 scores filled into 'Lab 1 (11)'", '"\'quote" has no submission')
 
 
 def test_lines_that_do_not_change_are_kept_to_the_letter():
@@ -160,8 +161,8 @@ def test_canvas_finds_learners_by_other_names_where_the_id_is_not_known():
     ]
     filled = canvas(table(gradebook(rows)), scores, "11")
     assert [grades["11"] for grades in canvas_reads(filled.text).values()] == ["1", "2", "", "", "4"]
-    assert "'twice' (id-twice) handed in and has no row" in filled.notes
-    assert "'stranger' (id-stranger) handed in and has no row" in filled.notes
+    assert "'twice' (id-twice) handed in but has no row" in filled.notes
+    assert "'stranger' (id-stranger) handed in but has no row" in filled.notes
     assert "'C' has no submission" in filled.notes
 
 
@@ -184,7 +185,7 @@ def test_what_is_not_graded_is_never_a_zero():
     ]
     filled = canvas(table(gradebook(rows)), scores, "11")
     assert [grades["11"] for grades in canvas_reads(filled.text).values()] == ["8.50", "8.50", "0", "EX"]
-    assert filled.notes[0] == "1 scores stand in 'Lab 1 (11)'; 1 of them replace another"
+    assert filled.notes[0] == "1 scores filled into 'Lab 1 (11)'; 1 of them replaced another"
     assert "'a' is not graded: a.zip is damaged: pack it again" in filled.notes
     assert "'b' has several submissions (id-b, id-b again), and keeps the cell" in filled.notes
     assert "'d' keeps EX in Canvas" in filled.notes
@@ -195,7 +196,7 @@ def test_scores_are_turned_into_shares_only_when_asked():
     plain = canvas(table(gradebook(rows)), [score(10, points=40, canvas="1")], "11")
     scaled = canvas(table(gradebook(rows)), [score(10, points=40, canvas="1")], "11", scale=True)
     assert [canvas_reads(one.text)["1"]["11"] for one in (plain, scaled)] == ["10", "2.5"]
-    assert any("Points Possible is 10 and submissions count 40" in note for note in plain.notes)
+    assert any("Points Possible is 10 but submissions are out of 40" in note for note in plain.notes)
     assert not any("count 40" in note for note in scaled.notes)
 
 
@@ -226,9 +227,9 @@ def test_the_column_may_be_named_in_three_ways(column):
         (gradebook(), "Final Score", "no single column is called 'Final Score'"),
         ([["Student", "ID", "Section", "Current Score (2026)"], ["a", "1", "", "5"]], "", "the assignments are: none"),
         ([["Name", "Mail"], ["a", "1"]], "", "not an export of Canvas"),
-        ([["Student", "ID", "Section"], ["a", "1"]], "", "a row has 2 cells and the header 3"),
-        ([["Student", "ID"]], "", "holds no row"),
-        ([], "", "holds no row"),
+        ([["Student", "ID", "Section"], ["a", "1"]], "", "a row has 2 cells but the header has 3"),
+        ([["Student", "ID"]], "", "has no rows"),
+        ([], "", "has no rows"),
     ],
 )
 def test_what_is_no_export_of_canvas_is_refused(rows, column, sentence):
@@ -276,7 +277,7 @@ def test_moodle_reads_what_is_filled_in_and_nothing_else_changes(rows, words, ma
     assert [row[:4] + row[5:] for row in after] == [row[:4] + row[5:] for row in before]
     assert filled.text.startswith("\ufeff") is bool(bom)
     assert (filled.text.count("\r"), filled.text.count("\n")) == (export.count("\r"), export.count("\n"))
-    assert f"taken for the participants: {rows[0][0]!r}; for the grades: {rows[0][4]!r}" in filled.notes
+    assert f"column of the participants: {rows[0][0]!r}; of the grades: {rows[0][4]!r}" in filled.notes
 
 
 def test_what_moodle_would_pass_over_in_silence_is_said():
@@ -290,7 +291,7 @@ def test_what_moodle_would_pass_over_in_silence_is_said():
     said = "\n".join(filled.notes)
     assert "has 101, above the maximum grade (100), and keeps the cell" in said
     assert "'=HYPERLINK(1)' keeps the grade, which Moodle has locked" in said
-    assert "'9' (id-9) handed in and has no row" in said
+    assert "'9' (id-9) handed in but has no row" in said
     assert "'Ünal, Zoë' has no submission" in said
 
 
@@ -303,7 +304,7 @@ def test_grades_that_are_there_are_replaced_and_counted():
     rows = worksheet(GERMAN, "Teilnehmer/in ", "100,00")
     rows[1][4], rows[2][4] = "12,50", "3,00"
     filled = moodle(table(rows), [score(12.5, "a", 100.0, moodle="500"), score(4, "b", 100.0, moodle="501")])
-    assert filled.notes[0] == "2 scores stand in 'Bewertung'; 1 of them replace another"
+    assert filled.notes[0] == "2 scores filled into 'Bewertung'; 1 of them replaced another"
     assert [row[4] for row in cells(filled.text)[1:3]] == ["12,5", "4"]
 
 
@@ -315,7 +316,7 @@ def test_grades_that_are_there_are_replaced_and_counted():
         ([["Kennung", "x", "y"], ["P 1", "a", "b"]], "", "the column of grades is not found: name it"),
         ([["Kennung", "x", "y", "z"], ["P 1", "5", "5", "5"]], "", "the columns are: 'Kennung', 'x', 'y', 'z'"),
         (worksheet(), "Note", "no single column is called 'Note'"),
-        (worksheet(top="Very good"), "", "beside 'Grade' stands no maximum grade"),
+        (worksheet(top="Very good"), "", "next to 'Grade' some row has no maximum grade"),
         (worksheet(GERMAN, top="Sehr gut"), "", "the column of grades is not found"),
     ],
 )
@@ -400,7 +401,7 @@ def graded(tmp_path, key):
     row = Graded(Handed("a", Path("a.py"), "A", known), Grading("a.py", "ab" * 32, (mark,)))
     stamps = {"items": [ITEM.id], "questions": [], "points": {ITEM.id: 100.0}, "vectors": "v", "grader": "1"}
     stamps |= {"key_hash": Exam((), b"sesame").key_hash, "per_submission": False, "sandbox": "", "interpreter": ""}
-    folder = keeping.Folder(tmp_path / "out").begin(stamps, b"sesame")
+    folder = storage.Folder(tmp_path / "out").begin(stamps, b"sesame")
     folder.put("a", folder.texts(row, Answers("a.py", "ab" * 32).to_json()))
     folder.finish([row])
     return tmp_path

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.__main__ import main
-from autograder.sealing import Seal
+from autograder.classroom.seals import Seal
 from tests.autograder import a_class
 
 ONE = a_class.ITEMS[1]
@@ -154,7 +154,7 @@ def test_a_class_that_is_not_finished_is_not_passed_on(command, desk, capsys):
     del stamps["finished"]
     (desk.out / "class.json").write_text(json.dumps(Seal(b"sesame").sealed("class", stamps)))
     rewrite(desk.out, lines(desk.out)[:2])
-    assert "is not finished: go on with grade-class --resume" in refused(desk, command, capsys)
+    assert "is not finished: continue with grade-class --resume" in refused(desk, command, capsys)
     assert main(desk.commands["resume"]) == 0
     assert main(desk.commands[command]) == 0
 

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 import toy_bank as toys
 
-from autograder import bank, classroom, keeping
-from autograder.answers import Answers
-from autograder.classroom import Graded
-from autograder.collecting import Handed
-from autograder.exam import Exam
+from autograder import bank
+from autograder.classroom import graded, storage
+from autograder.classroom.collecting import Handed
+from autograder.classroom.graded import Graded
 from autograder.items import Build
-from autograder.judge import Answered, Grading, Mark, Share, refused
+from autograder.marking.answers import Answers
+from autograder.marking.marks import Answered, Grading, Mark, Share, refused
+from autograder.running.exam import Exam
 
 ITEM, KEY = "03-ring-all-reduce-time", b"sesame"
 STAMPS = {
@@ -44,11 +45,11 @@ def row(name: str = "anna", **changes) -> Graded:
     return Graded(Handed(name, Path("a.py"), f'{name}, O\'Neil "Ünal" =1+1', KNOWN, True), replace(grading, **changes))
 
 
-def begun(path: Path, resume: bool = False, **changes) -> keeping.Folder:
-    return keeping.Folder(path, resume).begin(STAMPS | changes, KEY)
+def begun(path: Path, resume: bool = False, **changes) -> storage.Folder:
+    return storage.Folder(path, resume).begin(STAMPS | changes, KEY)
 
 
-def kept(folder: keeping.Folder, graded: Graded) -> None:
+def kept(folder: storage.Folder, graded: Graded) -> None:
     answers = Answers(graded.grading.name, graded.grading.sha256, sandbox="sandbox: x", vectors={ITEM: "1"})
     folder.put(graded.handed.id, folder.texts(graded, answers.to_json()))
 
@@ -61,7 +62,7 @@ def kept(folder: keeping.Folder, graded: Graded) -> None:
 def test_a_row_comes_back_as_it_was(graded, tmp_path):
     """Kills: a field that is forgotten, and marks of other points than those they were given at."""
     kept(begun(tmp_path), graded)
-    (back,) = keeping.opened(tmp_path).rows().values()
+    (back,) = storage.opened(tmp_path).rows().values()
     assert back == graded
     assert (back.grading.score, back.grading.points) == (graded.grading.score, graded.grading.points)
 
@@ -77,7 +78,7 @@ def test_a_line_that_a_kill_has_torn_is_dropped(cut, tmp_path):
     again = begun(tmp_path, resume=True)
     assert list(again.rows()) == ["anna"]
     kept(again, row("carl"))
-    assert list(keeping.opened(tmp_path).rows()) == ["anna", "carl"]
+    assert list(storage.opened(tmp_path).rows()) == ["anna", "carl"]
 
 
 def test_the_later_of_two_lines_counts(tmp_path):
@@ -90,7 +91,7 @@ def test_the_later_of_two_lines_counts(tmp_path):
 def test_the_line_is_written_after_the_files(tmp_path, monkeypatch):
     """Kills: a row that is taken for finished although a kill has kept its result from being written."""
     folder = begun(tmp_path)
-    monkeypatch.setattr(keeping.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(storage.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         kept(folder, row())
     assert not folder.rows()
@@ -111,7 +112,7 @@ def test_a_name_that_is_no_text_survives(tmp_path):
     folder = begun(tmp_path)
     kept(folder, replace(row(), handed=odd))
     folder.finish(list(folder.rows().values()))
-    assert keeping.opened(tmp_path).rows()["anna"].handed.name == "caf\udce9"
+    assert storage.opened(tmp_path).rows()["anna"].handed.name == "caf\udce9"
     assert "caf" in (tmp_path / "pages" / "anna.html").read_text(encoding="utf-8")
 
 
@@ -154,26 +155,26 @@ def test_a_folder_with_other_things_in_it_stays_as_open_as_it_was(tmp_path):
 def test_another_folder_is_no_graded_class(content, tmp_path):
     if content is not None:
         (tmp_path / "class.json").write_text(content)
-    with pytest.raises(keeping.NotAClass, match="is not a graded class"):
-        keeping.opened(tmp_path)
+    with pytest.raises(storage.NotAClass, match="is not a graded class"):
+        storage.opened(tmp_path)
 
 
 def test_a_class_of_another_bank_is_named(tmp_path):
     begun(tmp_path, items=["03-long-gone"], points={"03-long-gone": 4.0})
-    with pytest.raises(keeping.NotAClass, match=r"graded with another bank: .*03-long-gone"):
-        keeping.opened(tmp_path).rows()
+    with pytest.raises(storage.NotAClass, match=r"graded with another bank: .*03-long-gone"):
+        storage.opened(tmp_path).rows()
 
 
 def test_answers_that_are_gone_are_named(tmp_path):
     begun(tmp_path)
-    with pytest.raises(keeping.NotAClass, match=r"anna.json cannot be read"):
-        keeping.opened(tmp_path).answers("anna")
+    with pytest.raises(storage.NotAClass, match=r"anna.json cannot be read"):
+        storage.opened(tmp_path).answers("anna")
 
 
 def test_rows_share_what_they_have_in_common():
     """Kills: a class whose memory grows with every mark of every learner."""
     seen: dict = {}
-    one, two = (classroom.lean(row(name), seen) for name in ("anna", "ben"))
+    one, two = (graded.lean(row(name), seen) for name in ("anna", "ben"))
     assert one.grading.marks[0] is two.grading.marks[0]
     assert (one, two) == (row("anna"), row("ben"))
 
@@ -181,6 +182,6 @@ def test_rows_share_what_they_have_in_common():
 def test_an_exam_of_one_submission_shares_the_bench_and_asks_otherwise():
     with Exam([toys.SCALE], toys.KEY) as exam:
         own = exam.for_submission("ab")
-        assert own._bench is exam._bench
+        assert own._slip_runner is exam._slip_runner
         others = {one.sheet(toys.SCALE).hash for one in (exam, exam.for_submission("ac"))}
         assert own.sheet(toys.SCALE).hash not in others

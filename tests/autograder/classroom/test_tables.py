@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import toy_bank as toys
 
-from autograder import tables
 from autograder.bank import find
-from autograder.classroom import Graded
-from autograder.collecting import Handed
-from autograder.judge import Answered, Grading, Mark, Share, refused
+from autograder.classroom import tables
+from autograder.classroom.collecting import Handed
+from autograder.classroom.graded import Graded
+from autograder.marking.marks import Answered, Grading, Mark, Share, refused
 from autograder.submission import shown
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 from gradescope_image import unpacked
 
-from autograder import bank, gradescope, gradescope_run
+from autograder import bank
 from autograder.__main__ import main
+from autograder.gradescope import bundle as gradescope
+from autograder.gradescope import inside
 from tests.autograder.a_class import written_key
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KEY = b"a-secret-key-7f3a"
 #: Two functions and a class, of two chapters.
 IDS = ("01-locate", "01-shard-indices", "05-loss-scaler")
@@ -46,7 +48,8 @@ def packed() -> bytes:
 
 def test_the_same_inputs_give_the_same_bytes(packed):
     """Kills times, hash order and permissions of the machine in the archive."""
-    code = "import sys; from autograder import bank, gradescope; sys.stdout.buffer.write(gradescope.archive("
+    code = "import sys; from autograder import bank; from autograder.gradescope import bundle; "
+    code += "sys.stdout.buffer.write(bundle.archive("
     code += f"[bank.find(name) for name in {IDS!r}], {KEY!r}))"
     env = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     again = subprocess.run(
@@ -71,7 +74,7 @@ def test_only_what_the_items_need_is_packed(packed):
     names = set(contents(packed))
     assert {name.split("/")[0] for name in names if "/" in name} == {"autograder", "rankzero", "solutions"}
     assert {f"solutions/{name}.py" for name in FILES} <= names
-    others = ("solutions/ch07/pipeline", "autograder/bank/ch07", "autograder/commands")
+    others = ("solutions/ch07/pipeline", "autograder/bank/ch07", "autograder/commands", "autograder/classroom")
     assert not any(name.startswith(others) for name in names)
     assert all(name.endswith(".py") for name in names if "/" in name)
     assert len(packed) < 400_000
@@ -134,7 +137,7 @@ def test_tensors_and_questions_are_packed_when_asked_for(tmp_path, key, capsys):
     settings = json.loads(text(out.read_bytes(), "exam.json"))
     assert settings["items"] != [name for name in settings["items"] if name in settings["points"]]
     assert {bank.find(name).grade for name in settings["points"]} >= {"call", "world"}
-    assert "autograder/trusted_worlds.py" in contents(out.read_bytes())
+    assert "autograder/marking/trusted_worlds.py" in contents(out.read_bytes())
 
 
 def test_points_are_those_of_the_file(tmp_path, key):
@@ -200,7 +203,7 @@ def result(root: Path, handed: dict[str, bytes]) -> dict:
         path = root / "submission" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    assert gradescope_run.main(root) == 0
+    assert inside.main(root) == 0
     return json.loads((root / "results" / "results.json").read_text())
 
 
@@ -285,7 +288,7 @@ def test_one_file_is_taken_as_itself(tmp_path, names, chosen):
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
-    assert gradescope_run.handed_in(tmp_path) == tmp_path / chosen
+    assert inside.handed_in(tmp_path) == tmp_path / chosen
 
 
 def test_of_the_metadata_only_what_names_the_submission_is_kept(tmp_path):
@@ -295,7 +298,7 @@ def test_of_the_metadata_only_what_names_the_submission_is_kept(tmp_path):
         json.dumps(metadata | {"previous_submissions": [{"score": 4.0}]})
     )
     known = {"submission": 12, "created": "2026-01-02", "assignment": 3, "title": "Labs"}
-    assert gradescope_run.known(tmp_path) == known
+    assert inside.known(tmp_path) == known
     for broken in ("", "[]", '{"assignment": 5}', '{"id": [1]}'):
         (tmp_path / "submission_metadata.json").write_text(broken)
-        assert gradescope_run.known(tmp_path) == {}
+        assert inside.known(tmp_path) == {}

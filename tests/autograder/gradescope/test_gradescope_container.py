@@ -19,10 +19,11 @@ import pytest
 from corpus_runs import HANGS
 from gradescope_image import Graded, Image
 
-from autograder import bank, gradescope
+from autograder import bank
+from autograder.gradescope import bundle as gradescope
 from autograder.items import Build
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KEY = b"a-secret-key-7f3a"
 #: Two functions and a class, of two chapters.
 ITEMS = [bank.find(identifier) for identifier in ("01-locate", "01-shard-indices", "05-loss-scaler")]

@@ -9,7 +9,8 @@ import container
 import pytest
 from gradescope_image import unpacked
 
-from autograder import bank, gradescope
+from autograder import bank
+from autograder.gradescope import bundle as gradescope
 
 pytestmark = [pytest.mark.bwrap, pytest.mark.xdist_group("container")]
 if container.unavailable():
@@ -57,7 +58,9 @@ def test_an_old_image_gets_a_newer_python(tmp_path):
 def test_an_image_without_any_says_so_in_one_sentence(tmp_path):
     done = set_up(tmp_path, "nothing")
     assert done.stdout.startswith("status 1\n")
-    sentence = "setup: grading needs Python 3.11 or later, and apt has none here: choose Ubuntu 22.04 or later\n"
+    sentence = (
+        "setup: grading needs Python 3.11 or later, which apt cannot install here: choose Ubuntu 22.04 or later\n"
+    )
     assert done.stderr == sentence
 
 
@@ -85,7 +88,7 @@ PIP = f"install --quiet --no-cache-dir {' '.join(PINS)}\n"
     [
         (0, 0, "status 0\n" + PIP, ""),
         (1, 0, "status 0\n" + PIP + "install -y python3-venv PY-venv\n", ""),
-        (2, 0, "status 1\ninstall -y python3-venv PY-venv\n", "setup: PY cannot make a virtual environment here\n"),
+        (2, 0, "status 1\ninstall -y python3-venv PY-venv\n", "setup: PY cannot create a virtual environment here\n"),
         (0, 1, "status 1\n" + PIP, f"setup: pip cannot install {' '.join(PINS)}\n"),
     ],
     ids=("at once", "after apt", "never", "no pip"),

@@ -14,13 +14,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder import bank, cards, markup, predicting, progress, wording
-from autograder.checking import CheckReport, Failure
-from autograder.items import Build, Case, Choice, Iterator, Order, Part, Question, Slip, Tensor
-from autograder.outcome import Outcome
-from autograder.predicting import BadAnswer, judge, predict
+from autograder import bank, markup
+from autograder.items import (
+    Axis,
+    Build,
+    Case,
+    Choice,
+    Design,
+    Estimate,
+    Iterator,
+    Knob,
+    Landmark,
+    Order,
+    Part,
+    Question,
+    Simulated,
+    Slip,
+    Tensor,
+)
+from autograder.learner import cards, design_cards, progress, scorecard
+from autograder.learner.designing import design
+from autograder.learner.predicting import predict
+from autograder.learner.reports import CheckReport, Failure
+from autograder.marking import arithmetic, designs, questions, wording
+from autograder.marking.outcome import Outcome
+from autograder.marking.questions import BadAnswer, judge
 
-STATIC = Path(__file__).parents[2] / "book" / "_static"
+STATIC = Path(__file__).parents[3] / "book" / "_static"
 
 VOLUME = Question(
     "03-volume",
@@ -121,8 +141,8 @@ def test_a_number_is_right_or_a_slip_or_has_a_direction(answer, right, sentence)
 
 def test_a_count_is_exact_up_to_rounding_in_the_bank():
     part = Part("n", "", lambda: 0.1 * 3 * 100, 0.0)
-    assert predicting.judge_number(part, 30)[0]
-    assert not predicting.judge_number(part, 30.0001)[0]
+    assert questions.judge_number(part, 30)[0]
+    assert not questions.judge_number(part, 30.0001)[0]
 
 
 @given(answer=st.floats(1e-9, 1e15), relative=st.sampled_from([0.0, 1e-3, 0.01]), off=st.floats(-0.05, 0.05))
@@ -130,10 +150,10 @@ def test_the_band_is_relative_to_the_answer(answer, relative, off):
     """Kills an absolute tolerance and one that is relative to what was given."""
     given_ = answer * (1 + off)
     part = Part("x", "", lambda: answer, relative)
-    band = max(relative, predicting.FLOOR)
+    band = max(relative, questions.FLOOR)
     expected = abs(Fraction(given_) - Fraction(answer)) / Fraction(answer)
     if abs(expected - Fraction(band)) > Fraction(1, 10**14):
-        assert predicting.judge_number(part, given_)[0] == (expected < band)
+        assert questions.judge_number(part, given_)[0] == (expected < band)
 
 
 def test_each_part_is_judged_alone():
@@ -184,7 +204,8 @@ def test_a_wrong_order_says_how_far_it_is_right():
         (("03-volum", 1), "no item '03-volum'; did you mean 03-volume?"),
         ((5,), "the question's id comes first, in quotes, got 5"),
         (("03-double", 1), "03-double is a function to write: then call check(double)"),
-        (("03-volume", "70 ms"), "without quotes and without a unit"),
+        (("03-volume", "70 ms"), "“ms” does not fit here: the answer is read in GB."),
+        (("03-volume", "58,720"), "can be read in two ways: type 58720 or 58.720."),
         (("03-volume", True), "a number is needed, got bool"),
         (("03-volume", None), "a number is needed, got NoneType"),
         (("03-volume", math.nan), "that is finite, got nan"),
@@ -278,11 +299,11 @@ def report(using: str) -> CheckReport:
 def test_the_card_of_a_check_in_a_notebook():
     html = cards.check_card(report("reference"))
     assert "1 of 2 public cases." in html
-    assert "the reference, so that the page goes on" in html
+    assert "the reference, so that the page still runs" in html
     assert "your function" in cards.check_card(report("yours"))
     for escaped in ("double(&#x27;&lt;&#x27;)", "&#x27;&lt;&gt;&#x27;", "<code>&lt;</code> too often", "x &lt; 2"):
         assert escaped in html
-    assert '<details class=""><summary>Reference' in html
+    assert '<details class="rz-reference"><summary>Reference' in html
 
 
 def test_the_card_of_a_check_in_the_book_is_the_task_with_its_public_cases(book):
@@ -336,11 +357,23 @@ def test_answers_are_kept_and_the_first_stays_the_first(capsys):
         "03-pick": {"right": True, "first": True, "confidence": None},
     }
     progress.record_check("03-double", 1, 2)
-    progress.scorecard(3)
+    scorecard.scorecard(3)
     text = capsys.readouterr().out
     assert "4 questions: 2 right, 0 wrong, 2 open. 1 function: 0 with all public cases right." in text
     assert "90 % on average, and 0 % of those first answers were right. Brier score 0.81" in text
     assert "1 of 2 public cases" in text
+
+
+def test_who_looked_first_is_left_out_of_calibration():
+    """Kills a confidence in what was read off: only predictions count, and a later answer does not make it one."""
+    looked = {"right": True, "first": True, "confidence": 100.0, "looked": True}
+    entries = {"03-volume": looked, "03-pick": {"right": False, "first": False, "confidence": 60.0}}
+    lines = progress.rows(3, entries)
+    assert progress.calibration(lines, entries).startswith("Confidence was given 1 time: 60 % on average, and 0 %")
+    assert progress.calibration(lines, {"03-volume": looked}) == ""
+    progress._record("03-volume", looked)
+    progress.record_answer("03-volume", False, 50.0)
+    assert progress.load()["03-volume"] == {**looked, "right": False}
 
 
 def test_brier_score_of_the_definition():
@@ -381,7 +414,7 @@ def test_nothing_half_written_is_left(monkeypatch, capsys):
 
     monkeypatch.setattr(progress.os, "replace", fail)
     predict("03-pick", "a")
-    assert "Your progress is not kept: No space left on device" in capsys.readouterr().out
+    assert "Your progress was not saved: No space left on device" in capsys.readouterr().out
     assert progress.location().read_text() == before
     assert [p.name for p in progress.location().parent.iterdir()] == ["progress.json"]
 
@@ -394,13 +427,13 @@ def test_export_is_what_is_kept(tmp_path):
 
 def test_an_unknown_chapter_is_named():
     with pytest.raises(ValueError, match="got 99"):
-        progress.scorecard(99)
+        scorecard.scorecard(99)
 
 
 # In a kernel
 
 CELLS = {
-    "card": 'from autograder.predicting import predict\npredict("03-volume")',
+    "card": 'from autograder.learner.predicting import predict\npredict("03-volume")',
     "bad": 'predict("03-volume", "70 ms")',
 }
 
@@ -408,10 +441,11 @@ CELLS = {
 def test_a_notebook_shows_cards_and_one_red_line(monkeypatch):
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
-    head = "import tests.autograder.test_predict as t\nfrom autograder import bank\nbank.of_chapter = t.of_chapter\n"
+    head = "import tests.autograder.learner.test_predict as t\nfrom autograder import bank\n"
+    head += "bank.of_chapter = t.of_chapter\n"
     cells = [nbformat.v4.new_code_cell(head + CELLS["card"]), nbformat.v4.new_code_cell(CELLS["bad"])]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": root}}, timeout=60).execute()
     (card,) = notebook.cells[0].outputs
     assert set(card.data) == {"text/html", "text/plain"}
@@ -430,11 +464,13 @@ def page(browser, book, tmp_path):
     lines = progress.rows(3, {})
     body += cards.score_card(lines, (progress.tally(lines), ""))
     links = '<a class="reference internal" href="#">3</a><a class="reference internal" href="04-topology.html">4</a>'
-    for name in ("rankzero.js", "rankzero.css"):
+    scripts = ("ask.js", "numbers.js", "rankzero.js")
+    for name in (*scripts, "rankzero.css"):
         shutil.copy(STATIC / name, tmp_path)
+    loaded = "".join(f'<script src="{name}"></script>' for name in scripts)
     (tmp_path / "03-collectives.html").write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>3</title><meta name="viewport" '
-        'content="width=device-width"><link rel="stylesheet" href="rankzero.css"><script src="rankzero.js"></script>'
+        f'content="width=device-width"><link rel="stylesheet" href="rankzero.css">{loaded}'
         f'<body><nav class="bd-links">{links}</nav><main>{body}</main></body></html>',
         encoding="utf-8",
     )
@@ -485,16 +521,224 @@ TYPED = {
     "0x10": None,
     "1 75": None,
     "Infinity": None,
-    "7/4": None,
+    "7/4": 1.75,
     "<b>": None,
+    "12 345 * 2": 24690.0,
+    "3*7": 21.0,
+    "2^10": 1024.0,
+    "2**10": 1024.0,
+    "2^3^2": 512.0,
+    "-2^2": -4.0,
+    "2^-2": 0.25,
+    "30e9": 30e9,
+    "2 * (3 + 4) - 1": 13.0,
+    "((((5))))": 5.0,
+    "-(3 - 5)": 2.0,
+    "2×3÷4": 1.5,
+    "6 − 2·2": 2.0,
+    "1,5 * 2": 3.0,
+    "10 - 2 - 3": 5.0,
+    "64/8/2": 4.0,
+    "30 %": 0.3,
+    "100% - 5 percent": 0.95,
+    "58,720 * 2": None,
+    "3 *": None,
+    "* 3": None,
+    "(3": None,
+    "3)": None,
+    "()": None,
+    "2 (3)": None,
+    "1/0": None,
+    "1/(3-3)": None,
+    "(-8)^(1/3)": None,
+    "10^400": None,
+    "1/10^400": None,
+    "2 GB": None,
+    "alert(1)": None,
+    "1+" * 200 + "1": None,
+}
+
+#: What is typed, the unit that the part asks for, and the number in that unit.
+MEASURED = {
+    ("1.2 GB", "MB"): 1200.0,
+    ("1.2GB", "bytes"): 1.2e9,
+    ("2^10 KiB", "B"): 2.0**20,
+    ("3/4 GB", "MB"): 750.0,
+    ("1 GB + 200 MB", "GB"): 1.2,
+    ("2 * 3 GB", "GB"): 6.0,
+    ("(1 GB + 1 GB) / 4", "MB"): 500.0,
+    ("32 GiB", "GiB"): 32.0,
+    ("80 GB", "GB per GPU"): 80.0,
+    ("80 GB per GPU", "GB per GPU"): 80.0,
+    ("50 GB/s", "GB/s"): 50.0,
+    ("0.05 TB/s", "GB/s"): 50.0,
+    ("3 µs", "ms"): 0.003,
+    ("0.25 s", "ms"): 250.0,
+    ("2 h", "min"): 120.0,
+    ("70 TFLOP", "FLOP"): 70e12,
+    ("30 %", "%"): 30.0,
+    ("30", "%"): 30.0,
+    ("30 %", "probability"): 0.3,
+    ("8 gpus", "GPUs"): 8.0,
+    ("1 GPU", "GPUs"): 1.0,
+    ("3x", "x"): 3.0,
+    ("$", "$"): None,
+    ("12 $", "$"): 12.0,
+    ("5 GB", "s"): None,
+    ("5 gb", "GB"): None,
+    ("5 GB GB", "GB"): None,
+    ("5 GB * 2 GB", "GB"): None,
+    ("1 / (2 GB)", "GB"): None,
+    ("1 GB + 3", "GB"): None,
+    ("2^(3 GB)", "GB"): None,
+    ("30 %", "GB"): None,
+    ("3 GBs", "GB"): None,
+    ("0x10", "x"): None,
 }
 
 
+def understood(text: str, unit: str) -> float | None:
+    """The number in ``text``, or None."""
+    return None if refusal(text, unit) else arithmetic.read(text, unit)
+
+
+def refusal(text: str, unit: str) -> str:
+    """The sentence with which ``text`` is refused, or nothing."""
+    try:
+        arithmetic.read(text, unit)
+    except arithmetic.Refused as refused:
+        return str(refused)
+    return ""
+
+
+def test_texts_are_read_as_documented():
+    assert {text: understood(text, "") for text in TYPED} == TYPED
+    for pair, value in MEASURED.items():
+        assert understood(*pair) == (value if value is None else pytest.approx(value, rel=1e-12)), pair
+    refusals = [refusal(*pair) for pair in [*MEASURED, *((text, "") for text in TYPED)]]
+    assert all(re.fullmatch(r"[^\n]{9,110}\.", sentence) for sentence in refusals if sentence)
+
+
+def test_every_unit_of_the_bank_is_read(monkeypatch):
+    """Kills a part whose own unit, as its card prints it, is refused; those that begin with a digit are left out."""
+    monkeypatch.undo()
+    units = {part.unit for item in bank.items() if isinstance(item, Question) for part in item.parts} - {"", "1/s"}
+    assert {unit: understood(f"3 {unit}", unit) for unit in units} == dict.fromkeys(units, 3.0)
+
+
 @pytest.mark.browser
-def test_the_page_reads_numbers_as_documented(page):
-    read = page.evaluate("texts => texts.map(t => rankzero.readNumber(t))", list(TYPED))
-    assert {text: got.get("value") for text, got in zip(TYPED, read, strict=True)} == TYPED
-    assert all(got["error"] for got in read if "value" not in got)
+def test_the_page_reads_numbers_as_python_does(page):
+    """The two copies agree on every text of the tables: in the number, and in the sentence where there is none."""
+    pairs = [*((text, "") for text in TYPED), *MEASURED]
+    read = page.evaluate("pairs => pairs.map(([text, unit]) => rankzeroNumbers.read(text, unit))", pairs)
+    assert {pair: got.get("value") for pair, got in zip(pairs, read, strict=True)} == {
+        pair: understood(*pair) for pair in pairs
+    }
+    assert [got.get("error", "") for got in read] == [refusal(*pair) for pair in pairs]
+
+
+@pytest.mark.browser
+def test_what_is_understood_stands_beside_the_field(page):
+    card = page.locator("#rz-03-volume")
+    field = card.get_by_label("bytes sent")
+    for text, shown in {
+        "2^10": "= 1024 GB",
+        "1200 MB": "= 1.2 GB",
+        "12": "",
+        "3 *": "",
+        "1e6": "= 1\u202f000\u202f000 GB",
+    }.items():
+        field.fill(text)
+        assert (card.locator(".rz-read").text_content() or "") == shown, text
+    field.fill("7/4 apples")
+    field.press("Enter")
+    assert card.locator(".rz-feedback").inner_text() == "“apples” does not fit here: the answer is read in GB."
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("7/4")
+    field.press("Enter")
+    assert card.locator(".rz-mark").inner_text() == "✓ right 1.75 GB"
+
+
+@pytest.mark.browser
+def test_a_reload_restores_a_card(page):
+    """What was typed, chosen and ordered, the confidence, the verdict and the open derivation; a draft too."""
+    volume, pair, pick, steps = (page.locator(f"#rz-03-{name}") for name in ("volume", "pair", "pick", "steps"))
+    volume.get_by_label("bytes sent").fill("0.875 GB")
+    volume.locator(".rz-confidence").fill("60")
+    volume.get_by_role("button", name="Check").click()
+    marked = volume.locator(".rz-mark").inner_text()
+    pair.get_by_label("messages").fill("5*6")
+    pair.locator(".rz-derivation summary").click()
+    pick.get_by_label("a)").check()
+    pick.get_by_role("button", name="Check").click()
+    steps.get_by_label("move up").nth(1).click()
+    order = steps.locator("li span").all_inner_texts()
+    steps.get_by_role("button", name="Check").click()
+    said = steps.locator(".rz-feedback").inner_text()
+    page.reload()
+    assert volume.get_by_label("bytes sent").input_value() == "0.875 GB"
+    assert volume.locator(".rz-read").inner_text() == "= 0.875 GB"
+    assert volume.locator(".rz-confidence").input_value() == "60"
+    assert volume.locator(".rz-mark").inner_text() == marked
+    assert not volume.locator("details.rz-derivation").evaluate("d => d.open")
+    assert pair.get_by_label("messages").input_value() == "5*6"
+    assert pair.get_attribute("data-state") is None
+    assert pair.locator("details.rz-derivation").evaluate("d => d.open")
+    assert pick.get_by_label("a)").is_checked()
+    assert pick.locator("details.rz-derivation").evaluate("d => d.open")
+    assert "✓ right" in pick.locator(".rz-feedback").inner_text()
+    assert steps.locator("li span").all_inner_texts() == order
+    assert steps.locator(".rz-feedback").inner_text() == said
+
+
+@pytest.mark.browser
+def test_old_progress_stays(page):
+    """Kills a page that drops, or stumbles over, what was kept before there were drafts and dates."""
+    old = {"version": 1, "items": {"03-volume": {"right": True, "first": False, "confidence": 70}}, "pages": {}}
+    page.evaluate("old => localStorage.setItem('rankzero:progress', JSON.stringify(old))", old)
+    page.reload()
+    card = page.locator("#rz-03-volume")
+    assert card.get_attribute("data-state") == "right"
+    card.get_by_label("bytes sent").fill("1.75")
+    card.get_by_role("button", name="Check").click()
+    entry = page.evaluate("rankzero.load().items['03-volume']")
+    assert (entry["right"], entry["first"], entry["confidence"], entry["review"]["step"]) == (True, False, 70, 1)
+
+
+@pytest.mark.browser
+def test_a_missed_question_comes_back_spaced(page):
+    """After 1, 3, 7 and 21 days, each time with an empty card; then no more. Early answers change nothing."""
+    card = page.locator("#rz-03-volume")
+
+    def answered(text: str) -> dict | None:
+        card.get_by_label("bytes sent").fill(text)
+        card.get_by_role("button", name="Check").click()
+        return page.evaluate("rankzero.load().items['03-volume'].review")
+
+    def day(days: int) -> str:
+        return page.evaluate("days => rankzero.day(days)", days)
+
+    assert answered("0.875") == {"step": 0, "due": day(1)}
+    assert answered("1.75") == {"step": 0, "due": day(1)}
+    for step, days in enumerate((3, 7, 21), 1):
+        page.evaluate("""() => {
+            const progress = rankzero.load();
+            progress.items["03-volume"].review.due = rankzero.day(-1);
+            rankzero.save(progress);
+        }""")
+        page.reload()
+        assert card.get_by_label("bytes sent").input_value() == ""
+        assert "You missed this question before." in card.locator(".rz-feedback").inner_text()
+        card.get_by_role("button", name="Show my last answer").click()
+        assert card.get_by_label("bytes sent").input_value() == "1.75"
+        assert answered("1.75") == {"step": step, "due": day(days)}
+    page.evaluate("""() => {
+        const progress = rankzero.load();
+        progress.items["03-volume"].review.due = rankzero.day();
+        rankzero.save(progress);
+    }""")
+    assert answered("1.75") is None
+    assert page.evaluate("Object.keys(rankzero.load().items['03-volume'].date)") == ["first", "last"]
 
 
 @pytest.mark.browser
@@ -531,26 +775,28 @@ def test_calibration_reads_the_same(page):
     entries = {
         i.id: {"right": r, "first": r, "confidence": c} for i, r, c in zip(ITEMS, (True, False), (75, 50), strict=False)
     }
-    got = page.evaluate("([ids, items]) => rankzero.calibration(ids, items)", [list(entries), entries])
-    assert got == progress.calibration(progress.rows(3, entries), entries)
+    looked = {i.id: {"right": True, "first": True, "confidence": 90, "looked": True} for i in ITEMS[:1]}
+    for kept in (entries, {**entries, **looked}, looked, {ITEMS[0].id: {"looked": True}}):
+        got = page.evaluate("([ids, items]) => rankzero.calibration(ids, items)", [list(kept), kept])
+        assert got == progress.calibration(progress.rows(3, kept), kept)
 
 
 @pytest.mark.browser
 def test_a_card_answered_wrong_blank_and_right(page):
     card = page.locator("#rz-03-volume")
     field = card.get_by_label("bytes sent")
-    assert not card.locator("details").evaluate("d => d.open")
+    assert not card.locator("details.rz-derivation").evaluate("d => d.open")
     card.get_by_role("button", name="Check").click()
     assert card.locator(".rz-feedback").inner_text() == "Type a number."
     field.fill("0.875")
     field.press("Enter")
     assert "✗ not yet" in card.locator(".rz-mark").inner_text()
     assert "One phase" in card.locator(".rz-mark").inner_text()
-    assert not card.locator("details").evaluate("d => d.open")
+    assert not card.locator("details.rz-derivation").evaluate("d => d.open")
     field.fill("1,75")
     field.press("Enter")
     assert card.locator(".rz-mark").inner_text() == "✓ right 1.75 GB"
-    assert card.locator("details").evaluate("d => d.open")
+    assert card.locator("details.rz-derivation").evaluate("d => d.open")
 
 
 @pytest.mark.browser
@@ -566,7 +812,13 @@ def test_progress_is_kept_shown_and_forgotten(page):
     assert "4 questions: 1 right, 0 wrong, 3 open." in score.inner_text()
     assert "80 % on average, and 100 %" in score.inner_text()
     assert list(page.evaluate("Object.keys(localStorage)")) == ["rankzero:progress"]
-    score.get_by_role("button").click()
+    score.get_by_role("button", name="Forget my answers").click()
+    score.get_by_role("button", name="Keep them").click()
+    assert "4 questions: 1 right" in score.inner_text()
+    score.get_by_role("button", name="Forget my answers").click()
+    score.get_by_role("button", name="Forget them").click()
+    assert not page.locator("#rz-03-pick").get_by_label("a)").is_checked()
+    assert page.locator("#rz-03-pick .rz-feedback").inner_text() == ""
     assert "4 questions: 0 right, 0 wrong, 4 open." in score.inner_text()
     assert here.inner_text().endswith("0/4")
 
@@ -603,10 +855,154 @@ def test_nothing_is_wider_than_the_window(page, width):
 def test_a_share_given_in_percent_and_percent_given_as_a_share_are_told():
     share = Part("share", "", lambda: 0.25)
     percent = Part("share", "%", lambda: 25.0)
-    assert predicting.judge_number(share, 25) == (False, predicting.HINTS["fraction"])
-    assert predicting.judge_number(percent, 0.25) == (False, predicting.HINTS["percent"])
+    assert questions.judge_number(share, 25) == (False, questions.HINTS["fraction"])
+    assert questions.judge_number(percent, 0.25) == (False, questions.HINTS["percent"])
 
 
 def test_a_confidence_below_one_percent_is_taken_for_a_share():
     with pytest.raises(BadAnswer, match="in percent"):
         predict("03-volume", 1.75, confidence=0.9)
+
+
+# Designs.
+
+
+def _plan(gpus: int, copies: int) -> Simulated:
+    hours = 8 / gpus
+    return Simulated(f"{hours:g} h.", (hours, hours * gpus * copies), "Too many." if gpus * copies > 8 else "")
+
+
+PLAN = Design(
+    id="91-plan",
+    title="Plan",
+    section="5.7",
+    knobs=(Knob("gpus", "GPUs", (1, 2, 4, 8)), Knob("copies", "copies", (1, 2))),
+    axes=(Axis("time", "h"), Axis("cost", "GPU-hours")),
+    simulate=_plan,
+    derivation="why",
+)
+
+
+@pytest.mark.parametrize(
+    ("choices", "right", "sentence"),
+    [
+        ({"gpus": 8, "copies": 1}, True, f"1 h. {designs.BEST}"),
+        ({"copies": 1, "gpus": 4}, False, f"2 h. {designs.BEATEN}"),
+        ({"gpus": 8, "copies": 2}, False, "1 h. Too many."),
+    ],
+)
+def test_a_design_is_judged_by_the_front(choices, right, sentence):
+    (mark,) = questions.judge(PLAN, (choices,)).marks
+    assert (mark.right, mark.sentence) == (right, sentence)
+    assert mark.given == f"gpus {choices['gpus']}, copies {choices['copies']}"
+    assert designs.front(PLAN) == ((8, 1),)
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ((), "91-plan asks for a choice for each of gpus, copies, by name"),
+        ((8, 1), "91-plan asks for a choice for each of gpus, copies, by name"),
+        (({"gpus": 8},), "copies must be one of 1, 2; it is missing"),
+        (({"gpus": 3, "copies": 1},), "gpus must be one of 1, 2, 4, 8; got 3"),
+        (({"gpus": 1, "copies": True},), "copies must be one of 1, 2; got True"),
+        (({"gpus": [1], "copies": 1},), "gpus must be one of 1, 2, 4, 8; got [1]"),
+        (({"gpu": 8, "copies": 1},), "91-plan has no choice 'gpu': choose gpus, copies"),
+    ],
+)
+def test_a_design_gives_each_choice_one_of_its_options(answers, sentence):
+    with pytest.raises(questions.BadAnswer) as caught:
+        questions.judge(PLAN, answers)
+    assert str(caught.value) == sentence
+
+
+def test_design_in_a_notebook(capsys, tmp_path, monkeypatch):
+    """The card, a design that is right, one that breaks a constraint, and the calls that are refused."""
+    monkeypatch.setenv("RANKZERO_DATA", str(tmp_path))
+    monkeypatch.setattr(bank, "find", {PLAN.id: PLAN, GUESS.id: GUESS}.__getitem__)
+    design("91-plan")
+    assert 'design("91-plan", gpus=..., copies=...)' in capsys.readouterr().out
+    design("91-plan", gpus=8, copies=1, confidence=70)
+    assert designs.BEST in capsys.readouterr().out
+    design("91-plan", gpus=8, copies=2)
+    assert "Too many." in capsys.readouterr().out
+    assert progress.load()["91-plan"]["first"] is True
+    for call in (
+        lambda: design("91-guess", stage=1),
+        lambda: design("91-plan", gpus=9, copies=1),
+        lambda: predict("91-plan", 8, 1),
+    ):
+        with pytest.raises(questions.BadAnswer):
+            call()
+
+
+def test_the_picture_of_a_design_marks_the_own_point():
+    assert design_cards.picture(PLAN).count("<circle") == 1
+    assert "rz-yours" not in design_cards.picture(PLAN)
+    assert "rz-yours" in design_cards.picture(PLAN, (4, 1))
+    assert "rz-yours" not in design_cards.picture(PLAN, (8, 2)), "what cannot be built has no place"
+
+
+# Estimates.
+
+GUESS = Estimate(
+    id="91-guess",
+    title="How long?",
+    section="3.8",
+    label="time of a pass",
+    unit="s",
+    answer=lambda: 0.5,
+    factor=1.5,
+    scale=(1e-3, 1e3),
+    landmarks=(Landmark(1.0, "1 s", "a breath"),),
+    derivation="half",
+    slips=(Slip("Bits are not bytes.", value=4.0), Slip("Both ways.", value=lambda: 1.0)),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "right", "sentence"),
+    [
+        (0.5, True, "Your estimate is off by a factor of 1."),
+        (0.75, True, "Your estimate is off by a factor of 1.5."),
+        (0.34, True, "Your estimate is off by a factor of 1.5."),
+        (0.76, False, "Too large by a factor of 1.5. Both ways."),
+        (1.4, False, "Too large by a factor of 2.8. Both ways."),
+        (3.1, False, "Too large by a factor of 6.2. Bits are not bytes."),
+        (600.0, False, "Too large by a factor of 1,200."),
+        (0.04, False, "Too small by a factor of 13."),
+        (1e-9, False, "Too small by a factor of 500,000,000."),
+        (1e300, False, "Too large by a factor of more than 1,000,000,000,000."),
+        (5e-324, False, "Too small by a factor of more than 1,000,000,000,000."),
+    ],
+)
+def test_an_estimate_is_judged_by_its_factor(given, right, sentence):
+    (mark,) = questions.judge(GUESS, (given,)).marks
+    assert (mark.right, mark.sentence) == (right, sentence)
+    assert mark.given == ("0.5 s" if right else questions.shown(given, "s"))
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ((0,), "time of a pass: a positive number is needed, got 0"),
+        ((-2.0,), "time of a pass: a positive number is needed, got -2.0"),
+        ((math.inf,), "time of a pass: a number is needed that is finite, got inf"),
+        ((1, 2), "91-guess asks for one number (time of a pass, in s), got 2"),
+    ],
+)
+def test_an_estimate_is_one_positive_number(answers, sentence):
+    with pytest.raises(questions.BadAnswer) as caught:
+        questions.judge(GUESS, answers)
+    assert str(caught.value) == sentence
+
+
+def test_the_card_of_an_estimate_names_its_landmarks_and_its_factor(monkeypatch):
+    assert "1 s: a breath" in cards.question_text(GUESS)
+    assert "right within a factor of 1.5" in cards.question_text(GUESS)
+    assert "right within a factor of 1.5" in cards.question_card(GUESS)
+    monkeypatch.setenv("RANKZERO_BOOK", "1")
+    live = cards.question_card(GUESS)
+    assert "<b>Estimate</b>" in live
+    assert '<span style="left:50.00%">1 s</span>' in live
+    assert 'type="range"' in live

@@ -12,15 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from autograder import bank, exam, freezing, judge
+from autograder import bank
 from autograder.__main__ import main
-from autograder.answers import Answers
-from autograder.exam import Exam
-from autograder.freezing import NotFrozen, freeze, thaw
-from autograder.outcome import Outcome
+from autograder.maintenance import freezing
+from autograder.maintenance.freezing import NotFrozen, freeze, thaw
+from autograder.marking import judge, papers
+from autograder.marking.answers import Answers
+from autograder.marking.outcome import Outcome
+from autograder.running import exam, judging
+from autograder.running.exam import Exam
 
 KEY = b"sesame"
-#: One of each kind: a closed form, an object, records of a dataclass, a program to mend in a world, tensors.
+#: One of each kind: a closed form, an object, records of a dataclass, a program to fix in a world, tensors.
 KINDS = ("05-zero-memory", "05-loss-scaler", "07-choose-layout", "03-debug-dtype", "07-route")
 
 
@@ -88,7 +91,7 @@ def answers(drawn, program: int | None) -> Answers:
 def test_a_grading_is_the_one_of_the_key(drawn, frozen, program):
     """Kills: an order, a group, an answer or a public case that is lost on the way."""
     given = answers(drawn, program)
-    one, two = judge.grade(given, drawn), judge.grade(given, frozen)
+    one, two = judging.grade(given, drawn), judging.grade(given, frozen)
     assert [replace(mark, item=None) for mark in two.marks] == [replace(mark, item=None) for mark in one.marks]
     assert two.questions == one.questions
     assert (two.score, two.points, two.reason) == (one.score, one.points, "")
@@ -138,9 +141,9 @@ def test_a_changed_file_is_refused(content):
         thaw(other)
     with pytest.raises(NotFrozen, match="changed after they were written"):
         thaw(content | {"key_hash": "0"})
-    with pytest.raises(NotFrozen, match="no file of frozen vectors"):
+    with pytest.raises(NotFrozen, match="not a file of frozen vectors"):
         thaw({"score": 4})
-    with pytest.raises(NotFrozen, match="no file of frozen vectors"):
+    with pytest.raises(NotFrozen, match="not a file of frozen vectors"):
         thaw([])
 
 
@@ -148,9 +151,9 @@ def test_cases_that_are_not_those_of_their_hash_are_refused(content):
     """Kills: trusting the outer hash alone."""
     items = json.loads(json.dumps(content["items"]))
     items["05-zero-memory"]["again"].reverse()
-    with pytest.raises(NotFrozen, match="the frozen cases of 05-zero-memory are not those of its hash"):
+    with pytest.raises(NotFrozen, match="the frozen cases of 05-zero-memory do not match their hash"):
         thaw(changed(content, items=items))
-    with pytest.raises(NotFrozen, match="of this set are not"):
+    with pytest.raises(NotFrozen, match="of this set do not match"):
         thaw(changed(content, vectors="0123456789abcdef"))
 
 
@@ -251,7 +254,7 @@ def test_a_key_is_needed_to_freeze(tmp_path, capsys, monkeypatch):
         (None, "cannot be read: No such file"),
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ("{}", "no file of"),
+        ("{}", "not a file of"),
     ],
     ids=["missing", "no JSON", "deep", "other"],
 )
@@ -267,7 +270,7 @@ def test_a_file_that_cannot_be_used_is_one_line_and_status_2(tmp_path, text, sen
 
 def test_a_reference_that_fails_freezes_nothing(tmp_path, key, monkeypatch, capsys):
     def failing(*_):
-        raise exam.CannotJudge("05-zero-memory cannot be judged")
+        raise papers.CannotJudge("05-zero-memory cannot be judged")
 
     monkeypatch.setattr(exam, "answered", failing)
     assert main(["vectors", "freeze", "--key", key, *FEW, "--out", str(tmp_path / "v.json")]) == 1

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from autograder import bank, conclusions, judge, probing, trusted, verifying
-from autograder.exam import Exam, Paper
+from autograder import bank, conclusions
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
+from autograder.maintenance import verifying
+from autograder.marking import judge, probing, trusted
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Paper
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
 
 ITEMS = bank.builds()
@@ -21,7 +25,7 @@ def exam():
 
 
 def test_the_solutions_earn_every_point(exam):
-    grading = judge.judge(verifying.submission("solutions"), exam, Sandbox.measure("best"))
+    grading = judging.judge(verifying.submission("solutions"), exam, Sandbox.measure("best"))
     assert [verifying.shortfalls(grading, place) for place in range(len(ITEMS))] == [[]] * len(ITEMS)
     assert [(mark.item.id, mark.public + mark.hidden) for mark in grading.marks if mark.state != "right"] == []
     assert grading.reason == ""
@@ -29,7 +33,7 @@ def test_the_solutions_earn_every_point(exam):
 
 
 def test_the_untouched_labs_earn_nothing(exam):
-    grading = judge.judge(verifying.submission("labs"), exam, Sandbox.measure("best"))
+    grading = judging.judge(verifying.submission("labs"), exam, Sandbox.measure("best"))
     assert [verifying.gains(grading, place) for place in range(len(ITEMS))] == [[]] * len(ITEMS)
     assert [(mark.item.id, mark.score) for mark in grading.marks if mark.score] == []
     assert {mark.state for mark in grading.marks} <= {"unwritten", "wrong"}
@@ -51,7 +55,7 @@ PLAIN = [None, True, False, 0, 1, 0.0, "", [], (), {}]
 def raw(item: Build, case: Case) -> Outcome:
     """What the driver of a plain item hands back of the reference, before anything is concluded."""
     driven = probing.driven(item, item.solution())
-    return probing.joined(item, [trusted.attempt(driven, one) for one in probing.asked(item, case)])
+    return probing.joined(item, [trusted.attempt(driven, one) for one in probing.for_processes(item, case)])
 
 
 def guesses(item: Build, paper: Paper) -> list[Outcome]:
@@ -86,6 +90,6 @@ def test_a_table_of_the_public_answers_earns_nothing(exam, item):
         outcomes = []
         for asked in paper.asked:
             told = guess if fits(item, guess, asked.case) else UNWRITTEN
-            mine = probing.concluded(item, asked.case, told)
+            mine = probing.with_conclusion(item, asked.case, told)
             outcomes.append(next((right for case, right in known if case == asked.case), mine))
         assert judge.mark(paper, outcomes).score == 0, guess

@@ -12,11 +12,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import bank, leaks, releasing
+from autograder import bank
 from autograder.__main__ import main
-from autograder.exam import Exam
 from autograder.items import Debug
-from autograder.releasing import LIST, NotReleased, release
+from autograder.maintenance import leaks, releasing
+from autograder.maintenance.releasing import LIST, NotReleased, release
+from autograder.running.exam import Exam
 from tools.common import ROOT
 
 
@@ -92,8 +93,8 @@ def defined(file: Path, name: str) -> ast.AST:
 def test_no_exercise_is_solved_in_it(copy):
     """Kills: a release made where somebody has written the labs."""
     for item in bank.builds():
-        mends = isinstance(item, Debug)  # a part of a program to mend may be right
-        own = bodies(defined(ROOT / "solutions" / item.file, item.function), inside=not mends)
+        fixes = isinstance(item, Debug)  # a part of a program to fix may be right
+        own = bodies(defined(ROOT / "solutions" / item.file, item.function), inside=not fixes)
         given = bodies(ast.parse((copy / "labs" / item.file).read_text()))
         assert own
         assert given & own == set(), item.id
@@ -174,7 +175,7 @@ def test_an_empty_folder_will_do(little, tmp_path):
 def test_other_people_s_files_are_left_alone(little, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").write_text("mine")
-    with pytest.raises(NotReleased, match=r"out holds thesis\.tex, which no release wrote"):
+    with pytest.raises(NotReleased, match=r"out contains thesis\.tex, which no release wrote"):
         release(little, tmp_path / "out")
     assert contents(tmp_path / "out") == {"thesis.tex": b"mine"}
 
@@ -225,14 +226,14 @@ def test_a_release_that_fails_leaves_what_was_there(little, tmp_path, monkeypatc
 
 def test_a_lab_that_somebody_wrote_is_refused(little, tmp_path):
     lab(little, "return flops / 7")
-    with pytest.raises(NotReleased, match=r"labs/ch01/scale\.py holds a body of training_time: run make stubs"):
+    with pytest.raises(NotReleased, match=r"labs/ch01/scale\.py contains the body of training_time: run make stubs"):
         release(little, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_page_that_solves_an_exercise_is_refused(little, tmp_path):
     page(little, "def training_time(flops):\n    return flops")
-    with pytest.raises(NotReleased, match=r"01-page\.ipynb holds a body of training_time"):
+    with pytest.raises(NotReleased, match=r"01-page\.ipynb contains the body of training_time"):
         release(little, tmp_path / "out")
 
 
@@ -241,7 +242,7 @@ def test_a_mended_program_is_refused(little, tmp_path):
     source = (ROOT / "solutions" / item.file).read_text()
     for folder in ("solutions", "labs"):
         (little / folder / item.file).write_text(source)
-    with pytest.raises(NotReleased, match=f"holds a body of .*{item.function}"):
+    with pytest.raises(NotReleased, match=f"contains the body of .*{item.function}"):
         release(little, tmp_path / "out")
 
 
@@ -268,7 +269,7 @@ def test_the_command_refuses_in_one_line(tmp_path, capsys):
 
 
 def test_an_installed_course_without_pages_says_so(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(releasing, "__file__", str(tmp_path / "autograder" / "releasing.py"))
+    monkeypatch.setattr(releasing, "__file__", str(tmp_path / "autograder" / "maintenance" / "releasing.py"))
     assert main(["release", str(tmp_path / "out")]) == 2
     assert "made in a checkout of the course" in capsys.readouterr().err
 

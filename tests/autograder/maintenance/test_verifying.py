@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import bank, judge, leaks, verifying
+from autograder import bank
 from autograder.__main__ import main
-from autograder.exam import Exam, Paper
 from autograder.items import Case, Choice, Group, Iterator, Order, Part, Question, Slip, Tensor
+from autograder.maintenance import leaks, verifying
+from autograder.marking import marks
+from autograder.marking.papers import Paper
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox, SandboxFailed
 from autograder.submission import Submission, Unit
 from tests.autograder.toy_bank import KEY, LIMITS, RIGHT, SCALE, SPREAD, Toy, scale, slip_added
@@ -21,7 +25,7 @@ QUESTIONS = [item for item in bank.items() if not hasattr(item, "function")]
 def graded(source: str, *items):
     with Exam(items, KEY) as exam:
         submission = Submission("handed in", (Unit("a.py", source),))
-        return judge.judge(submission, exam, Sandbox.measure("none"), LIMITS)
+        return judging.judge(submission, exam, Sandbox.measure("none"), LIMITS)
 
 
 def slips(item) -> list[str]:
@@ -43,21 +47,21 @@ def test_a_reference_that_loses_points_is_a_fault():
 
 
 def test_what_is_not_graded_is_a_fault():
-    grading = judge.refused("labs", "it is empty")
+    grading = marks.refused("labs", "it is empty")
     assert verifying.shortfalls(grading, 0) == ["the reference is not graded: it is empty"]
     assert verifying.gains(grading, 0) == ["the stub is not graded: it is empty"]
 
 
 def test_a_child_that_does_not_start_is_a_fault_and_loses_no_other(monkeypatch):
     """Kills: minutes of proof that end in one sentence about the sandbox, and say nothing of what was found."""
-    judged = judge.judge
+    judged = judging.judge
 
     def fail(submission, *rest):
         if submission.name == "solutions":
             raise SandboxFailed("a child did not start")
         return judged(submission, *rest)
 
-    monkeypatch.setattr(judge, "judge", fail)
+    monkeypatch.setattr(judging, "judge", fail)
     item = next(item for item in bank.builds() if item.id == "01-training-time")
     (fault,) = verifying.exercises([item], KEY)
     assert fault.sentences == ("the reference is not graded: a child did not start",)
@@ -98,7 +102,10 @@ def test_a_slip_that_passes_is_a_fault():
 
 def test_a_slip_under_the_name_of_another_is_a_fault():
     item = replace(SCALE, slips=(Slip("The first.", slip_added), Slip("The second.", slip_added_too)))
-    assert slips(item) == ["slip_added_too is not named, but reads: The first."]
+    assert slips(item) == [
+        "slip_added_too is not recognized (two wrong answers are needed that no other slip explains as well); "
+        "the learner reads: The first."
+    ]
 
 
 def slip_added_too(value, factor):
@@ -128,12 +135,12 @@ def asked(*slips: Slip, answer: float = 8.0) -> Question:
 
 
 def test_a_slip_that_is_the_answer_is_a_fault():
-    assert verifying.question(asked(Slip("The same.", value=8.0))) == ["time: the slip 8 is right"]
+    assert verifying.question(asked(Slip("The same.", value=8.0))) == ["time: the slip 8 is judged right"]
 
 
 def test_a_slip_that_is_read_as_another_is_a_fault():
     wrong = asked(Slip("Twice.", value=16.0), Slip("Also twice.", value=16.0))
-    assert verifying.question(wrong) == ["time: the slip 16 is not named, but reads: Twice."]
+    assert verifying.question(wrong) == ["time: the slip 16 is not recognized; the learner reads: Twice."]
 
 
 def test_an_answer_that_cannot_be_right_is_a_fault():
@@ -231,7 +238,7 @@ def test_what_is_public_raises_no_alarm():
 def test_the_command_proves_a_part_of_the_bank(key, capsys):
     assert main(["verify", "--only", "05-zero-memory", "03-steps", "--key", key]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("2 items: all hold; hidden inputs of none stand in ")
+    assert said.startswith("2 items: all hold; hidden inputs of none are in ")
     assert "sesame" not in said
 
 
@@ -247,14 +254,14 @@ def test_the_command_names_what_fails(key, capsys, monkeypatch):
 
 
 def test_a_hidden_input_in_the_release_fails_the_proof(key, capsys, monkeypatch):
-    from autograder import releasing
+    from autograder.maintenance import releasing
 
     item = bank.find("01-training-time")
     exam = Exam([item], b"sesame")
     number = next(part for group, case in exam.sheet(item).drawn if group for part in case.args if leaks._telling(part))
     monkeypatch.setattr(releasing, "files", lambda root: {"labs/ch01/scale.py": f"x = {number!r}".encode()})
     assert main(["verify", "--only", item.id, "--key", key]) == 1
-    assert "01-training-time: a hidden input stands in labs/ch01/scale.py\n" in capsys.readouterr().out
+    assert "01-training-time: a hidden input is in labs/ch01/scale.py\n" in capsys.readouterr().out
 
 
 def test_workers_find_the_same(key, capsys):

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import bank, judge
-from autograder.answers import Answers, OtherVectors
-from autograder.child_wire import MAX_KEYS
-from autograder.exam import Exam
-from autograder.outcome import Outcome
+from autograder import bank
+from autograder.child.wire import MAX_KEYS
+from autograder.marking.answers import Answers, OtherVectors
+from autograder.marking.outcome import Outcome
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from tests.autograder.toy_bank import KEY, LIMITS, RIGHT, SCALE, SPREAD, TALLY
@@ -37,7 +38,7 @@ def exam():
 
 def asked(source: str, exam: Exam) -> Answers:
     submission = Submission("handed in", (Unit("a.py", source),), sha256="ab", answers={"03-q": (1.5, "ring", [2])})
-    return judge.ask(submission, exam, Sandbox.measure("none"), LIMITS)
+    return judging.ask(submission, exam, Sandbox.measure("none"), LIMITS)
 
 
 def kept(answers: Answers) -> Answers:
@@ -49,13 +50,13 @@ def kept(answers: Answers) -> Answers:
 def test_what_was_kept_gives_the_same_grading(source, exam):
     answers = asked(source, exam)
     assert repr(kept(answers)) == repr(answers)  # as text: NaN is not equal to itself
-    assert judge.grade(kept(answers), exam) == judge.grade(answers, exam)
+    assert judging.grade(kept(answers), exam) == judging.grade(answers, exam)
 
 
 def test_a_world_is_kept_with_its_events():
     item, unit = bank.find("03-ring-all-reduce"), Unit("a.py", WORLD)
     with Exam([item], KEY) as exam:
-        answers = judge.ask(Submission("world", (unit,)), exam, Sandbox.measure("none"))
+        answers = judging.ask(Submission("world", (unit,)), exam, Sandbox.measure("none"))
         assert any(outcome.events for outcome in answers.outcomes[item.id])
         assert kept(answers) == answers
 
@@ -64,19 +65,19 @@ def test_answers_to_other_cases_are_not_graded(exam):
     """Kills a grading that holds answers against the inputs of another key."""
     answers = asked(SOURCES["right"], exam)
     with Exam([SCALE, SPREAD, TALLY], b"another key") as other, pytest.raises(OtherVectors, match="grade it again"):
-        judge.grade(answers, other)
+        judging.grade(answers, other)
 
 
 def test_a_change_of_points_needs_no_code(exam):
     answers = asked(RIGHT, exam)
     dear = replace(SCALE, points=10.0)
     with Exam([dear], KEY) as other:
-        grading = judge.grade(answers, other)
+        grading = judging.grade(answers, other)
     assert (grading.score, grading.points) == (10.0, 10.0)
 
 
 def test_what_could_not_be_graded_stays_so(exam):
-    assert judge.grade(Answers("a.py", "ab", reason="it is empty"), exam).reason == "it is empty"
+    assert judging.grade(Answers("a.py", "ab", reason="it is empty"), exam).reason == "it is empty"
 
 
 WORLD = """

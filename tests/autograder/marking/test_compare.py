@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.compare import Comparison, fault, matches, ratio
 from autograder.items import Array, Build, Case, Tensor
-from autograder.outcome import Outcome
-from autograder.values import Record
+from autograder.marking.compare import Comparison, fault, matches, ratio
+from autograder.marking.outcome import Outcome
+from autograder.marking.values import Record
 
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e100, max_value=1e100)
 plain = st.recursive(

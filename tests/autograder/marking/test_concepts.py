@@ -8,11 +8,12 @@ import shutil
 import pytest
 import toy_bank as toys
 
-from autograder import bank, concepts
-from autograder.concepts import Concept, anchor, reading
-from autograder.judge import Answered, Mark
+from autograder import bank
+from autograder.marking import concepts
+from autograder.marking.concepts import Concept, anchor, reading
+from autograder.marking.marks import Answered, Mark
 from autograder.sections import SECTIONS
-from rankzero.chapters import CHAPTERS
+from rankzero.facts.chapters import CHAPTERS
 from tools import sections as generator
 from tools.common import ROOT
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import bank, compare, conclusions, judge, probing, trusted
-from autograder.exam import Exam
+from autograder import bank, conclusions
 from autograder.items import Case, Tensor
-from autograder.outcome import Outcome
+from autograder.marking import compare, probing, trusted
+from autograder.marking.outcome import Outcome
 from autograder.probes import ch10_graphs
+from autograder.running import judging
+from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
@@ -57,7 +59,7 @@ def test_an_odd_answer_is_no_answer(probe, answer):
     """Kills: a conclusion that raises what nobody expects, and one that takes what no driver sends for right."""
     item, case, expected = right(probe)
     value = (answer,) * len(case.args) if item.grade == "world" else answer
-    outcome = probing.concluded(item, case, Outcome("value", value))
+    outcome = probing.with_conclusion(item, case, Outcome("value", value))
     assert outcome.kind == "refused" or compare.fault(item, case, expected, outcome) is not None
 
 
@@ -83,7 +85,7 @@ def test_the_mark_of_what_ran_outside_of_a_graph_is_the_drivers():
 
 def test_values_of_several_processes_are_one_outcome():
     item = replace(bank.find("08-debug-token-id"), processes=2)
-    asked = probing.asked(item, Case((["a", "b"],), {"vocabulary": 9}))
+    asked = probing.for_processes(item, Case((["a", "b"],), {"vocabulary": 9}))
     assert [case.kwargs for case in asked] == [{"vocabulary": 9, "process": 0}, {"vocabulary": 9, "process": 1}]
     both = probing.joined(item, [Outcome("value", [1, 2]), Outcome("value", [1, 3])])
     assert both == Outcome("value", ([1, 2], [1, 3]))
@@ -244,6 +246,6 @@ def test_a_forged_answer_earns_nothing(identifier, source):
     """Kills: verdicts that are made in the submission's own process."""
     submission = Submission("forged", (Unit("forged.py", source),))
     with Exam([bank.find(identifier)], b"forged") as exam:
-        grading = judge.judge(submission, exam, Sandbox.measure("none"))
+        grading = judging.judge(submission, exam, Sandbox.measure("none"))
     assert [mark.state for mark in grading.marks] == ["wrong"]
     assert grading.score == 0

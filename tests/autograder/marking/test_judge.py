@@ -9,10 +9,11 @@ import pytest
 import toy_bank as toys
 from toy_bank import LOWEST, SCALE, SPREAD, TALLY, marks
 
-from autograder import feedback, judge, runner, trusted
-from autograder.exam import CannotJudge, Exam
 from autograder.items import Case, Group, Slip
-from autograder.outcome import Outcome
+from autograder.marking import feedback, judge, outcome, sentences, trusted
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import CannotJudge
+from autograder.running.exam import Exam
 
 
 def test_the_reference_earns_every_point(tmp_path):
@@ -269,8 +270,8 @@ def test_rules_that_were_not_enforced_are_told_in_the_references_words():
     assert feedback.accepted(paper, outcomes, failing) == ["factor must be >= 0"]
     mark = judge.mark(replace(paper, item=replace(toys.SCALE, slips=())), outcomes)
     assert mark.hidden == ("factors below 0 (returned a value where factor must be >= 0; raise ValueError)",)
-    assert feedback._tells("ranks must be at most 12", Case((12, 3)))
-    assert not feedback._tells("ranks must be at most 12", Case((8, 3)))
+    assert feedback._reveals("ranks must be at most 12", Case((12, 3)))
+    assert not feedback._reveals("ranks must be at most 12", Case((8, 3)))
 
 
 class Doubles(toys.Tally):
@@ -360,10 +361,10 @@ def test_what_was_not_tried_is_not_held_against_an_earlier_answer():
     [
         ("rank 0 broke the rules of its channel", "the process died"),
         ("rank 1: ended by SIGKILL", "the process died"),
-        (f"rank 12: {runner.TOO_MUCH}", runner.TOO_MUCH),
-        (runner.TOO_MUCH, runner.TOO_MUCH),
+        (f"rank 12: {outcome.TOO_MUCH}", outcome.TOO_MUCH),
+        (outcome.TOO_MUCH, outcome.TOO_MUCH),
     ],
 )
 def test_of_a_process_that_died_a_fixed_sentence_is_said(detail, said):
     outcome = Outcome("died", detail=detail)
-    assert judge._manner(Outcome("value", 1.0), outcome, "the process ended") == f" ({said})"
+    assert sentences._remark(Outcome("value", 1.0), outcome, "the process ended") == f" ({said})"

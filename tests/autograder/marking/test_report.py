@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import toy_bank as toys
 
-from autograder import bank, concepts, report
-from autograder.judge import Answered, Grading, Mark, Share, refused
+from autograder import bank
+from autograder.marking import concepts, report
+from autograder.marking.marks import Answered, Grading, Mark, Share, refused
 
 ROOT = {"score", "execution_time", "output", "output_format", "test_output_format", "visibility", "stdout_visibility"}
 TEST = {"name", "number", "score", "max_score", "status", "visibility", "tags", "extra_data"}

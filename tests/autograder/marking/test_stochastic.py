@@ -10,11 +10,12 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from autograder import bank, compare, stochastic, stochastic_torch, trusted, trusted_worlds
-from autograder.compare import Comparison
+from autograder import bank
 from autograder.items import Case, Tensor
-from autograder.outcome import Outcome
-from autograder.stochastic import RUNS, Rounding
+from autograder.marking import compare, stochastic, stochastic_torch, trusted, trusted_worlds
+from autograder.marking.compare import Comparison
+from autograder.marking.outcome import Outcome
+from autograder.marking.stochastic import RUNS, Rounding
 
 PLAIN = [item for item in bank.builds() if item.grade in ("call", "calls")]
 UP, DOWN = Rounding(1), Rounding(-1)

@@ -16,8 +16,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder import child, child_wire, values
+from autograder.child import channel, encoding, wire
+from autograder.child import main as child
 from autograder.items import Array, Iterator, Tensor
+from autograder.marking import values
 
 KEYS = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.text(max_size=5))
 PLAIN = st.recursive(
@@ -56,7 +58,7 @@ def same(one: object, other: object) -> bool:
 @settings(max_examples=200, deadline=None)
 def test_a_value_survives_the_wire_by_exact_type(value):
     """Kills an encoding that turns tuples into lists, True into 1, or loses the last bit of a float."""
-    line = child.dumps({"value": values.encode(value)}).encode()
+    line = channel.dumps({"value": values.encode(value)}).encode()
     assert same(values.decode(values.parse(line)["value"]), value)
 
 
@@ -64,8 +66,8 @@ def test_a_value_survives_the_wire_by_exact_type(value):
 @settings(max_examples=100, deadline=None)
 def test_the_child_writes_and_reads_the_json_of_the_library(value):
     wire = values.encode(value)
-    assert json.loads(child.dumps(wire)) == wire
-    assert child.loads(json.dumps(wire)) == wire
+    assert json.loads(channel.dumps(wire)) == wire
+    assert channel.loads(json.dumps(wire)) == wire
 
 
 WIRES = st.recursive(
@@ -118,7 +120,7 @@ class Place:
 def test_an_instance_of_a_dataclass_travels_by_name_and_fields():
     """Kills: fields in depth that are not encoded, a class attribute taken for a field."""
     place = Place(3, {"a": (0.5,)})
-    line = child.dumps({"value": child_wire.encode([place, Place(4)])}).encode()
+    line = channel.dumps({"value": encoding.encode([place, Place(4)])}).encode()
     first, second = values.decode(values.parse(line)["value"])
     assert same(first, values.Record("Place", {"row": 3, "marks": {"a": (0.5,)}}))
     assert (second.name, second.fields) == ("Place", {"row": 4, "marks": {}})
@@ -174,7 +176,7 @@ def turned():
 )
 def test_what_is_plain_to_its_author_travels(value, plain):
     """Kills: "returned a defaultdict; return a dict"."""
-    line = child.dumps({"value": child_wire.encode(value)}).encode()
+    line = channel.dumps({"value": encoding.encode(value)}).encode()
     assert same(values.decode(values.parse(line)["value"]), plain)
 
 
@@ -219,38 +221,38 @@ class Number(int):
 
 def test_a_subclass_can_do_nothing_but_choose_its_value():
     """Kills: an encoder that calls what a submission has overridden."""
-    assert child_wire.encode(Forged(a=1)) == ["d", ["a", 1]]
-    assert child_wire.encode(Liar(1, 2.0)) == ["t", 1, ["f", (2.0).hex()]]
+    assert encoding.encode(Forged(a=1)) == ["d", ["a", 1]]
+    assert encoding.encode(Liar(1, 2.0)) == ["t", 1, ["f", (2.0).hex()]]
 
 
 @pytest.mark.parametrize("value", [Sly(a=1), Weight.HEAVY, Third.ONE, Number(3), {1, 2}], ids=repr)
 def test_every_other_class_is_refused_by_its_name(value):
     with pytest.raises(values.Refused, match=f"an? {type(value).__name__}; return "):
-        child_wire.encode(value)
+        encoding.encode(value)
 
 
 @pytest.mark.parametrize("dtype", [">f8", "<f8", "f4", "?", "i8", ">i4"])
 def test_an_array_travels_with_its_numbers(dtype):
     """Kills: bytes of the other order, and an array that is taken for a tensor."""
     given = np.array([[1, 0, 2], [3, 4, 0]]).astype(dtype)
-    line = child.dumps({"value": child_wire.tensor(*child.array_parts(given), "N")}).encode()
+    line = channel.dumps({"value": encoding.tensor(*child.array_parts(given), "N")}).encode()
     found = values.decode(values.parse(line)["value"])
     assert (type(found), found.shape, found.tolist()) == (Array, (2, 3), given.ravel().tolist())
     assert found != Tensor(found.dtype, found.shape, found.data)
     with pytest.raises(values.Refused, match="a NumPy array of float16; return one of float32, "):
-        child_wire.tensor(*child.array_parts(np.zeros(2, "f2")), "N")
+        encoding.tensor(*child.array_parts(np.zeros(2, "f2")), "N")
 
 
 def test_a_dataclass_that_holds_itself_is_refused():
     place = Place(3)
     place.marks["a"] = place
     with pytest.raises(values.Refused, match="nested deeper"):
-        child_wire.encode(place)
+        encoding.encode(place)
 
 
 def test_the_class_itself_is_no_value():
     with pytest.raises(values.Refused, match="a type; return"):
-        child_wire.encode(Place)
+        encoding.encode(Place)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +330,7 @@ def test_the_sizes_of_the_wire_are_those_of_the_bank():
 
     from autograder.items import DTYPES
 
-    assert {name: array.array(code).itemsize for name, code in DTYPES.items()} == child_wire.SIZES
+    assert {name: array.array(code).itemsize for name, code in DTYPES.items()} == wire.SIZES
 
 
 def test_not_a_number_stays_one():

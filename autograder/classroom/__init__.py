@@ -1,0 +1,1 @@
+"""Grades a whole class: collects the submissions, grades them in parallel, stores the results, writes the reports."""

@@ -1,0 +1,1 @@
+"""Grading on Gradescope: builds the archive to upload, and runs inside Gradescope's container."""

@@ -1,0 +1,1 @@
+"""What notebooks call: ``predict``, ``check`` and ``scorecard``, with their cards and the progress file."""

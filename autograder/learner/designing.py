@@ -1,0 +1,31 @@
+"""``design``: make the choices of a design item in the notebook, and see what comes of them."""
+
+from __future__ import annotations
+
+from autograder.items import Design
+from autograder.learner import cards, predicting, progress
+from autograder.marking import questions
+from autograder.marking.questions import BadAnswer
+
+
+def design(identifier: str, *, confidence: float | None = None, **choices: int) -> None:
+    """Show the card of a design, or judge yours.
+
+    Args:
+        identifier: the design's id, as the page prints it.
+        confidence: how sure you are, 0 to 100 percent.
+        **choices: one option for each choice, by the name that the card gives. Without any the card is shown.
+
+    Raises:
+        BadAnswer: (a ``ValueError``) there is no such design, or a choice is missing, unknown or none of its options.
+    """
+    item = predicting.found(identifier)
+    if not isinstance(item, Design):
+        raise BadAnswer(f"{item.id} is not a design: answer it with predict")
+    sure = predicting.checked(confidence)
+    if cards.in_book() or not choices:
+        cards.show(cards.question_card(item), cards.question_text(item))
+        return
+    verdict = questions.judge(item, (choices,))
+    progress.record_answer(item.id, verdict.right, sure)
+    cards.show(cards.verdict_card(verdict), cards.verdict_text(verdict))

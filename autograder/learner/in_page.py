@@ -1,0 +1,181 @@
+"""``check`` in a page: the source that was typed there is run and judged by Python in the browser's worker.
+
+The cases, the slips and the card are those of the notebook's ``check``. Python in a browser has neither signals nor
+other processes: a case ends at its deadline by :mod:`autograder.marking.watched`, and where not even that helps the
+page ends the worker and asks again for a card that says so (``late``).
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+#: Modules of Unix that the standard library and the course import and that a browser does not have.
+MISSING = ("pwd", "grp", "resource", "fcntl", "termios", "_posixshmem")
+
+for _name in MISSING if sys.platform == "emscripten" else ():
+    sys.modules.setdefault(_name, types.ModuleType(_name))
+
+from autograder import bank  # noqa: E402 - the modules above come first
+from autograder.items import Build  # noqa: E402
+from autograder.learner import cards, checking  # noqa: E402
+from autograder.marking import trusted  # noqa: E402
+from autograder.marking.compare import UNWRITTEN  # noqa: E402
+from autograder.marking.outcome import Outcome  # noqa: E402
+
+State = Literal["right", "wrong", "unwritten", "broken"]
+#: The place of what runs before the first case: the code around the function.
+LOADING = -1
+#: What is told in place of a case when all have run: slips are compared, each with a deadline of its own.
+JUDGING = -2
+#: How many lines that were printed are shown, and how many characters of each.
+LINES, WIDEST = 200, 400
+FILE = "<your code>"
+
+
+class Printed(io.TextIOBase):
+    """Hands each printed line to ``say`` at once, so that it is seen even if the program never ends."""
+
+    def __init__(self, say: Callable[[str], Any]) -> None:
+        self._say, self._rest, self._lines = say, "", 0
+
+    def write(self, text: str) -> int:
+        """Take text as ``print`` writes it."""
+        *whole, self._rest = (self._rest + text).split("\n")
+        for line in whole:
+            self._line(line)
+        self._rest = self._rest[-WIDEST:]
+        return len(text)
+
+    def close(self) -> None:
+        """Hand over a last line without its end."""
+        if self._rest:
+            self._line(self._rest)
+        self._rest = ""
+
+    def _line(self, line: str) -> None:
+        self._lines += 1
+        if self._lines <= LINES:
+            self._say(line[:WIDEST])
+        elif self._lines == LINES + 1:
+            self._say("... and more")
+
+
+def prepare(identifier: str) -> None:
+    """Import what the first check of an item's page needs, and answer its public cases."""
+    checking.public_paper(_build(identifier))
+
+
+def check(
+    identifier: str,
+    source: str,
+    others: Mapping[str, str],
+    began: Callable[[int], Any],
+    say: Callable[[str], Any],
+    late: int | None = None,
+) -> dict[str, Any]:
+    """Judge ``source``, the program of an item, by its public cases.
+
+    Args:
+        identifier: the item's id.
+        source: what stands in its editor.
+        others: what stands in the other editors, by function: the program may use these functions, as in a notebook.
+        began: called with the place of each case before it runs, with -1 before ``source`` does, and with -2 when all
+            cases have run.
+        say: called with each line that the program prints.
+        late: the place that an earlier run did not come back from; it is not run again.
+
+    Returns:
+        ``state``, the card's HTML, and how many public cases passed.
+    """
+    item = _build(identifier)
+    with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed):
+        try:
+            began(LOADING)
+            function = _too_late() if late == LOADING else _function(item, source, others)
+        except (Exception, trusted.Late) as error:
+            return _broken(item, _sentence(error))
+        if function is None:
+            return _broken(item, f"There is no function {item.function} here: its name and its arguments stay.")
+        outcomes = _outcomes(item, function, began, late)
+    if checking.unwritten(outcomes):
+        return {"state": "unwritten", "html": cards.message(f"{item.function} is {UNWRITTEN}."), **_count(item, 0)}
+    began(JUDGING)
+    report = checking.judged(item, outcomes)
+    state: State = "right" if report.passed == report.total else "wrong"
+    return {"state": state, "html": cards.results(report), **_count(item, report.passed)}
+
+
+def _build(identifier: str) -> Build:
+    item = bank.find(identifier)
+    if not isinstance(item, Build):
+        raise ValueError(f"identifier must be that of a function to write, got {identifier!r}")
+    return item
+
+
+def _count(item: Build, passed: int) -> dict[str, int]:
+    return {"passed": passed, "total": len(item.cases)}
+
+
+def _broken(item: Build, sentence: str) -> dict[str, Any]:
+    return {"state": "broken", "html": cards.message(sentence), **_count(item, 0)}
+
+
+def _too_late() -> Any:
+    raise trusted.Late
+
+
+def _sentence(error: BaseException) -> str:
+    """Why the code around the function did not run, with the line if there is one."""
+    if isinstance(error, trusted.Late):
+        return f"Your code did not come to its end within {checking.TIME:g} s, before the first case."
+    if isinstance(error, SyntaxError):
+        return f"Line {error.lineno}: this is not Python ({error.msg})."
+    steps, line = error.__traceback__, None
+    while steps is not None:
+        line = steps.tb_lineno if steps.tb_frame.f_code.co_filename == FILE else line
+        steps = steps.tb_next
+    return f"{f'Line {line}: ' if line else ''}{type(error).__name__}: {error}"
+
+
+def _function(item: Build, source: str, others: Mapping[str, str]) -> Any:
+    """What ``source`` defines under the item's name, or None."""
+    tree = ast.parse(source, FILE)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    with trusted.deadline(checking.TIME):
+        _borrow(_wanted(tree), item, others, namespace)
+        exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
+    return namespace.get(item.function)
+
+
+def _wanted(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def _borrow(names: set[str], item: Build, others: Mapping[str, str], namespace: dict[str, Any]) -> None:
+    """Define the other functions of the page that are used: the reader's own if it runs, as she has no other here."""
+    for name in sorted((names & others.keys()) - {item.function, *namespace}):
+        with contextlib.suppress(SyntaxError):
+            tree = ast.parse(others[name], FILE)
+            _borrow(_wanted(tree) - {name}, item, {key: text for key, text in others.items() if key != name}, namespace)
+            with contextlib.suppress(Exception):
+                exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
+
+
+def _outcomes(item: Build, function: Any, began: Callable[[int], Any], late: int | None) -> list[Outcome]:
+    """The outcomes of the public cases, as the notebook has them."""
+    outcomes: list[Outcome] = []
+    for place, case in enumerate(item.cases):
+        began(place)
+        if place == late:
+            outcomes.append(Outcome("timeout", detail=f"no answer within {checking.TIME:g} s"))
+        else:
+            outcomes += trusted.run(item, function, [case], checking.TIME)
+        if (place == 0 or outcomes[-1].kind == "timeout") and (rest := checking.given_up(item, outcomes[-1:])):
+            return outcomes[:-1] + rest[: len(item.cases) - place]
+    return outcomes

@@ -1,0 +1,1 @@
+"""Maintains the bank: verifies it on this machine, releases learners' copies, freezes exams, searches for leaks."""

@@ -1,0 +1,1 @@
+"""Turns answers into points and sentences: trusted programs, comparisons, the judge, reports."""

@@ -1,0 +1,158 @@
+"""Turns the outcomes of one item into points and sentences.
+
+A program that has seen a hidden input could reveal it through anything it does later. What a mark says about public
+cases therefore comes only from runs of those cases before any hidden one (:mod:`autograder.running.judging` sees to
+that). Of the hidden cases a mark says how many are right, in sentences of the bank and of a small fixed set.
+
+How points are earned: a group of hidden cases earns its share when all of its cases are right, and only if the ordinary
+cases (the first group) and some public case are right too. The public cases earn theirs when all of them are right and
+at least half of the ordinary hidden ones, and if those are more than a lookup table of the public answers with one
+default answer would get right. Answers that change from call to call earn nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autograder.items import Build
+from autograder.marking import compare, feedback
+from autograder.marking.marks import Mark, MarkState, Share
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Paper
+from autograder.marking.requests import prepared
+from autograder.marking.sentences import ABSENT, PublicResult, hidden_sentences, public_sentences, was_tried
+
+
+def mark(
+    paper: Paper, outcomes: Sequence[Outcome], course: Sequence[Build] = (), public: Sequence[Outcome] = ()
+) -> Mark:
+    """The points and sentences for the outcomes of a paper.
+
+    ``public``: outcomes of the public cases in the order of the page, recorded before any hidden input was seen. If
+    they are missing, those in ``outcomes`` are used, which is fine for a trusted program.
+    """
+    faults = [paper.fault(place, _without_text(outcome)) for place, outcome in enumerate(outcomes)]
+    first = _public_results(paper, outcomes, faults, public)
+    known = _known(paper, outcomes, faults, course, first)
+    if known:
+        return known
+    right = {place: faults[place] is None for place in paper.once}
+    shares = shares_of(paper.item, _counts(paper, right), lambda: _guessed(paper))
+    if _changes(paper, outcomes, faults, first):
+        unpaid = tuple(Share(share.name, share.passed, share.total, 0.0, share.points) for share in shares)
+        return Mark(paper.item, "wrong", unpaid, ("answers change from call to call",))
+    score = sum(share.score for share in shares)
+    state: MarkState = "right" if all(right.values()) else "partly" if score > 0 else "wrong"
+    slip, hidden = hidden_sentences(paper, outcomes, faults)
+    if shares[0].passed == shares[0].total and not shares[0].score:
+        hidden.append("The public cases are right, but too many other ordinary inputs are not: they earn nothing yet.")
+    return Mark(paper.item, state, shares, tuple(public_sentences(paper, first)), tuple(hidden), slip)
+
+
+def _public_results(
+    paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None], public: Sequence[Outcome]
+) -> list[PublicResult]:
+    """The results of the public cases, in the order of the page."""
+    item = paper.item
+    # Compared as requests: equal cases may still differ in the order of a dictionary.
+    numbers = {prepared(item, case): number for number, case in reversed(list(enumerate(item.cases)))}
+    asked = ((paper.asked[place].case, place) for place in paper.once if paper.asked[place].group is None)
+    places = sorted((numbers[prepared(item, case)], place) for case, place in asked)
+    if len(public) != len(item.cases):
+        return [PublicResult(place, _without_text(outcomes[place]), faults[place]) for _, place in places]
+    return [PublicResult(place, public[number], paper.fault(place, public[number])) for number, place in places]
+
+
+def _changes(
+    paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None], first: Sequence[PublicResult]
+) -> bool:
+    """Whether a case that was run twice was right only once. A missing answer does not count: the host may be busy."""
+    twice = [
+        (faults[one], faults[two]) for one, two in paper.again if was_tried(outcomes[one]) and was_tried(outcomes[two])
+    ]
+    twice += [
+        (one.fault, faults[one.place])
+        for one in first
+        if {one.outcome.kind, outcomes[one.place].kind} <= {"value", "raised", "refused"}
+    ]
+    return any((before is None) != (after is None) for before, after in twice)
+
+
+def _without_text(outcome: Outcome) -> Outcome:
+    """The outcome without text chosen by the submission, which could reveal a hidden input even in a public case.
+
+    That text is the message of an exception, the exit status, and the tags of messages.
+    """
+    if not outcome.detail:
+        return outcome
+    if outcome.kind == "raised":
+        return replace(outcome, detail="")
+    return replace(outcome, detail=re.sub(r" with status \d+|\btag=-?\d{3,}", _redacted, outcome.detail))
+
+
+def _redacted(found: re.Match[str]) -> str:
+    return "tag=..." if found[0].startswith("tag") else ""
+
+
+def _known(
+    paper: Paper,
+    outcomes: Sequence[Outcome],
+    faults: Sequence[str | None],
+    course: Sequence[Build],
+    first: Sequence[PublicResult],
+) -> Mark | None:
+    """The mark of a function that is missing, is still a stub, or needs a missing item; None for any other."""
+    nothing = shares_of(paper.item, _counts(paper, {}))
+    if all(outcome.kind in ABSENT for outcome in outcomes):
+        said = next((one.outcome.detail for one in first if one.outcome.kind in ABSENT), "")
+        return Mark(paper.item, "missing", nothing, (said or "is not in the submission",))
+    needs = feedback.needed(paper.item, [one.outcome for one in first], course)
+    if needs:
+        return Mark(paper.item, "wrong", nothing, (needs,))
+    if all(fault == compare.UNWRITTEN for fault in faults):
+        return Mark(paper.item, "unwritten", nothing, (compare.UNWRITTEN,))
+    return None
+
+
+def _counts(paper: Paper, right: dict[int, bool]) -> dict[str, tuple[int, int]]:
+    """By group name, ``(passed, total)``; the public cases have the empty name."""
+    counts: dict[str, tuple[int, int]] = {}
+    for place in paper.once:
+        group = paper.asked[place].group
+        name = group.name if group else ""
+        passed, total = counts.get(name, (0, 0))
+        counts[name] = (passed + right.get(place, False), total + 1)
+    return counts
+
+
+def _guessed(paper: Paper) -> int:
+    """How many ordinary cases a lookup table of the public answers with one default answer would get right."""
+    asked = [paper.asked[place] for place in paper.once]
+    public = [one.case for one in asked if one.group is None]
+    ordinary = [one for one in asked if one.group is not None and one.group.name == paper.item.groups[0].name]
+    rest = [_answer(one.expected) for one in ordinary if one.case not in public]
+    return len(ordinary) - len(rest) + max(map(rest.count, rest), default=0)
+
+
+def _answer(expected: Outcome) -> tuple[Any, ...]:
+    return expected.kind, expected.error, expected.value
+
+
+def shares_of(
+    item: Build, counts: dict[str, tuple[int, int]], guessed: Callable[[], int] = lambda: 0
+) -> tuple[Share, ...]:
+    """What the public cases and each group earn; ``guessed`` counts the ordinary cases a lookup table gets right."""
+    passed, total = counts.get("", (0, 0))
+    groups = [(group.name, *counts.get(group.name, (0, 0))) for group in item.groups]
+    _, ordinary, asked = groups[0] if groups else ("", 1, 1)
+    worth = item.hidden_points / max(1, len(groups))
+    known = total and passed == total and 2 * ordinary >= asked > 0 and (ordinary == asked or ordinary > guessed())
+    public = item.public_points if known else 0.0
+    shares = [Share("public cases", passed, total, public, item.public_points)]
+    open_to_hidden = passed > 0 and ordinary == asked > 0
+    for name, right, count in groups:
+        shares.append(Share(name, right, count, worth if open_to_hidden and right == count > 0 else 0.0, worth))
+    return tuple(shares)

@@ -1,0 +1,126 @@
+"""What a report says about failing cases: public ones in full, hidden ones in sentences of the bank and a fixed set.
+
+The learner's code has no influence on the wording for hidden cases: it could otherwise reveal its inputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.marking import compare, feedback, wording
+from autograder.marking.outcome import NO_TIME, TOO_MUCH, Kind, Outcome
+from autograder.marking.papers import Paper
+
+#: How many failing public cases of an item a report shows.
+SHOWN = 3
+#: Kinds of outcomes of a function that is missing.
+ABSENT: tuple[Kind, ...] = ("missing", "unloadable")
+#: What a report says about a hidden case without an answer, by the kind of its outcome.
+ENDINGS: dict[Kind, str] = {
+    "refused": "returned something that is not a plain value",
+    "deadlock": "deadlock: the ranks wait for each other",
+    "timeout": "no answer in time",
+    "died": "the process died",
+    **dict.fromkeys(ABSENT, "could not be loaded"),
+}
+#: Added if some cases were not tried because of earlier ones.
+BEFORE = ", here or before"
+#: Details of the runner that may be quoted because they depend only on the limits.
+FIXED = frozenset({NO_TIME, TOO_MUCH})
+#: What may be quoted about a value returned for a hidden case.
+RETURNED = frozenset(
+    {
+        "returned nan",
+        "returned another number of elements",
+        "returned None where there is an answer; did you print instead of return?",
+    }
+)
+
+
+@dataclass(frozen=True)
+class PublicResult:
+    """The outcome of the public case at ``place`` before any hidden input was seen, and what is wrong with it."""
+
+    place: int
+    outcome: Outcome
+    fault: str | None
+
+
+def was_tried(outcome: Outcome) -> bool:
+    """Whether the case was run at all; after a few cases without an answer, the rest are not."""
+    return not outcome.detail.startswith("not tried")
+
+
+def public_sentences(paper: Paper, first: Sequence[PublicResult]) -> list[str]:
+    """The first failing public cases in the order of the page, each as its call and what is wrong."""
+    failing = [one for one in first if one.fault][:SHOWN]
+    calls = [wording.call(paper.item, paper.asked[one.place].case).replace("\n", "; ") for one in failing]
+    return [f"{call}: {one.fault}" for call, one in zip(calls, failing, strict=True)]
+
+
+def hidden_sentences(paper: Paper, outcomes: Sequence[Outcome], faults: Sequence[str | None]) -> tuple[str, list[str]]:
+    """The sentence of the slip that explains the failures (or ""), and all sentences about the hidden cases.
+
+    These are the slip's sentence and the hint of each failing group that the slip does not explain.
+    """
+    failing = [place for place in paper.once if faults[place]]
+    slip = feedback.named_slip(paper, outcomes, failing)
+    explained = set(feedback.comparable(paper, failing)) if slip else set()
+    sentences = [slip.sentence] if slip else []
+
+    def refused(place: int) -> bool:
+        return feedback.refused_rightly(paper, place, outcomes[place])
+
+    failing = [place for place in failing if place not in explained]
+    before = "" if all(map(was_tried, outcomes)) else BEFORE
+    for group in paper.item.groups:
+        places = [place for place in failing if paper.asked[place].group is group]
+        if sentences and group.name == "bad input" and all(map(refused, places)):
+            continue  # these cases fail only in calls that the sentence above is about
+        if places:
+            asked = paper.asked[places[0]]
+            remark = _remark(asked.expected, outcomes[places[0]], faults[places[0]] or "", before)
+            sentences.append(group.hint + (_accepted(paper, outcomes, places) or remark))
+    return slip.sentence if slip else "", sentences
+
+
+def _accepted(paper: Paper, outcomes: Sequence[Outcome], places: Sequence[int]) -> str:
+    """In brackets, the rules that a program failed to enforce, as the reference states them."""
+    rules = feedback.accepted(paper, outcomes, places)
+    if not rules:
+        return ""
+    error = next(paper.asked[place].expected.error for place in places if paper.asked[place].expected.kind == "raised")
+    return f" (returned a value where {', and where '.join(rules[:SHOWN])}; raise {error})"
+
+
+def _remark(expected: Outcome, outcome: Outcome, sentence: str, before: str = "") -> str:
+    """In brackets, how a hidden case failed if not by a wrong value: one of a few fixed sentences.
+
+    The line that raised, the exception, how the process died and the value returned are under the submission's control
+    and could reveal its input, so none of them is quoted. Neither is the last case that was tried.
+    """
+    if outcome.kind == "value":
+        said = _returned(expected, outcome, sentence)
+    elif outcome.kind == "raised" and sentence != compare.UNWRITTEN:
+        said = f"raised another exception; raise {expected.error}" if expected.error else "raised an exception"
+    else:
+        detail = re.sub(r"^rank \d+: ", "", outcome.detail)
+        said = detail if detail in FIXED else ENDINGS.get(outcome.kind, sentence) + before
+    return f" ({said})" if said else ""
+
+
+def _returned(expected: Outcome, outcome: Outcome, sentence: str) -> str:
+    """What is said about a value returned for a hidden case; empty if its type is right."""
+    if expected.kind == "raised":
+        return f"returned a value; raise {expected.error}"
+    if sentence in RETURNED:
+        return sentence
+    wanted = sentence.rpartition("; return ")[2] if sentence.startswith("returned ") else ""
+    if wanted:
+        return f"returned a value of another type; return {wanted}"
+    call = re.match(r"answer \d+, of (?:\w*\.)?(\w+), (.*); raise (\w+)", sentence)
+    if not call:
+        return ""
+    return f"{call[1]} {call[2] if call[2] == 'returned a value' else 'raised another exception'}; raise {call[3]}"

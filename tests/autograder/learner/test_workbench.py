@@ -1,0 +1,50 @@
+"""What the page's workbench begins with."""
+
+from __future__ import annotations
+
+import ast
+
+import nbformat
+import pytest
+
+from autograder import bank
+from autograder.learner import workbench
+from tools import stubs
+from tools.build_book import notebooks
+from tools.common import ROOT
+
+PLAIN = [item for item in bank.builds() if workbench.plain(item)]
+ELSEWHERE = [item for item in bank.builds() if not workbench.plain(item)]
+
+
+def stub(item) -> str:
+    return stubs.cell((ROOT / "solutions" / item.file).read_text(encoding="utf-8"), item)
+
+
+def without_docstrings(source: str) -> str:
+    """The program alone, by its syntax tree."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize("item", PLAIN, ids=lambda item: item.id)
+def test_a_starter_is_the_stub_without_its_docstrings(item):
+    """Kills a starter that loses a line of the program, keeps a docstring, or is wider than the page."""
+    text = workbench.starter(stub(item))
+    assert ast.unparse(ast.parse(text)) == without_docstrings(stub(item))
+    heads = [line for line in text.splitlines() if line.lstrip().startswith("def ")]
+    assert max((len(line) for line in heads), default=0) <= workbench.WIDTH
+
+
+def test_cells_in_colab():
+    """The link leads to a cell that exists: the stub's, in the notebook of the item's chapter."""
+    cells = {
+        cell.metadata["rankzero"]["id"]: cell.id
+        for path in notebooks()
+        for cell in nbformat.read(path, as_version=4).cells
+        if "exercise" in cell.metadata.get("tags", ())
+    }
+    assert {item.id: workbench.cell(item) for item in ELSEWHERE} == {item.id: cells[item.id] for item in ELSEWHERE}
