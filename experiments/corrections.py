@@ -1,20 +1,20 @@
 """Claims that are often printed wrong, with the right number computed. Standard library only.
 
-A claim's numbers are what people print; every number in ``right`` and ``because`` follows from an input through the
-course's own functions, so that a correction cannot grow stale. Each chapter has a module of its own.
+The numbers in a claim are the ones people print. Every number in ``right`` and ``because`` is computed from an input by
+the course's own functions, so a correction cannot go stale. Each chapter has its own module.
 """
 
 from __future__ import annotations
 
 import importlib
 
-from rankzero.chapters import CHAPTERS
+from rankzero.facts.chapters import CHAPTERS
 
 from .correction import Correction
 
 
 def corrections(prefix: str) -> tuple[Correction, ...]:
-    """The corrections of one chapter, ``"03"`` or ``"cap"``, in the order in which its page prints them."""
+    """The corrections of one chapter, ``"03"`` or ``"cap"``, in the order its page prints them."""
     found = [chapter.package for chapter in CHAPTERS if chapter.prefix == prefix]
     modules = [importlib.import_module(f"experiments.{package}.corrections") for package in found]
     return tuple(correction for module in modules for correction in module.CORRECTIONS)

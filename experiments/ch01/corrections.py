@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankzero.hardware import A100_SXM, H100_SXM
-from rankzero.published import CHINCHILLA, FITTED_FLOP, GPT3, LLAMA3_8B, LLAMA3_405B
-from rankzero.units import GB, PFLOP, TFLOP, billion, day, format_bytes, hour, million, year
+from rankzero.facts.hardware import A100_SXM, H100_SXM
+from rankzero.facts.scaling_laws import CHINCHILLA, FITTED_FLOP, GPT3, LLAMA3_8B, LLAMA3_405B
+from rankzero.facts.units import GB, PFLOP, TFLOP, billion, day, format_bytes, hour, million, year
 from solutions.ch01.scale import minimum_ranks, training_flops_per_token, training_time
 from solutions.ch01.scaling import amdahl_speedup, scaling_efficiency
 from solutions.ch01.sharding import shard_indices
@@ -12,7 +12,7 @@ from solutions.ch01.sharding import shard_indices
 from ..correction import Correction
 from .launching import VARIABLES
 
-#: Bytes that Adam in mixed precision keeps for a parameter.
+#: Bytes that mixed-precision Adam keeps for each parameter.
 STATES = {"bf16 weight": 2, "bf16 gradient": 2, "fp32 copy of the weight": 4, "fp32 moments": 8}
 
 _BROWN = "Brown et al. (2020), arXiv:2005.14165, table 2.1 and appendix D"
@@ -47,33 +47,37 @@ def _time() -> tuple[Correction, ...]:
     shares = [f"{100 * part / hours:.1f}" for part in rented]
     return (
         Correction(
-            "01",
+            "1.1",
             "Training GPT-3 takes 355 years on one A100.",
             f"On an A100 at {100 * _UTILIZATION:.0f} % of its dense peak it takes {hours * hour / year:.1f} years.",
-            f"3.14e23 FLOP on a V100 at 28 TFLOP/s are {v100:.2f} years; 6 N D is {_flops():.3g} FLOP.",
+            f"3.14e23 FLOP on a V100 at 28 TFLOP/s take {v100:.2f} years; 6 N D is {_flops():.3g} FLOP.",
             _BROWN,
+            matters="A budget made with it names the wrong GPU, or is several times too long.",
         ),
         Correction(
-            "01",
-            "300 billion tokens at 1,000 tokens a second take 20,833 hours.",
+            "1.1",
+            "At 1,000 tokens a second, 300 billion tokens take 20,833 hours.",
             f"They take {seconds:.3g} s, {seconds / hour:,.0f} hours or {seconds / day:,.0f} days.",
             f"That rate needs {rate * per_token / PFLOP:.3g} PFLOP/s, "
             f"{rate * per_token / A100_SXM.peak_bf16:.1f} times an A100's dense peak.",
             _NARAYANAN,
+            matters="A schedule built on it is too short, and it asks for more than one GPU can compute.",
         ),
         Correction(
-            "01",
-            "A GPU for a year costs 26,280 USD, 256 GPUs for a day and a half hardly more: many GPUs cost no more.",
+            "1.1",
+            "One GPU for a year costs 26,280 USD, and 256 for a day and a half hardly more: many GPUs cost nothing "
+            "extra.",
             f"Neither trains the model: it takes {hours:,.0f} A100-hours, {bills[0]:.2f} million USD at 3 USD each.",
-            f"They do {shares[0]} % and {shares[1]} % of it. Time is bought at 1/efficiency: with 90 % the bill is "
-            f"{bills[1]:.2f} million USD.",
+            f"They do {shares[0]} % and {shares[1]} % of the work. Finishing sooner multiplies the bill by "
+            f"1/efficiency: at 90 % it is {bills[1]:.2f} million USD.",
             _BROWN,
+            matters="It hides that the price of a run is fixed by its compute, whatever the number of GPUs.",
         ),
     )
 
 
 def _memory() -> tuple[Correction, ...]:
-    """What has to be stored."""
+    """What has to be held in memory."""
     size, ranks = GPT3.parameters, 8
     each = sum(STATES.values())
     whole, without = size * each, size * (each - STATES["fp32 copy of the weight"])
@@ -81,42 +85,47 @@ def _memory() -> tuple[Correction, ...]:
     copied, sharded = (70 * billion * each / share for share in (1, ranks))
     return (
         Correction(
-            "01",
-            "Adam in mixed precision keeps 12 bytes for each parameter.",
+            "1.3",
+            "Mixed-precision Adam keeps 12 bytes for each parameter.",
             f"It keeps {each}: " + ", ".join(f"{name} {count}" for name, count in STATES.items()) + ".",
-            f"12 leaves out the fp32 copy. For {size / billion:.0f} billion parameters it is {format_bytes(whole)} on "
-            f"{devices[0]} devices of {A100_SXM.memory / GB:.0f} GB, not {format_bytes(without)} on {devices[1]}.",
+            f"The figure of 12 leaves out the fp32 copy. {size / billion:.0f} billion parameters need "
+            f"{format_bytes(whole)} on {devices[0]} devices of {A100_SXM.memory / GB:.0f} GB, not "
+            f"{format_bytes(without)} on {devices[1]}.",
             _ZERO,
+            matters="Memory is missing from the plan, and the job fails at start.",
         ),
         Correction(
-            "01",
-            "A model that is too big for one device is replicated on several.",
-            "A replica is as big as the model: replication saves no byte of state, sharding does.",
-            f"70 billion parameters on {ranks} ranks: {format_bytes(copied)} on each rank as copies, "
-            f"{format_bytes(sharded)} as shards.",
+            "1.3",
+            "A model that is too big for one device is replicated across several.",
+            "A replica is as big as the model: replication saves no memory, but sharding does.",
+            f"With 70 billion parameters on {ranks} ranks, each rank holds {format_bytes(copied)} as a full copy but "
+            f"{format_bytes(sharded)} as a shard.",
             _ZERO,
+            matters="Adding replicas never makes such a model fit.",
         ),
     )
 
 
 def _processes() -> tuple[Correction, ...]:
-    """Why processes, and how they start."""
+    """Why training uses processes, and how they start."""
     return (
         Correction(
-            "01",
-            "The interpreter's lock keeps threads from computing at the same time, so there must be processes.",
-            "Kernels, backward passes and collectives let go of the lock: threads overlap in them.",
-            "Processes are taken because Python dispatches serially in each, because a crash stays in one rank, and "
-            "because the same program then runs on several machines.",
+            "1.4",
+            "The interpreter's lock keeps threads from computing at the same time, so training needs processes.",
+            "Kernels, backward passes and collectives release the lock, so threads do overlap in them.",
+            "Processes are used because Python dispatches serially within each one, because a crash is confined to "
+            "one rank, and because the same program then runs on several machines.",
             _TORCH,
+            matters="It explains the wrong thing: the case for processes is dispatch, isolation and several machines.",
         ),
         Correction(
-            "01",
-            "The spawn helper sets the variables that processes meet by.",
+            "1.6",
+            "The spawn helper sets the variables that processes use to find each other.",
             f"It sets none of the {len(VARIABLES)}; torchrun sets all of them.",
-            f"A program that was only spawned finds {', '.join(VARIABLES[:-1])} and {VARIABLES[-1]} not set, unless it "
+            f"A program that was only spawned finds {', '.join(VARIABLES[:-1])} and {VARIABLES[-1]} unset, unless it "
             "sets them itself.",
             _TORCH,
+            matters="A program that relies on it fails to find its peers, or puts every rank on one GPU.",
         ),
     )
 
@@ -126,7 +135,7 @@ def _work() -> tuple[Correction, ...]:
     ratios = [training.tokens_per_parameter for training in (GPT3, LLAMA3_405B, LLAMA3_8B)]
 
     def attention(width: int, context: int) -> float:
-        """The share of attention beside the 12 d^2 parameters of a layer."""
+        """The cost of attention as a share of the cost of a layer's 12 d^2 parameters."""
         matrices = 12 * width**2
         return training_flops_per_token(matrices, 1, width, context) / training_flops_per_token(matrices) - 1
 
@@ -134,29 +143,32 @@ def _work() -> tuple[Correction, ...]:
     claimed = 2 * 12_288 * 2048**2 / (training_flops_per_token(12 * 12_288**2) / 3)
     return (
         Correction(
-            "01",
-            "20 tokens per parameter is a law, and every model sits on its line.",
-            f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, and leaves the cost "
-            "of serving out. For the active parameters of mixtures no such rule holds.",
-            f"Chinchilla, the test of it, took {CHINCHILLA.flops / FITTED_FLOP[1]:.0f} times the largest of these "
-            f"budgets. Tokens per parameter: GPT-3 {ratios[0]:.2f}, Llama 3.1 405B {ratios[1]:.1f}, "
-            f"Llama 3 8B {ratios[2]:,.0f}.",
+            "1.2",
+            "Twenty tokens per parameter is a law, and every model follows it.",
+            f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, and it leaves out "
+            "the cost of serving. No such rule holds for the active parameters of a mixture of experts.",
+            f"Chinchilla, the model that tested it, took {CHINCHILLA.flops / FITTED_FLOP[1]:.0f} times the largest of "
+            f"these budgets. Tokens per parameter: GPT-3 {ratios[0]:.2f}, Llama 3.1 405B {ratios[1]:.1f}, Llama 3 8B "
+            f"{ratios[2]:,.0f}.",
             _HOFFMANN,
+            matters="A model that will serve many requests should see far more tokens than this rule allows.",
         ),
         Correction(
-            "01",
-            "Attention costs 2 d s^2 per token, and may be ignored for long sequences.",
-            "It costs 4 s d per token and layer forward, 2 s d when causal; it may be ignored when s is far below 6 d.",
+            "1.1",
+            "Attention costs 2 d s^2 per token, and can be ignored for long sequences.",
+            "It costs 4 s d per token and layer forward, 2 s d when causal, and can be ignored when s is far below 6 "
+            "d.",
             f"At d = 12,288 and s = 2,048 it adds {short:.1f} % to the layer's matrices (2 d s^2 would be "
             f"{claimed:.0f} times the layer); at d = 16,384 and s = 131,072 it adds {long:.0f} %.",
             _PALM,
+            matters="It gets the direction wrong: long contexts are where attention dominates.",
         ),
     )
 
 
 def _speed() -> tuple[Correction, ...]:
-    """What many ranks bring."""
-    shares = (10, 40)  # percent of a step that 8 ranks communicate
+    """How much faster many ranks are."""
+    shares = (10, 40)  # percent of a step that 8 ranks spend communicating
     amdahl = [f"{amdahl_speedup(share / 100, 8):.2f}" for share in shares]
     scaled = [f"{8 * scaling_efficiency(100 - share, 100, 8, weak=True):.1f}" for share in shares]
     steps = [len(shard_indices(51_200, ranks, 0)) // 32 for ranks in (1, 32)]
@@ -166,28 +178,31 @@ def _speed() -> tuple[Correction, ...]:
     h100 = [100 * speed * TFLOP / H100_SXM.peak_bf16 for speed in (380, 430)]
     return (
         Correction(
-            "01",
-            "The speed-up is Amdahl's, with the measured share of communication as the serial part.",
-            "One rank does not communicate, so communication is no serial part: with the same work for each rank the "
-            "speed-up is n times compute over compute and communication.",
-            f"8 ranks that communicate {shares[0]} % or {shares[1]} % of a step reach {scaled[0]} or {scaled[1]}, not "
-            f"{amdahl[0]} or {amdahl[1]}.",
+            "1.10",
+            "The speed-up follows Amdahl's law, with the measured share of communication as the serial part.",
+            "One rank does not communicate, so communication is not a serial part. When every rank has the same "
+            "work, the speed-up is n times compute / (compute + communication).",
+            f"Eight ranks that spend {shares[0]} % or {shares[1]} % of a step communicating reach a speed-up of "
+            f"{scaled[0]} or {scaled[1]}, not {amdahl[0]} or {amdahl[1]}.",
             _AMDAHL,
+            matters="The predicted ceiling on the speed-up has nothing to do with the program.",
         ),
         Correction(
-            "01",
-            "Weak scaling keeps the time of an epoch.",
-            "It keeps the time of a step; on the same data the epoch has n times fewer steps.",
-            f"51,200 samples, 32 in a step on each rank: {steps[0]:,} steps on one rank, {steps[1]} on 32.",
+            "1.10",
+            "Weak scaling keeps the time of an epoch constant.",
+            "It keeps the time of a step constant; on the same data an epoch has n times fewer steps.",
+            f"51,200 samples, at 32 per rank and step, take {steps[0]:,} steps on one rank and {steps[1]} on 32.",
             _AMDAHL,
+            matters="A scaling chart drawn with it mixes up two different experiments.",
         ),
         Correction(
-            "01",
-            "An MFU of 40 % is good and one of 60 % excellent, on any device.",
-            "It depends on the device, the model and the number of devices: compare like with like.",
-            f"{100 * a100:.0f} % was reached on 512 A100s with a trillion parameters, {h100[0]:.0f} to {h100[1]:.0f} "
-            "% on up to 16,384 H100s with 405 billion.",
+            "1.1",
+            "An MFU of 40 % is good and 60 % is excellent, on any device.",
+            "What is good depends on the device, the model and the number of devices: compare like with like.",
+            f"Training a trillion parameters on 512 A100s reached {100 * a100:.0f} %; training 405 billion on up to "
+            f"16,384 H100s reached {h100[0]:.0f} to {h100[1]:.0f} %.",
             _MFU,
+            matters="A healthy run on a large cluster looks like a failure, and a poor one on a few GPUs looks fine.",
         ),
     )
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rankzero import hardware
 from rankzero.charts import Axis, Spec, below, chart, lines, table
-from rankzero.units import PFLOP, billion, day, hour
+from rankzero.facts import hardware
+from rankzero.facts.units import PFLOP, billion, day, hour
 from solutions.ch01.ranks import coordinates, locate, process_groups
 from solutions.ch01.scale import training_time
 from solutions.ch01.scaling import amdahl_speedup
@@ -23,16 +23,16 @@ DEVICES = {
     "B200": hardware.B200_SXM,
 }
 
-#: Numbers of devices in the first explorer, powers of 2.
+#: Device counts in the first explorer: powers of 2.
 COUNTS = tuple(2**power for power in range(16))
 
 #: The six orders of three axes, slowest first.
 ORDERS = ("dp, pp, tp", "dp, tp, pp", "pp, dp, tp", "pp, tp, dp", "tp, dp, pp", "tp, pp, dp")
 
-#: The most ranks of the second explorer.
+#: The most ranks that the second explorer draws.
 MOST_RANKS = 512
 
-#: The most ranks of the third explorer.
+#: The most ranks that the third explorer draws.
 FAR = 4096
 
 
@@ -45,16 +45,16 @@ def how_long(
     price: float = 3.0,
     efficiency: float = 100.0,
 ) -> Spec:
-    """Days of a training run against the number of devices, for four kinds of device, and what the chosen run costs.
+    """How many days a training run takes on each number and kind of device, and what the chosen run costs.
 
     Args:
-        billion_parameters: those that a token is multiplied with, in units of 1e9.
+        billion_parameters: parameters that each token is multiplied with, in units of 1e9.
         billion_tokens: of training text, in units of 1e9.
-        device: a name in ``DEVICES``; the chosen one.
-        count: how many; the chosen number.
+        device: the chosen device, a name in ``DEVICES``.
+        count: the chosen number of devices.
         utilization: share of the dense peak that one device sustains alone, percent.
         price: of one device for an hour, USD.
-        efficiency: of scaling to many devices, percent: they sustain this share of ``count`` times as much.
+        efficiency: of scaling, percent: ``count`` devices sustain this share of ``count`` times what one does.
     """
     flops = 6 * billion_parameters * billion * billion_tokens * billion
     sustained = utilization / 100 * efficiency / 100
@@ -72,7 +72,7 @@ def how_long(
             cells.append({"device": name, "what": what, "value": f"{value:,.4g}", "kind": mark, "text": _short(value)})
     x = Axis("count", "number of devices", log=True)
     picture = lines(curves, x, Axis("days", "days", log=True), by="device", points=chosen)
-    head = f"with {count:,} devices; {_short(flops / (PFLOP * day))} PF-days of work, whatever the device"
+    head = f"{count:,} devices; {_short(flops / (PFLOP * day))} PF-days of work, whatever the device"
     numbers = table(
         cells,
         Axis("what", ""),
@@ -85,12 +85,12 @@ def how_long(
     return chart(
         below(picture, numbers),
         f"Days against the number of devices, falling in proportion; {count:,} {device} take {chosen[0]['days']:.3g} "
-        "days. Under it days, device-hours and cost for each kind of device.",
+        "days. The table below gives days, device-hours and cost for each kind of device.",
     )
 
 
 def _short(value: float) -> str:
-    """A number in four significant digits, with thousands and millions as people write them."""
+    """A number with four significant digits, its thousands and millions as people write them."""
     for size, name in ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " k")):
         if value >= size:
             return f"{value / size:.4g}{name}"
@@ -105,13 +105,13 @@ def leaving_groups(groups: Sequence[Sequence[int]], ranks_per_node: int) -> int:
 def groups_as_coordinates(
     dp: int = 4, pp: int = 2, tp: int = 8, order: str = "dp, pp, tp", ranks_per_node: int = 8, axis: str = "tp"
 ) -> Spec:
-    """A world as nodes and devices, coloured by the groups along one axis, and how many groups of each leave a node.
+    """A world as nodes and devices, colored by the groups along one axis, and how many groups span nodes.
 
     Args:
         dp, pp, tp: ranks along each axis, 1 to 16; at most 512 together.
         order: of the axes, slowest first; one of ``ORDERS``.
         ranks_per_node: 1, 4 or 8.
-        axis: whose groups are coloured.
+        axis: the axis whose groups are colored.
 
     Raises:
         ValueError: more than 512 ranks.
@@ -138,7 +138,7 @@ def groups_as_coordinates(
         colour="group",
         label="rank",
         tooltip=("rank", "coordinates", *(f"{name} group" for name in sizes)),
-        title=f"ranks, coloured by {axis} group",
+        title=f"ranks, colored by {axis} group",
     )
     said = ", ".join(f"{leaving[name]} of {len(groups[name])} {name} groups" for name in sizes)
     return chart(
@@ -148,7 +148,7 @@ def groups_as_coordinates(
 
 
 def _counts(groups: dict[str, list[list[int]]], leaving: dict[str, int], axis: str) -> Spec:
-    """The table under the picture: groups of each axis, their size, and those that leave a node."""
+    """The table under the picture: each axis's groups, their size, and how many of them span nodes."""
     cells = []
     for name, found in groups.items():
         columns = (("groups", len(found)), ("group size", len(found[0])), ("leave a node", leaving[name]))
@@ -167,13 +167,13 @@ def what_you_can_hope_for(
     ranks: int = 16,
     measured: Sequence[float] = (1.0,),
 ) -> Spec:
-    """Speed-up against the number of ranks: ideal, with a constant time of communication, with a serial fraction.
+    """Speed-up against the number of ranks: ideal, with a constant communication time, and with a serial fraction.
 
     Args:
         compute: time of the whole problem on one rank, seconds.
-        communication: time that every rank adds when there are two or more, seconds.
+        communication: time that communication adds as soon as there are two ranks, seconds.
         serial: share of the time on one rank that does not shrink, percent (Amdahl).
-        ranks: the number that is marked, 1 to 4,096.
+        ranks: the number of ranks to mark, 1 to 4,096.
         measured: times of the same problem on 1, 2, 4, 8, ... ranks, in any unit; drawn as points.
     """
     laws = {

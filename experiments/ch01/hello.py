@@ -1,9 +1,9 @@
-"""The first distributed program, whole: everyone says who it is, hears all the others, and adds up.
+"""The complete first distributed program: every rank says who it is, hears from all the others, and sums the numbers.
 
     for greeting in world.run(hello, ranks=4).values:
         print(greeting)
 
-It is called by all ranks of the default group.
+All ranks of the default group call it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Greeting:
     Attributes:
         rank: its own number.
         world_size: how many ranks there are.
-        process: the number of its process on this machine.
+        process: the id of its process on this machine.
         device: where its tensors are: ``cpu``, or the GPU with the number of its local rank.
-        pairs: the pair that each rank brought, in rank order.
+        pairs: the pair that each rank contributed, in rank order.
         total: the sum of all rank numbers.
     """
 
@@ -39,7 +39,7 @@ class Greeting:
 def hello() -> Greeting:
     """Gather the pair ``[10 r, 10 r + 1]`` of every rank r on every rank, and sum the ranks' numbers.
 
-    All ranks are taken to be on one node, so that the local rank is the rank.
+    All ranks are assumed to be on one node, so the local rank is the rank.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     device = f"cuda:{rank}" if dist.get_backend() == "nccl" else "cpu"

@@ -1,4 +1,4 @@
-"""What a process is told by whoever starts it: the same short program under two launchers. Standard library only.
+"""What a launcher tells the processes it starts: the same short program under two launchers. Standard library only.
 
 for seen in launched("torchrun", ranks=2):
     print(seen)
@@ -17,14 +17,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rankzero import processes
+from rankzero.world import processes
 
 #: What a launcher may set, in the order in which the library's documentation names them.
 VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 LAUNCHERS = ("spawn", "torchrun")
 
-#: What every process runs. It is given the names of the variables. Its line is one write: two processes share a pipe.
+#: What every process runs; its arguments are the names of the variables. It writes its line in one call, because two
+#: processes share a pipe.
 PROGRAM = """\
 import json, os, sys
 
@@ -32,7 +33,7 @@ seen = {name: os.environ.get(name) for name in sys.argv[1:]}
 sys.stdout.write(json.dumps(seen) + "\\n")
 """
 
-GRACE = 10.0  # seconds that a launcher may take to end its processes when it is told to
+GRACE = 10.0  # seconds that a launcher may take to stop its processes when told to
 
 
 def launched(
@@ -40,14 +41,14 @@ def launched(
 ) -> list[dict[str, str | None]]:
     """What each process sees of the five variables when ``launcher`` starts ``ranks`` of them.
 
-    The processes run in an empty folder, in this process's environment without the five variables and the launcher's
-    own. Nothing of them is left afterwards.
+    The processes run in an empty folder. They inherit this process's environment, except for the five variables and
+    those that a launcher adds. Nothing of them is left afterward.
 
     Args:
         launcher: ``spawn`` starts each process with a plain call to the system; ``torchrun`` is
             ``python -m torch.distributed.run --standalone``, which asks the system for a free port.
         ranks: how many processes; at least 1.
-        timeout: seconds after which all of them are ended; positive.
+        timeout: seconds after which all of them are terminated; positive.
         program: what each process runs; it prints one line of JSON, a dict.
 
     Returns:
@@ -56,7 +57,7 @@ def launched(
 
     Raises:
         ValueError: an argument is outside its range.
-        TimeoutError: the time was over first.
+        TimeoutError: the processes did not finish in time.
         RuntimeError: a process failed; the message ends with what it wrote last.
     """
     if launcher not in LAUNCHERS:
@@ -82,7 +83,7 @@ def _commands(launcher: str, ranks: int, file: str) -> list[list[str]]:
 
 
 def _run(commands: Sequence[Sequence[str]], folder: str, deadline: float) -> list[str]:
-    """The lines that the commands print, run side by side; every process is ended at the deadline."""
+    """Run the commands side by side and return the lines they print; every process is terminated at the deadline."""
     started: list[subprocess.Popen[str]] = []
     try:
         for command in commands:
@@ -108,7 +109,7 @@ def _start(command: Sequence[str], folder: str) -> subprocess.Popen[str]:
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """An environment in which nobody has launched anything yet; one thread, so that torchrun has nothing to warn of."""
+    """An environment with no launcher's variables in it. It asks for one thread, so that torchrun prints no warning."""
     kept = {name: value for name, value in given.items() if name not in VARIABLES}
     kept = {name: value for name, value in kept.items() if not name.startswith(("TORCHELASTIC_", "GROUP_", "ROLE_"))}
     return kept | {"OMP_NUM_THREADS": "1"}
@@ -118,7 +119,7 @@ def _output(process: subprocess.Popen[str], deadline: float) -> str:
     try:
         output, errors = process.communicate(timeout=max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        raise TimeoutError("the processes did not end in time and have been ended") from None
+        raise TimeoutError("the processes did not finish in time and were terminated") from None
     if process.returncode:
         last = (errors.strip().splitlines() or ["it wrote nothing"])[-1]
         raise RuntimeError(f"a process ended with status {process.returncode}: {last}")
@@ -126,7 +127,7 @@ def _output(process: subprocess.Popen[str], deadline: float) -> str:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and those that it started: torchrun ends its own when it is told to."""
+    """Terminate a process and those it started: torchrun terminates its own when told to."""
     if process.poll() is None:
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What a training step really takes: FLOPs counted by the library, and bytes added up over tensors.
+"""What a training step really takes: FLOPs as counted by PyTorch, and bytes summed over its tensors.
 
     counted_flops(GPTConfig()).ratio
     state_bytes(GPTConfig())
@@ -33,12 +33,12 @@ class Counted:
 
     @property
     def ratio(self) -> float:
-        """The whole step over its forward pass."""
+        """FLOP of the whole step over FLOP of its forward pass."""
         return self.step / self.forward
 
 
 def counted_flops(config: GPTConfig, batch: int = 2) -> Counted:
-    """Count the FLOPs of one step on ``batch`` sequences of ``config.context`` tokens; the optimizer's are left out."""
+    """Count the FLOPs of one step on ``batch`` sequences of ``config.context`` tokens, without the optimizer's."""
     model = GPT(config)
     inputs, targets = next(iter(batches(None, batch, config.context, 0)))
     with FlopCounterMode(display=False) as forward:
@@ -49,12 +49,12 @@ def counted_flops(config: GPTConfig, batch: int = 2) -> Counted:
 
 
 def state_bytes(config: GPTConfig, mixed: bool = True) -> dict[str, int]:
-    """Bytes of everything that a model's training keeps, after one step of AdamW on real data.
+    """Bytes of everything that training a model keeps in memory, after one step of AdamW on real data.
 
     Args:
         config: the model's shape.
-        mixed: weights and gradients in bf16, and an fp32 master copy that the optimizer moves; else all in fp32,
-            without a copy.
+        mixed: keep weights and gradients in bf16, and an fp32 master copy that the optimizer updates; otherwise keep
+            everything in fp32, without a copy.
 
     Returns:
         Bytes of ``weights``, ``gradients``, ``master copy``, ``moments`` and ``step counters`` (one number for each
@@ -82,7 +82,7 @@ def state_bytes(config: GPTConfig, mixed: bool = True) -> dict[str, int]:
 def _step_through_masters(
     optimizer: torch.optim.Optimizer, weights: list[torch.nn.Parameter], masters: list[torch.Tensor]
 ) -> None:
-    """Move the fp32 copies by the bf16 gradients, then round them into the weights; fp32 gradients do not stay."""
+    """Update the fp32 copies with the bf16 gradients, then round them into the weights; no fp32 gradients are kept."""
     for master, weight in zip(masters, weights, strict=True):
         master.grad = weight.grad.float() if weight.grad is not None else None
     optimizer.step()

@@ -21,13 +21,13 @@ def sampler_orders(
     set_epoch: bool = True,
     drop_last: bool = False,
 ) -> list[list[list[int]]]:
-    """The samples that the sampler gives each rank, in its order: ``orders[epoch][rank]``.
+    """The samples that the sampler gives each rank, in order: ``orders[epoch][rank]``.
 
     Args:
         samples: size of the data set; at least 1.
         ranks: real processes, each with a sampler of its own; at least 1.
-        epochs: how often the data set is gone through.
-        shuffle: draw an order for each epoch, the same on every rank.
+        epochs: passes over the data set.
+        shuffle: draw a new order for each epoch, the same on every rank.
         set_epoch: tell the sampler which epoch it is, as a training loop must.
         drop_last: leave samples out rather than repeat some.
     """
@@ -42,8 +42,8 @@ def visits(orders: Sequence[Sequence[Sequence[int]]], samples: int) -> list[list
 
 
 def _own_orders(samples: int, epochs: int, shuffle: bool, set_epoch: bool, drop_last: bool) -> list[list[int]]:
-    """On one rank: what its sampler gives it in each epoch. Rank and world size are the group's."""
-    data: torch.utils.data.Dataset = range(samples)  # type: ignore[assignment]  # it is only asked for its length
+    """On one rank: its samples in each epoch. The sampler takes rank and world size from the process group."""
+    data: torch.utils.data.Dataset = range(samples)  # type: ignore[assignment]  # the sampler asks only for its length
     sampler: torch.utils.data.DistributedSampler = torch.utils.data.DistributedSampler(
         data, shuffle=shuffle, drop_last=drop_last
     )

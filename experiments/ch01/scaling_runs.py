@@ -2,8 +2,9 @@
 
     scaling_runs(ranks=(1, 2, 4), weak=False)
 
-Every rank has the whole model and takes its rows of the batch; after the backward pass one all-reduce adds all
-gradients up. Gradient descent then makes the same step everywhere. Chapter 5 does this well; here it is done plainly.
+Every rank holds the whole model and takes its rows of the batch. After the backward pass one all-reduce sums all
+gradients, and gradient descent then takes the same step everywhere. Chapter 5 does this efficiently; this is the simple
+version.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from rankzero import world
 from rankzero.tiny import GPT, GPTConfig, batches, loss
 from rankzero.world import World
 
-#: A step of this shape takes some tens of milliseconds on one core.
+#: A step of this size takes a few tens of milliseconds on one core.
 CONFIG = GPTConfig(layers=4, heads=4, head_dim=32, context=64)
 LEARNING_RATE = 0.3
-WARM_UP = 2  # steps that are made and not timed
+WARM_UP = 2  # untimed steps before the timed ones
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,10 @@ class Measured:
     Attributes:
         ranks: how many.
         batch: sequences in one step, over all ranks.
-        step: median time of a step, on the rank that took longest each time, seconds.
-        collectives: median time of that rank's all-reduce in a step, waiting included, seconds; 0 on one rank, which
-            has nobody to talk to.
-        losses: of every step, the mean over the whole batch.
+        step: median time of a step, each measured on the slowest rank, seconds.
+        collectives: median time of that rank's all-reduce in a step, waiting included, seconds; 0 for one rank, which
+            does not communicate.
+        losses: the loss of every step, averaged over the whole batch.
     """
 
     ranks: int
@@ -48,7 +49,7 @@ class Measured:
 
     @property
     def compute(self) -> float:
-        """The rest of a step: forward, backward, update; seconds."""
+        """Time of the rest of a step (forward, backward, update), seconds."""
         return self.step - self.collectives
 
 
@@ -58,15 +59,15 @@ def scaling_runs(
     """Train on each number of ranks in turn, from the same weights, and measure.
 
     Args:
-        ranks: the worlds' sizes.
+        ranks: the world sizes to measure.
         batch: sequences in a step: of all ranks together, or of each rank with ``weak``. Every size in ``ranks``
             divides the batch of a step.
         steps: timed steps; at least 1.
-        weak: keep the work of each rank, not the whole.
+        weak: keep the work of each rank constant, instead of the total.
         config: the model's shape.
 
     Raises:
-        ValueError: the ranks do not divide the batch, or there is no step.
+        ValueError: the batch is not a multiple of the ranks, or ``steps`` is below 1.
     """
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
         raise ValueError(f"steps must be an integer >= 1, got {steps!r}")
@@ -105,7 +106,7 @@ def train(config: GPTConfig, batch: int, steps: int) -> tuple[list[float], list[
 
 
 def _average(model: GPT, value: torch.Tensor) -> float:
-    """Replace every gradient by its mean over the ranks, in one all-reduce; the loss travels with them."""
+    """Replace every gradient by its mean over the ranks in one all-reduce, which averages the loss as well."""
     ranks = dist.get_world_size()
     if ranks == 1:
         return value.item()

@@ -1,9 +1,9 @@
-"""Groups inside a world: four ranks as a square that sum in rows and in columns, right and in two wrong ways.
+"""Groups inside a world: four ranks in a square sum along rows and columns, once correctly and in two wrong ways.
 
     world.run(group_sums, ranks=4).values
 
-``dist.new_group`` is a collective call of the *whole* world: every rank makes every group, in the same order, whether
-it is a member or not.
+``dist.new_group`` is a collective call of the *whole* world: every rank creates every group, in the same order, whether
+or not it is a member.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import torch.distributed as dist
 
 from solutions.ch01.ranks import process_groups
 
-#: Two rows of two ranks: a row is a line along the axis ``column``, and the other way round.
+#: Two rows of two ranks: a row runs along the axis ``column``, and a column along the axis ``row``.
 SQUARE = {"row": 2, "column": 2}
 
-#: Who makes a group: does this rank, when the group is to have these ranks?
+#: Who creates a group: whether this rank calls ``new_group`` for a group of these ranks.
 MAKERS: dict[str, Callable[[int, list[int]], bool]] = {
     "everyone": lambda rank, ranks: True,
     "members": lambda rank, ranks: rank in ranks,
@@ -30,10 +30,10 @@ def group_sums(makers: str = "everyone") -> dict[str, float]:
     """The sum of the rank numbers in this rank's group along each axis of ``SQUARE``; called on four ranks.
 
     Args:
-        makers: who makes each group. ``everyone`` is right. ``members`` is wrong in a bad way: the library numbers
-            groups by the order of the calls, so both rows have the same number and ranks meet the wrong partners; a run
-            may wait for ever, or end with sums of ranks that are in no group. With ``first member`` the makers wait for
-            partners that never come.
+        makers: who creates each group. ``everyone`` is right. ``members`` fails badly: the library numbers groups in
+            the order of the calls, so both rows get the same number and ranks meet the wrong partners; a run may hang,
+            or end with sums over ranks that do not form a group. With ``first member`` the creators wait for partners
+            that never come.
 
     Returns:
         One sum for each axis.

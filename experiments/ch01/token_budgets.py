@@ -1,6 +1,6 @@
-"""How to spend a training budget: the loss along an iso-FLOP curve and where it is lowest. Standard library only.
+"""How to spend a training budget: the loss along an iso-FLOP curve, and where it is lowest. Standard library only.
 
->>> from rankzero.published import BESIROGLU
+>>> from rankzero.facts.scaling_laws import BESIROGLU
 >>> parameters, tokens = best_split(BESIROGLU, 5.76e23)
 >>> round(tokens / parameters, 1)
 18.4
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 
-from rankzero.published import LossFit
+from rankzero.facts.scaling_laws import LossFit
 
 
 def fitted_loss(fit: LossFit, parameters: float, tokens: float) -> float:
-    """The loss that a fit expects of a model with so many parameters after so many tokens, in nats per token.
+    """The loss that a fit predicts for a model of this many parameters after this many tokens, in nats per token.
 
     Args:
-        fit: its five numbers.
+        fit: the five fitted numbers.
         parameters: positive.
         tokens: of training text; positive.
 
@@ -30,12 +30,12 @@ def fitted_loss(fit: LossFit, parameters: float, tokens: float) -> float:
 
 
 def best_split(fit: LossFit, flops: float) -> tuple[float, float]:
-    """The parameters and tokens that a fit expects to give the lowest loss for a budget of ``6 * parameters * tokens``.
+    """The parameters and tokens with the lowest predicted loss for a budget of ``6 * parameters * tokens``.
 
     The derivative along the curve is zero where ``alpha a / parameters**alpha == beta b / tokens**beta``.
 
     Args:
-        fit: its five numbers.
+        fit: the five fitted numbers.
         flops: FLOP of the whole run; positive.
 
     Raises:
@@ -53,10 +53,10 @@ def best_split(fit: LossFit, flops: float) -> tuple[float, float]:
 def loss_along_budget(
     fit: LossFit, flops: float, low: float = 1.0, high: float = 1000.0, points: int = 61
 ) -> list[tuple[float, float]]:
-    """The loss at equal cost for models with more or fewer tokens per parameter.
+    """The predicted loss at equal cost, for models with more or fewer tokens per parameter.
 
     Args:
-        fit: its five numbers.
+        fit: the five fitted numbers.
         flops: FLOP of the whole run; positive.
         low, high: tokens per parameter at the ends of the curve; positive, ``low`` below ``high``.
         points: on the curve, evenly spaced in their logarithm; at least 2.

@@ -1,9 +1,9 @@
-"""Threads or processes: the same work by two threads of one process and by two processes, timed on this machine.
+"""Threads or processes: the same work done by two threads of one process and by two processes, timed on this machine.
 
     wall_times(workers=2)["Python loop"]
 
-Two kinds of work. A loop of plain Python holds the interpreter's lock; a product of large matrices lets go of it. Each
-product uses one core (one intra-op thread), so that workers, not the library, share the machine out.
+There are two kinds of work. A loop of plain Python holds the interpreter's lock; a product of large matrices releases
+it. Each product uses one core (one intra-op thread), so that the workers, not the library, divide up the machine.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def wall_times(
 ) -> dict[str, dict[str, float]]:
     """Wall times, in seconds, of two kinds of work by one worker, by ``workers`` threads, by ``workers`` processes.
 
-    Every worker does the whole work, so the ideal is the time of one worker. Each time is the shortest of ``repeats``:
-    whatever else the machine does can only add to it.
+    Every worker does all of the work, so ideally the time stays that of one worker. Each time is the shortest of
+    ``repeats``, because anything else the machine does can only add to it.
 
     Args:
         workers: at least 1.
-        additions: in one worker's loop.
-        products: of one worker.
+        additions: additions in each worker's loop.
+        products: matrix products of each worker.
         repeats: at least 1.
 
     Returns:
@@ -82,7 +82,7 @@ def _threads(work: Callable[[int], object], size: int, workers: int, repeats: in
 
 
 def _processes(work: Callable[[int], object], size: int, workers: int, repeats: int) -> float:
-    """The shortest time from the first start to the last end of processes that start together."""
+    """The shortest time from the first start to the last end, over rounds in which the processes start together."""
     by_rank = world.run(_laps, work, size, repeats, ranks=workers).values
     rounds = zip(*by_rank, strict=True)
     return min(max(end for _, end in lap) - min(start for start, _ in lap) for lap in rounds)

@@ -1,4 +1,4 @@
-"""Programs of sends and receives on real ranks: who is stuck in what. ``simulate`` predicts it.
+"""Programs of sends and receives on real ranks, and the calls in which ranks get stuck. ``simulate`` predicts them.
 
 >>> play(ring_programs("all_send", 2), timeout=1)  # doctest: +SKIP
 {0: ('send', 1), 1: ('send', 0)}
@@ -21,7 +21,7 @@ __all__ = ["CATALOGUE", "POLICIES", "play", "ring_programs", "run_program"]
 
 _WAITS = re.compile(r"waits in (i?(?:send|recv))\((?:dst|src)=(\d+)\)")
 
-#: Programs of 2 to 4 ranks, by name: rings in every blocking order, and others that finish or get stuck.
+#: Programs for 2 to 4 ranks, by name: rings in every blocking order, and others that finish or get stuck.
 CATALOGUE: Mapping[str, Sequence[Program]] = {
     **{f"{policy}, {n} ranks": ring_programs(policy, n) for policy in POLICIES[:3] for n in (2, 3, 4)},
     "both receive first": [[("recv", 1), ("send", 1)], [("recv", 0), ("send", 0)]],
@@ -37,16 +37,16 @@ CATALOGUE: Mapping[str, Sequence[Program]] = {
 
 
 def play(programs: Sequence[Program], timeout: float = 3.0) -> dict[int, tuple[str, int]]:
-    """Run programs on real ranks until all have finished, or until the deadline.
+    """Run programs on real ranks until all have finished or the deadline passes.
 
-    Every message is one float. The ranks speak Gloo, which waits for the receiver however small a message is.
+    Every message is one float. The ranks use Gloo, where a send waits for its receiver, however small the message.
 
     Args:
         programs: what each rank calls, in order: ``send``, ``recv``, ``isend`` or ``irecv``, and the other rank.
-        timeout: seconds after which a rank that still waits counts as stuck.
+        timeout: seconds after which a rank that is still waiting counts as stuck.
 
     Returns:
-        Of each rank that is stuck the call that it waits in; empty when all have finished.
+        The call in which each stuck rank waits, by rank; empty if all ranks finished.
 
     Raises:
         WorldError: a rank raised, died, or was still computing.
@@ -59,10 +59,10 @@ def play(programs: Sequence[Program], timeout: float = 3.0) -> dict[int, tuple[s
 
 
 def stuck(error: world.WorldError) -> dict[int, tuple[str, int]]:
-    """Who waits for whom when a world did not finish: of each rank that waits, its call and the other rank.
+    """Who waits for whom in a world that did not finish: for each waiting rank, its call and the other rank.
 
     Raises:
-        WorldError: the same, when a rank did something else than wait for a message or finish.
+        WorldError: the same error, if a rank did anything other than wait for a message or finish.
     """
     blocked = {}
     for report in error.reports:
@@ -75,7 +75,7 @@ def stuck(error: world.WorldError) -> dict[int, tuple[str, int]]:
 
 
 def run_program(programs: Sequence[Program]) -> None:
-    """This rank's calls, in order; then it waits for those that it posted without blocking."""
+    """Make this rank's calls, in order, then wait for those that were posted without blocking."""
     posted: list[tuple[Any, torch.Tensor]] = []  # a buffer lives as long as its message
     for verb, peer in programs[dist.get_rank()]:
         buffer = torch.ones(1)

@@ -10,14 +10,14 @@ from collections.abc import Callable
 
 from rankzero.charts import COLOURS, Axis, Spec, below, beside, chart, graph, lines, shares, table, timeline
 from rankzero.events import Event
-from rankzero.hardware import ETHERNET_100G, IB_NDR, NVLINK4
-from rankzero.units import GB, MB, format_bytes, ms, us
+from rankzero.facts.hardware import ETHERNET_100G, IB_NDR, NVLINK4
+from rankzero.facts.units import GB, MB, format_bytes, ms, us
 from solutions.ch02.alpha_beta import message_time
 from solutions.ch02.model_parallel import naive_step, stage_layers
 
 from .ring_policies import play_rounds, ring_programs
 
-#: Orders of the two calls of a rank, as a reader says them.
+#: The orders of a rank's two calls: the label a reader sees, and the policy's name.
 ORDERS = {
     "all send first": "all_send",
     "one receives first": "one_receives_first",
@@ -25,24 +25,24 @@ ORDERS = {
     "non-blocking": "non_blocking",
 }
 
-#: What a send does when nobody receives yet.
+#: What a send does when its receiver is not ready.
 TRANSPORTS = ("waits for the receiver", "buffers every message")
 
 #: What a rank does in a round; one that has finished does nothing.
 STATES = ("send", "recv", "stuck", "waits", "both")
 
-#: Links with the start-up that is assumed for them (seconds) and their bandwidth (bytes/s, one direction).
+#: Links by name, each with an assumed start-up (seconds) and its bandwidth (bytes/s, one direction).
 LINKS = {
     NVLINK4.name: (1 * us, NVLINK4.bandwidth),
     IB_NDR.name: (5 * us, IB_NDR.bandwidth),
     ETHERNET_100G.name: (10 * us, ETHERNET_100G.bandwidth),
 }
 
-#: The name of the curve that is the sum of the two others.
+#: The name of the curve that sums the other two.
 BOTH = "start-up + bytes"
 
-#: The link that the sliders make.
-SLIDERS = "as the sliders say"
+#: The link that the sliders describe.
+SLIDERS = "set by the sliders"
 
 
 def rings_of_calls(ranks: int = 6, order: str = "all send first", transport: str = TRANSPORTS[0]) -> Spec:
@@ -71,13 +71,13 @@ def rings_of_calls(ranks: int = 6, order: str = "all send first", transport: str
     return chart(beside(_ring_graph(ranks, rounds, blocked), rows), text)
 
 
-#: How a call is written in a cell.
+#: The arrow that a cell shows for each kind of call.
 _ARROWS = {"send": "→", "recv": "←"}
 
 
 def _cells(ranks: int, rounds: list[list[tuple[str, int, int]]], blocked: dict[int, tuple[str, int]]) -> list[Spec]:
-    """What every rank does in every round, and in the end."""
-    last = {rank: number for number, calls in enumerate(rounds, 1) for _, rank, _ in calls}  # of its calls
+    """What every rank does in every round, and its final state."""
+    last = {rank: number for number, calls in enumerate(rounds, 1) for _, rank, _ in calls}  # round of its last call
     cells = []
     for rank in range(ranks):
         for number, calls in enumerate(rounds, 1):
@@ -89,7 +89,7 @@ def _cells(ranks: int, rounds: list[list[tuple[str, int, int]]], blocked: dict[i
 
 
 def _cell(rank: int, number: str, calls: list[tuple[str, int]], otherwise: str | None) -> Spec:
-    """One rank in one round: the calls that it finishes, or what it does ``otherwise``; None when it has finished."""
+    """One rank in one round: the calls it completes, or else the state ``otherwise``; None once it has finished."""
     verbs = [verb.removeprefix("i") for verb, _ in calls]
     does = "both" if len(calls) > 1 else verbs[0] if calls else otherwise
     text = " ".join(f"{_ARROWS[verb]}{peer}" for verb, (_, peer) in zip(verbs, calls, strict=True))
@@ -98,7 +98,7 @@ def _cell(rank: int, number: str, calls: list[tuple[str, int]], otherwise: str |
 
 
 def _ring_graph(ranks: int, rounds: list[list[tuple[str, int, int]]], blocked: dict[int, tuple[str, int]]) -> Spec:
-    """The ranks on a circle, an arrow for each message that was received, and one for each wait that has no end."""
+    """The ranks on a circle, with an arrow for each message that was received and one for each wait that never ends."""
     angles = [2 * math.pi * rank / ranks for rank in range(ranks)]
     places = [{"x": math.sin(angle), "y": math.cos(angle)} for angle in angles]
     nodes = [
@@ -124,11 +124,11 @@ def message_cost(
     """Time and effective bandwidth of a message against its size, and the same bytes in one message or in many.
 
     Args:
-        link: a key of ``LINKS``, or ``SLIDERS`` for the two values that follow.
+        link: a key of ``LINKS``, or ``SLIDERS`` to use the next two values.
         latency: start-up of one message, seconds.
         bandwidth: bytes/s, one direction.
-        message_bytes: the size that is marked, bytes.
-        messages: k, the number of messages into which that size is cut.
+        message_bytes: the size to mark, bytes.
+        messages: k, the number of messages that size is cut into.
     """
     latency, bandwidth = LINKS.get(link, (latency, bandwidth))
     sizes = [10 ** (power / 4) for power in range(41)]  # 1 B to 10 GB
@@ -163,12 +163,12 @@ def message_cost(
     effective["title"] = f"half of the bandwidth is reached at {half}"
     return chart(
         below(times, effective, _one_or_many(message_bytes, messages, latency, bandwidth)),
-        f"Time of a message against its size: start-up counts below {half}, bytes above.",
+        f"Time of a message against its size: start-up dominates below {half}, bytes above.",
     )
 
 
 def _one_or_many(message_bytes: float, messages: int, latency: float, bandwidth: float) -> Spec:
-    """The time of the same bytes in one message and in ``messages``, start-up and bytes apart."""
+    """The time of the same bytes in one message and in ``messages``, split into start-up and bytes."""
     total = message_time(message_bytes, bandwidth, messages * latency)
     size, unit = _unit(total)
     rows = []
@@ -186,7 +186,7 @@ def cut_model(
     transfer_time: float = 1 * ms,
     backward_ratio: float = 2.0,
 ) -> Spec:
-    """One step of a model cut into stages: who works when, and the share of the time in which a stage works.
+    """One step of a model cut into stages: who works when, and what share of the time a stage works.
 
     Args:
         layers: of the model, 4 to 128.
@@ -223,7 +223,7 @@ def cut_model(
 def staircase(
     layers: int, stages: int, layer_time: float, transfer_time: float, backward_ratio: float = 2.0
 ) -> tuple[Event, ...]:
-    """What the stages of a cut model do in one step, one after the other: the sends, forward and backward passes.
+    """What the stages of a cut model do in one step, one after another: sends, forward passes and backward passes.
 
     Args:
         layers: of the model; not negative.
@@ -252,5 +252,5 @@ def staircase(
 
 
 def _unit(seconds: float) -> tuple[float, str]:
-    """The unit in which ``seconds`` reads well: its size and its name."""
+    """The unit that suits ``seconds``: its size and its name."""
     return next(((size, name) for size, name in ((1.0, "s"), (ms, "ms")) if seconds >= size), (us, "µs"))

@@ -1,7 +1,7 @@
-"""Messages whose two ends do not agree, and buffers used too early: real programs, and what came of them.
+"""Messages whose two ends disagree, and buffers used too early: real programs and their outcomes.
 
-The outcomes were observed with Gloo, on the version of torch that ``OBSERVED_WITH`` names; a test observes them again.
-None of them is promised: another version or another backend may do something else.
+The outcomes were observed with Gloo, on the version of torch that ``OBSERVED_WITH`` names, and a test reproduces them.
+None of them is guaranteed: another version or another backend may behave differently.
 
     world.run(MISMATCHES["longer"].program, ranks=2).values
 """
@@ -17,10 +17,10 @@ import torch.distributed as dist
 
 from rankzero import world
 
-#: The version of torch whose Gloo gave the outcomes below.
+#: The version of torch whose Gloo produced the outcomes below.
 OBSERVED_WITH = "2.13"
 
-#: Elements of the 16 MiB message that is overwritten.
+#: Elements of the 16 MiB message that gets overwritten.
 MANY = 4 * 2**20
 
 
@@ -32,8 +32,8 @@ class Mismatch:
         title: the fault, in a few words.
         program: what every rank runs.
         ranks: how many it needs.
-        values: what each rank returned; None when the world did not finish.
-        reports: beginnings of the reports of ranks that did not finish: ``{1: "died: abort"}``.
+        values: what each rank returned; None if the world did not finish.
+        reports: how the reports of ranks that did not finish begin: ``{1: "died: abort"}``.
     """
 
     title: str
@@ -45,7 +45,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one run: the ranks' values, or the error of the world and its reports by rank."""
+    """The outcome of one run: the ranks' values, or the world's error and its reports by rank."""
 
     values: tuple[Any, ...] | None
     reports: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Outcome:
         return "; ".join(f"rank {rank} has {value}" for rank, value in enumerate(self.values) if value is not None)
 
     def is_of(self, mismatch: Mismatch) -> bool:
-        """Whether this is the outcome that stands in the catalogue."""
+        """Whether this is the outcome that the catalogue records."""
         begun = all(self.reports[rank].startswith(words) for rank, words in mismatch.reports.items() if self.reports)
         return self.values == mismatch.values and begun and bool(self.reports) == bool(mismatch.reports)
 
@@ -66,7 +66,7 @@ def observe(name: str, timeout: float = 2.0) -> Outcome:
 
     Args:
         name: a key of ``MISMATCHES``.
-        timeout: seconds until ranks that wait for ever are ended.
+        timeout: seconds after which ranks that are still waiting are terminated.
 
     Raises:
         ValueError: there is no such program.
@@ -82,7 +82,7 @@ def observe(name: str, timeout: float = 2.0) -> Outcome:
 
 
 def longer() -> list[float] | None:
-    """Four floats are sent; the receiver has room for eight, and -1 in each of them."""
+    """Four floats are sent; the receiver has room for eight, each initialized to -1."""
     if dist.get_rank() == 0:
         dist.send(torch.tensor([1.0, 2.0, 3.0, 4.0]), 1)
         return None
@@ -122,7 +122,7 @@ def source() -> float | None:
 
 
 def overwrite() -> list[float] | None:
-    """Sixteen MiB of ones are sent without blocking, and zeroed before the wait; the receiver comes late."""
+    """16 MiB of ones are sent without blocking and zeroed before the wait."""
     if dist.get_rank() == 0:
         ones = torch.ones(MANY)
         handle: Any = dist.isend(ones, 1)
@@ -137,7 +137,7 @@ def overwrite() -> list[float] | None:
 
 
 def early_read() -> list[list[float]] | None:
-    """A receive is posted without blocking; its buffer is read before the wait and after it."""
+    """A receive is posted; its buffer is read before and after the wait."""
     if dist.get_rank() == 0:
         dist.barrier()
         dist.send(torch.ones(4), 1)
@@ -145,12 +145,12 @@ def early_read() -> list[list[float]] | None:
     buffer = torch.zeros(4)
     handle: Any = dist.irecv(buffer, 0)
     early = buffer.tolist()
-    dist.barrier()  # the sender sends no sooner
+    dist.barrier()  # the sender does not send before this
     handle.wait()
     return [early, buffer.tolist()]
 
 
-#: By name: the four mismatches of a send and its receive, then the two buffers that are used too early.
+#: By name: four mismatches between a send and its receive, then two buffers used too early.
 MISMATCHES = {
     "longer": Mismatch("a buffer longer than the message", longer, values=(None, [1.0, 2.0, 3.0, 4.0, *[-1.0] * 4])),
     "shorter": Mismatch("a buffer shorter than the message", shorter, reports={1: "died: abort (SIGABRT)"}),

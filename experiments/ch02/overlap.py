@@ -1,10 +1,10 @@
-"""A message that arrives while its receiver computes, and one that waits until the receiver has computed.
+"""A message that arrives while its receiver computes, and one that waits until the receiver has finished computing.
 
 >>> runs = overlap()  # doctest: +SKIP
 >>> figures.spacetime(runs["posted first"])  # doctest: +SKIP
 
-Computing is no operation of a process group, so the event log does not hold it. A :class:`Diary` of each rank does, and
-:func:`with_diaries` puts both on one clock.
+Computing is not an operation of a process group, so the event log does not contain it. Each rank keeps it in a
+:class:`Diary`, and :func:`with_diaries` puts both on one clock.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ import torch.distributed as dist
 
 from rankzero import world
 from rankzero.events import Event
-from rankzero.units import MiB
+from rankzero.facts.units import MiB
 
-Span = tuple[str, float, float]  # what was done, from when to when, on the machine's clock
+Span = tuple[str, float, float]  # what was done, its start and its end, on the machine's clock
 
 
 class Diary:
-    """What one rank computed, and when. All ranks open theirs together, behind a barrier.
+    """What one rank computed, and when. All ranks open their diaries together, after a barrier.
 
     Attributes:
-        opened: when the barrier was over, on the machine's clock.
-        spans: what was computed since.
+        opened: when the barrier ended, on the machine's clock.
+        spans: what was computed since then.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Diary:
 
     @contextlib.contextmanager
     def entry(self, name: str) -> Iterator[None]:
-        """Note how long the block under ``with`` takes, as ``name``."""
+        """Record the time that the ``with`` block takes under ``name``."""
         start = time.monotonic()
         yield
         self.spans.append((name, start, time.monotonic()))
@@ -54,7 +54,7 @@ class Lap:
 
     Attributes:
         opened: by rank, when its barrier ended, in seconds since the start of the run.
-        events: the messages of all ranks after it.
+        events: the messages of all ranks after that.
     """
 
     opened: tuple[float, ...]
@@ -62,10 +62,10 @@ class Lap:
 
 
 def laps_of(events: Iterable[Event], ranks: int) -> list[Lap]:
-    """The laps of a run whose ranks call the same number of barriers; what comes before the first is left out."""
+    """The laps of a run whose ranks all call the same number of barriers; anything before the first is left out."""
     opened: list[list[float]] = [[] for _ in range(ranks)]
     rows: dict[int, list[Event]] = defaultdict(list)
-    for event in events:  # each rank's in the order of its calls
+    for event in events:  # each rank's events are in the order of its calls
         if event.operation == "barrier":
             opened[event.rank].append(event.end)
         else:
@@ -74,15 +74,15 @@ def laps_of(events: Iterable[Event], ranks: int) -> list[Lap]:
 
 
 def with_diaries(laps: Sequence[Lap], diaries: Sequence[Sequence[Diary]]) -> list[tuple[Event, ...]]:
-    """Messages and computing of each lap on one clock, which starts when the first rank has opened its diary.
+    """The messages and computations of each lap on one clock, which starts when the first rank opens its diary.
 
-    The event log counts from the start of the run, the same instant for all ranks, and the diaries from somewhere else.
-    The end of a barrier stands in both: the event log has it first, and the rank's diary a moment later, when the rank
-    goes on. The shortest of these moments tells how the two clocks stand.
+    The event log counts from the start of the run, the same instant for all ranks; the diaries use the machine's clock.
+    The end of a barrier is in both: the event log records it first, and the rank's diary a moment later, when the rank
+    continues. The shortest of these delays gives the offset between the two clocks.
 
     Args:
         laps: of the whole run.
-        diaries: the diaries that were opened with them, ``diaries[lap][rank]``.
+        diaries: the diaries that the ranks opened in each lap, ``diaries[lap][rank]``.
     """
     pairs = list(zip(laps, diaries, strict=True))
     start = min(d.opened - end for lap, row in pairs for d, end in zip(row, lap.opened, strict=True))
@@ -90,7 +90,7 @@ def with_diaries(laps: Sequence[Lap], diaries: Sequence[Sequence[Diary]]) -> lis
 
 
 def _merged(lap: Lap, diaries: Sequence[Diary], start: float) -> tuple[Event, ...]:
-    """One lap; ``start`` is the start of the run on the diaries' clock."""
+    """One lap's events on the common clock; ``start`` is the start of the run on the diaries' clock."""
     zero = min(lap.opened)
     rows = list(lap.events)
     for rank, diary in enumerate(diaries):
@@ -104,8 +104,8 @@ class Timeline:
     """A piece of a run, for ``figures.spacetime``.
 
     Attributes:
-        seconds: how long it took.
-        events: messages and computing, on a clock that starts with it.
+        seconds: its duration.
+        events: messages and computations, on a clock that starts with it.
     """
 
     seconds: float
@@ -113,17 +113,17 @@ class Timeline:
 
 
 def overlap(message_bytes: int = 16 * MiB, width: int = 512, products: int = 4, rounds: int = 5) -> dict[str, Timeline]:
-    """Rank 0 sends; rank 1 multiplies matrices, and posts its receive before that or after it.
+    """Rank 0 sends; rank 1 multiplies matrices and posts its receive either before or after that.
 
     Args:
         message_bytes: size of the message, bytes; a multiple of 4.
         width: of the square matrices.
         products: how many rank 1 computes.
-        rounds: how often each order is played.
+        rounds: how often each order is run.
 
     Returns:
-        By the name of the order, ``"posted first"`` and ``"posted after"``: the median time from the common start until
-        the receiver has both the data and the product, and the events of the last round.
+        For each order, ``"posted first"`` and ``"posted after"``: the median time from the common start until the
+        receiver has both the data and the product, and the events of the last round.
     """
     found = {}
     for name, first in (("posted first", True), ("posted after", False)):
@@ -138,7 +138,7 @@ def overlap(message_bytes: int = 16 * MiB, width: int = 512, products: int = 4, 
 def _receive_and_compute(
     message_bytes: int, width: int, products: int, rounds: int, first: bool
 ) -> list[tuple[float, Diary]]:
-    """Seconds and diary of each round; the first one warms up."""
+    """Seconds and diary of each round; the first round is a warm-up."""
     matrix, buffer = torch.ones(width, width), torch.zeros(message_bytes // 4)
     laps = []
     for _ in range(rounds + 1):

@@ -3,8 +3,9 @@
 >>> times = ping_pong()  # doctest: +SKIP
 >>> latency, bandwidth = link_of(times)  # doctest: +SKIP
 
-A round trip is timed on one rank's clock, so that no two clocks need to agree; half of it is one message. The median of
-many leaves out the trips in which the machine did something else. Nothing but the two messages is in the timed region.
+A round trip is timed on one rank's clock, so no two clocks need to agree, and half of it counts as one message. Taking
+the median of many trips discounts those in which the machine was busy with something else. The timed region contains
+nothing but the two messages.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
-from rankzero.units import KiB, MiB
+from rankzero.facts.units import KiB, MiB
 
-#: 4 B to 16 MiB, each four times the one before.
+#: 4 B to 16 MiB, each four times the previous size.
 SIZES = tuple(4**power for power in range(1, 13))
 
-#: Round trips before the clock counts: of each size, and of the first one, with which connections are made.
+#: Untimed round trips: of each size, and of the first size, which sets up the connections.
 WARM_UP, FIRST_WARM_UP = 3, 50
 
 
@@ -31,10 +32,10 @@ def ping_pong(sizes: Sequence[int] = SIZES, repeats: int = 30) -> dict[int, floa
 
     Args:
         sizes: of the messages, bytes; positive multiples of 4, ascending.
-        repeats: timed round trips of a small message; large ones take fewer, at least 5.
+        repeats: timed round trips of a small message; large ones get fewer, but at least 5.
 
     Raises:
-        ValueError: a size is not a positive multiple of 4, or there are less than 1 repeats.
+        ValueError: a size is not a positive multiple of 4, or ``repeats`` is below 1.
     """
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int) or size < 4 or size % 4:
@@ -47,10 +48,10 @@ def ping_pong(sizes: Sequence[int] = SIZES, repeats: int = 30) -> dict[int, floa
 def link_of(times: Mapping[int, float]) -> tuple[float, float]:
     """Start-up (seconds) and bandwidth (bytes/s) of the line ``latency + size / bandwidth`` through its two ends.
 
-    The time of the smallest message is nearly all start-up; what the largest one takes beyond that is bytes.
+    The time of the smallest message is nearly all start-up; what the largest one takes beyond that is due to its bytes.
 
     Args:
-        times: seconds by size, of at least two sizes.
+        times: seconds by size, for at least two sizes.
 
     Raises:
         ValueError: the largest message took no longer than the smallest.

@@ -1,8 +1,8 @@
-"""A tensor handed down a chain of real ranks in chunks, timed: with blocking calls, and with two buffers in flight.
+"""A tensor passed down a chain of real ranks in chunks and timed: with blocking calls, and with two buffers in flight.
 
 >>> relay_seconds({"blocking": blocking_relay, "double-buffered": chunked_relay})["blocking"][8]  # doctest: +SKIP
 
-The formulas that such times are compared with are ``relay_time`` and, for blocking calls, :func:`blocking_relay_time`.
+The times are compared with the formula ``relay_time`` or, for blocking calls, :func:`blocking_relay_time`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import torch.distributed as dist
 
 from rankzero import world
 from rankzero.events import Event
-from rankzero.units import MiB
+from rankzero.facts.units import MiB
 from solutions.ch02.alpha_beta import message_time
 
 from .overlap import Timeline, laps_of
 
-#: What hands rank 0's 1-D tensor to every rank, in so many chunks.
+#: A function that brings rank 0's 1-D tensor to every rank, in the given number of chunks.
 Way = Callable[[torch.Tensor, int], torch.Tensor]
 
-#: Numbers of chunks that are tried.
+#: The numbers of chunks to try.
 CHUNKS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -32,11 +32,11 @@ def blocking_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
     """Bring rank 0's tensor to every rank along the chain, with calls that block: receive a chunk, then pass it on.
 
     Args:
-        x: 1-D; rank 0's tensor travels, on the other ranks ``x`` gives length and type only. Unchanged afterwards.
+        x: 1-D. Rank 0's tensor travels; on the other ranks ``x`` only gives the length and type. It is not changed.
         chunks: parts of the tensor, the same number on every rank; at least 1.
 
     Returns:
-        Rank 0's tensor, a new one on every rank.
+        Rank 0's tensor, as a new tensor on every rank.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     whole = x.clone() if rank == 0 else x.new_empty(x.shape)
@@ -51,12 +51,12 @@ def blocking_relay(x: torch.Tensor, chunks: int) -> torch.Tensor:
 def blocking_relay_time(message_bytes: float, hops: int, chunks: int, bandwidth: float, latency: float = 0.0) -> float:
     """Time until the last rank of a chain of blocking calls has the whole message, in seconds.
 
-    A middle rank cannot receive while it sends, so a chunk follows the one before it at two steps' distance:
-    ``hops + 2 * (chunks - 1)`` steps. With one hop there is no middle rank, and the steps are ``chunks``.
+    A middle rank cannot receive while it sends, so each chunk follows the previous one two steps later: ``hops + 2 *
+    (chunks - 1)`` steps in all. With one hop there is no middle rank, and it takes ``chunks`` steps.
 
     Args:
         message_bytes: size of the whole message, bytes; not negative.
-        hops: links from the first rank to the last; 0 when the first is the last, and then the time is 0.
+        hops: links from the first rank to the last; with 0 hops the first rank is the last, and the time is 0.
         chunks: parts of the message; at least 1.
         bandwidth: of one link, one direction, bytes/s; positive.
         latency: start-up of one chunk on one link (alpha), seconds; not negative.
@@ -67,7 +67,7 @@ def blocking_relay_time(message_bytes: float, hops: int, chunks: int, bandwidth:
     for name, value, least in (("hops", hops, 0), ("chunks", chunks, 1)):
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-    gap = min(hops, 2)  # steps between a chunk and the next
+    gap = min(hops, 2)  # steps from one chunk to the next
     return (hops + gap * (chunks - 1)) * message_time(message_bytes / chunks, bandwidth, latency)
 
 
@@ -78,20 +78,20 @@ def relay_seconds(
     ranks: int = 4,
     rounds: int = 3,
 ) -> dict[str, dict[int, float]]:
-    """How long each way takes for each number of chunks, in seconds, by the event log.
+    """How long each way takes for each number of chunks, in seconds, according to the event log.
 
     The clock runs from rank 0's first send until the last rank's last receive.
 
     Args:
-        ways: functions by name.
+        ways: the functions to time, by name.
         message_bytes: size of the tensor, bytes; a positive multiple of 4.
         chunks: numbers of chunks to try.
         ranks: in the chain; at least 2.
-        rounds: timed relays for each number of chunks; the median counts.
+        rounds: timed relays for each number of chunks, of which the median is reported.
     """
     plan = []
     for name in ways:
-        plan += [(name, 1), *((name, k) for k in chunks for _ in range(rounds))]  # the first one warms up
+        plan += [(name, 1), *((name, k) for k in chunks for _ in range(rounds))]  # the first is a warm-up
     run = world.run(_relay_all, dict(ways), plan, message_bytes // 4, ranks=ranks, backend="gloo")
     laps = iter(laps_of(run.events, ranks))
     seconds: dict[str, dict[int, float]] = {}
@@ -102,10 +102,10 @@ def relay_seconds(
 
 
 def relay_timeline(way: Way, message_bytes: int = 16 * MiB, chunks: int = 4, ranks: int = 4) -> Timeline:
-    """The messages of one relay, after one to warm up, on a clock that starts with rank 0's first send.
+    """The messages of one relay, after a warm-up, on a clock that starts with rank 0's first send.
 
     Args:
-        way: what hands the tensor on.
+        way: the function that relays the tensor.
         message_bytes: size of the tensor, bytes; a positive multiple of 4.
         chunks: parts of it.
         ranks: in the chain; at least 2.
@@ -118,7 +118,7 @@ def relay_timeline(way: Way, message_bytes: int = 16 * MiB, chunks: int = 4, ran
 
 
 def _relay_all(ways: Mapping[str, Way], plan: Sequence[tuple[str, int]], elements: int) -> None:
-    """Each relay of the plan, behind a barrier."""
+    """Run each relay of the plan, each one after a barrier."""
     x = torch.zeros(elements)
     for name, chunks in plan:
         dist.barrier()

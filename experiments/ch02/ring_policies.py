@@ -1,7 +1,7 @@
-"""A ring in which every rank sends to its right neighbour and receives from its left one: four orders to do it in.
+"""A ring in which every rank sends to its right neighbor and receives from its left: four orders for the two calls.
 
 Programs are lists of calls, as in ``simulate``; a call may also be ``isend`` or ``irecv``, which is posted at once and
-waited for at the end. :func:`play_rounds` says what moves in which round. Standard library only.
+waited for at the end. :func:`play_rounds` finds which calls complete in which round. Standard library only.
 
 >>> [len(play_rounds(ring_programs(policy, 8))[0]) for policy in POLICIES]
 [0, 8, 2, 1]
@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 POLICIES = ("all_send", "one_receives_first", "parity", "non_blocking")
 
 Program = Sequence[tuple[str, int]]
-Call = tuple[int, int]  # of a rank, and its place in the rank's program
+Call = tuple[int, int]  # a rank, and the position of the call in its program
 
 
 def ring_programs(policy: str, ranks: int) -> list[list[tuple[str, int]]]:
-    """What every rank of the ring calls.
+    """The program of every rank of the ring.
 
     Args:
         policy: ``all_send`` (everybody sends first), ``one_receives_first`` (rank 0 receives first), ``parity`` (odd
@@ -27,7 +27,7 @@ def ring_programs(policy: str, ranks: int) -> list[list[tuple[str, int]]]:
         ranks: on the ring; at least 2.
 
     Raises:
-        ValueError: there is no such policy, or the ring is too small.
+        ValueError: there is no such policy, or ``ranks`` is below 2.
     """
     if policy not in POLICIES:
         raise ValueError(f"policy must be one of {', '.join(POLICIES)}, got {policy!r}")
@@ -45,19 +45,19 @@ def ring_programs(policy: str, ranks: int) -> list[list[tuple[str, int]]]:
 def play_rounds(
     programs: Sequence[Program], eager: bool = False
 ) -> tuple[list[list[tuple[str, int, int]]], dict[int, tuple[str, int]]]:
-    """Play programs in rounds, until nothing moves: what was done in each round, and who is stuck in what.
+    """Run programs in rounds until no call can complete: which calls completed in each round, and who is stuck where.
 
-    The rules are those of ``simulate``: without buffers a send and its receive are done together, with ``eager`` a send
-    is done at once and the receive in a later round. A rank stops at its first blocking call that is not done; calls
-    that it posted without blocking do not stop it.
+    The rules are those of ``simulate``: without buffers a send and its receive complete together; with ``eager`` a send
+    completes at once and its receive in a later round. A rank stops at its first blocking call that is not complete;
+    calls that it posted without blocking do not stop it.
 
     Args:
         programs: what each rank calls, in order: ``send``, ``recv``, ``isend`` or ``irecv``, and the other rank.
         eager: whether the transport buffers every message.
 
     Returns:
-        ``(rounds, blocked)``: for each round the calls that were done, each as ``(verb, rank, peer)``; and the first
-        call that is not done of each rank that has not finished.
+        ``(rounds, blocked)``: for each round the calls that completed, each as ``(verb, rank, peer)``; and, for each
+        rank that has not finished, its first incomplete call.
     """
     done: set[Call] = set()
     rounds = []
@@ -69,7 +69,7 @@ def play_rounds(
 
 
 def _moving(programs: Sequence[Program], done: set[Call], eager: bool) -> list[Call]:
-    """The calls that the next round does, by rank."""
+    """The calls that complete in the next round, by rank."""
     ready = [(rank, place) for rank, program in enumerate(programs) for place in _ready(rank, program, done)]
     moving = []
     for rank, place in ready:
@@ -81,7 +81,7 @@ def _moving(programs: Sequence[Program], done: set[Call], eager: bool) -> list[C
 
 
 def _ready(rank: int, program: Program, done: set[Call]) -> Iterator[int]:
-    """Places of the calls that a rank has come to: those it has posted, and the blocking one it stands in."""
+    """Positions of the calls that a rank has reached: those it has posted, and the blocking one it is in."""
     for place, (verb, _) in enumerate(program):
         if (rank, place) not in done:
             yield place
@@ -90,7 +90,7 @@ def _ready(rank: int, program: Program, done: set[Call]) -> Iterator[int]:
 
 
 def _partner(programs: Sequence[Program], rank: int, place: int) -> Call | None:
-    """The other end of a message: the k-th send from one rank to another meets the k-th receive, if there is one."""
+    """The other end of a message: the k-th send from one rank to another matches the k-th receive, if there is one."""
     verb, peer = programs[rank][place]
     other = "recv" if verb.endswith("send") else "send"
     before = sum(v.endswith(verb[-4:]) and p == peer for v, p in programs[rank][:place])

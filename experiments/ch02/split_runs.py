@@ -1,4 +1,4 @@
-"""The small model cut in stages over real ranks: one training step, its gradients, and who worked when.
+"""The small model cut into stages over real ranks: one training step, its gradients, and who worked when.
 
 >>> run = split_step(4)  # doctest: +SKIP
 >>> run.idle_share, 1 - 1 / 4  # doctest: +SKIP
@@ -26,10 +26,10 @@ from .overlap import Diary, Timeline, laps_of, with_diaries
 CONFIG = GPTConfig(layers=8, heads=4, head_dim=32, context=64)
 BATCH = 4
 
-#: Steps that are taken. The first warms up; of the others the fastest counts, which was disturbed least.
+#: Steps to take. The first is a warm-up; of the others the fastest counts, because it was disturbed least.
 STEPS = 3
 
-#: What carries out a step of a cut model.
+#: A function that carries out one step of a cut model.
 Step = Callable[..., float | None]
 
 
@@ -56,10 +56,10 @@ class Split:
         return 1 - busy / (len(self.parameters) * self.timeline.seconds)
 
     def difference(self, other: Split) -> float:
-        """The largest absolute difference between two gradients of one parameter, over all parameters.
+        """The largest absolute difference between the two runs' gradients, over all parameters.
 
         Raises:
-            ValueError: the two do not have gradients of the same parameters.
+            ValueError: the two runs do not have gradients for the same parameters.
         """
         if self.gradients.keys() != other.gradients.keys():
             raise ValueError(f"gradients are missing of {sorted(self.gradients.keys() ^ other.gradients.keys())}")
@@ -67,18 +67,18 @@ class Split:
 
 
 def split_step(ranks: int, step: Step = model_split.forward_backward, config: GPTConfig = CONFIG) -> Split:
-    """One step with the layers spread over so many ranks.
+    """One training step with the layers spread over ``ranks`` ranks.
 
     Args:
         ranks: stages; at most as many as layers.
-        step: what carries it out; called like ``forward_backward``.
+        step: the function that carries it out; called like ``forward_backward``.
         config: of the model.
     """
     return _gather(world.run(_cut, step, config, ranks=ranks, backend="gloo"))
 
 
 def uncut_step(config: GPTConfig = CONFIG) -> Split:
-    """The same step in one process, as one writes it without ranks: what :func:`split_step` is compared with."""
+    """The same step in one process, written without ranks: the reference for :func:`split_step`."""
     return _gather(world.run(_cut, _plain_step, config, ranks=1, backend="gloo"))
 
 
@@ -97,10 +97,10 @@ def _gather(run: world.World) -> Split:
 
 
 def _cut(step: Step, config: GPTConfig) -> tuple[float | None, dict[str, torch.Tensor], int, list[Diary]]:
-    """This rank's part of the steps: the loss on the last rank, its gradients, its parameters, its diaries."""
+    """This rank's part of the steps: the loss (last rank only), its gradients, its parameter count and its diaries."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     layers = stage_layers(config.layers, ranks, rank)
-    stage = GPT(config).part(layers, first=rank == 0, last=rank == ranks - 1)  # the rest of the model is forgotten
+    stage = GPT(config).part(layers, first=rank == 0, last=rank == ranks - 1)  # the rest of the model is dropped
     tokens, following = next(iter(batches(None, BATCH, config.context, seed=0)))
     targets = torch.nn.functional.one_hot(following, config.vocab).float()  # [batch, context, vocab]
     shape = (*tokens.shape, config.hidden)
@@ -114,7 +114,7 @@ def _cut(step: Step, config: GPTConfig) -> tuple[float | None, dict[str, torch.T
 
 
 def _watched(step: Step, stage: torch.nn.Module, *arguments: Any) -> tuple[float | None, Diary]:
-    """Carry out a step, and note its forward and its backward pass."""
+    """Carry out a step, and record its forward and backward pass in a diary."""
     diary = Diary()
 
     def noted(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,7 +132,7 @@ def _watched(step: Step, stage: torch.nn.Module, *arguments: Any) -> tuple[float
 
 
 class _Watched(torch.nn.Module):
-    """A stage whose forward pass stands in a diary."""
+    """A stage whose forward pass is recorded in a diary."""
 
     def __init__(self, stage: torch.nn.Module, diary: Diary) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ A page shows one with ``explore(eight_operations, ranks=Range(2, 8, 4), ...)``.
 from __future__ import annotations
 
 from rankzero.charts import Axis, Spec, bars, below, beside, blocks, chart, grid, lines, shares
-from rankzero.units import KB, MB, us
+from rankzero.facts.units import KB, MB, us
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch03.collective_semantics import collective_outputs
 from solutions.ch03.naive_all_reduce_costs import star_all_reduce_time, whole_ring_all_reduce_time
@@ -26,7 +26,7 @@ def starting_blocks(operation: str, ranks: int, root: int = 0) -> list[list[floa
     """What each of ``ranks`` ranks holds before ``operation``, in the numbers of the chapter's pictures.
 
     Block ``c`` of rank ``r`` is ``10 * (r + 1) + c``: the number says where it comes from. In gather and all-gather a
-    rank brings one block, ``c = r``; in broadcast and scatter only the root brings any.
+    rank contributes one block, ``c = r``; in broadcast and scatter only the root has any.
     """
     rows: list[list[float]] = [[10.0 * (rank + 1) + place for place in range(ranks)] for rank in range(ranks)]
     if operation in ("gather", "all_gather"):
@@ -40,10 +40,10 @@ def eight_operations(operation: str = "all_gather", ranks: int = 4, root: int = 
     """A collective before and after, and the bytes that each rank sends and receives for a tensor of 8 MB.
 
     Args:
-        operation: a library name; the chapter lists all eight.
+        operation: the library's name of the collective; the chapter lists all eight.
         ranks: 2 to 8.
-        root: of the operations that have one; the last rank where it is larger.
-        reduction: of the operations that reduce: ``sum``, ``avg``, ``product``, ``min`` or ``max``.
+        root: rank of the root, for operations that have one; a larger number means the last rank.
+        reduction: for operations that reduce: ``sum``, ``avg``, ``product``, ``min`` or ``max``.
     """
     root = min(root, ranks - 1)
     inputs = starting_blocks(operation, ranks, root)
@@ -60,11 +60,11 @@ def eight_operations(operation: str = "all_gather", ranks: int = 4, root: int = 
 def all_reduce_time(
     ranks: int = 8, message_bytes: float = 100 * MB, bandwidth: float = 50e9, latency: float = 5 * us
 ) -> Spec:
-    """Time of three all-reduces against the size of the tensor, and where the time goes at the size that is marked.
+    """Time of three all-reduces against the size of the tensor, and where the time goes at the marked size.
 
     Args:
         ranks: N, 2 to 1,024.
-        message_bytes: S, the size that is marked, bytes.
+        message_bytes: S, the marked size, bytes.
         bandwidth: of one link, one direction, bytes/s.
         latency: of one step, seconds.
     """

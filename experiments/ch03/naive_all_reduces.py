@@ -1,4 +1,4 @@
-"""Two all-reduces that give the right sum and move too many bytes: what the ring of chunks is raced against.
+"""Two all-reduces that give the right sum but move too many bytes: the rivals of the chunked ring.
 
 Every function is called by all ranks of the default group; N is the number of ranks.
 """
@@ -14,8 +14,8 @@ from solutions.ch03.collectives import _pass_right
 def star_all_reduce(x: torch.Tensor) -> torch.Tensor:
     """The sum over all ranks, through rank 0: it receives every tensor, adds, and sends the sum back.
 
-    Rank 0 receives ``N - 1`` tensors and sends as many: the link that everyone waits for. Arguments and result as in
-    :func:`.collectives.ring_all_reduce`.
+    Rank 0 receives ``N - 1`` tensors and sends as many, over the one link that everyone waits for. Arguments and result
+    as in :func:`.collectives.ring_all_reduce`.
     """
     total = x.clone()
     if dist.get_rank() != 0:
@@ -32,10 +32,10 @@ def star_all_reduce(x: torch.Tensor) -> torch.Tensor:
 
 
 def whole_ring_all_reduce(x: torch.Tensor) -> torch.Tensor:
-    """The sum over all ranks, by passing whole tensors round the ring: right, with N/2 times the bytes.
+    """The sum over all ranks, by passing whole tensors around the ring: correct, but with N/2 times the bytes.
 
-    Each rank sends ``N - 1`` tensors, and each adds in another order, so the bits differ from rank to rank. Arguments
-    and result as in :func:`.collectives.ring_all_reduce`.
+    Each rank sends ``N - 1`` tensors and adds in a different order, so the bits differ from rank to rank. Arguments and
+    result as in :func:`.collectives.ring_all_reduce`.
     """
     total, passing = x.clone(), x.clone()
     for _ in range(dist.get_world_size() - 1):

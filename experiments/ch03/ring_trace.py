@@ -1,4 +1,4 @@
-"""What is really in the chunks that a ring passes round: a run on real ranks, read from its messages.
+"""What is really in the chunks that a ring passes around, read from the messages of a run on real ranks.
 
 >>> traced_contributions(ring_reduce_scatter, ranks=4)[-1][2]  # doctest: +SKIP
 [2, 1, 4, 3]
@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from unittest import mock
 
 import torch
@@ -14,12 +15,16 @@ import torch.distributed as dist
 
 from rankzero import world
 
+#: ``dist.send`` or ``dist.isend``.
+Send = Callable[..., Any]
+
 
 def traced_contributions(function: Callable[[torch.Tensor], torch.Tensor], ranks: int = 4) -> list[list[list[int]]]:
     """How many contributions each chunk of each rank holds, before and after every step of a run of ``function``.
 
-    Nothing is assumed about the walk. Each chunk carries one counter per rank, set to 1 by its owner, and its own
-    number; sums add the counters up. What a rank holds after a step is what it sends in the next one, or returns.
+    Nothing is assumed about the order of the chunks. Each chunk carries one counter per rank, which that rank sets to
+    1, and its own number; summing chunks sums the counters. What a rank holds after a step is what it sends in the next
+    step, or returns.
 
     Args:
         function: a ring reduce-scatter or all-reduce of a 1-D tensor that is cut by ``tensor_split``; it calls
@@ -45,12 +50,12 @@ def traced_contributions(function: Callable[[torch.Tensor], torch.Tensor], ranks
 
 
 def _read(function: Callable[[torch.Tensor], torch.Tensor]) -> list[dict[int, int]]:
-    """Run ``function`` on marked chunks: what was in each message this rank sent, and then in what it returned."""
+    """Run ``function`` on marked chunks; return what each message of this rank held, and then what its result holds."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     seen: list[torch.Tensor] = []
 
-    def watch(send):
-        def watched(tensor, *args, **kwargs):
+    def watch(send: Send) -> Send:
+        def watched(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
             seen.append(tensor.clone())
             return send(tensor, *args, **kwargs)
 

@@ -1,10 +1,11 @@
-"""Real all-reduces against the clock: medians of the slowest rank, over sizes. Run some on four processes::
+"""Real all-reduces, timed: the median time of the slowest rank, for each size. To run some on four processes::
 
     medians({"library": library_all_reduce}, sizes=(2**12, 2**20), ranks=4)
 
-How each number is taken: one call to warm up; then a barrier, ``k`` calls, and the clock is read when the last one has
-returned. No barrier stands between clock and clock. The slowest rank counts, and the median of the repeats. Operations
-take turns, so that a busy moment of the machine falls on all of them. Each is called by all ranks of the default group.
+Each number is measured with one warm-up call, then a barrier, ``k`` calls, and a reading of the clock when the last one
+has returned. The timed region contains no barrier. The slowest rank counts, and the median of the repeats is reported.
+Operations take turns, so that a busy moment of the machine affects all of them. All ranks of the default group call
+each of them.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
-from rankzero.units import KiB
+from rankzero.facts.units import KiB
+from rankzero.world.job import Backend
 
-#: From 4 KiB to 8 MiB, each twice the one before, bytes.
+#: Sizes from 4 KiB to 8 MiB, each twice the previous one, bytes.
 SIZES = tuple(4 * KiB * 2**power for power in range(12))
 
-#: Between two readings of the clock there are as many calls as take about ``LAP`` seconds, and at most ``MOST``.
+#: Calls are timed together: as many as take about ``LAP`` seconds, but at most ``MOST``.
 LAP, MOST = 0.01, 16
 
 Operation = Callable[[torch.Tensor], object]
@@ -37,6 +39,13 @@ def library_all_reduce(x: torch.Tensor) -> torch.Tensor:
     total = x.clone()
     dist.all_reduce(total)
     return total
+
+
+def adds_up(all_reduce: Callable[[torch.Tensor], torch.Tensor]) -> bool:
+    """Whether this rank ends with the sum over all ranks."""
+    ranks = dist.get_world_size()
+    total = all_reduce(torch.full((1000,), dist.get_rank() + 1.0))
+    return torch.equal(total, torch.full_like(total, ranks * (ranks + 1) / 2))
 
 
 def five_collectives(size: int) -> dict[str, Callable[[], object]]:
@@ -70,7 +79,7 @@ def seconds_per_call(call: Callable[[], object], calls: int) -> float:
 
 
 def calls_in_a_lap(call: Callable[[], object]) -> int:
-    """How many calls are timed together, the same on every rank: many short ones, few long ones. It warms up, too."""
+    """How many calls to time together, the same on every rank: many short ones or few long ones. Also a warm-up."""
     call()
     count = int(LAP / seconds_per_call(call, 1))
     agreed = torch.tensor([max(1, min(MOST, count))], device=_device())
@@ -79,7 +88,7 @@ def calls_in_a_lap(call: Callable[[], object]) -> int:
 
 
 def timed(calls: Mapping[Key, Callable[[], object]], repeats: int) -> dict[Key, list[float]]:
-    """Seconds of one of each of the ``calls`` on this rank, one number per repeat; they take turns."""
+    """Seconds of each of the ``calls`` on this rank, one number per repeat; the calls take turns."""
     counts = {key: calls_in_a_lap(call) for key, call in calls.items()}
     laps: dict[Key, list[float]] = {key: [] for key in calls}
     for _ in range(repeats):
@@ -93,15 +102,15 @@ def medians(
     sizes: Sequence[int] = SIZES,
     ranks: int = 4,
     repeats: int = 5,
-    backend: str | None = None,
+    backend: Backend | None = None,
 ) -> dict[str, Rows]:
     """Time of one call against its size: ``(bytes, seconds)`` for each operation, in the order of ``sizes``.
 
     Args:
-        operations: by name, functions of a 1-D float32 tensor that all ranks call.
-        sizes: of that tensor, bytes, multiples of 4; all at least 4.
+        operations: functions of a 1-D float32 tensor, by name; all ranks call them.
+        sizes: of that tensor, bytes; multiples of 4, at least 4.
         ranks: processes.
-        repeats: of which the median counts.
+        repeats: measurements, of which the median is reported.
         backend: ``"gloo"``, ``"nccl"`` or None, as in :func:`rankzero.world.run`.
     """
     laps = world.run(_laps, dict(operations), tuple(sizes), repeats, ranks=ranks, timeout=300.0, backend=backend).values
@@ -110,7 +119,7 @@ def medians(
     }
 
 
-def collective_medians(size: int, ranks: int = 4, repeats: int = 5, backend: str | None = None) -> dict[str, float]:
+def collective_medians(size: int, ranks: int = 4, repeats: int = 5, backend: Backend | None = None) -> dict[str, float]:
     """Seconds that each of :func:`five_collectives` takes for a full tensor of ``size`` bytes."""
     laps = world.run(_collective_laps, size, repeats, ranks=ranks, timeout=120.0, backend=backend).values
     return {name: _median_of_slowest([rank[name] for rank in laps]) for name in laps[0]}

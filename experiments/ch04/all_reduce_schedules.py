@@ -1,9 +1,9 @@
-"""All-reduce algorithms as programs for every rank, message by message, and what they take on a simulated network.
+"""All-reduce algorithms as programs for every rank, message by message, and their time on a simulated network.
 
-A schedule is a list of transfers; each rank sends and receives its own in the order of the list. Time comes from the
-network alone (:mod:`rankzero.sim.network`): no formula of the cost models is used here. Standard library only.
+A schedule is a list of transfers; each rank sends and receives its own in the order of the list. The time comes only
+from the simulated network (:mod:`rankzero.sim.network`), not from a formula of the cost models. Standard library only.
 
->>> from rankzero.units import GB, ms, us
+>>> from rankzero.facts.units import GB, ms, us
 >>> run = simulate_all_reduce("double_tree", 4 * GB, 8, Network(50 * GB, 5 * us), chunks=218)
 >>> complete(run), round(run.seconds / ms, 1)
 (True, 164.4)
@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from rankzero.sim.network import Network, Run, Transfer, by_rank, simulate_programs
 from solutions.ch04.all_reduce_algorithms import double_binary_tree
 
-#: What :func:`simulate_all_reduce` knows.
+#: The algorithms that :func:`simulate_all_reduce` can run.
 SCHEDULES = ("ring", "tree", "double_tree", "halving_doubling", "hierarchical", "chain")
 
-#: Those of them that cut the message into any number of chunks.
+#: The algorithms that can cut the message into any number of chunks.
 PIPELINED = ("double_tree", "chain")
 
 #: An edge of the two trees: which tree, and the child's rank.
@@ -31,13 +31,13 @@ def simulate_all_reduce(algorithm: str, message_bytes: float, ranks: int, networ
     """One all-reduce on a simulated network, message by message.
 
     ``ring``, ``halving_doubling`` and ``hierarchical`` cut the tensor into as many chunks as there are ranks, ``tree``
-    does not cut it. Chunks have whole bytes, and differ by at most one.
+    does not cut it. Chunks are whole numbers of bytes and differ in size by at most one byte.
 
     Args:
         algorithm: one of :data:`SCHEDULES`.
         message_bytes: the tensor on each rank, a whole number of bytes; not negative.
         ranks: how many, at least 1; a power of two for ``halving_doubling``.
-        network: what a message costs; ``hierarchical`` takes its nodes, which must be full.
+        network: what a message costs; ``hierarchical`` uses the network's nodes, which must all be full.
         chunks: how many parts ``double_tree`` and ``chain`` cut the tensor into, at least 1; 1 for the others.
 
     Raises:
@@ -85,13 +85,13 @@ def simulate_relay(message_bytes: float, ranks: int, network: Network, chunks: i
 
 
 def complete(run: Run) -> bool:
-    """Whether every rank ends with the sum: each of its chunks holds the numbers of all ranks, each once."""
+    """Whether every rank ends with the sum: each chunk holds every rank's contribution exactly once."""
     everyone = frozenset(range(run.ranks))
     return all(chunk == everyone for chunks in run.holds for chunk in chunks)
 
 
 def ring_schedule(ranks: int) -> list[Transfer]:
-    """A reduce-scatter and an all-gather round a ring, chunk r ending on rank r in between."""
+    """A reduce-scatter and an all-gather around a ring; in between, chunk r is complete on rank r."""
     everyone, chunks = range(ranks), [(chunk,) for chunk in range(ranks)]
     return _ring_reduce_scatter(everyone, chunks) + _ring_all_gather(everyone, chunks)
 
@@ -112,7 +112,7 @@ def chain_schedule(ranks: int, chunks: int) -> list[Transfer]:
 
 
 def halving_doubling_schedule(ranks: int) -> list[Transfer]:
-    """Partners exchange halves, then halves of halves, until each rank holds one chunk; then all of it back.
+    """Partners exchange halves, then halves of halves, until each rank holds one chunk; then the same in reverse.
 
     Raises:
         ValueError: ``ranks`` is not a power of two.
@@ -131,7 +131,7 @@ def halving_doubling_schedule(ranks: int) -> list[Transfer]:
 def hierarchical_schedule(nodes: int, ranks_per_node: int) -> list[Transfer]:
     """Reduce-scatter inside each node, a ring across the nodes on every rail, all-gather inside.
 
-    A rail is the ranks of one place in all nodes. Rank ``node * ranks_per_node + place`` takes the chunks
+    A rail is made of the ranks at the same place in every node. Rank ``node * ranks_per_node + place`` takes the chunks
     ``place * nodes`` to ``place * nodes + nodes - 1`` across.
     """
     inside = [range(node * ranks_per_node, (node + 1) * ranks_per_node) for node in range(nodes)]
@@ -145,11 +145,12 @@ def hierarchical_schedule(nodes: int, ranks_per_node: int) -> list[Transfer]:
 
 
 def double_tree_schedule(ranks: int, chunks: int) -> list[Transfer]:
-    """Two pipelined binary trees, even chunks over the first and odd chunks over the second, and all of it back.
+    """Two pipelined binary trees: even chunks go over the first, odd chunks over the second, and then all of them back.
 
-    In steps of one message no rank sends twice or receives twice: the edges are coloured with two colours so that the
-    two on which a rank sends, and the two on which it receives, differ; a colour has every other step. So the reduction
-    takes at most ``2 * ceil(chunks / 2) + 2 * (d - 1)`` steps in trees of depth d, and the way back as many.
+    No rank sends twice or receives twice in one step. Each edge has one of two colors, such that the two edges on which
+    a rank sends differ in color, and so do the two on which it receives; each color uses every other step. The
+    reduction therefore takes at most ``2 * ceil(chunks / 2) + 2 * (d - 1)`` steps in trees of depth d, and so does the
+    way back.
 
     Source: Sanders, Speck and Traeff (2009), doi:10.1016/j.parco.2009.09.001, section 3.
     """
@@ -168,11 +169,11 @@ def double_tree_schedule(ranks: int, chunks: int) -> list[Transfer]:
 
 
 def _first_steps(edges: dict[Edge, int]) -> dict[Edge, int]:
-    """When the first chunk may go up each edge: a step of the edge's colour after those of the edges below."""
+    """When the first chunk may go up each edge: a step of the edge's color, after the steps of the edges below it."""
     colours, steps = _colours(edges), dict.fromkeys(edges, -1)
     for tree, child in sorted(edges, key=lambda edge: -_depth(edges, edge)):
         edge, parent = (tree, child), edges[tree, child]
-        earliest = steps[edge] + 1  # what the edges below have left here
+        earliest = steps[edge] + 1  # after everything from the edges below has arrived
         steps[edge] = earliest + (earliest - colours[edge]) % 2
         if (tree, parent) in edges:
             steps[tree, parent] = max(steps[tree, parent], steps[edge])
@@ -184,10 +185,10 @@ def _depth(edges: dict[Edge, int], edge: Edge) -> int:
 
 
 def _colours(edges: dict[Edge, int]) -> dict[Edge, int]:
-    """0 or 1 for each edge: another one for two edges on which a rank sends, or on which a rank receives.
+    """The color of each edge, 0 or 1: two edges on which the same rank sends, or the same rank receives, differ.
 
-    A rank sends on one edge of each tree, and receives on at most two in all. So edges that meet form paths and rings
-    in which the sending and the receiving end take turns, and two colours do.
+    A rank sends on one edge of each tree, and receives on at most two in all. Edges that share an end therefore form
+    paths and even cycles, and two colors suffice.
     """
     ports: dict[tuple[str, int], list[Edge]] = defaultdict(list)
     for edge, parent in edges.items():
@@ -205,7 +206,7 @@ def _colours(edges: dict[Edge, int]) -> dict[Edge, int]:
 
 
 def _ring_reduce_scatter(members: Sequence[int], blocks: Sequence[tuple[int, ...]]) -> list[Transfer]:
-    """Everyone passes a partial sum to the right in each step; ``blocks[i]`` ends complete on ``members[i]``."""
+    """In each step everyone passes a partial sum to the right; ``blocks[i]`` ends up complete on ``members[i]``."""
     size = len(members)
     return [
         Transfer(members[i], members[(i + 1) % size], blocks[(i - step - 1) % size], "reduce")
@@ -215,7 +216,7 @@ def _ring_reduce_scatter(members: Sequence[int], blocks: Sequence[tuple[int, ...
 
 
 def _ring_all_gather(members: Sequence[int], blocks: Sequence[tuple[int, ...]]) -> list[Transfer]:
-    """Everyone passes on to the right what arrived last, ``blocks[i]`` first from ``members[i]``."""
+    """Everyone passes what arrived last on to the right; ``members[i]`` starts with ``blocks[i]``."""
     size = len(members)
     return [
         Transfer(members[i], members[(i + 1) % size], blocks[(i - step) % size], "copy")
@@ -225,7 +226,7 @@ def _ring_all_gather(members: Sequence[int], blocks: Sequence[tuple[int, ...]]) 
 
 
 def _and_back(reductions: list[Transfer]) -> list[Transfer]:
-    """The reductions, and then the same messages backwards as copies, the last one first."""
+    """The reductions, then the same messages in reverse as copies, the last one first."""
     return reductions + [Transfer(t.target, t.source, t.chunks, "copy") for t in reversed(reductions)]
 
 
@@ -244,6 +245,6 @@ def _check_count(name: str, value: int) -> None:
 
 
 def _require(rule: bool, sentence: str, value: object) -> None:
-    """Raise a ValueError that says the rule and the value, unless the rule holds."""
+    """Raise a ValueError that states the rule and the value, unless the rule holds."""
     if not rule:
         raise ValueError(f"{sentence}, got {value!r}")

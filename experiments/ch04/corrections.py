@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankzero.hardware import (
+from rankzero.facts.hardware import (
     DGX_H100,
     H100_SXM,
     IB_NDR,
@@ -11,8 +11,8 @@ from rankzero.hardware import (
     PCIE4,
     PCIE5,
 )
-from rankzero.topologies import MEANINGS, SAMPLES
-from rankzero.units import GB, MB, Gbit, format_bytes, format_time, us
+from rankzero.facts.topologies import MEANINGS, SAMPLES
+from rankzero.facts.units import GB, MB, Gbit, format_bytes, format_time, us
 from solutions.ch03.ring_walk import complete_chunk
 from solutions.ch04.all_reduce_algorithms import (
     all_reduce_time,
@@ -55,47 +55,52 @@ def _links() -> tuple[Correction, ...]:
     node, port = DGX_H100, DGX_H100.port
     return (
         Correction(
-            "04",
+            "4.1",
             "NVLink 4 is 600, 900 or 400 GB/s.",
             f"{_rate(NVLINK4.bandwidth)} per direction and GPU, {_rate(2 * NVLINK4.bandwidth)} when both are added.",
             f"{NVLINK4.links} links of {_rate(NVLINK4.bandwidth / NVLINK4.links)}; {_rate(2 * NVLINK3.bandwidth)} is "
-            f"the sum of the generation before. In bits it is {_gbit(NVLINK4.bandwidth)} per direction.",
+            f"the sum for the previous generation. In bits it is {_gbit(NVLINK4.bandwidth)} per direction.",
             _SHEETS,
+            matters="The wrong factor enters every estimate inside a node.",
         ),
         Correction(
-            "04",
+            "4.1",
             "InfiniBand NDR is 400 GB/s, or 100 per link.",
             f"A port is {_gbit(IB_NDR.bandwidth)}, {_rate(IB_NDR.bandwidth)} per direction.",
             f"The {node.ports} ports of a {node.name} make {_rate(node.network_bandwidth)} for the node and "
             f"{_rate(node.network_bandwidth_per_gpu)} for a GPU, {NVLINK4.bandwidth / port.bandwidth:.3g} times less "
             "than its NVLink.",
             f"{_IB}; {_SHEETS}",
+            matters="The wrong factor enters every estimate across nodes, where links are slowest.",
         ),
         Correction(
-            "04",
+            "4.1",
             "PCIe 4 x16 is 32 GB/s in total, and a node has 900 GB/s.",
             f"PCIe 4 x16 is {_rate(PCIE4.bandwidth)} per direction, {_rate(2 * PCIE4.bandwidth)} when both are "
             "added; the second figure is that of one GPU, both directions added.",
             f"All {node.gpus} GPUs of a node send {_rate(node.gpus * NVLINK4.bandwidth)} at once.",
             f"{_PCIE}; {_SHEETS}",
+            matters="Adding directions or devices makes a slow bus look fast.",
         ),
         Correction(
-            "04",
+            "4.2",
             "All-reducing 1 GB on 8 GPUs takes 2.2 ms on NVLink 4 and 62 ms on PCIe 4, 28 times as long.",
             f"{_ring(1 * GB, 8, NVLINK4.bandwidth)} and {_ring(1 * GB, 8, PCIE4.bandwidth)}, "
             f"{NVLINK4.bandwidth / PCIE4.bandwidth:.3g} times as long.",
-            f"A link's rate is not the algorithm bandwidth: S/B is {format_time(1 * GB / NVLINK4.bandwidth)}, and "
-            f"the wire carries {bus_bandwidth('all_reduce', 1.0, 1.0, 8):.3g} S. The ratio took both directions "
-            "of one link and one of the other.",
+            f"A link's rate is not the algorithm bandwidth: S/B is {format_time(1 * GB / NVLINK4.bandwidth)}, and the "
+            f"wire carries {bus_bandwidth('all_reduce', 1.0, 1.0, 8):.3g} S. The ratio counted both directions of one "
+            "link and only one of the other.",
             _NCCL_TESTS,
+            matters="The measured time then looks like a fault of the machine.",
         ),
         Correction(
-            "04",
-            "A ring uses nearly all of the link.",
-            "That is an upper bound. Measured bus bandwidths are some 80 to 90 per cent of it.",
+            "4.7",
+            "A ring uses nearly all of the link's bandwidth.",
+            "That is an upper bound. Measured bus bandwidths are about 80 to 90 percent of it.",
             f"An A100 has {_rate(NVLINK3.bandwidth)} per direction; 4 GB all-reduced by 8 of them in 30 ms are "
             f"{bus_bandwidth('all_reduce', 4 * GB, 0.03, 8) / NVLINK3.bandwidth:.1%} of it.",
             _NCCL_TESTS,
+            matters="A healthy link is reported as broken because it does not reach its data sheet.",
         ),
     )
 
@@ -110,44 +115,48 @@ def _trees() -> tuple[Correction, ...]:
     few, many = crossover_bytes(8, *_LINK), crossover_bytes(1024, *_LINK)
     return (
         Correction(
-            "04",
+            "4.3",
             "In a tree all-reduce half of the GPUs are idle.",
-            "Only while whole messages wait on every level. Cut in chunks, all levels of a tree with few children "
-            "work at once; what is lost is that leaves never forward.",
+            "Only while whole messages wait on every level. When they are cut into chunks, all levels work at once, "
+            "and the only loss is that leaves never forward anything.",
             f"4 GB on 8 ranks take {whole} level by level and {double} in two pipelined trees.",
             _TREES,
+            matters="It suggests that trees waste half of the machine, which rules them out for the wrong reason.",
         ),
         Correction(
-            "04",
-            "A tree all-reduce is 2 log2 N full messages, so for large messages the ring always wins.",
-            "The library's tree is pipelined and double: 2 log2 N start-ups and 2 S/B. The ring wins above N (N - 1 - "
-            "log2 N) alpha B.",
+            "4.5",
+            "A tree all-reduce takes 2 log2 N full messages, so for large messages the ring always wins.",
+            "The library's tree is pipelined and double: it takes 2 log2 N start-ups and 2 S/B. The ring wins above "
+            "N (N - 1 - log2 N) alpha B.",
             f"That is {format_bytes(few)} on 8 ranks and {format_bytes(many)} on 1,024, with 5 us and 50 GB/s.",
             _TREES,
+            matters="Forcing a ring on a large job multiplies the time of its small messages.",
         ),
         Correction(
-            "04",
+            "4.4",
             "Double binary trees are for 24,000 GPUs, and the second tree holds some of the ranks.",
-            "They are the ordinary tree of the library, and both trees hold every rank; 24,576 GPUs is where it was "
-            "shown.",
+            "They are the library's ordinary tree algorithm, and both trees hold every rank; 24,576 GPUs is where it "
+            "was shown.",
             f"On 8 ranks the roots are {roots[0]} and {roots[1]}, {len(first) - 1} ranks have a parent in each tree, "
-            f"{inner[0]} are inner in one and {inner[1]} in the other. 1 MB on 1,024 ranks takes {times[0]}, and "
-            f"{times[1]} in a ring.",
+            f"and {inner[0]} are inner nodes in one, {inner[1]} in the other. 1 MB on 1,024 ranks takes {times[0]}, "
+            f"and {times[1]} in a ring.",
             _TREES,
+            matters="Large jobs are tuned without the algorithm that suits them.",
         ),
         Correction(
-            "04",
+            "4.2",
             "After the first phase of a ring GPU 0 sends its complete chunk 0.",
             f"It owns chunk {complete_chunk(4, 0, first=0)}, if rank i first sends chunk i.",
             "On 4 ranks the owners hold "
             + ", ".join(f"rank {rank} chunk {complete_chunk(4, rank, first=0)}" for rank in range(4))
             + ".",
             _RING,
+            matters="An all-gather that starts from there sends chunks that are not complete.",
         ),
         Correction(
-            "04",
+            "4.3",
             "The time of an all-reduce grows with log N.",
-            "A tree's start-ups do. A ring's grow with N, and its bytes hardly grow at all.",
+            "A tree's start-ups do. A ring's grow with N, while its bytes hardly grow at all.",
             f"From 8 to 1,024 ranks 1 GB without start-ups takes {_ring(1 * GB, 8, 50 * GB)} and "
             f"{_ring(1 * GB, 1024, 50 * GB)} in a ring; its start-ups alone, 5 us each, take "
             f"{format_time(all_reduce_time('ring', 0, 8, *_LINK))} and "
@@ -155,6 +164,7 @@ def _trees() -> tuple[Correction, ...]:
             f"{format_time(all_reduce_time('tree', 0, 8, *_LINK))} and "
             f"{format_time(all_reduce_time('tree', 0, 1024, *_LINK))}.",
             f"{_RING}; {_TREES}",
+            matters="Rings on many ranks look cheaper than they are.",
         ),
     )
 
@@ -167,27 +177,29 @@ def _levels() -> tuple[Correction, ...]:
     total = hierarchical_all_reduce_time(20 * GB, 8, 8, NVLINK4.bandwidth, port)
     return (
         Correction(
-            "04",
+            "4.6",
             "64 GPUs on NVLink at 600 GB/s all-reduce 20 GB in 65.6 ms.",
-            f"{_ring(20 * GB, 64, NVLINK3.bandwidth)} at {_rate(NVLINK3.bandwidth)}, which is what goes one way; and "
+            f"{_ring(20 * GB, 64, NVLINK3.bandwidth)} at {_rate(NVLINK3.bandwidth)}, the rate in one direction; and "
             "64 GPUs in nodes of 8 do not share one NVLink.",
             f"Over one port of {_rate(port)} per node the same ring takes {_ring(20 * GB, 64, port)}.",
             _SHEETS,
+            matters="The plan is too fast, on a link that these GPUs do not share.",
         ),
         Correction(
-            "04",
-            "The ring across nodes takes 350 ms for 20 GB, and the way inside adds perhaps 10.",
+            "4.6",
+            "The ring across nodes takes 350 ms for 20 GB, and the part inside nodes adds perhaps 10.",
             f"With a port of {_rate(port)} for each of 8 GPUs in 8 nodes, {across} across and {inside[NVLINK4.name]} "
             f"inside, {format_time(total)} together.",
             f"Each GPU sends an eighth over its own port; inside it is {inside[NVLINK3.name]} over {NVLINK3.name}. "
-            f"One link of 100 GB/s for a node takes {_ring(20 * GB, 8, 100 * GB)}.",
+            f"With one link of 100 GB/s per node it takes {_ring(20 * GB, 8, 100 * GB)}.",
             _NCCL_TESTS,
+            matters="It hides that the ports, and not NVLink, set the pace between nodes.",
         ),
     )
 
 
 def _machine() -> tuple[Correction, ...]:
-    """What tools print, and what they are set to."""
+    """What tools print, and their default settings."""
     links = parse_topology(SAMPLES["dgx-a100"].text).links
     same, other = links["GPU0"]["GPU1"], links["GPU0"]["GPU7"]
     sizes = {
@@ -206,38 +218,43 @@ def _machine() -> tuple[Correction, ...]:
     )
     return (
         Correction(
-            "04",
-            "In nvidia-smi topo, NODE means no NVLink and PXB the same switch; pairs on one PCIe switch are faster.",
+            "4.8",
+            "In nvidia-smi topo, NODE means no NVLink and PXB the same switch, and pairs on one PCIe switch are "
+            "faster.",
             f"NODE is {MEANINGS['NODE']}, PXB {MEANINGS['PXB']}, PIX {MEANINGS['PIX']}. Behind NVSwitch all traffic "
             "between GPUs takes NVLink.",
             f"In the stored matrix of a DGX A100, GPU0 has {same} to GPU1, on the same PCIe switch, and {other} to "
             "GPU7, on another processor.",
             _SMI,
+            matters="A ring that is chosen with it crosses the slowest links.",
         ),
         Correction(
-            "04",
+            "4.10",
             "NCCL_DEBUG is WARN by default, and NCCL_DEBUG_SUBSYS is all.",
-            "NCCL_DEBUG is unset, and the subsystems are a short list.",
+            "NCCL_DEBUG is unset by default, and the subsystems are a short list.",
             "Unset, the library prints nothing. With INFO it prints what INIT, BOOTSTRAP and ENV say, unless you name "
             "others.",
             _ENVIRONMENT,
+            matters="The log that would explain a hang is not written.",
         ),
         Correction(
-            "04",
-            "The ring takes over from the tree at 256 KB, or at 1 to 10 MB.",
+            "4.5",
+            "The ring overtakes the tree at 256 KB, or at 1 to 10 MB.",
             "There is no such constant: it depends on the ranks, the start-up and the bandwidth.",
             "; ".join(f"{name}: {format_bytes(round(size))}" for name, size in sizes.items()) + ".",
             _TREES,
+            matters="A threshold copied from another machine picks the slower algorithm.",
         ),
         Correction(
-            "04",
-            "The L2 cache gives 90 TB/s, and the order of speed ends with the network, after the disk.",
+            "4.1",
+            "The L2 cache delivers 90 TB/s, and in order of speed the network comes last, after the disk.",
             "Ordered by rate: "
             + ", ".join(f"{name} {_rate(rate)}" for name, rate in order)
             + ". No L2 is near 90 TB/s.",
-            f"A port is {IB_NDR.bandwidth / disk:.3g} times as fast as a disk, and the processor's memory lies "
-            "behind the slot of the GPU.",
+            f"A port is {IB_NDR.bandwidth / disk:.3g} times as fast as a disk, and the processor's memory is reached "
+            "through the GPU's PCIe slot.",
             f"{_SHEETS}; {_PCIE}; {_IB}",
+            matters="Data is placed on the wrong side of the bottleneck.",
         ),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankzero.charts import COLOURS, Axis, Spec, below, chart, graph, lines, stacks, table
-from rankzero.units import GB, KB, billion, format_bytes, ms, us
+from rankzero.facts.units import GB, KB, billion, format_bytes, ms, us
 from solutions.ch01.scaling import scaling_efficiency
 from solutions.ch03.naive_all_reduce_costs import star_all_reduce_time
 from solutions.ch04.all_reduce_algorithms import (
@@ -51,9 +51,9 @@ def depths(tree: Tree) -> list[int]:
 
 
 def received_shares(trees: Sequence[Tree]) -> list[float]:
-    """What each rank receives in an all-reduce of S over ``trees``, in units of S: every tree carries an equal part.
+    """What each rank receives in an all-reduce of S over ``trees``, in units of S; every tree carries an equal part.
 
-    From each child once, on the way up, and from the parent once, on the way down.
+    It receives from each child once, on the way up, and from its parent once, on the way down.
     """
     counts = [[count + (parent is not None) for count, parent in zip(children(t), t, strict=True)] for t in trees]
     return [sum(column) / len(trees) for column in zip(*counts, strict=True)]
@@ -64,7 +64,7 @@ def two_trees(ranks: int = 8, rank: int = 3) -> Spec:
 
     Args:
         ranks: N, 2 to 64.
-        rank: the highlighted one; the last rank where it is larger.
+        rank: the highlighted rank; a larger number means the last rank.
     """
     rank = min(rank, ranks - 1)
     trees = dict(zip(("tree 1", "tree 2"), double_binary_tree(ranks), strict=True))
@@ -89,13 +89,14 @@ def two_trees(ranks: int = 8, rank: int = 3) -> Spec:
 def which_wins(
     ranks: int = 8, latency: float = 5 * us, bandwidth: float = 50 * GB, among: str = "ring and trees"
 ) -> Spec:
-    """Time of five all-reduces against the size of the tensor; the ground has the colour of the fastest.
+    """Time of five all-reduces against the size of the tensor; the background has the color of the fastest.
 
     Args:
         ranks: N, 2 to 4,096.
         latency: of one message, seconds.
         bandwidth: of one rank's port, one direction, bytes/s.
-        among: who may win: ``"ring and trees"``, or ``"all"``, with halving-doubling, which needs a power of two.
+        among: the candidates: ``"ring and trees"``, or ``"all"``, which adds halving-doubling where N is a power of
+            two.
     """
     names = {"ring": "ring", "tree": "tree", "double_tree": "double tree"}
     if ranks & (ranks - 1) == 0:
@@ -110,7 +111,7 @@ def which_wins(
     mark = crossover if SMALLEST <= crossover <= LARGEST else None
     edge = min(max(crossover, SMALLEST), LARGEST)
     winners = {"double tree": (SMALLEST, edge), "ring": (edge, LARGEST)}
-    if among == "all" and "halving_doubling" in names and ranks > 2:  # of two ranks, the ring is the same
+    if among == "all" and "halving_doubling" in names and ranks > 2:  # with two ranks it is the same as the ring
         winners, mark = {"halving-doubling": (SMALLEST, LARGEST)}, None
         said = "halving-doubling is the fastest at every size"
     bands = [{"way": name, "start": low, "end": high} for name, (low, high) in winners.items() if low < high]
@@ -126,9 +127,9 @@ def plans(
 ) -> dict[str, dict[str, float]]:
     """Seconds of three ways to all-reduce over a cluster, without start-ups, each split into its phases.
 
-    One flat ring over all ranks, through one port of each node; as many flat rings as there are ports, each with its
-    share of the tensor; and two levels, in which the ranks of a node share all ports. The phases of a flat ring run at
-    the same time, so it is as fast as its slowest link.
+    The three are one flat ring over all ranks, through one port of each node; as many flat rings as there are ports,
+    each with its share of the tensor; and two levels, in which the ranks of a node share all ports. A flat ring uses
+    links inside and between nodes at the same time, so it is as fast as its slowest link.
 
     Args:
         message_bytes: S, bytes.
@@ -154,7 +155,7 @@ def plans(
 
 
 def node_bound(message_bytes: float, nodes: int, inter_bandwidth: float, rails: int) -> float:
-    """Seconds below which no all-reduce can be: each node must push ``2 (n-1)/n S`` through its ports."""
+    """A lower bound for any all-reduce, seconds: each node must push ``2 (n-1)/n S`` through its ports."""
     return all_reduce_time("ring", message_bytes, nodes, rails * inter_bandwidth)
 
 
@@ -208,12 +209,12 @@ def will_it_scale(
 
     Args:
         billion_parameters: of the model, in units of 1e9.
-        tokens: of one GPU in one step.
-        nodes: the number that is marked, 1 to 512.
+        tokens: tokens that one GPU processes in a step.
+        nodes: the marked number of nodes, 1 to 512.
         rails: ports of a node, 1 to 8.
         intra_bandwidth: of one GPU inside the node, one direction, bytes/s.
         inter_bandwidth: of one port, one direction, bytes/s.
-        hidden_percent: of the communication, the share that runs behind the computation, 0 to 100.
+        hidden_percent: share of the communication that overlaps with computation, 0 to 100.
     """
     parameters = billion_parameters * billion
     compute = 6 * parameters * tokens / RATE
@@ -234,7 +235,7 @@ def will_it_scale(
 
 
 def _order(ranks: int) -> list[int]:
-    """The place of each rank in the drawing of the second tree: from left to right as in the first, with its names."""
+    """The position of each rank from left to right in the drawing of the second tree."""
     return [rank if ranks % 2 == 0 else (rank - 1) % ranks for rank in range(ranks)]
 
 
@@ -250,4 +251,4 @@ def _drawn(tree: Tree, order: Sequence[int], rank: int, title: str) -> Spec:
         if parent is not None:
             place = {"x": order[r], "y": -levels[r], "x2": order[parent], "y2": -levels[parent]}
             edges.append(place | {"kind": ""})
-    return graph(nodes, edges, title=f"{title}: rank {rank} blue, other inner ranks amber, leaves grey")
+    return graph(nodes, edges, title=f"{title}: rank {rank} blue, other inner ranks amber, leaves gray")

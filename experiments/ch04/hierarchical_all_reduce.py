@@ -1,6 +1,7 @@
 """An all-reduce in levels on real ranks: first inside each node, then between nodes, then inside again.
 
-Nodes are consecutive ranks; on one machine they are only names. Run one on four processes, as two nodes of two::
+A node is a group of consecutive ranks; on a single machine nodes are only names. To run one on four processes, as two
+nodes of two::
 
     run = world.run(hierarchical_all_reduce, torch.ones(8), 2, ranks=4)
     wire_bytes(run.events, ranks=4, ranks_per_node=2)
@@ -23,7 +24,7 @@ from solutions.ch03.collective_cost import traffic
 Group = dist.ProcessGroup
 
 
-@lru_cache(maxsize=4)  # a group is made once in a process, not at every call
+@lru_cache(maxsize=4)  # each process creates its groups once, not at every call
 def node_groups(ranks_per_node: int) -> tuple[Group, Group]:
     """This rank's two groups: the ranks of its node, and the ranks with its place in every node. All ranks call it.
 
@@ -40,14 +41,14 @@ def node_groups(ranks_per_node: int) -> tuple[Group, Group]:
 def hierarchical_all_reduce(x: torch.Tensor, ranks_per_node: int) -> torch.Tensor:
     """The sum over all ranks: reduce-scatter inside the node, all-reduce of S/g across nodes, all-gather inside.
 
-    Each rank speaks to other nodes about its own piece alone, 1/g of the tensor.
+    Each rank exchanges only its own piece, 1/g of the tensor, with other nodes.
 
     Args:
         x: any shape, the same on every rank; unchanged afterwards. It is padded with zeros to a multiple of g.
         ranks_per_node: g; it divides the number of ranks.
 
     Returns:
-        The sum, of the shape of ``x``, a new tensor.
+        The sum, a new tensor of the shape of ``x``.
     """
     inside, across = node_groups(ranks_per_node)
     padding = -x.numel() % ranks_per_node
@@ -60,10 +61,10 @@ def hierarchical_all_reduce(x: torch.Tensor, ranks_per_node: int) -> torch.Tenso
 
 
 def uncut_all_reduce(x: torch.Tensor, ranks_per_node: int) -> torch.Tensor:
-    """The sum over all ranks in two levels, but whole: all-reduce inside the node, then of S again across nodes.
+    """The sum over all ranks in two levels, uncut: an all-reduce of S inside the node, then one across nodes.
 
-    Right, and each rank repeats what its neighbours in the node do: the nodes exchange g times the bytes. Arguments and
-    result as in :func:`hierarchical_all_reduce`.
+    The result is correct, but each rank repeats what the other ranks of its node do, so the nodes exchange g times the
+    bytes. Arguments and result as in :func:`hierarchical_all_reduce`.
     """
     inside, across = node_groups(ranks_per_node)
     total = x.clone()
@@ -75,8 +76,8 @@ def uncut_all_reduce(x: torch.Tensor, ranks_per_node: int) -> torch.Tensor:
 def wire_bytes(events: Iterable[Event], ranks: int, ranks_per_node: int) -> list[tuple[float, float]]:
     """Bytes that each rank sends, ``(inside its node, across nodes)``, in rank order.
 
-    A message counts with its size. A collective counts with what :func:`.collective_cost.traffic` says for its group,
-    and as inside only if all of the group is on one node.
+    A message counts with its size. A collective counts with the bytes that :func:`.collective_cost.traffic` gives for
+    its group, and as inside only if the whole group is on one node.
 
     Args:
         events: of a run; messages, and collectives without a root.
@@ -99,6 +100,6 @@ def _sent(event: Event) -> float:
 
 
 def _mine(groups: list[list[int]]) -> Group:
-    """The group with this rank in it. Every rank makes all groups, in the same order, as the library asks."""
+    """The group that contains this rank. Every rank creates all groups in the same order, as the library requires."""
     made = [(members, dist.new_group(members)) for members in groups]
     return next(group for members, group in made if dist.get_rank() in members)

@@ -1,7 +1,7 @@
-"""Alpha and B from one half of a measurement, checked against the other half. Standard library only.
+"""Alpha and B fitted to one half of a measurement and checked against the other half. Standard library only.
 
 A row is ``(bytes, seconds)``, as :mod:`.all_reduce_runs` measures them. Every second size is held out: the fit never
-sees it, and is asked to predict it.
+sees it and has to predict it.
 
 >>> fit = fit_rows([(size, 5e-6 + size / 50e9) for size in (1e3, 1e4, 1e5, 1e6, 1e7)])
 >>> round(fit.latency, 9), [row.size for row in fit.held_out], fit.median_error < 1e-9
@@ -14,14 +14,34 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from rankzero.units import format_bytes, format_time
+from rankzero.facts.units import format_bytes, format_time
 from solutions.ch04.bandwidth import fit_alpha_beta
 
 Row = tuple[float, float]
 Fitter = Callable[[Sequence[float], Sequence[float]], tuple[float, float]]
 
-#: Median relative errors below which two numbers describe a link well, and fairly.
+#: Median relative errors below which two numbers describe a link well, or fairly well.
 WELL, FAIRLY = 0.10, 0.30
+
+
+#: Measurements before a machine counts as too busy.
+TRIES = 3
+
+
+def fitted(measure: Callable[[], dict[int, float]], fit: Fitter) -> tuple[dict[int, float], float, float]:
+    """Seconds by size, latency and bandwidth of the first measurement that a line fits.
+
+    Raises:
+        ValueError: the fit refuses the last measurement, too.
+    """
+    for _ in range(TRIES - 1):
+        times = measure()
+        try:
+            return times, *fit(list(times), list(times.values()))
+        except ValueError as error:
+            print(f"measured again: {error}")
+    times = measure()
+    return times, *fit(list(times), list(times.values()))
 
 
 @dataclass(frozen=True)
@@ -34,7 +54,7 @@ class HeldOut:
 
     @property
     def error(self) -> float:
-        """How far the prediction is off, as a share of the measurement; negative where it is too short."""
+        """The error of the prediction as a share of the measurement; negative if the prediction is too short."""
         return self.predicted / self.measured - 1
 
 
@@ -46,7 +66,7 @@ class Fit:
         latency: fitted start-up time of one whole operation, seconds.
         bandwidth: fitted bytes of the tensor per second of one whole operation.
         fitted: the rows it was fitted to.
-        held_out: the others, with their predictions.
+        held_out: the other rows, with their predictions.
     """
 
     latency: float
@@ -60,17 +80,17 @@ class Fit:
 
     @property
     def median_error(self) -> float:
-        """The median relative error over the held-out sizes, without sign."""
+        """The median of the absolute relative errors over the held-out sizes."""
         return median_error([self])
 
     @property
     def worst(self) -> HeldOut:
-        """The held-out size that was predicted worst."""
+        """The held-out size with the worst prediction."""
         return max(self.held_out, key=lambda row: abs(row.error))
 
 
 def split(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """Rows to fit and rows to hold out: by size, the first, third, fifth ... are fitted.
+    """Rows to fit and rows to hold out: in order of size, the first, third, fifth, ... are fitted.
 
     Raises:
         ValueError: fewer than three different sizes; then nothing can be both fitted and held out.
@@ -82,9 +102,10 @@ def split(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def undisturbed(rows: Sequence[Row]) -> list[Row]:
-    """Rows by size, each time lowered to the least of any larger size: bytes do not account for what is above that.
+    """Rows by size, each time lowered to the least time of any larger size.
 
-    A message takes no longer than a larger one. Where the clock says so, the machine was busy with something else.
+    A message should take no longer than a larger one. If the clock says that it did, the machine was busy with
+    something else.
     """
     kept: list[Row] = []
     for size, seconds in sorted(rows, reverse=True):
@@ -93,14 +114,14 @@ def undisturbed(rows: Sequence[Row]) -> list[Row]:
 
 
 def fit_rows(rows: Sequence[Row], fit: Fitter = fit_alpha_beta) -> Fit:
-    """The fit to one half of ``rows``, :func:`undisturbed`, and its predictions for the other half, as it was measured.
+    """Fit one half of ``rows``, made :func:`undisturbed`, and predict the other half, which stays as measured.
 
     Args:
-        rows: what was measured, in any order.
-        fit: from sizes and seconds to latency and bandwidth.
+        rows: the measurements, in any order.
+        fit: a function from sizes and seconds to latency and bandwidth.
 
     Raises:
-        ValueError: too few sizes, or the largest of the fitted ones took no longer than the others.
+        ValueError: there are too few sizes, or the largest fitted size took no longer than the others.
     """
     fitted, others = split(rows)
     fitted = undisturbed(fitted)
@@ -110,7 +131,7 @@ def fit_rows(rows: Sequence[Row], fit: Fitter = fit_alpha_beta) -> Fit:
 
 
 def describe(name: str, fit: Fit) -> str:
-    """What the fit says and how well it predicts, in sentences that are true whatever the numbers are."""
+    """The fit and how well it predicts, in sentences that are true for any numbers."""
     error, worst = fit.median_error, fit.worst
     quality = "well" if error <= WELL else "fairly" if error <= FAIRLY else "badly"
     return (
@@ -121,20 +142,20 @@ def describe(name: str, fit: Fit) -> str:
 
 
 def median_error(fits: Iterable[Fit]) -> float:
-    """The median relative error, without sign, over the held-out sizes of several fits."""
+    """The median of the absolute relative errors over the held-out sizes of several fits."""
     return statistics.median(abs(row.error) for fit in fits for row in fit.held_out)
 
 
 def crossing(small: Fit, large: Fit) -> float | None:
-    """The size at which two fitted lines meet, where ``small`` is faster below and ``large`` above; None if nowhere."""
+    """The size below which ``small`` and above which ``large`` is faster, by their fitted lines; None if none."""
     saved, gained = _start_up_and_slope(small, large)
     return saved / gained if saved > 0 and gained > 0 else None
 
 
 def measured_crossing(small: Sequence[Row], large: Sequence[Row]) -> Row | None:
-    """The two neighbouring sizes between which ``large`` overtakes ``small`` for good; None if it never does.
+    """The two adjacent sizes between which ``large`` overtakes ``small`` for good; None if it never does.
 
-    Both were measured at the same sizes. Where ``large`` is faster from the first size on, there is no crossing.
+    Both must be measured at the same sizes. If ``large`` is faster from the first size on, there is no crossing.
     """
     pairs = list(zip(sorted(small), sorted(large), strict=True))
     behind = [index for index, (one, other) in enumerate(pairs) if other[1] >= one[1]]
@@ -144,7 +165,7 @@ def measured_crossing(small: Sequence[Row], large: Sequence[Row]) -> Row | None:
 
 
 def describe_measured(names: tuple[str, str], small: Sequence[Row], large: Sequence[Row]) -> str:
-    """Where the second of two ways overtook the first when measured: a sentence that is true in any case."""
+    """Where the second of two ways overtook the first in the measurement, as a sentence."""
     found = measured_crossing(small, large)
     if found:
         return f"measured: the {names[1]} takes the lead for good between {_size(found[0])} and {_size(found[1])}."
@@ -155,7 +176,7 @@ def describe_measured(names: tuple[str, str], small: Sequence[Row], large: Seque
 
 
 def describe_crossing(names: tuple[str, str], small: Fit, large: Fit) -> str:
-    """Where the second of two ways is the faster one by two fitted lines, in a sentence that is true in any case."""
+    """Where the second of two ways is faster according to two fitted lines, as a sentence."""
     saved, gained = _start_up_and_slope(small, large)
     if saved * gained > 0:
         side = "above" if gained > 0 else "below"
@@ -167,7 +188,7 @@ def describe_crossing(names: tuple[str, str], small: Fit, large: Fit) -> str:
 
 
 def _start_up_and_slope(small: Fit, large: Fit) -> tuple[float, float]:
-    """What ``small`` saves at size zero, seconds, and what ``large`` saves for each byte, s/byte."""
+    """How much start-up ``small`` saves, in seconds, and how much ``large`` saves per byte, in s/byte."""
     return large.latency - small.latency, 1 / small.bandwidth - 1 / large.bandwidth
 
 

@@ -1,4 +1,4 @@
-"""Several micro-batches for one step under DDP: reductions in every backward pass, or in the last one alone.
+"""Several micro-batches for one step under DDP, reducing in every backward pass or only in the last.
 
     accumulate(micro_steps=4, every=False).reductions
 
@@ -26,14 +26,14 @@ CONFIG = GPTConfig(vocab=128, layers=2, heads=2, head_dim=8, context=16)
 
 @dataclass(frozen=True)
 class Accumulated:
-    """One optimizer step's gradient, made of several backward passes.
+    """One optimizer step's gradient, accumulated over several backward passes.
 
     Attributes:
         reductions: all-reduces of gradients that each rank called.
-        sent: bytes that it handed in.
-        gradient_bytes: of the gradients that stay alive between the micro-batches.
-        gradient: of all parameters, flat; the same on every rank.
-        difference: largest difference from the gradient of the mean over all rows, in one process.
+        sent: bytes that each rank passed to them.
+        gradient_bytes: bytes of gradients that stay alive between micro-batches.
+        gradient: the gradient of all parameters, flat; the same on every rank.
+        difference: largest difference from the gradient of the mean over all rows, computed in one process.
         events: of all ranks.
     """
 
@@ -51,15 +51,15 @@ def accumulate(
     """Accumulate the gradient of one batch.
 
     Args:
-        micro_steps: backward passes, at most as many as rows. Where they do not divide the rows, the first ones have
-            one row more, and every loss is weighted with its rows.
-        every: reduce in every backward pass; else in the last one, the others under ``no_sync()``.
+        micro_steps: backward passes, at most as many as rows. If they do not divide the rows, the first passes get one
+            row more, and every loss is weighted by its rows.
+        every: reduce in every backward pass; otherwise only in the last, with the others under ``no_sync()``.
         ranks: processes.
         rows: of each rank.
         config: the model's shape.
 
     Raises:
-        ValueError: there are more micro-batches than rows, or none.
+        ValueError: there are more micro-batches than rows, or fewer than one.
     """
     if not 1 <= micro_steps <= rows:
         raise ValueError(f"micro_steps must be from 1 to {rows} rows, got {micro_steps!r}")
@@ -73,7 +73,7 @@ def accumulate(
 
 @functools.cache
 def _joined(rows: int, config: GPTConfig) -> torch.Tensor:
-    """The gradient of all rows in one process; nobody writes into it."""
+    """The gradient of all rows in one process; cached, so callers must not change it."""
     return world.run(_accumulate, 1, True, rows, config, False, ranks=1).values[0]  # type: ignore[no-any-return]
 
 

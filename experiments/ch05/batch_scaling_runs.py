@@ -1,4 +1,4 @@
-"""Steps and examples that a small model needs to reach a loss, against the batch size; and its gradient noise.
+"""How many steps and examples a small model needs to reach a loss, by batch size; and its gradient noise.
 
     fit_hyperbola(steps_to_target((4, 8, 16, 32)))
 
@@ -20,9 +20,9 @@ from rankzero.tiny import GPT, GPTConfig, batches, loss
 
 #: One narrow layer: a step takes about a millisecond.
 CONFIG = GPTConfig(vocab=128, layers=1, heads=2, head_dim=8, context=16)
-TARGET = 2.9  # nats; between what letters alone and pairs of letters tell
+TARGET = 2.9  # nats; between the losses of the best models of single letters and of pairs of letters
 MOST_STEPS = 1200
-PROCESSES = 2  # that share the batch sizes; a run gives the same numbers in any of them
+PROCESSES = 2  # processes that share the batch sizes; a run gives the same numbers in any process
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ToTarget:
 
     @property
     def examples(self) -> int | None:
-        """Sequences that were seen, repeats included."""
+        """Sequences seen, repeats included."""
         return None if self.steps is None else self.batch * self.steps
 
 
@@ -59,12 +59,12 @@ def steps_to_target(
         sizes: sequences in a step.
         rate: the learning rate of a batch size.
         optimizer: ``"adamw"`` or ``"sgd"``.
-        target: mean loss on held-out rows, nats; it is looked at every five steps.
+        target: mean loss on held-out rows, nats; checked every five steps.
         config: the model's shape.
         most: steps after which a run gives up.
 
     Raises:
-        ValueError: another optimizer.
+        ValueError: ``optimizer`` is neither of the two.
     """
     if optimizer not in ("adamw", "sgd"):
         raise ValueError(f"optimizer must be 'adamw' or 'sgd', got {optimizer!r}")
@@ -77,14 +77,14 @@ def steps_to_target(
 def _until(
     sizes: Sequence[tuple[int, float]], optimizer: str, target: float, config: GPTConfig, most: int
 ) -> dict[int, tuple[int, float, int | None]]:
-    """On each rank: every so many batch sizes of the row, by their place in it."""
+    """On each rank: its share of the runs, by their position in the list of batch sizes."""
     torch.set_num_threads(1)
     mine = range(dist.get_rank(), len(sizes), dist.get_world_size())
     return {place: (*sizes[place], _steps(*sizes[place], optimizer, target, config, most)) for place in mine}
 
 
 def _steps(batch: int, rate: float, optimizer: str, target: float, config: GPTConfig, most: int) -> int | None:
-    """Steps to the target, which is looked at on rows that do not depend on the batch size."""
+    """Steps to the target loss, which is measured on rows that do not depend on the batch size."""
     model = GPT(config)
     moves = _optimizer(model, optimizer, rate)
     held_out = next(batches(None, 48, config.context, seed=99))
@@ -124,7 +124,7 @@ def fit_hyperbola(runs: Sequence[ToTarget]) -> tuple[float, float]:
     return fewest, slope / fewest
 
 
-# The noise scale, from what data parallelism computes anyway.
+# The noise scale, from gradients that data parallelism computes anyway.
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ class Noise:
     """Squared norms of gradients at one moment of training.
 
     Attributes:
-        step: updates that have been made.
-        loss: mean over the batches that were measured.
+        step: updates made so far.
+        loss: mean over the measured batches.
         small_batch: rows of one rank.
         large_batch: rows of all ranks.
         small_norm_squared: mean over ranks and batches of the squared norm of a rank's own gradient.
@@ -157,7 +157,7 @@ def measured_noise(
         at: steps at which to measure, ascending.
         ranks: processes; at least 2.
         rows: of one rank's batch.
-        measured: batches that are averaged over at each stop; their gradients move no weight.
+        measured: batches to average over at each stop; their gradients do not update the weights.
         config: the model's shape.
     """
     run = world.run(_noise, tuple(at), rows, measured, config, ranks=ranks, timeout=120)
@@ -169,7 +169,7 @@ def _noise(at: tuple[int, ...], rows: int, measured: int, config: GPTConfig) -> 
     torch.set_num_threads(1)
     model = GPT(config)
     moves = _optimizer(model, "adamw", 0.01)
-    pieces = batches(None, rows, config.context, seed=10 + dist.get_rank())  # every rank draws rows of its own
+    pieces = batches(None, rows, config.context, seed=10 + dist.get_rank())  # every rank draws its own rows
     found, step = [], 0
     for stop in at:
         while step < stop:
@@ -188,7 +188,7 @@ def _norms(model: torch.nn.Module, pieces: Any, measured: int) -> tuple[float, f
 
 
 def _mean_gradient(model: torch.nn.Module, rows: tuple[torch.Tensor, torch.Tensor]) -> tuple[float, float, float]:
-    """Leave the averaged gradient in the model; loss and squared norms travel in the same all-reduce."""
+    """Leave the averaged gradient in the model; the same all-reduce averages the loss and the squared norms."""
     model.zero_grad()
     value = loss(model, *rows)
     value.backward()

@@ -1,9 +1,10 @@
-"""One small model trained on one batch in several ways: alone, with gradients averaged by hand, under DDP.
+"""One small model trained on the same batches in several ways: alone, with gradients averaged by hand, under DDP.
 
     whole = train_alone(rows=8)
     train_by_hand(counts=(2, 2, 2, 2)).difference(whole)
 
-Every rank has the same weights and draws the same batches from the same seed; what differs is which rows it takes.
+Every rank starts from the same weights and draws the same batches from the same seed; ranks differ only in which rows
+they take.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ class Trained:
     """A training run.
 
     Attributes:
-        losses: of every step, the mean over all rows of the batch.
+        losses: the loss of every step, averaged over all rows of the batch.
         weights: at the end, by name; the same on every rank.
         reductions: all-reduces of gradients in one step, on one rank.
         spread: largest difference between the weights of two ranks at the end.
-        seconds: of the whole run on the slowest rank, without starting the processes.
+        seconds: time of the whole run on the slowest rank, without starting the processes.
     """
 
     losses: tuple[float, ...]
@@ -48,12 +49,12 @@ class Trained:
     seconds: float
 
     def difference(self, other: Trained) -> float:
-        """The largest absolute difference between two weights of the same place."""
+        """The largest absolute difference between corresponding weights of the two runs."""
         return max(float((weight - other.weights[name]).abs().max()) for name, weight in self.weights.items())
 
 
 def train_alone(rows: int, steps: int = 10, dtype: str = "float32", config: GPTConfig = CONFIG) -> Trained:
-    """One process that sees every row of every batch.
+    """Train in one process that sees every row of every batch.
 
     Args:
         rows: of one batch.
@@ -61,7 +62,7 @@ def train_alone(rows: int, steps: int = 10, dtype: str = "float32", config: GPTC
         dtype: of weights and gradients, ``"float32"`` or ``"float64"``.
         config: the model's shape.
     """
-    return _gather(world.run(_train, "alone", (rows,), steps, dtype, config, None, ranks=1))
+    return _gather(world.run(train_on_rank, "alone", (rows,), steps, dtype, config, None, ranks=1))
 
 
 def train_by_hand(
@@ -71,19 +72,21 @@ def train_by_hand(
     config: GPTConfig = CONFIG,
     synchronize: Synchronize = synchronize_gradients,
 ) -> Trained:
-    """A rank for each of ``counts``, which says how many rows it takes; gradients are made equal by ``synchronize``."""
-    return _gather(world.run(_train, "by hand", tuple(counts), steps, dtype, config, synchronize, ranks=len(counts)))
+    """Train on one rank per entry of ``counts``, its number of rows; ``synchronize`` makes the gradients equal."""
+    return _gather(
+        world.run(train_on_rank, "by hand", tuple(counts), steps, dtype, config, synchronize, ranks=len(counts))
+    )
 
 
 def train_with_ddp(
     counts: Sequence[int], steps: int = 10, dtype: str = "float32", config: GPTConfig = CONFIG
 ) -> Trained:
-    """The same under DistributedDataParallel. It divides by the number of ranks, so each loss is weighted first."""
-    return _gather(world.run(_train, "DDP", tuple(counts), steps, dtype, config, None, ranks=len(counts)))
+    """The same under DistributedDataParallel, which divides by the number of ranks, so each loss is weighted first."""
+    return _gather(world.run(train_on_rank, "DDP", tuple(counts), steps, dtype, config, None, ranks=len(counts)))
 
 
 def plain_mean(parameters: Any, count: int) -> int:
-    """Average gradients as it is often written, one all-reduce for each: wrong where ranks have unequal rows."""
+    """Average gradients the way it is often written, one all-reduce for each: wrong if ranks have unequal rows."""
     calls = 0
     for parameter in parameters:
         dist.all_reduce(parameter.grad)
@@ -97,10 +100,10 @@ def per_parameter(parameters: Any, count: int) -> int:
     return synchronize_gradients(parameters, count, bucket_bytes=1)
 
 
-def _train(
+def train_on_rank(
     way: str, counts: tuple[int, ...], steps: int, dtype: str, config: GPTConfig, synchronize: Synchronize | None
 ) -> tuple[list[float], dict[str, torch.Tensor], int, float]:
-    """On each rank: train on its rows of every batch."""
+    """What each rank runs: train on its own rows of every batch."""
     torch.set_num_threads(1)
     model: Any = GPT(config).to(getattr(torch, dtype))
     wrapped = DistributedDataParallel(model) if way == "DDP" else model
@@ -135,12 +138,12 @@ def _gather(run: world.World) -> Trained:
 
 @dataclass(frozen=True)
 class Gradients:
-    """The gradient of some weights of one matrix, in one step, at the same weights.
+    """The gradients of a few weights of one matrix in one step, on every rank and in one process.
 
     Attributes:
-        before: what each rank computed of its own rows.
+        before: what each rank computed from its own rows.
         after: what each rank has after the reduction.
-        joined: what one process computes of all rows.
+        joined: what one process computes from all rows.
     """
 
     before: tuple[torch.Tensor, ...]
@@ -163,9 +166,9 @@ def one_gradient(
 
     Args:
         counts: rows of each rank; at least 1 each.
-        shown: how many of its first weights.
+        shown: how many of that row's weights to return.
         config: the model's shape.
-        synchronize: what makes the gradients equal.
+        synchronize: the function that makes the gradients equal.
     """
     before, after = zip(*world.run(_one, tuple(counts), config, synchronize, ranks=len(counts)).values, strict=True)
     joined = world.run(_one, (sum(counts),), config, None, ranks=1).values[0][0]

@@ -1,8 +1,8 @@
-"""What DistributedDataParallel sends, and when: a communication hook that notes every bucket.
+"""What DistributedDataParallel sends, and when: a communication hook records every bucket.
 
     [len(step.buckets) for step in ddp_steps()]
 
-The event log knows the same reductions; the hook also knows which backward pass and which bucket each belongs to.
+The event log contains the same reductions; the hook also knows the backward pass and the bucket that each belongs to.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from rankzero import world
 from rankzero.events import Event
-from rankzero.units import MiB
+from rankzero.facts.units import MiB
 from solutions.ch05.data_parallel import synchronize_gradients
 
 #: Clock readings of one bucket: handed to the hook, reduced.
@@ -33,8 +33,8 @@ class Bucket:
 
     Attributes:
         size: bytes.
-        start: seconds from the start of the backward pass to the call of the hook: the bucket was full.
-        end: seconds from there to the end of its all-reduce.
+        start: seconds from the start of the backward pass until the bucket was full and DDP called the hook.
+        end: seconds from the start of the backward pass to the end of the bucket's all-reduce.
     """
 
     size: int
@@ -47,8 +47,8 @@ class Step:
     """One backward pass under DDP, as rank 0 saw it.
 
     Attributes:
-        buckets: in the order in which they were sent.
-        backward: seconds until the last gradient of this rank was there; the last hook is called then.
+        buckets: the buckets in the order in which they were sent.
+        backward: seconds until this rank's last gradient was computed, when DDP calls the last hook.
         seconds: until the call of ``backward`` returned, all reductions included.
     """
 
@@ -63,7 +63,7 @@ class Step:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Computing in row 0 and communication in row 1, for ``figures.spacetime``."""
+        """Computation in row 0 and communication in row 1, for ``figures.spacetime``."""
         rows = [Event(0, "backward pass", (), 0, 0, 0.0, self.backward)]
         rows += [Event(1, "all_reduce", (), b.size, b.size, b.start, b.end) for b in self.buckets]
         return tuple(rows)
@@ -95,18 +95,19 @@ def ddp_steps(
 def _hooked(
     layers: int, layer_bytes: int, steps: int, rows: int, cap: float | None
 ) -> list[tuple[float, list[Reading], float]]:
-    """On each rank: start of each backward pass, readings of its buckets, its end."""
+    """On each rank: for each backward pass its start, the readings of its buckets, and its end."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model = DistributedDataParallel(layers_of(layers, layer_bytes), bucket_cap_mb=cap and cap / MiB)
     notes: list[list[Any]] = []
 
-    def hook(_, bucket):  # without types: DDP reads them, and does not know them as text
+    # DDP checks a hook's annotations and rejects ones that are strings, so the hooks have none.
+    def hook(_, bucket):  # type: ignore[no-untyped-def]
         note = [bucket.buffer().nbytes, time.monotonic(), 0.0]
         notes.append(note)
         work = dist.all_reduce(bucket.buffer().div_(dist.get_world_size()), async_op=True)
 
-        def done(future):
+        def done(future: torch.futures.Future) -> torch.Tensor:
             note[2] = time.monotonic()
             return future.value()[0]
 
@@ -138,7 +139,8 @@ class Sweep:
     Attributes:
         cap: of a bucket, bytes.
         reductions: all-reduces in one step, by hand and under DDP.
-        seconds: median over the steps of the time from the start of the backward pass until all gradients are the mean.
+        seconds: median time from the start of the backward pass until all gradients are averaged, by hand and under
+            DDP.
         backward: median time of a backward pass alone, seconds.
     """
 
@@ -157,14 +159,14 @@ def bucket_sweep(
     rows: int = 32,
     synchronize: Callable[..., int] = synchronize_gradients,
 ) -> list[Sweep]:
-    """``synchronize_gradients`` after the backward pass beside DDP during it, for each cap.
+    """Compare ``synchronize_gradients`` after the backward pass with DDP, which overlaps with it, for each cap.
 
     Args:
         caps: of a bucket, bytes.
         layers: of the model.
         layer_bytes: of the weights of each.
         ranks: processes.
-        steps: timed steps; two more warm up.
+        steps: timed steps, after two for warm-up.
         rows: of the batch of one rank.
         synchronize: called as ``synchronize(parameters, rows, cap)``.
     """
@@ -197,15 +199,15 @@ def _reduced(calls: list[int], synchronize: Callable[..., int], model: Any, rows
     calls.append(synchronize(model.parameters(), rows, cap))
 
 
-def _counted(buckets, bucket):  # without types: DDP reads them, and does not know them as text
-    """What DDP does without a hook, and a note of the bucket."""
+def _counted(buckets, bucket):  # type: ignore[no-untyped-def]
+    """Average the bucket, as DDP does without a hook, and record its size."""
     buckets.append(bucket.buffer().nbytes)
     work = dist.all_reduce(bucket.buffer().div_(dist.get_world_size()), async_op=True)
     return work.get_future().then(lambda future: future.value()[0])
 
 
 def _timed(model: Any, x: torch.Tensor, steps: int, call: Callable[[], Any], before: bool = False) -> float:
-    """Median seconds of a backward pass and ``call``, which comes behind it, or before it and untimed."""
+    """Median seconds of a backward pass followed by ``call``; with ``before``, the call comes first, untimed."""
     seconds = []
     for _ in range(steps + 2):
         model.zero_grad()

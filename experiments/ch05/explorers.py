@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, timeline
-from rankzero.hardware import GPUS
-from rankzero.units import GB, MB, MiB, billion, format_bytes, format_time, ms, us
+from rankzero.facts.hardware import GPUS
+from rankzero.facts.units import GB, MB, MiB, billion, format_bytes, format_time, ms, us
 from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch05.batching import learning_rate_at, scaled_learning_rate
 from solutions.ch05.buckets import assign_buckets, exposed_communication
@@ -24,7 +24,7 @@ from solutions.ch05.zero import state_bytes, zero_memory, zero_traffic
 def bucket_times(
     layers: int, compute: float, gradient_bytes: float, ranks: int, bandwidth: float, latency: float, cap: float
 ) -> tuple[list[float], list[float], list[int]]:
-    """For each bucket of a model of equal layers: seconds of computing, seconds of all-reduce, layers in it."""
+    """For each bucket of a model of equal layers: seconds of computation, seconds of all-reduce, and its layers."""
     counts = [len(bucket) for bucket in assign_buckets([gradient_bytes] * layers, [cap])]
     sent = [ring_all_reduce_time(count * gradient_bytes, ranks, bandwidth, latency) for count in counts]
     return [count * compute for count in counts], sent, counts
@@ -39,7 +39,7 @@ def hiding(
     latency: float = 5 * us,
     cap: int = 25 * MiB,
 ) -> Spec:
-    """A backward pass and its all-reduces over time, and the time that stays visible against the buckets' cap.
+    """A backward pass and its all-reduces over time, and the communication time that stays visible for each bucket cap.
 
     Args:
         layers: of the model, all alike; 1 to 200.
@@ -86,14 +86,14 @@ def learning_rates(
     warmup_percent: float = 2.0,
     total: int = 10_000,
 ) -> Spec:
-    """The learning rate of a run and of the same run with another batch, against steps and against sequences.
+    """The learning rate of a run, and of the same run with another batch size, against steps and against sequences.
 
     Args:
-        base: peak of the first run.
+        base: peak learning rate of the first run.
         base_batch: its sequences in a step.
         batch: sequences in a step of the second run, which sees as many sequences in all.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
-        noise_scale: for the rule ``noise``, sequences.
+        noise_scale: the gradient noise scale in sequences, used by the rule ``"noise"``.
         warmup_percent: of the steps.
         total: steps of the first run.
     """
@@ -130,7 +130,7 @@ PARTS = ("weights", "gradients", "moments", "master copy")
 
 
 def parts_of(recipe: str) -> dict[str, float]:
-    """Bytes per parameter of a recipe, by what they are for."""
+    """Bytes per parameter of a recipe, by purpose."""
     options = RECIPES[recipe]
     weights, gradients, optimizer = state_bytes(**options)
     moments = state_bytes(**options | {"master": False})[2]
@@ -138,7 +138,7 @@ def parts_of(recipe: str) -> dict[str, float]:
 
 
 def sliced(params: float, stage: int, ranks: int, parts: Mapping[str, float]) -> dict[str, float]:
-    """Bytes on one rank by what they are for."""
+    """Bytes on one rank, by purpose."""
     found = {}
     for name, size in parts.items():
         kinds = {"weights": (size, 0.0, 0.0), "gradients": (0.0, size, 0.0)}.get(name, (0.0, 0.0, size))
@@ -149,13 +149,13 @@ def sliced(params: float, stage: int, ranks: int, parts: Mapping[str, float]) ->
 def slices(
     billion_parameters: float = 70.0, ranks: int = 8, recipe: str = "bf16, fp32 states", gpu: str = "H100 SXM"
 ) -> Spec:
-    """Model states of one GPU and its traffic in a step, under every stage of ZeRO.
+    """The model states on one GPU and its traffic per step under every stage of ZeRO.
 
     Args:
         billion_parameters: of the model, in units of 1e9.
         ranks: N, data-parallel ranks.
         recipe: a key of :data:`RECIPES`.
-        gpu: the name of a GPU; its memory is the dashed line.
+        gpu: the name of a GPU, whose memory is the dashed line.
     """
     params, parts = billion_parameters * billion, parts_of(recipe)
     memory = next(one.memory for one in GPUS if one.name == gpu)
@@ -180,8 +180,9 @@ def slices(
 #: Formats: exponent bits, mantissa bits, infinities.
 FORMATS = {"fp16": (5, 10, True), "bf16": (8, 7, True), "E4M3": (4, 3, False), "E5M2": (5, 2, True)}
 
-#: Gradients of real backward passes in fp32: how many have the binary exponent, from the lowest one on. A test computes
-#: them again (``experiments.ch05.loss_scale_runs``: 20 steps of the tiny language model, and a 12-layer tanh network).
+#: Gradients of real backward passes in fp32: how many have each binary exponent, from the lowest one up. A test
+#: recomputes them (``experiments.ch05.loss_scale_runs``: 20 steps of the tiny language model, and a 12-layer tanh
+#: network).
 GRADIENTS: dict[str, tuple[int, tuple[int, ...]]] = {
     "tiny language model": (
         -31,
@@ -198,17 +199,17 @@ FATES = ("becomes 0", "subnormal", "normal", "too large")
 
 
 def fate(value: float, exponent_bits: int, mantissa_bits: int, infinities: bool) -> str:
-    """What a format makes of a positive number: one of :data:`FATES`."""
+    """What becomes of a positive number in a format: one of :data:`FATES`."""
     rounded = round_to_format(value, exponent_bits, mantissa_bits, infinities)
     if rounded == 0:
         return FATES[0]
-    if rounded > 1.5 * value or rounded < value / 1.5:  # infinity, or saturation: no rounding is as far off
+    if rounded > 1.5 * value or rounded < value / 1.5:  # infinity or saturation: rounding alone is never this far off
         return FATES[3] if value > 1 else FATES[1]
     return FATES[1] if rounded < 2.0 ** (2 - 2 ** (exponent_bits - 1)) else FATES[2]
 
 
 def few_bits(gradients: str = "tiny language model", number_format: str = "fp16", scale_power: int = 0) -> Spec:
-    """Real gradients, multiplied by a loss scale, over a ruler of the numbers that a format has.
+    """Real gradients, multiplied by a loss scale, above a ruler of the numbers that a format can represent.
 
     Args:
         gradients: a key of :data:`GRADIENTS`.
@@ -256,7 +257,7 @@ def few_bits(gradients: str = "tiny language model", number_format: str = "fp16"
 
 
 def marks(number_format: str) -> list[float]:
-    """Binary logarithms of the positive numbers of a format from 2**-46 to 2**24; at most eight of one power of two."""
+    """Binary logarithms of a format's positive numbers from 2**-46 to 2**24, at most eight per power of two."""
     exponent_bits, mantissa_bits, infinities = FORMATS[number_format]
     found = set()
     for power in range(-46, 24):

@@ -1,6 +1,6 @@
-"""What each rank does in :mod:`experiments.ch05.fsdp_runs`; only ranks import this half of the library.
+"""What each rank does in :mod:`experiments.ch05.fsdp_runs`; only ranks import the parts of torch it needs.
 
-Four linear layers under ``fully_shard``, each a group of its own, beside the same model in one process.
+It runs four linear layers under ``fully_shard``, each a group of its own, beside the same model in one process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from torch.distributed.tensor import DTensor
 
 
 class _Layer(torch.nn.Linear):
-    """A linear layer that tells when its forward and its backward pass start."""
+    """A linear layer that reports when its forward and its backward pass start."""
 
     tell: Any = None
     number = 0
@@ -53,7 +53,7 @@ def step(
     layers: Any = model
     for layer in layers:
         layer.tell = lambda name: moments.append((name, _whole_bytes(model), local))
-    # a large eps: where it is small, a gradient that is N times too large makes the same step
+    # a large eps: with a small one, a gradient that is N times too large would give the same step
     optimizers = [torch.optim.AdamW(m.parameters(), lr=0.01, eps=0.01) for m in (sharded, alone)]
     for number in range(passes):
         moments.clear()
@@ -74,14 +74,14 @@ def step(
 
 
 def _whole_bytes(model: torch.nn.Module) -> int:
-    """Bytes of weights that stand there whole: in slices, a parameter is a DTensor."""
+    """Bytes of weights that are whole at the moment; a sliced parameter is a DTensor."""
     return sum(p.nbytes for p in model.parameters() if not isinstance(p, DTensor))
 
 
 def _gradient_bytes(model: Any) -> int:
-    """Bytes of gradients, those included that were not reduced and are kept aside, whole."""
+    """Bytes of gradients, including whole ones that are kept aside because they have not been reduced."""
     found = sum(_mine(p.grad).nbytes for p in model.parameters() if p.grad is not None)
-    for layer in model:  # where the library keeps what it has not reduced is not public
+    for layer in model:  # the library has no public way to reach gradients that it has not reduced
         group = layer._get_fsdp_state()._fsdp_param_group
         kept = [p.unsharded_accumulated_grad for p in group.fsdp_params]
         whole = [p._unsharded_param.grad for p in group.fsdp_params if hasattr(p, "_unsharded_param")]
@@ -94,6 +94,6 @@ def _mine(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _slice(whole: torch.Tensor, ranks: int, rank: int) -> torch.Tensor:
-    """Rows of this rank, as ``fully_shard`` deals them out."""
+    """This rank's rows, as ``fully_shard`` assigns them."""
     rows = -(-len(whole) // ranks)
     return whole[rank * rows : (rank + 1) * rows]

@@ -2,7 +2,7 @@
 
     fsdp_step(reshard=False).calls
 
-What the ranks do stands in :mod:`experiments.ch05.fsdp_ranks`.
+The program of the ranks is :mod:`experiments.ch05.fsdp_ranks`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Moment:
 
     Attributes:
         name: ``"forward 0"``, when layer 0 starts its forward pass, or ``"backward 0"``, when its backward pass starts.
-        whole: bytes of weights that are gathered at that moment, over all layers.
-        slices: bytes of the slices, which are always there.
+        whole: bytes of gathered weights at that moment, over all layers.
+        slices: bytes of the slices, which a rank always holds.
     """
 
     name: str
@@ -35,18 +35,18 @@ class Moment:
 
 @dataclass(frozen=True)
 class Fsdp:
-    """One forward and backward pass (or several, with one exchange of gradients at most) under ``fully_shard``.
+    """One training step under ``fully_shard``, of one or several forward and backward passes.
 
     Attributes:
         parameters: of the whole model.
-        local_bytes: weights of each rank's slices.
-        calls: of one rank, by operation.
-        sent: bytes that rank 0 has to send in all if each operation moves as few as can be.
-        gradient_bytes: on rank 0 after the backward passes, in slices or whole.
+        local_bytes: bytes of each rank's slices of the weights.
+        calls: number of one rank's collectives, by operation.
+        sent: bytes that rank 0 has to send in all if each operation moves as few as possible.
+        gradient_bytes: bytes of gradients on rank 0 after the backward passes, in slices or whole.
         moments: what rank 0 held during the last pass, in order.
-        step_difference: largest difference between a rank's slice of the weights after AdamW's step and that of one
-            process with the same rows; None when gradients were not exchanged.
-        optimizer_bytes: of AdamW's moments on each rank after its step; none when gradients were not exchanged.
+        step_difference: largest difference between a rank's slice of the weights after AdamW's step and the weights of
+            one process with the same rows; None if gradients were not exchanged.
+        optimizer_bytes: bytes of AdamW's moments on each rank after its step; empty if gradients were not exchanged.
     """
 
     parameters: int
@@ -71,9 +71,9 @@ def fsdp_step(
 
     Args:
         ranks: processes.
-        reshard: forget the gathered weights after the forward pass of a layer, and gather again for its backward pass.
+        reshard: free a layer's gathered weights after its forward pass, and gather them again for its backward pass.
         passes: forward and backward passes before the optimizer's step (accumulation).
-        exchange: gradients are reduced in ``"every"`` pass, in the ``"last"`` one alone, or ``"never"``.
+        exchange: when gradients are reduced: in ``"every"`` pass, only in the ``"last"``, or ``"never"``.
         dtype: of the weights.
         widths: between the layers.
     """
@@ -93,7 +93,7 @@ def fsdp_step(
 
 
 def _step(*options: Any) -> Any:
-    """On each rank; the import comes here so that the caller's process does without it."""
+    """On each rank: run the step. The import is here so that the caller's process does not need it."""
     from .fsdp_ranks import step
 
     return step(*options)

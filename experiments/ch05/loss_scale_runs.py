@@ -1,8 +1,8 @@
-"""Training in fp16 with a dynamic loss scale, by ``torch.amp.GradScaler`` and by the learner's own scaler.
+"""Training in fp16 with a dynamic loss scale, with ``torch.amp.GradScaler`` and with the learner's own scaler.
 
     scaled_training("torch").scales == scaled_training(LossScaler).scales
 
-And what few bits do to small updates and to real gradients.
+The module also shows what few bits do to small updates and to real gradients.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class ScaledTraining:
     """A run with a loss scale.
 
     Attributes:
-        scales: before the first step and after each.
-        skipped: for each step, whether a gradient was infinite or not a number, so that no weight moved.
+        scales: the loss scale before the first step and after each step.
+        skipped: whether each step was skipped because a gradient was infinite or not a number.
         losses: of each step, without the scale.
     """
 
@@ -75,7 +75,7 @@ def _scaled(
 
 
 def _step(scaler: Any, value: torch.Tensor, optimizer: torch.optim.Optimizer, model: torch.nn.Module) -> bool:
-    """One step as the chapter tells it: scale, backward, unscale in fp32 and look, step or skip, update."""
+    """One step as the chapter describes it: scale, backward, unscale in fp32 and check, step or skip, update."""
     (value * scaler.scale).backward()
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     plain, found = scaler.unscale(torch.cat([gradient.flatten() for gradient in gradients]).tolist())
@@ -89,7 +89,7 @@ def _step(scaler: Any, value: torch.Tensor, optimizer: torch.optim.Optimizer, mo
 
 
 class _Torch:
-    """``GradScaler``, which keeps to itself whether it skipped: the scale falls then, and only then."""
+    """``GradScaler``. It does not say whether it skipped a step, but the scale falls then, and only then."""
 
     def __init__(self, init_scale: float, growth_interval: int) -> None:
         self.scaler = torch.amp.GradScaler("cpu", init_scale=init_scale, growth_interval=growth_interval)
@@ -110,7 +110,7 @@ class _Torch:
 
 
 def small_updates(update: float = 0.001, times: int = 1000, dtype: str = "bfloat16") -> float:
-    """1.0 in ``dtype`` after so many additions of ``update``, each rounded to ``dtype``."""
+    """The result of adding ``update`` to 1.0 so many ``times``, each sum rounded to ``dtype``."""
     weight = torch.ones((), dtype=getattr(torch, dtype))
     for _ in range(times):
         weight += update
@@ -118,7 +118,7 @@ def small_updates(update: float = 0.001, times: int = 1000, dtype: str = "bfloat
 
 
 def gradient_exponents(gradients: Sequence[torch.Tensor]) -> dict[int, int]:
-    """How many gradients have which binary exponent: ``e`` stands for sizes from ``2**e`` to ``2**(e + 1)``.
+    """How many gradients have each binary exponent: ``e`` means absolute values from ``2**e`` to ``2**(e + 1)``.
 
     Zeros are left out.
     """
@@ -164,7 +164,7 @@ class InFp16:
 
 
 def in_fp16(gradients: Sequence[torch.Tensor], scale: float = 1.0) -> InFp16:
-    """Multiply by ``scale``, round to fp16, and look."""
+    """Multiply by ``scale``, round to fp16, and count what becomes of the gradients."""
     every = torch.cat([gradient.detach().flatten() for gradient in gradients])
     every = every[every != 0]
     small = (every.double() * scale).to(torch.float16).abs()

@@ -1,4 +1,4 @@
-"""Training without a barrier: one rank serves the weights, the others pull, compute and push when they are ready.
+"""Training without a barrier: one rank serves the weights; the others pull, compute, and push when they are ready.
 
     serve(updates=60).mean_staleness
 
@@ -25,12 +25,12 @@ class Served:
     """A run of a server and its workers.
 
     Attributes:
-        staleness: of each update, in the order in which they were made: the server's version when the gradient came,
-            less the version of the weights that it was computed with.
-        workers: rank that sent each update (synchronous: the last one of the round).
+        staleness: of each update, in order: the server's version when the gradient arrived, minus the version of the
+            weights that the gradient was computed with.
+        workers: rank that sent each update (in synchronous runs, the last one of the round).
         losses: mean squared error over all rows after each update, and before the first.
         seconds: since the start, of each update.
-        unused: staleness of the gradients that were under way when the last update had been made, one of each worker.
+        unused: staleness of the gradients still in flight after the last update, one from each worker.
     """
 
     staleness: tuple[int, ...]
@@ -41,9 +41,10 @@ class Served:
 
     @property
     def mean_staleness(self) -> float:
-        """Updates of others between a pull and its push, for each update, with those whose push came too late.
+        """Mean number of other workers' updates between a pull and its push, including pushes that came too late.
 
-        Every update lies between pull and push of each other worker: this is their number, whatever the speeds.
+        Every update falls between a pull and a push of each other worker, so the mean is the number of other workers,
+        whatever their speeds.
         """
         return (sum(self.staleness) + sum(self.unused)) / len(self.staleness)
 
@@ -55,16 +56,16 @@ def serve(
     synchronous: bool = False,
     size: int = 640,
 ) -> Served:
-    """Rank 0 serves, and a worker runs for each of ``work``.
+    """Run a server on rank 0 and one worker for each entry of ``work``.
 
-    A worker pulls weights, computes a gradient of rows of its own, does so many extra matrix products (it is slow
-    because it really works), and pushes. The server takes whoever comes first and answers with the newest weights.
+    A worker pulls weights, computes a gradient from its own rows, does its extra matrix products (so a slow worker
+    really is busy), and pushes. The server handles whichever push arrives first and answers with the newest weights.
 
     Args:
         updates: of the weights, in all.
         work: extra matrix products of each worker for one gradient.
         learning_rate: of each update. A synchronous update moves by the mean of one gradient of every worker.
-        synchronous: wait for all workers, then move once, and answer all.
+        synchronous: wait for all workers, then update once and answer all of them.
         size: of the extra matrices.
     """
     run = world.run(_run, updates, tuple(work), learning_rate, synchronous, size, ranks=1 + len(work))
@@ -74,7 +75,7 @@ def serve(
 
 
 Row = tuple[int, int, float, float]  # staleness, worker, loss, seconds
-Diary = tuple[list[Row], list[int]]  # and the staleness of what was not used
+Diary = tuple[list[Row], list[int]]  # the rows, and the staleness of unused gradients
 
 
 def _run(updates: int, work: tuple[int, ...], rate: float, synchronous: bool, size: int) -> Diary:
@@ -90,7 +91,7 @@ def _run(updates: int, work: tuple[int, ...], rate: float, synchronous: bool, si
 
 
 def _work(extra: int, size: int, x: torch.Tensor, y: torch.Tensor) -> None:
-    """Pull, compute, push, until the server says stop. A message is [version, weights or gradient]."""
+    """Pull, compute and push until the server says stop. A message is [version, weights or gradient]."""
     generator = torch.Generator().manual_seed(dist.get_rank())
     matrix = torch.randn(size, size)
     matrix @ matrix  # the first product is slower
@@ -131,7 +132,7 @@ class _Server:
 
 
 def _serve_at_once(updates: int, workers: int, rate: float, x: torch.Tensor, y: torch.Tensor) -> Diary:
-    """Whoever comes first moves the weights at once, however old those are that it used."""
+    """Apply each gradient as soon as it arrives, however old the weights it was computed with."""
     server, told = _Server(rate, x, y), torch.zeros(1 + WIDTH)
     for worker in range(1, workers + 1):
         server.tell(worker)
@@ -140,14 +141,14 @@ def _serve_at_once(updates: int, workers: int, rate: float, x: torch.Tensor, y: 
         server.move(told[1:], server.version - int(told[0]), sender)
         server.tell(sender)
     unused = []
-    for _ in range(workers):  # the gradients that are still under way come to nothing
+    for _ in range(workers):  # gradients still in flight are not used
         server.tell(int(dist.recv(told)), stop=True)
         unused.append(server.version - int(told[0]))
     return server.rows, unused
 
 
 def _serve_rounds(updates: int, workers: int, rate: float, x: torch.Tensor, y: torch.Tensor) -> Diary:
-    """All workers, then one move by the mean."""
+    """Wait for all workers, then update once with the mean of their gradients."""
     server, told = _Server(rate, x, y), torch.zeros(1 + WIDTH)
     for _ in range(updates):
         for worker in range(1, workers + 1):

@@ -1,4 +1,4 @@
-"""ZeRO by hand: one small network under stages 0 to 3 on real ranks, every byte counted.
+"""ZeRO by hand: one small network under stages 0 to 3 on real ranks, with every byte counted.
 
     zero_run(stage=3, ranks=4).sent
 
@@ -31,7 +31,7 @@ Gather = Callable[[torch.Tensor, int], torch.Tensor]
 WIDTHS = (24, 48, 48, 48, 12)
 ROWS = 24  # of a batch, over all ranks
 OPERATIONS = ("all_reduce", "reduce_scatter", "all_gather")
-#: Of AdamW. The eps is large: where it is small, a gradient that is N times too large makes the same step.
+#: AdamW's options. The eps is large: with a small one, a gradient that is N times too large gives the same step.
 OPTIONS = {"lr": 0.01, "weight_decay": 0.1, "eps": 0.01}
 
 
@@ -44,7 +44,7 @@ class ZeroRun:
         ranks: how many.
         parameters: of the model.
         weight_bytes, gradient_bytes, optimizer_bytes: what each rank held between the backward pass and the step.
-        sent: bytes that each rank has to send in one step if each collective moves as few as can be.
+        sent: bytes that each rank has to send in one step if each collective moves as few as possible.
         calls: collectives of rank 0 in one step, by operation.
         weights: the whole model's at the end, one flat tensor.
     """
@@ -82,8 +82,8 @@ def zero_run(
         stage: 0 (replicas), 1 (moments in slices), 2 (gradients too) or 3 (weights too).
         ranks: 1, 2, 3, 4 or 6.
         steps: of AdamW.
-        micro_steps: backward passes before each; each of them takes an equal part of the rank's rows.
-        reshard: under stage 3, forget gathered weights after the forward pass and gather them again.
+        micro_steps: backward passes before each optimizer step, each on an equal part of the rank's rows.
+        reshard: under stage 3, free gathered weights after the forward pass and gather them again.
         widths: between the layers.
         reduce: what stage 2 does with a gradient in the backward pass.
         gather: what stage 3 does with a slice before a layer uses it.
@@ -113,10 +113,10 @@ class _Layer(torch.nn.Module):
     """A linear layer and a tanh, whose weight and bias are views of one flat tensor.
 
     Attributes:
-        flat: all parameters of the layer; empty where they are gathered.
+        flat: all parameters of the layer; empty under stage 3, where they are gathered.
         slice: this rank's part of it.
-        parts: how many there are.
-        gather: makes a whole of the slices in a forward pass (stage 3); None where ``flat`` is whole.
+        parts: how many slices there are.
+        gather: joins the slices in a forward pass (stage 3); None if ``flat`` is whole.
     """
 
     def __init__(self, fan_in: int, fan_out: int) -> None:
@@ -151,14 +151,14 @@ def _train(
 
 
 def _loss(layers: Sequence[_Layer], x: torch.Tensor, y: torch.Tensor, again: bool) -> torch.Tensor:
-    """Mean squared error; ``again``: a layer's forward pass, its gather included, is repeated for its backward pass."""
+    """Mean squared error; with ``again``, a layer's backward pass first repeats its forward pass, gather included."""
     for layer in layers:
         x = checkpoint(layer, x, use_reentrant=False) if again else layer(x)
     return (x - y).square().mean()
 
 
 def _final(layer: _Layer) -> torch.Tensor:
-    """A layer's parameters at the end; slices come together as objects, which the count leaves out."""
+    """A layer's final parameters; slices are gathered as objects, so the byte count ignores them."""
     if not layer.gather:
         return layer.flat.detach()
     parts: list[Any] = [None] * layer.parts
@@ -176,18 +176,18 @@ class _Replicas:
         self.optimizer = torch.optim.AdamW(self.own(), **OPTIONS)  # type: ignore[arg-type]
 
     def own(self) -> list[torch.Tensor]:
-        """What this rank's optimizer moves."""
+        """The tensors that this rank's optimizer updates."""
         return [layer.flat.requires_grad_() for layer in self.layers]
 
     def exchange(self) -> None:
-        """Gradients, before the optimizer's step."""
+        """Exchange gradients before the optimizer's step."""
         for layer in self.layers:
             gradient: Any = layer.flat.grad
             dist.all_reduce(gradient)
             gradient *= self.share
 
     def spread(self) -> None:
-        """Weights, after it."""
+        """Exchange weights after the optimizer's step."""
 
     def step(self) -> None:
         self.exchange()
@@ -222,7 +222,7 @@ class _SlicedMoments(_Replicas):
 
 
 class _SlicedGradients(_SlicedMoments):
-    """Stage 2: a gradient is reduce-scattered as soon as it is there, and only the slice stays."""
+    """Stage 2: a gradient is reduce-scattered as soon as it is computed, and only the slice is kept."""
 
     def own(self) -> list[torch.Tensor]:
         slices = super().own()
@@ -231,19 +231,19 @@ class _SlicedGradients(_SlicedMoments):
         return slices
 
     def keep_slice(self, layer: _Layer) -> None:
-        """Called in the backward pass."""
+        """Reduce-scatter the layer's gradient; called during the backward pass."""
         gradient: Any = layer.flat.grad
         layer.flat.grad = None
         layer.slice.grad = self.reduce(gradient, layer.slice.grad)
 
     def exchange(self) -> None:
-        """``reduce`` has made the mean over the ranks; what is left is the mean over the micro-steps."""
+        """``reduce`` has averaged over the ranks; what remains is to average over the micro-steps."""
         for layer in self.layers:
             layer.slice.grad /= self.micro_steps
 
 
 class _SlicedWeights(_Replicas):
-    """Stage 3: only slices are kept; whole weights are gathered for a layer and forgotten behind it."""
+    """Stage 3: only slices are kept; whole weights are gathered for a layer and freed after it."""
 
     def own(self) -> list[torch.Tensor]:
         for layer in self.layers:
@@ -252,7 +252,7 @@ class _SlicedWeights(_Replicas):
         return [layer.slice for layer in self.layers]
 
     def exchange(self) -> None:
-        """``gather`` has made the mean over the ranks; what is left is the mean over the micro-steps."""
+        """``gather`` has averaged over the ranks; what remains is to average over the micro-steps."""
         for layer in self.layers:
             layer.slice.grad /= self.micro_steps
 
@@ -265,7 +265,7 @@ def _summed(whole: torch.Tensor, parts: int) -> torch.Tensor:
 
 
 def _held(tensors: Iterable[torch.Tensor]) -> int:
-    """Bytes of memory behind these tensors; what two of them share counts once."""
+    """Bytes of memory behind these tensors; shared storage counts once."""
     return sum({t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}.values())
 
 
@@ -280,8 +280,8 @@ class Sharded:
         ranks: how many.
         parameters: of the network.
         state_bytes: what the optimizer says it holds, by rank.
-        calls: of rank 0, over all steps, by operation.
-        sent: bytes that rank 0 has to send in one step if each collective moves as few as can be.
+        calls: number of rank 0's collectives over all steps, by operation.
+        sent: bytes that rank 0 has to send in one step if each collective moves as few as possible.
         difference: largest difference of a weight from plain AdamW in one process on all rows.
     """
 
@@ -312,7 +312,7 @@ def sharded_run(ranks: int, steps: int = 10, optimizer: Any = ShardedAdamW) -> S
 
 @functools.cache
 def _trained_plainly(steps: int) -> torch.Tensor:
-    """The weights after AdamW in one process on all rows; nobody writes into them."""
+    """The weights after AdamW in one process on all rows; cached, so callers must not change them."""
     return world.run(_train_sharded, steps, torch.optim.AdamW, ranks=1).values[0][0]  # type: ignore[no-any-return]
 
 

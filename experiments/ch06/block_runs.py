@@ -1,4 +1,4 @@
-"""A block over several ranks against the whole block: outputs, gradients, the ledger, and some steps of training.
+"""A block split over several ranks against the whole block: outputs, gradients, traffic, and some training steps.
 
 >>> block_run(4, kv_heads=1).errors["attention.key.weight"] < 1e-10  # doctest: +SKIP
 True
@@ -14,7 +14,7 @@ import torch.distributed as dist
 
 from rankzero import world
 from rankzero.tiny import GPT, GPTConfig
-from rankzero.tiny_layers import Block
+from rankzero.tiny.layers import Block
 
 from .parallel_block import Operators, ParallelBlock, positions, whole_gradients
 from .ring_bytes import collective_calls, ring_bytes
@@ -40,9 +40,9 @@ class SplitBlock:
         replicas: ranks that hold the same key and value heads.
         errors: largest absolute difference of the output ``Y``, the input's gradient ``dX``, and the gradient of every
             parameter, by its name in the whole block.
-        unsummed: the same of the parameters' gradients before partial ones were added up.
+        unsummed: the same for the parameters' gradients before partial gradients were summed.
         calls: collectives of one rank, by name.
-        bytes: that one rank sends in optimal rings.
+        bytes: bytes that one rank would send in optimal rings.
     """
 
     ranks: int
@@ -62,15 +62,15 @@ def block_run(
     backward: bool = True,
     operators: Operators | None = None,
 ) -> SplitBlock:
-    """One forward and one backward pass through a block on so many ranks, in double precision.
+    """One forward and one backward pass through a block on ``ranks`` ranks, in double precision.
 
     Args:
         ranks: a divisor of ``heads``.
         heads: query heads.
         kv_heads: key and value heads.
         split_sequence: sequence parallelism.
-        summed: partial gradients are added up after the backward pass.
-        backward: a backward pass follows; without it only the output is compared.
+        summed: sum partial gradients after the backward pass.
+        backward: run a backward pass, too; otherwise only the output is compared.
         operators: what the block is made of.
     """
     config = shape(heads, kv_heads)
@@ -84,7 +84,7 @@ def block_run(
 def _errors(
     parts: list[dict[str, Any]], config: GPTConfig, split_sequence: bool, backward: bool
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Largest differences from a pass through the whole block; and those of gradients before the sums."""
+    """Largest differences from a pass through the whole block, and those of gradients before they are summed."""
     block, x, upstream = _whole(config)
     y = block(x, positions(config, TOKENS, x.dtype), 0)
 
@@ -167,7 +167,7 @@ def train_twins(
     summed: bool = True,
     operators: Operators | None = None,
 ) -> Twins:
-    """Teach a block to give a fixed target, on so many ranks and whole, by gradient descent in double precision.
+    """Train a block to produce a fixed target, split and whole, by gradient descent in double precision.
 
     Arguments are those of :func:`block_run`; ``steps`` is how many.
     """

@@ -1,4 +1,4 @@
-"""Checkpoints in the tiny model: what is kept, what is alive at the peak, and the time of a step.
+"""Checkpoints in the tiny model: the bytes stored, the bytes alive at the peak, and the time of a step.
 
 >>> predicted(3) > checkpoint_run(3).peak  # doctest: +SKIP
 True
@@ -18,7 +18,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.checkpoint import CheckpointFunction
 
 from rankzero.tiny import GPT, GPTConfig, one_thread
-from rankzero.tiny_layers import Block, Pass
+from rankzero.tiny.layers import Block, Pass
 
 from .parallel_block import positions
 
@@ -32,10 +32,10 @@ class Checkpointed:
     """A step of the model with a checkpoint before every ``segment`` layers.
 
     Attributes:
-        segment: layers between two checkpoints; 0 is without checkpoints.
+        segment: layers between two checkpoints; 0 means no checkpoints.
         stored: bytes that autograd keeps after the forward pass.
-        peak: most bytes that were alive at one moment of forward and backward pass.
-        seconds: of forward and backward pass, the fastest of some.
+        peak: most bytes alive at any moment of the forward and backward pass.
+        seconds: time of the fastest of several forward and backward passes.
         gradient: of the first matrix.
     """
 
@@ -47,10 +47,10 @@ class Checkpointed:
 
 
 class LiveBytes:
-    """Bytes of saved tensors that are alive, now and at most; a storage counts once, as long as one tensor needs it.
+    """Bytes of saved tensors, now and at the peak; a storage counts once, as long as any tensor needs it.
 
     Args:
-        apart: storages that are not counted: parameters, and what all layers share.
+        apart: tensors whose storage is not counted: parameters, and what all layers share.
     """
 
     def __init__(self, apart: Iterable[torch.Tensor]) -> None:
@@ -59,7 +59,7 @@ class LiveBytes:
         self.now = self.peak = 0
 
     def watching(self) -> saved_tensors_hooks:
-        """A context; forward and backward pass belong in it."""
+        """A context manager for the forward and the backward pass."""
         return saved_tensors_hooks(self._save, lambda held: held.tensor)
 
     def _save(self, tensor: torch.Tensor) -> _Held:
@@ -78,7 +78,7 @@ class LiveBytes:
 
 
 class _Held:
-    """A saved tensor, in the hands of autograd: when it lets go, the bytes are free."""
+    """A saved tensor that autograd holds; when autograd drops it, its bytes are freed."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
@@ -94,7 +94,7 @@ def checkpoint_run(segment: int, config: GPTConfig = CONFIG, repeats: int = 1) -
     Args:
         segment: layers between two checkpoints, from 1 to all; 0 keeps everything.
         config: the model's shape.
-        repeats: of which the fastest is reported; at least 1.
+        repeats: runs, of which the fastest is reported; at least 1.
 
     Raises:
         ValueError: the model has fewer layers than a segment, or ``segment`` is negative.
@@ -123,8 +123,8 @@ def checkpoint_run(segment: int, config: GPTConfig = CONFIG, repeats: int = 1) -
 def _through(blocks: list[Block], x: torch.Tensor, now: Pass, segment: int) -> torch.Tensor:
     """All layers, with a checkpoint before every ``segment`` of them; 0 is none.
 
-    The function is what ``torch.utils.checkpoint.checkpoint(use_reentrant=True)`` applies, without its first call's
-    import of the compiler. It runs a segment again inside the backward pass, where our hooks see it.
+    It uses the autograd function behind ``torch.utils.checkpoint.checkpoint(use_reentrant=True)``, because the public
+    call first imports the compiler. The function reruns a segment inside the backward pass, where our hooks see it.
     """
     for start in range(0, len(blocks), segment or len(blocks)):
         part = blocks[start : start + (segment or len(blocks))]
@@ -140,7 +140,7 @@ def _run(blocks: list[Block], x: torch.Tensor, now: Pass) -> torch.Tensor:
 
 @lru_cache(maxsize=4)
 def measured_sizes(config: GPTConfig = CONFIG) -> tuple[int, int]:
-    """``(a, c)``: bytes that one layer keeps, measured as the difference of two layers and one, and of its input."""
+    """``(a, c)``: bytes that one layer keeps, measured as two layers minus one, and bytes of the layer's input."""
     one, two = (checkpoint_run(0, replace(config, layers=layers)).stored for layers in (1, 2))
     return two - one, 4 * BATCH * config.context * config.hidden
 

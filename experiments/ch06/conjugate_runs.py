@@ -1,4 +1,4 @@
-"""A column layer and a row layer, with and without the operator that adds up the gradient of the input.
+"""A column layer and a row layer, with and without the operator that sums the gradient of the input over ranks.
 
 >>> pair_errors()["dX"] < 1e-12, pair_errors(drop_f=True)["dX"] > 1  # doctest: +SKIP
 (True, True)
@@ -32,7 +32,7 @@ def pair_errors(
     inner: int = INNER,
     width: int = WIDTH,
 ) -> dict[str, float]:
-    """Differences of a split pair of layers from the whole pair, after one forward and one backward pass.
+    """How far a split pair of layers is from the whole pair, after one forward and one backward pass.
 
     Args:
         ranks: a divisor of ``inner``.
@@ -62,7 +62,7 @@ def _far(found: torch.Tensor, whole: torch.Tensor) -> float:
 
 
 def _tensors(inner: int, width: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Input, both matrices and the gradient that comes from above; the same on every rank."""
+    """Input, both matrices and the upstream gradient; the same on every rank."""
     x, a, b = drawn(1, TOKENS, width), drawn(2, inner, width), drawn(3, width, inner)
     return x.requires_grad_(), a.requires_grad_(), b.requires_grad_(), drawn(4, TOKENS, width)
 
@@ -79,11 +79,11 @@ def _split_pair(f: Operator | None, g: Operator, inner: int, width: int) -> dict
 
 
 def raw_collectives(ranks: int = 2) -> dict[str, str]:
-    """What becomes of gradients when a forward pass calls collectives itself.
+    """What happens to gradients when a forward pass calls collectives directly.
 
     Returns:
-        For ``dist.all_reduce`` the first sentence of the warning in the backward pass; for ``dist.all_gather`` what the
-        gathered buffers say of ``requires_grad``.
+        For ``dist.all_reduce`` the first sentence of the warning in the backward pass; for ``dist.all_gather`` the
+        value of ``requires_grad`` of the gathered buffers.
     """
     return world.run(_raw, ranks=ranks, backend="gloo").values[0]
 

@@ -6,9 +6,9 @@ A page shows one with ``explore(how_far, ranks=Range(1, 64, 8), ...)``.
 from __future__ import annotations
 
 from rankzero.charts import Axis, Spec, below, chart, lines, stacks, table
-from rankzero.hardware import A100_SXM, B200_SXM, H100_SXM
-from rankzero.models import GPT3_175B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, Model
-from rankzero.units import GB, MB, format_bytes
+from rankzero.facts.hardware import A100_SXM, B200_SXM, H100_SXM
+from rankzero.facts.models import GPT3_175B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, Model
+from rankzero.facts.units import GB, MB, format_bytes
 from solutions.ch05.zero import zero_memory
 from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
 from solutions.ch06.heads import head_partition
@@ -22,7 +22,7 @@ NODE = 8
 #: Ratios that the second explorer marks.
 LIMITS = {"10 %": 0.1, "30 %": 0.3}
 
-#: Models of the third explorer.
+#: The models that the third explorer offers.
 SHAPES = {model.name: model for model in (LLAMA3_8B, LLAMA2_13B, LLAMA3_70B, GPT3_175B)}
 
 #: Data-parallel ranks over which the third explorer's second bar slices the optimizer states.
@@ -47,7 +47,7 @@ def who_holds_heads(heads: int = 16, kv_heads: int = 4, ranks: int = 8) -> Spec:
         cells.append({"rank": rank, "holds": "query heads", "text": _span(queries), "of": rank})
         cells.append({"rank": rank, "holds": "KV heads", "text": where, "of": shared.start})
     replicas = held[0][2]
-    said = f"each KV head stands on {replicas} ranks" if replicas > 1 else "no KV head is replicated"
+    said = f"each KV head is held on {replicas} ranks" if replicas > 1 else "no KV head is replicated"
     title = f"{heads} query heads, {kv_heads} KV heads, {ranks} ranks: {said}"
     seen = ("rank", "holds", "text")
     view = table(cells, Axis("holds", ""), Axis("rank", "rank"), colour="of", label="text", tooltip=seen, title=title)
@@ -59,7 +59,7 @@ def _span(heads: range) -> str:
 
 
 def _refused(sentence: str) -> Spec:
-    """A chart that says why there is none."""
+    """A chart that says why this split is impossible."""
     cells = [{"no": "", "layout": "", "text": sentence, "of": None}]
     axis = Axis("no", ""), Axis("layout", "")
     view = table(cells, *axis, colour="of", label="text", tooltip=("text",), title="This cannot be split.")
@@ -69,7 +69,7 @@ def _refused(sentence: str) -> Spec:
 def communication_share(hidden: int, ranks: int, rate: float, bandwidth: float) -> float:
     """Time of a layer's collectives over the time of its matrix products, in a step with 2-byte elements.
 
-    Neither batch nor sequence matter: both cancel. Attention's own products are left out.
+    Batch and sequence cancel, so neither matters. Attention's own products are left out.
 
     Args:
         hidden: width of the model.
@@ -90,15 +90,15 @@ def how_far(
     inside: float = 450 * GB,
     beyond: float = 50 * GB,
 ) -> Spec:
-    """Communication over computation against the number of ranks, up to 8 in a node and beyond.
+    """Communication over computation against the number of ranks, within a node of 8 and beyond.
 
     Args:
         hidden: width of the model.
-        ranks: the number that is marked, 1 to 64.
+        ranks: the marked number of ranks, 1 to 64.
         gpu: a name of :data:`GPUS`.
-        mfu_percent: of its dense bf16 peak that is achieved.
+        mfu_percent: percentage of its dense bf16 peak that is achieved.
         inside: bytes/s of a GPU inside the node, one direction.
-        beyond: bytes/s of a GPU where the ranks are in more than one node.
+        beyond: bytes/s of a GPU if the ranks span more than one node.
     """
     rate = mfu_percent / 100 * GPUS[gpu].peak_bf16
 
@@ -124,7 +124,7 @@ def how_far(
 def layer_parts(
     model: Model, sequence: int, batch: int, ranks: int, sequence_parallel: bool, attention: str, recompute: str
 ) -> dict[str, float]:
-    """Bytes of activations of one layer on one rank, by part. The classic model has dropout, the gated ones have not.
+    """Bytes of activations of one layer on one rank, by part. The classic model has dropout; the gated ones do not.
 
     Arguments are those of ``activation_bytes``.
     """
@@ -136,7 +136,7 @@ def layer_parts(
 
     if recompute == "full":
         return {"input of the layer": stored(ranks, sequence_parallel, recompute="full")}
-    around = 2 * (stored(2, False) - stored(2, True))  # what the sequence splits, whole
+    around = 2 * (stored(2, False) - stored(2, True))  # the whole of what sequence parallelism splits
     without = stored(ranks, sequence_parallel)
     share = around / ranks if sequence_parallel else around
     matrix = stored(ranks, sequence_parallel, attention, recompute) - without
@@ -152,10 +152,10 @@ def what_fits(
     attention: str = "flash",
     recompute: str = "none",
 ) -> Spec:
-    """Activations of one layer by part, and of all layers beside the model's state and the memory of an H100.
+    """Activations of one layer by part, and of all layers with the model's state, against the memory of an H100.
 
-    The state is 16 bytes for each parameter, split over the tensor-parallel ranks, and, in the second bar, with the
-    optimizer's part sliced over :data:`SLICED` data-parallel ranks.
+    The state is 16 bytes per parameter, split over the tensor-parallel ranks; in the second bar the optimizer's part is
+    also sliced over :data:`SLICED` data-parallel ranks.
 
     Args:
         model: a name of :data:`SHAPES`.

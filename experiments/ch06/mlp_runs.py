@@ -1,4 +1,4 @@
-"""An MLP split over ranks against the whole one: every error, and what travels.
+"""An MLP split over ranks against the whole one: every error, and the traffic.
 
 >>> mlp_run(4).calls  # doctest: +SKIP
 {'all_reduce': 2}
@@ -37,8 +37,8 @@ class SplitMlp:
         ranks: how many.
         errors: largest absolute difference of the output ``Y``, of the input's gradient ``dX``, and of the gradients of
             both matrices and biases, ``dW1``, ``db1``, ``dW2``, ``db2``. A shard counts against its slice.
-        calls: collectives of one rank, by name; forward alone, or forward and backward.
-        bytes: that one rank sends in optimal rings.
+        calls: collectives of one rank, by name, in the forward pass or in both passes.
+        bytes: bytes that one rank would send in optimal rings.
     """
 
     ranks: int
@@ -55,12 +55,12 @@ def mlp_run(
     column: Layer = ColumnParallelLinear,
     row: Layer = RowParallelLinear,
 ) -> SplitMlp:
-    """One pass through an MLP on so many ranks, in double precision.
+    """One pass through an MLP on ``ranks`` ranks, in double precision.
 
     Args:
         ranks: a divisor of the hidden size.
         kind: ``"split"``: column, GELU, row. ``"gathering"``: two column layers that each gather their output.
-        backward: a backward pass follows.
+        backward: run a backward pass, too.
         shape: of the input, ``[batch, sequence, hidden]``.
         column: the class of column-parallel layers.
         row: the class of row-parallel layers.
@@ -81,7 +81,7 @@ def mlp_run(
 
 
 def tensors(shape: Shape) -> tuple[torch.Tensor, list[torch.Tensor], torch.Tensor]:
-    """Input, the four parameters and the gradient from above, all seeded: every process has the same."""
+    """Input, the four parameters and the upstream gradient, all seeded: every process draws the same."""
     hidden, inner = shape[2], 4 * shape[2]
     shapes = [(inner, hidden), (inner,), (hidden, inner), (hidden,)]
     parameters = [drawn(2 + i, *size) / size[-1] ** 0.5 for i, size in enumerate(shapes)]
@@ -109,11 +109,11 @@ def _pass(
 
 
 def bias_error(ranks: int, before: bool) -> list[float]:
-    """What a row layer's output has too much, in multiples of its bias, feature by feature.
+    """The error of a row layer's output, in multiples of its bias, feature by feature.
 
     Args:
         ranks: a divisor of 16.
-        before: each rank adds the bias to its partial sum, before the sum over ranks.
+        before: each rank adds the bias to its partial result, before the sum over ranks.
     """
     y = world.run(_biased, before, ranks=ranks, backend="gloo").values[0]
     x, (_, _, down, bias), _ = tensors((1, 1, HIDDEN))
@@ -122,7 +122,7 @@ def bias_error(ranks: int, before: bool) -> list[float]:
 
 
 def copied(x: torch.Tensor) -> torch.Tensor:
-    """Four copies of the features beside each other: an input for the second matrix."""
+    """Four copies of the features side by side: an input for the second matrix."""
     return x.detach().repeat(1, 1, 4)
 
 

@@ -18,15 +18,15 @@ import torch.distributed as dist
 from torch import nn
 from torch.nn import functional
 
-from rankzero import tiny_layers
-from rankzero.tiny_layers import Block, GPTConfig, Pass
+from rankzero.tiny import layers
+from rankzero.tiny.layers import Block, GPTConfig, Pass
 from solutions.ch06.sharded_layers import gather_sequence, head_partition, scatter_sequence
 from solutions.ch06.tensor_parallel import copy_to_ranks, reduce_from_ranks
 
 
 @dataclass(frozen=True)
 class Operators:
-    """What enters a split computation, what leaves it, and who holds which heads."""
+    """The operators at the entry and the exit of a split computation, and the function that assigns heads to ranks."""
 
     copy: Callable[..., torch.Tensor] = copy_to_ranks
     reduce: Callable[..., torch.Tensor] = reduce_from_ranks
@@ -36,8 +36,8 @@ class Operators:
 
 
 def positions(config: GPTConfig, tokens: int, dtype: torch.dtype) -> Pass:
-    """What all layers share in a pass over whole sequences of so many tokens, each attending to those before it."""
-    angles = tiny_layers.angles(torch.arange(tokens).unsqueeze(0), config.head_dim).unsqueeze(1)
+    """What all layers share in a causal pass over whole sequences of ``tokens`` tokens."""
+    angles = layers.angles(torch.arange(tokens).unsqueeze(0), config.head_dim).unsqueeze(1)
     mask = torch.ones(1, 1, tokens, tokens, dtype=torch.bool).tril()
     return Pass(angles.cos().to(dtype), angles.sin().to(dtype), mask, None)
 
@@ -48,8 +48,8 @@ class ParallelBlock(nn.Module):
     Args:
         block: the whole one, equal on all ranks.
         config: of its model; the ranks divide ``heads`` and ``ffn``.
-        split_sequence: tokens outside the matrices are split over the ranks, and so are input and output.
-        operators: what the part is made of.
+        split_sequence: split the tokens outside the matrices over the ranks, and so the input and the output.
+        operators: the functions that the part is built from.
 
     Attributes:
         replicas: ranks that hold the same key and value heads as this one.
@@ -80,10 +80,10 @@ class ParallelBlock(nn.Module):
         return x + self._leave(functional.linear(gated, self.down))
 
     def sum_gradients(self) -> None:
-        """Add up what is partial after the backward pass.
+        """Sum the gradients that are partial after the backward pass.
 
-        Key and value heads that several ranks hold saw on each only that rank's query heads. With the sequence split,
-        the gains of the norms saw only the rank's tokens.
+        A key or value head that several ranks hold has on each of them only the gradient from that rank's query heads.
+        With the sequence split, the norms' gains have only the gradient from the rank's tokens.
         """
         if self.replicas > 1:
             for weight in (self.key, self.value):
@@ -119,7 +119,7 @@ def whole_gradients(
 
     Args:
         kv_heads: key and value heads of each rank.
-        gradients: of each rank, by the names of :class:`ParallelBlock`.
+        gradients: each rank's gradients, by the names of :class:`ParallelBlock`.
         head_dim: width of a head.
     """
 
@@ -128,7 +128,7 @@ def whole_gradients(
 
     def of_heads(name: str) -> torch.Tensor:
         rows: dict[int, torch.Tensor] = {}
-        for heads, part in zip(kv_heads, gradients, strict=True):  # of replicas, the last one counts
+        for heads, part in zip(kv_heads, gradients, strict=True):  # among replicas, the last one counts
             rows.update(zip(heads, part[name].split(head_dim), strict=True))
         return torch.cat([rows[head] for head in sorted(rows)])
 

@@ -1,4 +1,4 @@
-"""Bytes that the collectives of a run would send through optimal rings. A ledger shows payloads; this prices them.
+"""Bytes that the collectives of a run would send through optimal rings, from the payloads in its event log.
 
 The payload of a collective is a tensor or its slice; a ring sends ``2 (N-1)/N`` of the tensor for an all-reduce and
 ``(N-1)/N`` for each of its halves. Standard library only.
@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from rankzero.events import Event
 from solutions.ch03.collective_cost import traffic
 
-#: Operations whose payload handed in is one rank's slice of the tensor.
+#: Operations whose input is one rank's slice of the tensor.
 _SLICES = ("all_gather", "gather")
 
 
 def ring_bytes(events: Iterable[Event], rank: int = 0) -> float:
     """Bytes that ``rank`` sends in all collectives of a run, each among the ranks that called it.
 
-    Messages and barriers are left out; so are groups of one rank, which send nothing.
+    Messages and barriers are left out, and so are groups of one rank, which send nothing.
     """
     total = 0.0
     for event in events:

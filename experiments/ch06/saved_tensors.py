@@ -1,10 +1,10 @@
-"""The bytes that autograd really keeps for a layer, tensor by tensor: hooks see every tensor that is saved.
+"""The bytes that autograd really keeps for a layer, tensor by tensor, as seen by hooks on every saved tensor.
 
     kept(ClassicLayer(Sizes()))
 
-Two layers in bf16. The classic one is GPT-3's: dropout, a GELU MLP of width 4h, attention as written. The modern one
-has grouped key and value heads, a gated MLP, flash attention and no dropout. Both use LayerNorm: this library's RMSNorm
-on a CPU would keep a copy of its input in fp32.
+There are two layers in bf16. The classic one is GPT-3's: dropout, a GELU MLP of width 4h, and attention by explicit
+matrix products. The modern one has grouped key and value heads, a gated MLP, flash attention and no dropout. Both use
+LayerNorm, because PyTorch's RMSNorm on a CPU would keep a copy of its input in fp32.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CPU_MASK = 2
 #: Tensors that the formula leaves out.
 NEGLECTED = ("norm statistics", "log-sum-exp")
 
-#: What a saved tensor is called that nobody named. It counts like the others.
+#: The name of saved tensors that nobody named. They count like the others.
 UNNAMED = "?"
 
 
@@ -59,7 +59,7 @@ class Keeper:
     """Counts the storages that autograd saves while it watches; views of one storage count once.
 
     Args:
-        parameters: not counted, they are there anyway.
+        parameters: not counted, because they are in memory anyway.
     """
 
     def __init__(self, parameters: Iterable[torch.Tensor] = ()) -> None:
@@ -69,7 +69,7 @@ class Keeper:
         self._alive: list[torch.Tensor] = []  # so that no address is used twice
 
     def name(self, name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:
-        """Call ``tensor`` by a name; whatever was saved since the last call and has none is called ``inside``."""
+        """Name ``tensor``; unnamed tensors that were saved since the last call get the name ``inside``."""
         self._alive.append(tensor)
         self._names.setdefault(_storage(tensor), name)
         for storage in self._found:
@@ -108,7 +108,7 @@ class ClassicLayer(nn.Module):
     Args:
         sizes: of the layer.
         flash: the library's fused attention in place of matrix products and a softmax.
-        recompute: ``"none"``; or ``"selective"``, the attention core runs again in the backward pass.
+        recompute: ``"none"``, or ``"selective"`` to run the attention core again in the backward pass.
     """
 
     def __init__(self, sizes: Sizes, flash: bool = False, recompute: str = "none") -> None:
@@ -123,7 +123,7 @@ class ClassicLayer(nn.Module):
         self.to(torch.bfloat16)
 
     def forward(self, x: torch.Tensor, name: Name) -> torch.Tensor:
-        """``[s, b, h]`` to ``[s, b, h]``; every tensor is called by its name."""
+        """``[s, b, h]`` to ``[s, b, h]``; ``name`` names every tensor that is kept."""
         inner = name("what norm 1 gives", self.norm1(name("input of norm 1", x)), "norm statistics")
         attended = self._attend(name("queries, keys and values", self.qkv(inner)), name)
         x = x + name("dropped", self.dropout(self.output(attended)), "dropout mask after attention")
@@ -149,7 +149,7 @@ class ClassicLayer(nn.Module):
 
 
 def unnamed(name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:
-    """A tensor that nobody watches."""
+    """The tensor itself: a ``name`` for passes that nobody watches."""
     return tensor
 
 
@@ -178,7 +178,7 @@ class ModernLayer(nn.Module):
         self.to(torch.bfloat16)
 
     def forward(self, x: torch.Tensor, name: Name) -> torch.Tensor:
-        """``[b, s, h]`` to ``[b, s, h]``; every tensor is called by its name."""
+        """``[b, s, h]`` to ``[b, s, h]``; ``name`` names every tensor that is kept."""
         inner = name("what norm 1 gives", self.norm1(name("input of norm 1", x)), "norm statistics")
         q = self._heads(name("queries", self.query(inner)))
         k, v = self._heads(name("keys", self.key(inner))), self._heads(name("values", self.value(inner)))
@@ -195,7 +195,7 @@ class ModernLayer(nn.Module):
 
 
 def kept(layer: ClassicLayer | ModernLayer) -> list[Kept]:
-    """What autograd keeps for one pass through ``layer``, parameters aside, in the order of saving."""
+    """What autograd keeps for one pass through ``layer``, except parameters, in the order of saving."""
     sizes = layer.sizes
     leading = (sizes.sequence, sizes.batch) if isinstance(layer, ClassicLayer) else (sizes.batch, sizes.sequence)
     x = torch.ones(*leading, sizes.hidden, dtype=torch.bfloat16, requires_grad=True)
@@ -214,7 +214,7 @@ def beside_the_formula(found: Iterable[Kept]) -> tuple[int, int]:
 
 
 def classic(sizes: Sizes, attention: str = "materialised", recompute: str = "none") -> list[Kept]:
-    """What autograd keeps for the classic layer, with the names of ``activation_bytes`` for its options."""
+    """What autograd keeps for the classic layer; the options are those of ``activation_bytes``."""
     if recompute == "full":
         return [Kept("input of the layer", bytes_of_fully_recomputed(ClassicLayer(sizes)))]
     return kept(ClassicLayer(sizes, attention == "flash", recompute))

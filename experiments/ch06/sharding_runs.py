@@ -1,4 +1,4 @@
-"""One matrix on several ranks: slices of the output that are joined, and partial sums that are added.
+"""One matrix on several ranks: slices of the output that are joined, or partial sums that are added.
 
 >>> joined(4).by_rows < 1e-12  # doctest: +SKIP
 True
@@ -25,7 +25,7 @@ class Joined:
         by_rows: output features split, the slices joined.
         by_columns: input features split, the partial sums added.
         shuffled: output features split, the slices joined in the reverse order of the ranks.
-        shards: the rows that each rank holds.
+        shards: the matrix rows that each rank holds.
     """
 
     by_rows: float
@@ -45,7 +45,7 @@ def block_of(x: torch.Tensor, dim: int, rank: int, ranks: int) -> torch.Tensor:
 
 
 def shard_error(found: torch.Tensor, whole: torch.Tensor, rank: int, ranks: int) -> float:
-    """The largest absolute difference from the whole tensor, or from the rank's block of it where that has the shape.
+    """The largest absolute difference from the whole tensor, or from the rank's block if ``found`` has that shape.
 
     Args:
         found: what a rank has: all of it, or one of ``ranks`` equal blocks along any dimension.
@@ -60,7 +60,7 @@ def shard_error(found: torch.Tensor, whole: torch.Tensor, rank: int, ranks: int)
 
 
 def gradient_of(tensor: torch.Tensor) -> torch.Tensor:
-    """What the backward pass left at a leaf; zeros where no gradient reached it."""
+    """The gradient of a leaf after the backward pass; zeros if no gradient reached it."""
     return torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
 
 
@@ -93,12 +93,12 @@ def _split_products(alike: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tens
 
 
 def initial_variances(hidden: int = 512, ranks: int = 8) -> dict[str, float]:
-    """Measured variance of Xavier-initialised shards, relative to that of the whole matrices.
+    """Measured variance of Xavier-initialized shards, relative to that of the whole matrices.
 
     The first matrix of an MLP widens ``hidden`` to ``4 hidden`` and is split by rows, the second is split by columns.
 
     Returns:
-        By how the shard was drawn.
+        The ratio for each way to draw a shard.
     """
     inner = 4 * hidden
     up, down = _xavier(inner, hidden), _xavier(hidden, inner)

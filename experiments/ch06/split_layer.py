@@ -1,10 +1,10 @@
-"""The classic layer over several ranks, three ways: what a rank keeps for the backward pass, and what it sends.
+"""The classic layer split over ranks in three ways: what a rank keeps for the backward pass, and what it sends.
 
 >>> layer_run(4, "split, gathered twice").calls  # doctest: +SKIP
 {'all_gather': 6, 'reduce_scatter': 4}
 
-Attention and the MLP are split as ever; the ways differ in the tokens around them. Four modules of the whole layer are
-replaced: where a matrix is entered by :class:`Entered`, where it is left by :class:`Left`.
+Attention and the MLP are split as usual; the ways differ in how they treat the tokens around them. Four linear modules
+of the whole layer are replaced: the first of each pair by :class:`Entered`, the second by :class:`Left`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .ring_bytes import collective_calls, ring_bytes
 from .saved_tensors import ClassicLayer, Keeper, Kept, Sizes, beside_the_formula, unnamed
 from .sharding_runs import block_of, drawn, gradient_of, shard_error
 
-#: Every rank has all tokens; or it has its slice, gathers it and keeps what it gathered; or it keeps the slice, and
-#: gathers it again in the backward pass.
+#: Every rank has all tokens; or it has a slice of them, gathers the rest and keeps everything; or it keeps only the
+#: slice, and gathers the rest again in the backward pass.
 WAYS = ("whole", "split, gathered once", "split, gathered twice")
 
-#: From an input, a weight and a bias to the product; it begins with f or with an all-gather.
+#: A function of an input, a weight and a bias that returns the product; it begins with f or an all-gather.
 Multiply = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -40,10 +40,10 @@ class Counted:
     """One pass of the layer in bf16, forward and backward, with dropout.
 
     Attributes:
-        kept: bytes that rank 0 keeps after the forward pass, parameters and ``statistics`` aside.
+        kept: bytes that rank 0 keeps after the forward pass, without parameters and ``statistics``.
         statistics: bytes of the norms' means and deviations, which the formula neglects.
         calls: collectives of rank 0, by name.
-        bytes: that rank 0 sends in optimal rings.
+        bytes: bytes that rank 0 would send in optimal rings.
     """
 
     kept: int
@@ -59,7 +59,7 @@ def layer_run(ranks: int, way: str, sizes: Sizes | None = None, operators: Opera
         ranks: a divisor of heads and of the sequence.
         way: one of :data:`WAYS`.
         sizes: of the layer.
-        operators: what enters and leaves the split matrices.
+        operators: the operators around the split matrices.
 
     Raises:
         ValueError: ``way`` is none of the three, or the ranks do not divide heads and sequence.
@@ -99,7 +99,7 @@ def _over_ranks(
 
 
 def split(layer: ClassicLayer, way: str, operators: Operators) -> ClassicLayer:
-    """This rank's part of ``layer``, in place: whole heads, a part of the MLP, norms and biases of the output whole."""
+    """Cut ``layer`` to this rank's part, in place: whole heads, part of the MLP; norms and output biases stay whole."""
     ranks = dist.get_world_size()
     for name in ("qkv", "up"):
         setattr(layer, name, Entered(getattr(layer, name), _multiply(way, operators)))
@@ -145,7 +145,7 @@ def _multiply(way: str, operators: Operators) -> Multiply:
 
 
 class _GatheredTwice(torch.autograd.Function):
-    """A product with all tokens that keeps this rank's alone: the backward pass gathers the others once more."""
+    """A product with all tokens that keeps only this rank's; the backward pass gathers the others again."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
@@ -172,7 +172,7 @@ def _whole(sizes: Sizes) -> ClassicLayer:
 
 
 def _tokens(sizes: Sizes) -> tuple[torch.Tensor, torch.Tensor]:
-    """An input of the layer and a gradient from above; the same in every process."""
+    """An input of the layer and an upstream gradient; the same in every process."""
     shape = (sizes.sequence, sizes.batch, sizes.hidden)
     return drawn(1, *shape), drawn(2, *shape)
 
@@ -194,7 +194,7 @@ def _kept(sizes: Sizes, way: str, operators: Operators) -> list[Kept]:
 
 
 def _gradients(sizes: Sizes, way: str, operators: Operators) -> dict[str, torch.Tensor]:
-    """On each rank: output and gradients of its part; replicated parameters saw its tokens alone: these are summed."""
+    """On each rank: output and gradients of its part, summed for replicated parameters, which saw only its tokens."""
     layer = split(_whole(sizes).double().eval(), way, operators)
     found = _differentiated(layer, *(_mine(x, way) for x in _tokens(sizes)))
     if way != "whole":

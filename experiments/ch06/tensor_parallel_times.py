@@ -1,4 +1,4 @@
-"""A split MLP against the clock: how long its matrices take, how long its all-reduces, on real ranks.
+"""A split MLP, timed on real ranks: how long its matrix products take, and how long its all-reduces.
 
 >>> mlp_times(2).share  # doctest: +SKIP
 """
@@ -17,21 +17,21 @@ from solutions.ch06.tensor_parallel import parallel_mlp
 
 from .sharding_runs import drawn
 
-#: What is called like ``parallel_mlp``.
+#: A function that is called like ``parallel_mlp``.
 MLP = Callable[..., torch.Tensor]
 
-#: Steps that are made before the clock counts.
+#: Untimed steps before the timed ones.
 WARM_UP = 2
 
 
 @dataclass(frozen=True)
 class Times:
-    """Medians over steps, of the slowest rank; seconds.
+    """Median times over steps, on the slowest rank; seconds.
 
     Attributes:
         ranks: how many.
         step: forward and backward pass.
-        collectives: of it, inside all-reduces, waiting included.
+        collectives: part of the step spent in all-reduces, waiting included.
     """
 
     ranks: int
@@ -45,7 +45,7 @@ class Times:
 
     @property
     def share(self) -> float:
-        """Of a step, the share that is communication."""
+        """The share of a step that is communication."""
         return self.collectives / self.step
 
 
@@ -59,7 +59,7 @@ def mlp_times(
         hidden: width of the model.
         batch: sequences.
         sequence: tokens in each.
-        steps: that are timed; at least 1.
+        steps: timed steps; at least 1.
         mlp: called like ``parallel_mlp``.
     """
     run = world.run(_laps, mlp, hidden, batch, sequence, WARM_UP + steps, ranks=ranks, backend="gloo")

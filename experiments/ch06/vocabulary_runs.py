@@ -1,4 +1,4 @@
-"""The vocabulary over several ranks: an embedding and a loss without a rank that sees all logits.
+"""The vocabulary split over ranks: an embedding and a loss for which no rank sees all logits.
 
 >>> loss_run(4).calls  # doctest: +SKIP
 {'all_reduce': 3}
@@ -30,9 +30,9 @@ class Vocabulary:
 
     Attributes:
         value_error: largest absolute difference of the losses, or of the embedded tokens.
-        gradient_error: of the gradient of the logits, or of the table; shards joined.
+        gradient_error: the same for the gradient of the logits, or of the table, with shards joined.
         calls: collectives of one rank, forward and backward.
-        bytes: that one rank sends in optimal rings.
+        bytes: bytes that one rank would send in optimal rings.
     """
 
     value_error: float
@@ -48,11 +48,11 @@ def loss_run(
     tokens: int = TOKENS,
     scale: float = SCALE,
 ) -> Vocabulary:
-    """Losses and their gradient on so many ranks, against the library's, in double precision.
+    """Losses and their gradient on ``ranks`` ranks against the library's, in double precision.
 
     Args:
         ranks: a divisor of ``vocab``.
-        loss: from this rank's logits and all targets to the loss of each token.
+        loss: a function from this rank's logits and all targets to the loss of each token.
         vocab: how many logits a token has.
         tokens: in the batch.
         scale: of the logits.
@@ -71,7 +71,7 @@ def embedding_run(
     tokens: int = TOKENS,
     hidden: int = HIDDEN,
 ) -> Vocabulary:
-    """Embedded tokens and the table's gradient on so many ranks, against the library's; arguments as above."""
+    """Embedded tokens and the table's gradient on ``ranks`` ranks against the library's; arguments as above."""
     run = world.run(_embedding, embedding, vocab, tokens, hidden, ranks=ranks, backend="gloo")
     table, (_, ids) = drawn(5, vocab, hidden).requires_grad_(), _logits(vocab, tokens, 1.0)
     right = functional.embedding(ids, table)
@@ -111,14 +111,14 @@ def _embedding(embedding: Callable[..., torch.Tensor], vocab: int, tokens: int, 
 
 
 def two_ways(vocab: int, tokens: int, ranks: int, logit_bytes: float = 2, loss_bytes: float = 4) -> dict[str, float]:
-    """Bytes that one rank sends to compute the loss of a batch: all logits gathered, or three numbers a token reduced.
+    """Bytes one rank sends to compute the loss of a batch: gathering all logits, or reducing three numbers per token.
 
     Args:
         vocab: logits of a token.
         tokens: in the batch.
         ranks: over which the vocabulary is split.
-        logit_bytes: of one logit that is gathered.
-        loss_bytes: of one number that is reduced.
+        logit_bytes: bytes of one gathered logit.
+        loss_bytes: bytes of one reduced number.
     """
     gathered = traffic("all_gather", logit_bytes * vocab * tokens, ranks, 0)[0]
     return {

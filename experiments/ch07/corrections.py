@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankzero.layouts import Job, Layout
-from rankzero.models import LLAMA3_70B, MIXTRAL_8X7B
-from rankzero.units import GB, MB, billion, format_bytes, ms
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.models import LLAMA3_70B, MIXTRAL_8X7B
+from rankzero.facts.units import GB, MB, billion, format_bytes, ms
 from solutions.ch01.ranks import process_groups
 from solutions.ch01.scale import minimum_ranks
 from solutions.ch02.model_parallel import naive_step
@@ -58,60 +58,69 @@ def _idle() -> tuple[Correction, ...]:
     chunks = bubble_fraction(4, 12, 4)
     return (
         Correction(
-            "07",
-            "GPipe idles (p-1)/(m+p-1) of the time, 1F1B (p-1)/m.",
-            f"Both idle (p-1)(tF+tB) on every rank. p = {p}, m = {m}: {_percent(fraction)} of the total, which is "
-            f"{_percent(overhead)} of the useful time.",
-            "One idle time, two denominators: the simulator ends both at "
-            f"{_end('gpipe'):g} and {_end('1f1b'):g} with tF = 1, tB = 2.",
+            "7.3",
+            "GPipe idles (p-1)/(m+p-1) of the time, and 1F1B (p-1)/m.",
+            f"Both idle for (p-1)(tF+tB) on every rank. For p = {p} and m = {m} that is {_percent(fraction)} of the "
+            f"total, or {_percent(overhead)} of the useful time.",
+            f"It is one idle time over two denominators: the simulator ends them at {_end('gpipe'):g} and "
+            f"{_end('1f1b'):g} with tF = 1, tB = 2.",
             f"{_GPIPE}; {_NARAYANAN}",
+            matters="The slower schedule is chosen because two definitions are compared.",
         ),
         Correction(
-            "07",
-            "1F1B reduces the bubble fraction, from 27 to 19 %.",
+            "7.4",
+            "1F1B reduces the bubble fraction from 27 to 19 %.",
             f"It stays {_percent(fraction)}; what falls is memory, from {_peaks('gpipe', m)[0]} micro-batches to "
             f"{_peaks('1f1b', m)[0]} on stage 0.",
-            f"Both steps end at {_end('1f1b'):g}: backwards come earlier, not more of them in the same time.",
+            f"Both steps end at {_end('1f1b'):g}: backward passes come earlier, but no more of them fit into the same "
+            "time.",
             _NARAYANAN,
+            matters="A schedule is chosen for speed that it does not have, and its real merit is overlooked.",
         ),
         Correction(
-            "07",
+            "7.4",
             "With 1F1B every stage holds p micro-batches, or p-1.",
             f"Stage i holds min(m, p - i): {', '.join(map(str, _peaks('1f1b', 12)))} of 12.",
-            "It warms up with p - 1 - i forwards and runs one more before its first backward.",
+            "It warms up with p - 1 - i forward passes and runs one more before its first backward pass.",
             _NARAYANAN,
+            matters="The first stage runs out of memory, or the last is given room that it does not need.",
         ),
         Correction(
-            "07",
-            "After its last forward stage 0 goes backward at once.",
-            f"Its first backward starts at {_times('gpipe')['0B0'][0]:g}, not at {_times('gpipe')[f'0F{m - 1}'][1]:g}: "
-            f"GPipe, p = {p}, m = {m}, tF = 1, tB = 2.",
-            "The loss is on the last stage, whose first backward waits for its own forwards; then the gradient comes "
-            f"back through {p - 1} stages.",
+            "7.2",
+            "Stage 0 starts its backward passes right after its last forward pass.",
+            f"Its first backward pass starts at {_times('gpipe')['0B0'][0]:g}, not at "
+            f"{_times('gpipe')[f'0F{m - 1}'][1]:g}, in GPipe with p = {p}, m = {m}, tF = 1, tB = 2.",
+            "The loss is on the last stage, whose first backward pass waits for its own forward passes; then the "
+            f"gradient comes back through {p - 1} stages.",
             _GPIPE,
+            matters="Activations are freed too early on paper, and the peak comes out too small.",
         ),
         Correction(
-            "07",
-            "Filling and draining idles (p-1)m/(pm+p-1).",
-            f"(p-1)/(m+p-1): {_percent(fraction)} for p = {p} and m = {m}.",
+            "7.3",
+            "Filling and draining take (p-1)m/(pm+p-1) of the time.",
+            f"They take (p-1)/(m+p-1): {_percent(fraction)} for p = {p} and m = {m}.",
             f"The printed formula gives {_percent(drained)}: it counts the empty slots of one rank m times over.",
             _GPIPE,
+            matters="The answer is a plausible number for the wrong schedule.",
         ),
         Correction(
-            "07",
+            "7.3",
             "The efficiency of a pipeline is 1 - (p-1)/m.",
-            f"m/(m+p-1): {_percent(1 - bubble_fraction(4, 4))} for p = m = 4, not "
+            f"It is m/(m+p-1): {_percent(1 - bubble_fraction(4, 4))} for p = m = 4, not "
             f"{_percent(1 - bubble_overhead(4, 4))}.",
-            f"An overhead is no share. With m = 2 the printed formula gives {_percent(1 - bubble_overhead(4, 2))}.",
+            "An overhead is not a share of the total. With m = 2 the printed formula gives "
+            f"{_percent(1 - bubble_overhead(4, 2))}.",
             _NARAYANAN,
+            matters="Pipelines with few micro-batches look worse than they are.",
         ),
         Correction(
-            "07",
+            "7.5",
             "(p-1)/(p-1+mv) should read (p-1)/(mv).",
             f"The first is the bubble fraction, {_percent(chunks)} for p = 4, m = 12, v = 4; the second is the "
             f"overhead, {_percent(bubble_overhead(4, 12, 4))}.",
-            "Idle over total, and idle over useful time: both are right under their own names.",
+            "Idle time over total time and idle time over useful time are both right under their own names.",
             _NARAYANAN,
+            matters="A formula that was right is corrected into a wrong one.",
         ),
     )
 
@@ -125,37 +134,43 @@ def _held() -> tuple[Correction, ...]:
     naive = [naive_step(12, 3, 10 * ms, 5 * ms, ratio)[0] / ms for ratio in (2.0, 1.0)]
     return (
         Correction(
-            "07",
+            "7.5",
             "Interleaving costs nothing but messages.",
-            f"It costs memory as well: rank 0 holds {stages:g} stages' activations in place of "
+            f"It costs memory as well: rank 0 holds the activations of {stages:g} stages in place of "
             f"{_peaks('1f1b', 12)[0]}, p = 4, m = 12, v = 4.",
-            "The warm-up is 2(p-1-r) + (v-1)p forwards of a v-th of a stage. And m has to be a multiple of p.",
+            "The warm-up is 2(p-1-r) + (v-1)p forward passes, each through 1/v of a stage. Also, m has to be a "
+            "multiple of p.",
             _NARAYANAN,
+            matters="The gain in time is paid with memory that nobody reserved.",
         ),
         Correction(
-            "07",
+            "7.4",
             "More micro-batches need more memory.",
             f"At a fixed batch of {batch} samples GPipe holds {batch} on stage 0 whatever m is, and 1F1B "
             f"{batch // 64 * _peaks('1f1b', 64)[0]} at m = 64, {batch // 16 * _peaks('1f1b', 16)[0]} at m = 16.",
-            "More micro-batches are smaller ones, and 1F1B holds p of them.",
+            "With more micro-batches each is smaller, and 1F1B holds p of them.",
             _NARAYANAN,
+            matters="The number of micro-batches is kept low, and the bubble fraction large, for no reason.",
         ),
         Correction(
-            "07",
+            "7.4",
             "16 micro-batches of 32 samples take 16 x 32 x 4096 x 6 = 12.6 GB in 6 layers.",
-            f"{format_bytes(microbatches * kept)} with GPipe and {format_bytes(_RANKS * kept)} on stage 0 of {_RANKS} "
-            "with 1F1B, for sequences of 1,024 tokens.",
-            f"The product is {elements / 1e6:.3g} million elements, {format_bytes(2 * elements)}: the sequence is "
-            "missing, and that a layer keeps 34 s b h bytes, not one number of each token.",
+            f"They take {format_bytes(microbatches * kept)} with GPipe and {format_bytes(_RANKS * kept)} on stage 0 "
+            f"of {_RANKS} with 1F1B, for sequences of 1,024 tokens.",
+            f"The product is {elements / 1e6:.3g} million elements, {format_bytes(2 * elements)}: it leaves out the "
+            "sequence length, and that a layer keeps 34 s b h bytes, not one element per feature.",
             _KORTHIKANTI,
+            matters="The plan is short by more than an order of magnitude.",
         ),
         Correction(
-            "07",
-            "A backward takes as long as a forward.",
-            f"About twice as long. 12 layers of 10 ms on 3 stages with hops of 5 ms: {naive[0]:g} ms for a step, not "
-            f"{naive[1]:g}.",
-            "Each matrix product of the forward has two in the backward: for its input and for its weights.",
+            "7.6",
+            "A backward pass takes as long as a forward pass.",
+            "It takes about twice as long. A step of 12 layers of 10 ms on 3 stages with hops of 5 ms takes "
+            f"{naive[0]:g} ms, not {naive[1]:g}.",
+            "Each matrix product of the forward pass needs two in the backward pass: for its input and for its "
+            "weights.",
             _NARAYANAN,
+            matters="Every step time and every bubble time of the plan is too small.",
         ),
     )
 
@@ -169,28 +184,32 @@ def _experts() -> tuple[Correction, ...]:
     split, each = (2 * all_to_all_bytes(tokens, 4096, 2, 8) / MB for tokens in (512, 4096))
     return (
         Correction(
-            "07",
+            "7.12",
             "Expert parallelism sends 2kS/N with N experts.",
-            "T k h w (R-1)/R in each all-to-all, with R ranks and T the tokens that the rank holds. 4,096 tokens of "
-            f"4096 elements, top-2, 8 ranks: {split:.3g} MB there and back when the ranks split them, {each:.3g} MB "
-            "when each rank has as many of its own.",
-            "Tokens travel between ranks; how many experts stand on a rank does not change how far they go.",
+            "A rank sends T k h w (R-1)/R in each all-to-all, with R ranks and T tokens on the rank. For 4,096 "
+            f"tokens of 4096 elements, top-2, on 8 ranks it sends {split:.3g} MB there and back if the ranks split "
+            f"the tokens, and {each:.3g} MB if each rank has that many.",
+            "Tokens travel between ranks, so the number of experts on a rank does not change what is sent.",
             _GSHARD,
+            matters="The estimate falls with the number of experts where the traffic does not.",
         ),
         Correction(
-            "07",
+            "7.10",
             "An 8x7B model has 56 billion parameters.",
-            f"{total / billion:.1f} billion, of which a token uses {active / billion:.1f}.",
-            f"Only the feed-forward blocks are there eight times; {shared / billion:.2g} billion others count once.",
+            f"It has {total / billion:.1f} billion, of which a token uses {active / billion:.1f}.",
+            f"Only the feed-forward blocks exist eight times; the other {shared / billion:.2g} billion count once.",
             _MIXTRAL,
+            matters="Memory is planned for parameters that do not exist.",
+            places=("techchilli.com, What is Mixtral 8x7B",),
         ),
         Correction(
-            "07",
-            "A mixture is trained best on 20 tokens for each active parameter.",
-            "There is no such law. DeepSeek-V3 saw "
+            "7.10",
+            "A mixture of experts trains best on 20 tokens for each active parameter.",
+            "There is no such rule. DeepSeek-V3 saw "
             f"{14.8e12 / used:.0f} tokens for each of its {used / billion:.1f} billion active parameters.",
             f"The rule of 20 was fitted to dense models; this one has {whole / billion:.0f} billion parameters in all.",
             _DEEPSEEK,
+            matters="Training stops long before such a model has seen enough.",
         ),
     )
 
@@ -205,57 +224,64 @@ def _layouts() -> tuple[Correction, ...]:
     replicas = process_groups(mesh, "dp")
     return (
         Correction(
-            "07",
+            "7.13",
             "Data parallelism all-reduces parameters/pp.",
-            "parameters/(tp pp): a rank has gradients of its own shard alone.",
+            "It all-reduces parameters/(tp pp): a rank has gradients for its own shard only.",
             f"With TP {layout.tp} the claim is {layout.tp} times too large.",
             _NARAYANAN,
+            matters="The time for the gradients is too long by the degree of tensor parallelism.",
         ),
         Correction(
-            "07",
-            "The traffic of TP and PP follows from the global batch.",
-            "From batch/dp: a replica's messages carry its own micro-batches.",
+            "7.8",
+            "The traffic of TP and PP depends on the global batch.",
+            "It depends on batch/dp: a replica's messages carry its own micro-batches.",
             f"With DP {layout.dp} a replica has {job.global_batch // layout.dp} of {job.global_batch} sequences.",
             _NARAYANAN,
+            matters="A layout looks as if it became worse with more replicas.",
         ),
         Correction(
-            "07",
-            "It is ZeRO-3, with weights and gradients whole on each replica.",
-            "That is ZeRO-1: the optimizer states alone are divided.",
+            "7.14",
+            "A layout with whole weights and gradients on each replica is ZeRO-3.",
+            "That is ZeRO-1: only the optimizer states are divided.",
             f"On 8 replicas it takes {held[0]:g} bytes of each parameter; ZeRO-3 takes {held[1]:g}.",
             _ZERO,
+            matters="Memory is planned that the optimizer's sharding alone does not free.",
         ),
         Correction(
-            "07",
+            "7.15",
             "If full sharding does not fit, add TP or PP on the same GPUs.",
-            f"The floor is the total over the GPUs: {format_bytes(floor)} for 70 billion parameters on 8, however they "
-            f"are cut. The states alone need {minimum_ranks(70e9, 80 * GB)} GPUs of 80 GB.",
-            f"Every byte stands on some GPU. TP 8 without ZeRO holds "
+            f"The floor is the total divided by the number of GPUs: {format_bytes(floor)} for 70 billion parameters "
+            f"on 8, however they are cut. The states alone need {minimum_ranks(70e9, 80 * GB)} GPUs of 80 GB.",
+            f"Every byte has to be on some GPU. TP 8 without ZeRO holds "
             f"{format_bytes(zero_memory(70e9 / 8, 0, 1))} as well.",
             _ZERO,
+            matters="GPUs are moved from one axis to another, and the job still does not fit.",
         ),
         Correction(
-            "07",
+            "7.15",
             "Data parallelism scales without end.",
-            "It ends at the critical batch size, and at a fixed batch each replica gets fewer micro-batches.",
+            "It ends at the critical batch size; at a fixed batch, each replica gets fewer micro-batches.",
             "When the GPUs of the published run doubled at a fixed batch, a replica's sequences fell from "
             f"{2048 // 64} to {2048 // 128} and the printed utilization from 43 to 41 %.",
             _LLAMA3,
+            matters="GPUs are bought that save no steps.",
         ),
         Correction(
-            "07",
+            "7.13",
             "One replica of the model is data-parallel group 0.",
             "A data-parallel group joins equal shards of different replicas.",
             f"In a mesh of 2 x 2 x 2 x 2 it is ranks {' and '.join(map(str, replicas[0]))}, while the first replica is "
             f"ranks 0 to {replicas[0][1] - 1}.",
             _LLAMA3,
+            matters="Gradients of different shards are averaged.",
         ),
         Correction(
-            "07",
+            "7.7",
             "Pipelines are built with torch.distributed.pipeline.sync.Pipe.",
             "That module was removed: use torch.distributed.pipelining.",
             "Its schedules are ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B and others.",
             _TORCH,
+            matters="The code does not import.",
         ),
     )
 

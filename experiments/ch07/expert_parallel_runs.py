@@ -1,4 +1,4 @@
-"""A mixture layer over real ranks against the same layer in one process, and who sends how many bytes to whom.
+"""A mixture layer over real ranks against the same layer in one process, and how many bytes each rank sends to each.
 
 >>> run = expert_parallel_run([128, 96, 160, 128])  # doctest: +SKIP
 >>> run.output_difference, run.gradient_difference  # doctest: +SKIP
@@ -30,7 +30,8 @@ class Spread:
     Attributes:
         output_difference: largest absolute difference from the layer in one process.
         gradient_difference: the same, over the gradients of tokens and experts.
-        matrix: bytes that rank r has for the experts of rank c on the way out, by row r; the diagonal stays at home.
+        matrix: ``matrix[r][c]``: bytes that rank r has for the experts of rank c on the way out; the diagonal is not
+            sent.
         handed_in: by rank, the bytes of each exchange of rows in the event log: out, back, and their gradients.
     """
 
@@ -53,14 +54,14 @@ def expert_parallel_run(
     dtype: torch.dtype = torch.float64,
     layer: Layer | None = None,
 ) -> Spread:
-    """Route random tokens to random experts, once on one rank for each number of tokens and once in one process.
+    """Route random tokens to random experts, once over ranks and once in one process.
 
     Args:
-        tokens: of each rank; the ranks divide the experts.
+        tokens: number of tokens on each rank; the number of experts is a multiple of the number of ranks.
         experts: of the layer.
         top_k: experts of one token.
         dtype: of everything.
-        layer: called like ``expert_parallel_forward``; None takes the course's.
+        layer: called like ``expert_parallel_forward``; None uses the course's.
     """
     layer = layer or moe.expert_parallel_forward
     run = world.run(_spread, list(tokens), experts, top_k, dtype, layer, ranks=len(tokens), backend="gloo")
@@ -85,7 +86,7 @@ def expert_parallel_run(
 def dense_layer(
     x: torch.Tensor, weights: torch.Tensor, chosen: torch.Tensor, all_experts: Sequence[nn.Module]
 ) -> torch.Tensor:
-    """A mixture layer as one writes it in one process: a loop over the experts."""
+    """A mixture layer as one would write it for one process: a loop over the experts."""
     y = torch.zeros_like(x)
     for number, expert in enumerate(all_experts):
         token, slot = (chosen == number).nonzero(as_tuple=True)
@@ -108,7 +109,7 @@ def _parts(
 def _spread(
     tokens: list[int], experts: int, top_k: int, dtype: torch.dtype, layer: Layer
 ) -> tuple[torch.Tensor, list[int], dict[str, torch.Tensor]]:
-    """On a rank: its output, how many rows it has for every rank, the gradients it can see."""
+    """On each rank: its output, how many rows it has for every rank, and the gradients it can see."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     parts, router, blocks = _parts(tokens, experts, dtype)
     share = experts // ranks

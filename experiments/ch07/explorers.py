@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankzero import models
 from rankzero.charts import COLOURS, Axis, Spec, below, chart, lines, stacks, table, timeline
-from rankzero.layouts import Job
-from rankzero.schedules import NAMES, parse_op
-from rankzero.units import GB
+from rankzero.facts import models
+from rankzero.facts.layouts import Job
+from rankzero.facts.units import GB
+from rankzero.sim.schedules import NAMES, parse_op
 from solutions.ch07.experts import all_to_all_bytes, expert_capacity
 from solutions.ch07.layout import step_parts
 from solutions.ch07.pipeline_charts import SCHEDULES, Chart, pipeline_chart
@@ -19,7 +19,7 @@ from solutions.ch07.pipeline_charts import SCHEDULES, Chart, pipeline_chart
 from .layout_search import priced
 from .routing_counts import dropped_share, expert_loads, popularity, random_choices
 
-#: Experts whose columns are drawn one by one; more are drawn in groups of neighbours.
+#: The most experts that are drawn one by one; more are drawn in groups of adjacent experts.
 COLUMNS = 32
 
 #: Layouts whose time is drawn in parts.
@@ -49,14 +49,14 @@ def pipelines(
     hop: float = 0.0,
     slow_last_stage: float = 1.0,
 ) -> Spec:
-    """A simulated schedule, its idle time in both units, and what every rank holds. A forward takes 1.
+    """A simulated schedule, its idle time in both units, and what every rank holds. A forward pass takes 1.
 
     Args:
         schedule: a key of ``SCHEDULES``.
         ranks: of the pipeline, 1 to 8.
-        microbatches: 1 to 32; for the interleaved schedule the next multiple of ``ranks`` is taken.
-        virtual_stages: chunks on each rank: for the interleaved schedule, at least 2.
-        backward_ratio: time of a whole backward over that of a forward.
+        microbatches: 1 to 32; the interleaved schedule uses the next multiple of ``ranks``.
+        virtual_stages: chunks on each rank; at least 2 for the interleaved schedule.
+        backward_ratio: time of a whole backward pass over that of a forward pass.
         hop: time of a message.
         slow_last_stage: how many times longer the last stage takes.
     """
@@ -90,7 +90,7 @@ def _held(found: Chart) -> Spec:
 
 
 def balance_of(loads: Sequence[int], skew: float) -> float:
-    """The balancing loss of these loads, with the popularities for mean probabilities."""
+    """The balancing loss of these loads, with the experts' popularities as their mean probabilities."""
     assigned = sum(loads)
     shares = popularity(len(loads), skew)
     return len(loads) * sum(load / assigned * share for load, share in zip(loads, shares, strict=True))
@@ -104,9 +104,9 @@ def expert_routing(
     Args:
         tokens: T, 64 to 8,192.
         experts: E, 4 to 128.
-        top_k: k; the number of experts where it is larger.
+        top_k: k, at most the number of experts; larger values mean all of them.
         capacity_factor: c, 0.5 to 2.
-        skew: exponent of Zipf's law of the experts' popularity; 0 is fair.
+        skew: exponent of the Zipf distribution of the experts' popularity; 0 is fair.
     """
     top_k = min(top_k, experts)
     loads = expert_loads(random_choices(tokens, experts, top_k, skew), experts)
@@ -141,18 +141,18 @@ def expert_traffic(
     once_per_rank: str = "one row for each expert",
     skew: float = 0.0,
 ) -> Spec:
-    """Bytes that one rank sends in the forward of a mixture layer, against the number of ranks. 64 experts, bf16.
+    """Bytes one rank sends in the forward pass of a mixture of 64 experts in bf16, against the number of ranks.
 
-    Expert parallelism sends rows out and back. With a skew, the hottest rank takes in more than its share; the line of
-    expert parallelism is then that rank's. Tensor parallelism all-reduces every token over a ring.
+    Expert parallelism sends rows out and back. With a skew the hottest rank receives more than its share, and the lines
+    of expert parallelism show that rank. Tensor parallelism all-reduces every token over a ring.
 
     Args:
         tokens: in one layer; of all ranks together, or of each.
         top_k: experts of one token.
-        ranks: the number that is marked.
+        ranks: the marked number of ranks.
         hidden: width of a row.
-        once_per_rank: whether a row goes to a rank once for each expert there, or once.
-        skew: exponent of Zipf's law of the experts' popularity.
+        once_per_rank: whether a row is sent to a rank once, or once for each of its experts there.
+        skew: exponent of the Zipf distribution of the experts' popularity.
     """
     once = once_per_rank.endswith("rank")
     experts, rows, marked = 64, [], ""
@@ -196,7 +196,7 @@ def layouts(
 
     Args:
         model: a key of :data:`MODELS`.
-        gpus: that there are.
+        gpus: the number of GPUs.
         gpu_memory: of one GPU, bytes.
         global_batch: sequences in a step.
         sequence: tokens of one sequence.
@@ -232,7 +232,7 @@ def layouts(
 
 
 def _clouds(rows: list[Spec], room: float, title: str) -> Spec:
-    """A point for each layout, grey where it does not fit."""
+    """A point for each layout, gray if it does not fit."""
     names = ["fits", "does not fit"]
     colour = {"domain": names, "range": [COLOURS[0], "#9a9a9a"]}
     x, y = (
@@ -262,7 +262,7 @@ def _clouds(rows: list[Spec], room: float, title: str) -> Spec:
 
 
 def _best(parts: list[Spec]) -> Spec:
-    """Lying bars of the best layouts, in parts."""
+    """Horizontal bars of the best layouts, split into parts."""
     names = list(dict.fromkeys(row["part"] for row in parts))
     colour = {"domain": names, "range": [COLOURS[i % len(COLOURS)] for i in range(len(names))]}
     encoding = {

@@ -1,7 +1,7 @@
-"""What the layout advisor looks through, and what it throws away by which rule. Standard library only.
+"""The layouts that the advisor considers, and how many each rule discards. Standard library only.
 
->>> from rankzero.layouts import Job
->>> from rankzero.models import LLAMA3_405B
+>>> from rankzero.facts.layouts import Job
+>>> from rankzero.facts.models import LLAMA3_405B
 >>> found = search(Job(LLAMA3_405B, gpus=16384, global_batch=2048, sequence=8192))
 >>> found.splits, found.layouts, found.too_large
 (680, 302, 171)
@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rankzero.layouts import Job, Layout
-from rankzero.units import GB
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.units import GB
 from solutions.ch07.layout import choose_layout, layout_memory
 from solutions.ch07.layout_model import broken_rule, candidates, splits, step_time
 
@@ -28,10 +28,10 @@ class Search:
 
     Attributes:
         splits: ways to write the GPUs as TP x CP x PP x DP.
-        pruned: by rule, how many of them it throws away; the rule that throws away most comes first.
-        layouts: what the other splits make, with EP, ZeRO, chunks and recomputation.
+        pruned: how many of them each rule discards, the rule that discards most first.
+        layouts: number of layouts that the remaining splits make with EP, ZeRO, chunks and recomputation.
         too_large: how many of these do not fit into the memory of a GPU.
-        best: the fastest of the others; None if there is none.
+        best: the fastest layout that fits; None if there is none.
     """
 
     splits: int
@@ -42,7 +42,7 @@ class Search:
 
 
 def search(job: Job) -> Search:
-    """Search, and count what was thrown away."""
+    """Find the fastest layout that fits, and count what was discarded."""
     rules = Counter(broken_rule(split, job) for split in splits(job.gpus))
     pruned = {rule: count for rule, count in rules.most_common() if rule}
     layouts = candidates(job)
@@ -63,7 +63,7 @@ def priced(job: Job) -> tuple[list[Priced], list[Priced]]:
 
 
 def explained(layout: Layout, job: Job) -> str:
-    """One sentence: why a layout cannot be, does not fit, or how long it takes."""
+    """One sentence on a layout: why it is impossible, or how long it takes and whether it fits."""
     try:
         states, activations = layout_memory(layout, job)
     except ValueError as error:

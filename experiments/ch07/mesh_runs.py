@@ -1,4 +1,4 @@
-"""A mesh of ranks: who shares what with whom, and a world in which every rank sums once along each axis.
+"""A mesh of ranks: which ranks share each axis, and a world in which every rank sums once along each axis.
 
 >>> groups_of(0, {"dp": 2, "pp": 2, "cp": 2, "tp": 2})["cp"]
 [0, 2]
@@ -20,7 +20,7 @@ def groups_of(rank: int, sizes: Mapping[str, int]) -> dict[str, list[int]]:
     """The ranks that one rank shares each axis with, itself among them; the innermost axis first.
 
     Args:
-        rank: the one that is asked about.
+        rank: the rank whose groups to find.
         sizes: of each axis, the slowest first: ``{"dp": 2, "pp": 2, "cp": 2, "tp": 2}``.
     """
     mesh = dict(sizes)
@@ -36,7 +36,7 @@ def mesh_run(sizes: Mapping[str, int]) -> World:
 
 
 def _sums(sizes: dict[str, int]) -> dict[str, float]:
-    """This rank's sum along each axis. Every rank makes every group: making one is a call of the whole world."""
+    """This rank's sum along each axis. Every rank creates every group, as the whole world has to."""
     rank, sums = dist.get_rank(), {}
     for axis in reversed(sizes):
         for ranks in process_groups(sizes, axis):

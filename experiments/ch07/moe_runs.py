@@ -1,9 +1,9 @@
-"""The small model with experts: trained with and without the balancing loss, and which experts its tokens visit.
+"""The small model with experts, trained with and without the balancing loss, and which experts its tokens visit.
 
 >>> with_loss, without = moe_runs([0.01, 0.0])  # doctest: +SKIP
 >>> with_loss.hottest[-1], without.hottest[-1]  # doctest: +SKIP
 
-Each setting trains on a rank of its own, so that they share the machine and not the numbers.
+Each setting trains on its own rank: the settings share the machine but no data.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ RATE = 1e-2
 
 @dataclass(frozen=True)
 class MoeRun:
-    """One training.
+    """One training run.
 
     Attributes:
         balance: the weight of the balancing loss.
-        losses: of the next token, by step, nats.
-        loads: assignments to each expert, by step, over all layers; before anything was dropped.
+        losses: loss of the next token, by step, nats.
+        loads: assignments to each expert, by step, over all layers, before any are dropped.
         dropped: share of the assignments that found their expert full, by step.
     """
 
@@ -59,7 +59,7 @@ class MoeRun:
 
 
 class Expert(nn.Module):
-    """A gated feed-forward block of its own."""
+    """One expert: a gated feed-forward block."""
 
     def __init__(self, hidden: int, ffn: int) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Expert(nn.Module):
 
 
 class Mixture(nn.Module):
-    """A router and its experts, all on one rank. A full expert takes no more: the residual carries the token on.
+    """A router and its experts, all on one rank. A full expert skips further tokens; only the residual carries them on.
 
     Attributes:
         balance: the balancing loss of the last pass.
@@ -123,7 +123,7 @@ def moe_runs(
         steps: of the optimizer.
         experts: in each layer.
         top_k: experts of one token.
-        capacity_factor: how much of an even share an expert takes; None drops nothing.
+        capacity_factor: an expert's capacity as a multiple of an even share; None drops nothing.
     """
     settings = (tuple(balances), steps, experts, top_k, capacity_factor)
     run = world.run(_train, *settings, ranks=len(balances), timeout=300.0, backend="gloo")
@@ -143,7 +143,7 @@ def mixture_model(experts: int, top_k: int, capacity_factor: float | None = None
 def _train(
     balances: Sequence[float], steps: int, experts: int, top_k: int, capacity_factor: float | None
 ) -> tuple[Any, ...]:
-    """This rank's setting: losses, loads and dropped shares of every step."""
+    """Train this rank's setting; return losses, loads and dropped shares of every step."""
     balance = balances[dist.get_rank()]
     model = mixture_model(experts, top_k, capacity_factor)
     mixtures = [module for module in model.modules() if isinstance(module, Mixture)]

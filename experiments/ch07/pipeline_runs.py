@@ -2,7 +2,7 @@
 
 >>> run = pipeline_run(4, 8)  # doctest: +SKIP
 >>> run.difference(uncut_run(8)), run.messages, run.peaks  # doctest: +SKIP
->>> schedules.draw(run.times)  # doctest: +SKIP
+>>> figures.schedules.draw(run.times)  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from ..ch02.overlap import Diary, Timeline, laps_of, with_diaries
 CONFIG = GPTConfig(layers=8, heads=4, head_dim=16, context=32)
 SEQUENCES = 2
 
-#: Steps that are taken and timed. The first warms up; of the others the fastest counts, which was disturbed least.
+#: Steps to take and time. The first is a warm-up; of the others the fastest counts, because it was disturbed least.
 STEPS = 2
 
-#: What carries out a step: called like ``pipeline_step``.
+#: A function that carries out a step; called like ``pipeline_step``.
 Step = Callable[..., torch.Tensor]
 Span = tuple[float, float]
 
@@ -46,7 +46,7 @@ class Piped:
     Attributes:
         loss: the mean over the micro-batches.
         gradients: by the parameter's name in the uncut model.
-        peaks: of every rank, the most graphs that were alive at once.
+        peaks: for every rank, the most graphs alive at once.
         messages: how many were sent in the step, by all ranks.
         times: start and end of every operation in the fastest step, seconds; ``{"0F0": (0.0, 0.1), ...}``.
         timeline: messages, forward and backward passes of that step.
@@ -83,15 +83,15 @@ def pipeline_run(
     config: GPTConfig = CONFIG,
     timeout: float = 60.0,
 ) -> Piped:
-    """One step with the layers spread over so many ranks, in float64.
+    """One step with the layers spread over ``ranks`` ranks, in float64.
 
     Args:
         ranks: stages; at most as many as layers.
-        microbatches: that the batch is cut into.
+        microbatches: micro-batches that the batch is cut into.
         schedule: ``"gpipe"`` or ``"1f1b"``.
-        step: what carries it out; None takes the course's ``pipeline_step``.
+        step: the function that carries it out; None uses the course's ``pipeline_step``.
         config: of the model.
-        timeout: seconds that it may take.
+        timeout: seconds that the run may take.
     """
     orders = pipeline_schedule(schedule, ranks, microbatches)
     step = step or one_step.pipeline_step
@@ -117,7 +117,7 @@ def plain_step(
 
 
 def blocking_step(*arguments: Any, **options: Any) -> torch.Tensor:
-    """``pipeline_step`` with ``send`` for ``isend``: a rank goes on when its message has been taken, not before."""
+    """``pipeline_step`` with ``send`` for ``isend``: a rank continues only when its message has been received."""
 
     def send(tensor: torch.Tensor, destination: int) -> _Done:
         dist.send(tensor, destination)
@@ -128,7 +128,7 @@ def blocking_step(*arguments: Any, **options: Any) -> torch.Tensor:
 
 
 def blocked_at(orders: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Where every rank of :func:`blocking_step` waits for ever, empty if none does.
+    """Where each rank of :func:`blocking_step` waits forever; empty if none does.
 
     ``{0: "send to rank 1 in 0F1", ...}``: sends meet their receives, as in chapter 2.
     """
@@ -147,7 +147,7 @@ def blocked_at(orders: Sequence[Sequence[str]]) -> dict[int, str]:
 
 
 def blocking_calls(order: Sequence[str], rank: int, ranks: int) -> list[tuple[str, int, str]]:
-    """What one rank of a pipeline sends and receives: verb, peer, and the operation that it belongs to."""
+    """What one rank of a pipeline sends and receives: the verb, the peer, and the operation it belongs to."""
     calls = []
     for op in order:
         before, after = (rank - 1, rank + 1) if "F" in op else (rank + 1, rank - 1)
@@ -174,15 +174,15 @@ def training_losses(
     rate: float = 0.1,
     step: Step | None = None,
 ) -> list[float]:
-    """The loss of every step of plain gradient descent, with the model cut over so many ranks.
+    """The loss of every step of plain gradient descent, with the model cut over ``ranks`` ranks.
 
     Args:
         ranks: stages; 1 trains the uncut model.
         microbatches: of each step.
         steps: how many; each has new text.
         schedule: ``"gpipe"`` or ``"1f1b"``.
-        rate: of learning.
-        step: what carries it out; None takes the course's ``pipeline_step``.
+        rate: the learning rate.
+        step: the function that carries it out; None uses the course's ``pipeline_step``.
     """
     orders = pipeline_schedule(schedule, ranks, microbatches)
     step = step or one_step.pipeline_step
@@ -191,7 +191,7 @@ def training_losses(
 
 @contextmanager
 def counted_graphs(module: torch.nn.Module) -> Iterator[list[int]]:
-    """Count the graphs of ``module`` that are alive: after each forward pass a number is added to the list.
+    """Count the autograd graphs of ``module`` that are alive, and append the count to the list after each forward pass.
 
     A graph is alive as long as the tensors that it has saved for its backward pass.
     """
@@ -216,11 +216,11 @@ def counted_graphs(module: torch.nn.Module) -> Iterator[list[int]]:
 
 
 class _Graph:
-    """What every saved tensor of one forward pass holds on to."""
+    """The object that every saved tensor of one forward pass refers to; it lives as long as they do."""
 
 
 def _kept(graph: _Graph, tensor: torch.Tensor) -> tuple[_Graph, torch.Tensor]:
-    return graph, tensor.detach()  # the tensor itself may be the output, which holds the graph: a circle
+    return graph, tensor.detach()  # the tensor may be the output, which holds the graph: a reference cycle
 
 
 def _given(kept: tuple[_Graph, torch.Tensor]) -> torch.Tensor:
@@ -228,7 +228,7 @@ def _given(kept: tuple[_Graph, torch.Tensor]) -> torch.Tensor:
 
 
 def _stage(config: GPTConfig, rank: int, ranks: int) -> torch.nn.Module:
-    """This rank's part of the model, in float64; the rest of it is forgotten."""
+    """This rank's part of the model, in float64; the rest is dropped."""
     model = GPT(config).double()
     return model.part(stage_layers(config.layers, ranks, rank), first=rank == 0, last=rank == ranks - 1)
 
@@ -242,7 +242,7 @@ def _microbatches(config: GPTConfig, count: int) -> Iterator[tuple[list[torch.Te
 def _cut(
     orders: list[list[str]], step: Step, config: GPTConfig
 ) -> tuple[float, dict[str, torch.Tensor], int, list[Diary]]:
-    """This rank's part of the steps: its loss, its gradients, its peak of graphs, its diaries."""
+    """This rank's part of the steps: its loss, its gradients, its peak number of graphs, and its diaries."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     stage, order = _stage(config, rank, ranks), orders[rank]
     inputs, targets = next(_microbatches(config, sum("F" in op for op in order)))
@@ -261,7 +261,7 @@ def _cut(
 
 @contextmanager
 def _noted(stage: torch.nn.Module, diary: Diary) -> Iterator[None]:
-    """Write forward and backward passes into a diary."""
+    """Record forward and backward passes in a diary."""
 
     def noted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*args: Any, **kwargs: Any) -> Any:
@@ -302,7 +302,7 @@ def _gather(run: world.World, orders: Sequence[Sequence[str]]) -> Piped:
 
 
 def _times(timeline: Timeline, orders: Sequence[Sequence[str]]) -> dict[str, Span]:
-    """The spans of a timeline under the names of the operations; none where a step is not made of such passes."""
+    """A timeline's spans by the names of the operations; empty if a step is not made of such passes."""
     spans: dict[tuple[int, str], list[Span]] = defaultdict(list)
     for event in timeline.events:
         spans[event.rank, event.operation].append((event.start, event.end))

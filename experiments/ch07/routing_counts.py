@@ -1,4 +1,4 @@
-"""Tokens that choose experts at random, evenly or with favourites, and what a capacity makes of it. Standard library.
+"""Tokens that choose experts at random, evenly or not, and the assignments that a capacity drops. Standard library.
 
 >>> loads = expert_loads(random_choices(4096, 64, 2), 64)
 >>> sum(loads)
@@ -15,7 +15,7 @@ from random import Random
 
 
 def popularity(experts: int, skew: float = 0.0) -> list[float]:
-    """How likely each expert is, the most popular first: in proportion to ``1 / place ** skew``, Zipf's law."""
+    """How likely each expert is, the most popular first: proportional to ``1 / place ** skew`` (Zipf)."""
     weights = [(place + 1.0) ** -skew for place in range(experts)]
     total = sum(weights)
     return [weight / total for weight in weights]
@@ -24,18 +24,20 @@ def popularity(experts: int, skew: float = 0.0) -> list[float]:
 def random_choices(tokens: int, experts: int, top_k: int, skew: float = 0.0, seed: int = 0) -> list[list[int]]:
     """The experts of each token, best first: ``top_k`` different ones, drawn one after the other by popularity.
 
-    It is what a router does whose logits are the logarithms of the popularities plus Gumbel noise of each token's own.
+    This is equivalent to a router whose logits are the logarithms of the popularities plus independent Gumbel noise.
 
     Args:
         tokens: how many.
         experts: how many; at least ``top_k``.
         top_k: experts of one token.
-        skew: exponent of Zipf's law; 0 is a fair router.
+        skew: exponent of the Zipf distribution; 0 is a fair router.
         seed: of the draw.
     """
     rng = Random(seed)
     weights = popularity(experts, skew)
-    if 4 * top_k > experts:  # many of few: a race, in which the likely ones run fast
+    if (
+        4 * top_k > experts
+    ):  # many out of few: order all experts by exponential arrival times, shorter for likelier ones
         return [
             sorted(range(experts), key=[rng.expovariate(w) for w in weights].__getitem__)[:top_k] for _ in range(tokens)
         ]

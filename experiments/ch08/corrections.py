@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA2_70B, LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA2_70B, LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.units import GB, format_bytes, format_time
 from rankzero.sim.batching import Run, continuous, static
-from rankzero.units import GB, format_bytes, format_time
 from solutions.ch08.serving import replicas_needed, workload
 from solutions.ch08.serving_repairs import debug_kv_room, debug_max_tokens
 
@@ -45,35 +45,40 @@ def _steps() -> tuple[Correction, ...]:
     answer = debug_max_tokens(0, range(1, 99), 50, eos=-1)
     return (
         Correction(
-            "08",
+            "8.4",
             "One 70B model on one 80 GB GPU: 41.8 ms per token.",
             f"{format_bytes(_WEIGHTS)} of weights do not fit on {format_bytes(H100_SXM.memory)}. Two GPUs hold them, "
             f"and the floor is {format_time(read / 2)} per token.",
-            f"A step reads all weights: {format_time(read)} at the bandwidth of one GPU, half of that with two.",
+            f"A step reads all weights, which takes {format_time(read)} at the bandwidth of one GPU and half of that "
+            "with two.",
             _POPE,
+            matters="A service is promised on hardware that cannot load the model.",
         ),
         Correction(
-            "08",
+            "8.4",
             "Decode time per token is constant; the batch has no effect.",
-            f"{format_time(one)} with 1 sequence and {format_time(many)} with 256, for {LLAMA3_8B.name} at "
-            f"{_CONTEXT:,} tokens on an {H100_SXM.name}.",
-            "The weights are read once for all sequences; each brings its own keys and values.",
+            f"A step takes {format_time(one)} with 1 sequence and {format_time(many)} with 256, for {LLAMA3_8B.name} "
+            f"at {_CONTEXT:,} tokens on an {H100_SXM.name}.",
+            "The weights are read once for all sequences, but each has its own keys and values.",
             _POPE,
+            matters="The largest gain in serving, the batch, is left out of the plan.",
         ),
         Correction(
-            "08",
+            "8.3",
             "Prefill is compute-bound.",
             f"Only above about {ridge:.0f} prompt tokens in a batch on an {H100_SXM.name} in bf16. A prompt of 16 "
             f"tokens takes {format_time(small.prefill(16))}.",
-            "That is the time to read the weights, which no prompt is too short for.",
+            "That is the time to read the weights, which even the shortest prompt needs.",
             _ROOFLINE,
+            matters="Short prompts are tuned for the wrong limit.",
         ),
         Correction(
-            "08",
+            "8.5",
             "`gen_len` output tokens take `gen_len` decode steps.",
             f"One fewer: an answer of {len(answer)} tokens takes {len(answer) - 1} steps.",
             "The logits of the prompt's last token give the first one.",
             _POPE,
+            matters="Every latency that is derived from it is off by one step.",
         ),
     )
 
@@ -84,37 +89,41 @@ def _load() -> tuple[Correction, ...]:
     fixed, refilled = _runs()
     return (
         Correction(
-            "08",
-            "The GPUs that are needed are request rate times single-request latency.",
-            f"That is the number in flight, {rate * (ttft + (tokens - 1) * itl):.0f} for {rate} requests a second. "
-            f"With {slots} slots each, {replicas_needed(*_FLEET)} replicas hold them.",
+            "8.6",
+            "The number of GPUs needed is the request rate times the latency of a single request.",
+            f"That is the number of requests in flight, {rate * (ttft + (tokens - 1) * itl):.0f} for {rate} requests "
+            f"a second. With {slots} slots each, {replicas_needed(*_FLEET)} replicas hold them.",
             "Little's law counts requests; a replica runs many at once, with the latency of a full batch.",
             _LITTLE,
+            matters="The service is built for the wrong number of GPUs.",
         ),
         Correction(
-            "08",
+            "8.7",
             "Continuous batching does not change a request's latency.",
-            f"Mean finish {refilled.mean_finish:.0f} instead of {fixed.mean_finish:.0f} steps, for "
+            f"It does. Mean finish {refilled.mean_finish:.0f} instead of {fixed.mean_finish:.0f} steps, for "
             f"{len(fixed.lengths)} requests on {_SLOTS} slots.",
             "Requests wait less for a slot, and nobody waits for the longest answer of a batch.",
             _ORCA,
+            matters="The main benefit for users is denied.",
         ),
         Correction(
-            "08",
+            "8.7",
             "Continuous batching has no waste.",
             f"{_percent(refilled.idle_share)} of the slot-steps are idle on the same requests, and "
             f"{_percent(fixed.idle_share)} with static batches.",
-            "Counted over occupied slots only, waste is zero by definition. At the end slots run empty.",
+            "If only occupied slots are counted, waste is zero by definition. At the end of the run slots stay empty.",
             _ORCA,
+            matters="The capacity plan has no room for slots that stand empty.",
         ),
         Correction(
-            "08",
+            "8.7",
             "Slot occupancy is GPU utilization.",
             "Occupancy counts sequences. It says nothing about FLOP/s or bytes/s.",
-            "A full batch of short contexts and one of long contexts have the same occupancy, and steps of "
+            "Full batches of short and of long contexts have the same occupancy, but their steps take "
             f"{format_time(Deployment(LLAMA3_8B, H100_SXM).decode_step([16] * 64))} and "
             f"{format_time(Deployment(LLAMA3_8B, H100_SXM).decode_step([8192] * 64))}.",
             _ROOFLINE,
+            matters="A service that reads memory all day looks busy computing.",
         ),
     )
 
@@ -126,43 +135,48 @@ def _memory() -> tuple[Correction, ...]:
     missing = 2 * 70 - H100_SXM.memory / GB
     return (
         Correction(
-            "08",
+            "8.4",
             "The KV cache of 32K tokens of a 70B model takes 2 GB.",
-            f"{format_bytes(cache)} for {LLAMA3_70B.name} in bf16.",
+            f"It takes {format_bytes(cache)} for {LLAMA3_70B.name} in bf16.",
             f"{big.kv_bytes_per_token:,} bytes per token: keys and values, {LLAMA3_70B.layers} layers, "
             f"{LLAMA3_70B.kv_heads} heads of {LLAMA3_70B.head_dim}. Chapter 9 counts them.",
             _POPE,
+            matters="A server accepts more requests than its memory can hold.",
         ),
         Correction(
-            "08",
-            "Memory of weights in GB = billions of parameters x 2 / 1e9.",
-            f"Billions times 2 bytes are GB already: 8 billion leave {debug_kv_room(80, 8):g} of 80 GB, 70 billion "
+            "8.11",
+            "The weights take billions of parameters x 2 / 1e9 GB.",
+            f"Billions times 2 bytes is already GB: 8 billion leave {debug_kv_room(80, 8):g} of 80 GB, 70 billion "
             f"lack {missing:g}.",
-            "Divided by 1e9 once more, every model fits, and the check is lost.",
+            "Divided by 1e9 once more, every model fits, and the check is useless.",
             "Units",
+            matters="The room for the cache is off by many orders of magnitude.",
         ),
         Correction(
-            "08",
+            "8.1",
             "Training memory is dominated by gradients.",
-            f"With Adam in mixed precision the optimizer's states are {4 + 4 + 4} of {2 + 2 + 4 + 4 + 4} bytes of each "
+            f"With mixed-precision Adam the optimizer's states take {4 + 4 + 4} of {2 + 2 + 4 + 4 + 4} bytes per "
             "parameter, gradients 2.",
-            "A master copy, a mean and a variance, in float32 each. Serving has none of them.",
+            "They are a master copy, a mean and a variance, each in float32. Serving needs none of them.",
             _ZERO,
+            matters="Memory is saved where there is little of it.",
         ),
         Correction(
-            "08",
+            "8.11",
             "A 70B model needs tensor parallelism to load.",
-            f"Or pipeline parallelism, or fewer bytes per weight: {LLAMA2_70B.name} takes "
+            f"Pipeline parallelism works too, or fewer bytes per weight: {LLAMA2_70B.name} takes "
             f"{format_bytes(LLAMA2_70B.parameters)} in 8 bits and {format_bytes(LLAMA2_70B.parameters / 2)} in 4.",
             "The weights must fit in the memory of all GPUs together; how they are cut is another question.",
             _POPE,
+            matters="Cheaper ways to serve the model are not considered.",
         ),
         Correction(
-            "08",
+            "8.2",
             "`hash()` gives a consistent token id.",
-            "It gives another one in every process.",
+            "It gives a different one in every process.",
             "Python salts the hashes of strings. A table, or a digest such as SHA-256, is the same everywhere.",
             _PYTHON,
+            matters="Prompts are encoded differently after each restart, and caches never match.",
         ),
     )
 

@@ -1,7 +1,7 @@
-"""A published model on GPUs with tensor parallelism: what fits, and what a step takes at best. Standard library only.
+"""A published model on GPUs with tensor parallelism: what fits, and how fast a step can be. Standard library only.
 
->>> from rankzero.hardware import H100_SXM
->>> from rankzero.models import LLAMA3_70B
+>>> from rankzero.facts.hardware import H100_SXM
+>>> from rankzero.facts.models import LLAMA3_70B
 >>> Deployment(LLAMA3_70B, H100_SXM, gpus=8).requests_that_fit(4096, usable=0.9)
 324
 """
@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rankzero.hardware import Gpu
-from rankzero.models import Model
+from rankzero.facts.hardware import Gpu
+from rankzero.facts.models import Model
 from solutions.ch08.serving import critical_batch_size, decode_step_time, prefill_time
 
 
 @dataclass(frozen=True)
 class Deployment:
-    """One replica: a dense model, split over ``gpus`` that share every matrix; communication is left out.
+    """One replica: a dense model split over ``gpus`` GPUs that share every matrix; communication is left out.
 
     Attributes:
         model: its shape.
         gpu: of which kind the GPUs are.
         gpus: how many; at least 1.
-        weight_element: bytes of a weight. Products run at the bf16 peak, whatever the weights are stored in.
+        weight_element: bytes of a weight. Products run at the bf16 peak, whatever format stores the weights.
         kv_element: bytes of an element of the KV cache.
     """
 
@@ -55,11 +55,11 @@ class Deployment:
         return self.gpus * self.gpu.memory_bandwidth
 
     def room(self, usable: float = 1.0) -> float:
-        """Bytes that ``usable`` of the memory leaves beside the weights; negative where they do not fit."""
+        """Bytes that the weights leave free in the ``usable`` share of the memory; negative if they do not fit."""
         return usable * self.gpus * self.gpu.memory - self.weight_bytes
 
     def requests_that_fit(self, context: int, usable: float = 1.0) -> int:
-        """Requests whose ``context`` tokens fit beside the weights; 0 where the weights do not fit."""
+        """Requests whose ``context`` tokens fit beside the weights; 0 if the weights do not fit."""
         return max(0, int(self.room(usable) // (context * self.kv_bytes_per_token)))
 
     def prefill(self, prompt_tokens: float) -> float:
@@ -74,7 +74,7 @@ class Deployment:
         )
 
     def critical_batch(self, context: float) -> float:
-        """The batch at which a step computes as long as it reads; inf where reading always wins."""
+        """The batch at which a step computes as long as it reads; inf if reading always takes longer."""
         return critical_batch_size(
             self.model.parameters, self.weight_bytes, self.kv_bytes_per_token, context, self.peak, self.bandwidth
         )

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from random import Random
 
-from rankzero import models
 from rankzero.charts import Axis, Spec, below, chart, lines, timeline
-from rankzero.hardware import A100_SXM, B200_SXM, H100_SXM, H200_SXM
+from rankzero.facts import models
+from rankzero.facts.hardware import A100_SXM, B200_SXM, H100_SXM, H200_SXM
+from rankzero.facts.units import ms
 from rankzero.sim.batching import Run, continuous, poisson_arrivals, static
-from rankzero.units import ms
 from solutions.ch08.serving import workload
 
 from .deployments import Deployment
@@ -39,13 +39,13 @@ def decode_roofline(
     weight_bytes: float = 2,
     kv_bytes: float = 2,
 ) -> Spec:
-    """Time of a decode step against the batch, with what it is made of; below, tokens per second.
+    """Time of a decode step against the batch, with its parts; below it, tokens per second.
 
     Args:
         model: a key of ``MODELS``.
         gpu: a key of ``GPUS``.
         tensor_parallel: GPUs that share every matrix, 1 to 8.
-        batch: the chosen one, 1 to 1,024.
+        batch: the chosen batch, 1 to 1,024.
         context: cached tokens of each sequence, 0 to 131,072.
         weight_bytes: of one weight: 2, 1 or 0.5.
         kv_bytes: of one element of the cache: 2, 1 or 0.5.
@@ -79,13 +79,13 @@ def decode_roofline(
 
 
 def batching(slots: int = 8, sigma: float = 0.9, seed: int = 8, rate: float = 0.0) -> Spec:
-    """Fifty requests in the slots of a batch, static above and continuous below.
+    """Fifty requests in the slots of a batch, with static batching above and continuous batching below.
 
     Args:
         slots: 1 to 32.
         sigma: standard deviation of the logarithm of the lengths, 0 to 1.5; the median is 60 tokens.
         seed: of lengths and arrivals.
-        rate: arrivals in 100 steps; below 0.01 all requests wait from the start.
+        rate: arrivals per 100 steps; below 0.01 all requests are there from the start.
     """
     lengths = workload(REQUESTS, sigma=sigma, seed=seed)
     arrivals = poisson_arrivals(rate / 100, REQUESTS, Random(seed)) if rate >= 0.01 else None
@@ -105,7 +105,7 @@ def _said(run: Run) -> str:
 
 
 def _slots(run: Run, title: str) -> Spec:
-    """A lane for each slot, a bar for each request; what a static slot keeps after its answer is a bar of its own."""
+    """A lane per slot and a bar per request; the time that a static slot is kept after its answer is another bar."""
     rows = []
     for request, (start, finish) in enumerate(run.spans):
         done = start + run.lengths[request]

@@ -1,4 +1,4 @@
-"""Requests that arrive at random in the simulator, at one load after another. Standard library only."""
+"""Requests that arrive at random in the simulator, at different loads. Standard library only."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from solutions.ch08.serving import workload
 
 @dataclass(frozen=True)
 class Load:
-    """Requests that arrive at random, at one rate, in the simulator. Times are in steps, the rate is of one step.
+    """A simulation with random arrivals at one rate. Times are in steps, the rate is per step.
 
     Attributes:
-        offered: work that arrives over work that all slots can do.
+        offered: the work that arrives, over the work that all slots can do.
         rate: arrivals.
-        inside: mean over time of the number inside, queue and slots.
+        inside: mean number of requests inside, in the queue or in slots, over time.
         time: mean time inside.
         throughput: tokens per step, from step 0 to the last finish.
     """
@@ -30,7 +30,7 @@ class Load:
 
 
 def load_at(offered: float, slots: int = 8, requests: int = 10_000, seed: int = 8) -> Load:
-    """The lengths of the chapter's workload, arriving at random with ``offered`` of what the slots can do."""
+    """Simulate the chapter's workload with random arrivals that offer this share of what the slots can do."""
     lengths = workload(requests, seed=seed)
     rate = offered * slots / statistics.fmean(lengths)
     run = batching.continuous(lengths, slots, batching.poisson_arrivals(rate, requests, Random(seed)))

@@ -1,4 +1,4 @@
-"""What the pages on serving run live: real servers, real clients, real models, small enough for one core.
+"""What the pages on serving run live: real servers, real clients and real models, small enough for one core.
 
 >>> with serve(served_model(), ByteTokenizer(), parts()) as server:      # doctest: +SKIP
 ...     print(client(server).completions.create(model="tiny", prompt="Alice ").choices[0].text)
@@ -19,7 +19,7 @@ import torch
 
 from rankzero.sim import batching
 from rankzero.tiny import GPT, BpeTokenizer, ByteTokenizer, GPTConfig, KVCache, bundled_text, train
-from rankzero.tiny_text import learn_merges
+from rankzero.tiny.text import learn_merges
 
 if TYPE_CHECKING:
     from rankzero.server import Parts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Where each part of a server stands: its module, and its name.
+#: Where each part of a server is defined: its module and its name.
 PLACES = {
     "detokenizer": ("ch08.detokenizer", "StreamingDetokenizer"),
     "probabilities": ("ch08.tiny_serving", "next_token_probabilities"),
@@ -42,7 +42,7 @@ def parts(package: str = "solutions") -> Parts:
     """The parts from which the engine is built, of ``solutions`` or ``labs``.
 
     Raises:
-        ValueError: another package.
+        ValueError: ``package`` is neither of the two.
     """
     from rankzero.server import Parts
 
@@ -54,9 +54,9 @@ def parts(package: str = "solutions") -> Parts:
 
 @cache
 def served_model(steps: int = 100, context: int = 256) -> GPT:
-    """A model of bytes that has read the bundled text for a few seconds.
+    """A byte-level model, trained on the bundled text for a few seconds.
 
-    It computes in double precision, so that a batch does not change which token is the most probable.
+    It computes in double precision, so that batching does not change which token is most probable.
     """
     config = GPTConfig(vocab=len(ByteTokenizer().vocabulary), context=context)
     return train(steps=steps, config=config, batch=4).double().eval()
@@ -67,12 +67,12 @@ def served_model(steps: int = 100, context: int = 256) -> GPT:
 
 @cache
 def timed_model(context: int = 1088) -> GPT:
-    """An untrained model with a long context: what a step takes does not depend on what it says."""
+    """An untrained model with a long context: the time of a step does not depend on the text."""
     return GPT(GPTConfig(vocab=257, layers=4, heads=4, head_dim=32, context=context)).eval()
 
 
 def median_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
-    """The median of a few runs on one thread, after one that does not count."""
+    """The median time of a few runs on one thread, after a warm-up."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -100,7 +100,7 @@ def decode_seconds(batch: int, context: int = 64, model: GPT | None = None, repe
     cache, tokens = KVCache(model, batch), torch.zeros(batch, 1, dtype=torch.int64)
 
     def step() -> None:
-        cache.length = context  # forgets the token of the last run
+        cache.length = context  # drops the token of the last run
         model(tokens, cache=cache)
 
     return median_seconds(step, repeats)
@@ -112,10 +112,11 @@ def decode_seconds(batch: int, context: int = 64, model: GPT | None = None, repe
 def engine_run(
     lengths: Sequence[int], slots: int, policy: str = "continuous", model: GPT | None = None
 ) -> batching.Run:
-    """Requests that run for exactly ``lengths`` steps on the real engine: start and finish step of each, as a run.
+    """Run requests for exactly ``lengths`` steps on the real engine, and record when each starts and finishes.
 
-    The engine is continuous. For ``static`` a batch is handed in when the one before has ended, and its requests are
-    counted as finished with their longest. Nobody stops early: the end of a sequence is a token like others.
+    The engine batches continuously. For ``static``, a batch is submitted when the previous one has ended, and all its
+    requests count as finished when the longest does. No request stops early: the end-of-sequence token counts as any
+    other.
 
     Args:
         lengths: tokens of each answer, at least 1; each prompt is one token.
@@ -160,7 +161,7 @@ def _as_run(lengths: Sequence[int], slots: int, starts: Sequence[int], ends: Seq
 
 
 def client(server: Server) -> Any:
-    """The real ``openai`` client for a server of ours."""
+    """The real ``openai`` client, connected to the course's server."""
     import openai
 
     return openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
@@ -174,7 +175,7 @@ def asker(server: Server, max_tokens: int = 40) -> Callable[[str], str]:
 
 
 def together(ask: Callable[[str], T], prompts: Sequence[str]) -> tuple[list[T], float]:
-    """Ask for all prompts at once, each from a thread of its own; the answers in order, and seconds for all of them."""
+    """Send all prompts at once, each from its own thread; return the answers in order and the total seconds."""
     start = time.perf_counter()
     with ThreadPoolExecutor(len(prompts)) as pool:
         answers = list(pool.map(ask, prompts))
@@ -182,7 +183,7 @@ def together(ask: Callable[[str], T], prompts: Sequence[str]) -> tuple[list[T], 
 
 
 def one_by_one(ask: Callable[[str], T], prompts: Sequence[str]) -> tuple[list[T], float]:
-    """Ask for one prompt after the other; the answers, and seconds for all of them."""
+    """Send one prompt after another; return the answers and the total seconds."""
     start = time.perf_counter()
     answers = [ask(prompt) for prompt in prompts]
     return answers, time.perf_counter() - start
@@ -192,7 +193,7 @@ def loaded(server: Server, requests: int = 40, rate: float = 40.0, seed: int = 8
     """Requests of unequal lengths at random times, from a load generator in a thread of its own.
 
     Args:
-        server: who answers.
+        server: the server that answers.
         requests: how many; each has a prompt of 5 to 80 bytes of the bundled text and 5 to 40 tokens of answer.
         rate: arrivals per second.
         seed: of prompts, lengths and arrivals.
@@ -204,12 +205,12 @@ def loaded(server: Server, requests: int = 40, rate: float = 40.0, seed: int = 8
     for _ in range(requests):
         at, size = rng.randrange(len(text) - 80), rng.randint(5, 80)
         queries.append(Query(text[at : at + size], rng.randint(5, 40)))
-    with ThreadPoolExecutor(1) as pool:  # a notebook has an event loop of its own in its thread
+    with ThreadPoolExecutor(1) as pool:  # a notebook's thread already runs an event loop
         return pool.submit(load, server.url, queries, None, rate, seed).result()
 
 
 def metrics_seen(server: Server) -> dict[str, int]:
-    """The numbers of ``/metrics``, asked for over HTTP, by name."""
+    """The numbers of ``/metrics`` by name, fetched over HTTP."""
     from urllib.request import urlopen
 
     with urlopen(f"{server.url}/metrics", timeout=10) as reply:
@@ -219,12 +220,12 @@ def metrics_seen(server: Server) -> dict[str, int]:
 
 
 def left_midstream(server: Server, others: int = 2, tokens: int = 200) -> dict[str, dict[str, int]]:
-    """A client reads three pieces of its answer and goes away, while others stay: metrics before, after, at the end.
+    """One client disconnects after three pieces of its answer while others stay: metrics before, after, and at the end.
 
     Args:
         server: with more slots than ``others``.
         others: clients that stay.
-        tokens: of everybody's answer, if it gets it all.
+        tokens: length of each client's full answer.
     """
     ask: dict[str, Any] = {"model": "tiny", "max_tokens": tokens, "temperature": 0, "stream": True}
     own = client(server)
@@ -258,8 +259,8 @@ def drawn_counts(probabilities: torch.Tensor, draws: int = 20_000, seed: int = 8
 def chi_square(counts: Sequence[int], probabilities: Sequence[float]) -> tuple[float, int]:
     """Pearson's statistic of counts against probabilities, and its degrees of freedom.
 
-    For draws from these probabilities the statistic is about as large as the degrees of freedom, give or take the root
-    of twice as many. Tokens of probability 0 must not be drawn: then the statistic is inf.
+    For draws from these probabilities the statistic is close to the degrees of freedom, with a standard deviation of
+    the square root of twice as many. It is inf if a token of probability 0 was drawn.
     """
     total = sum(counts)
     if any(count and not chance for count, chance in zip(counts, probabilities, strict=True)):
@@ -269,11 +270,11 @@ def chi_square(counts: Sequence[int], probabilities: Sequence[float]) -> tuple[f
 
 
 def emoji_tokenizer() -> BpeTokenizer:
-    """A tokenizer that has met a few emoji: their first bytes have become a token, their last bytes others."""
+    """A tokenizer trained on a few emoji: their shared first bytes became one token, their last bytes others."""
     faces = "".join(chr(code) for code in range(0x1F600, 0x1F640)) * 3
     return BpeTokenizer(learn_merges(faces, 2))
 
 
 def naive_text(vocabulary: Sequence[bytes], tokens: Sequence[int]) -> str:
-    """Text as it comes out when every token is decoded by itself."""
+    """The text that results if every token is decoded by itself."""
     return "".join(vocabulary[token].decode(errors="replace") for token in tokens)

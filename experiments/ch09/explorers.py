@@ -1,9 +1,9 @@
-"""The explorer of chapter 9 that weighs the cache against the weights. Standard library only; browsers run it."""
+"""The explorer of chapter 9 that compares the cache with the weights. Standard library only; browsers run it."""
 
 from __future__ import annotations
 
 from rankzero.charts import Axis, Spec, chart, stacks
-from rankzero.units import GB, format_bytes
+from rankzero.facts.units import GB, format_bytes
 
 from .kv_shapes import PUBLISHED, SHAPES
 
@@ -21,7 +21,7 @@ def cache_and_weights(
     context: int = 32_768,
     requests: int = 8,
 ) -> Spec:
-    """Weights and cache of each GPU, for groups of 1 to 16 GPUs. Sizes whose heads cannot be divided are left out.
+    """Weights and cache on each GPU, for groups of 1 to 16 GPUs. Groups that cannot divide the heads are left out.
 
     Args:
         model: a key of ``SHAPES``.

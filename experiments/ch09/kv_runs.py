@@ -1,4 +1,4 @@
-"""The tiny model with and without its cache: what is computed, what is equal, and what fewer bits change.
+"""The tiny model with and without its cache: the work it saves, the equal outputs, and the effect of fewer bits.
 
 model = trained()
 cached, uncached = (generate(model, prompt, 50, cached) for cached in (True, False))
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, KVCache, bundled_text, train
-from rankzero.tiny_layers import Block, Pass, angles
+from rankzero.tiny.layers import Block, Pass, angles
 from solutions.ch09.cached_attention import cached_attention, dequantize_kv, quantize_kv
 
 if TYPE_CHECKING:
     from rankzero.server import Engine
 
-#: As :func:`quantize_kv` and :func:`dequantize_kv`.
+#: Functions with the signatures of :func:`quantize_kv` and :func:`dequantize_kv`.
 Pair = tuple[Callable[..., tuple[torch.Tensor, torch.Tensor]], Callable[..., torch.Tensor]]
 
-#: Output and grown keys and values, from those of the new tokens and the cached ones.
+#: A function of the new tokens' queries, keys and values and the cached ones; returns the output and the grown cache.
 Attention = Callable[..., tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
 
 #: The model of the page: two query heads share a key-value head; a prompt of 100 tokens and 50 more fit.
@@ -45,7 +45,7 @@ def in_double(model: GPT) -> GPT:
 
 
 def with_context(model: GPT, context: int) -> GPT:
-    """A copy of ``model`` that takes longer sequences than it has learnt from: rotary positions have no table."""
+    """A copy of ``model`` that takes longer sequences than it was trained on: rotary positions need no table."""
     copy = GPT(replace(model.config, context=context))
     copy.load_state_dict(model.state_dict())
     return copy.requires_grad_(False).eval()
@@ -58,11 +58,11 @@ def prompt_tokens(count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Generation:
-    """What one generation gave and took.
+    """The result and the cost of one generation.
 
     Attributes:
-        tokens: new ones, the most likely each time.
-        logits: from which they were chosen, [new, vocab].
+        tokens: the new tokens, the most likely one each time.
+        logits: the logits they were chosen from, [new, vocab].
         token_forwards: tokens that went through the weights.
         seconds: of all forward passes.
     """
@@ -76,7 +76,7 @@ class Generation:
 def generate(model: GPT, prompt: Sequence[int], new: int, cached: bool) -> Generation:
     """``new`` tokens after ``prompt``, each the most likely one.
 
-    With the cache a step feeds the newest token alone; without, it feeds the whole sequence again.
+    With the cache a step feeds only the newest token; without it, a step feeds the whole sequence again.
     """
     cache = KVCache(model, batch=1) if cached else None
     sequence, fed, rows, forwards = list(prompt), list(prompt), [], 0
@@ -92,7 +92,7 @@ def generate(model: GPT, prompt: Sequence[int], new: int, cached: bool) -> Gener
 
 
 def causal_mask(new: int, total: int, aligned_to: str = "end") -> torch.Tensor:
-    """Who sees whom among ``new`` queries and ``total`` keys, [new, total], True where a query may attend.
+    """The causal mask of ``new`` queries and ``total`` keys, [new, total], True where a query may attend.
 
     Args:
         new: T, the newest tokens.
@@ -126,7 +126,7 @@ def layer_by_layer(
     Args:
         model: the whole model.
         tokens: T new ones of one sequence.
-        past: what the call before gave; None at the start.
+        past: what the previous call returned; None at the start.
         attention: as :func:`cached_attention`. Each query head brings a copy of the keys and values that it uses.
 
     Returns:
@@ -184,13 +184,13 @@ def _projected(block: Block, x: torch.Tensor, now: Pass) -> list[torch.Tensor]:
 def first_step(model: GPT, prompts: Sequence[Sequence[int]], blocks: int, block_size: int, **mine: Any) -> Engine:
     """The engine of the course's server with a pool of ``blocks``, after one step over ``prompts``.
 
-    As many requests as have room run in that step; the others wait. Each may add one token.
+    As many requests as fit run in that step, and each may add one token; the others wait.
 
     Args:
         model: a tiny model that knows bytes.
         prompts: tokens.
         blocks, block_size: of the pool.
-        mine: parts in the place of the finished ones: ``block_manager=...``.
+        mine: parts to use in place of the course's: ``block_manager=...``.
     """
     budget = max(1, sum(map(len, prompts)))
     engine = _engine(model, mine, slots=len(prompts), blocks=blocks, block_size=block_size, budget=budget)
@@ -241,13 +241,13 @@ def real_prompts(document: int = 400) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Served:
-    """What an engine made of some prompts.
+    """What an engine returned for some prompts.
 
     Attributes:
         answers: tokens.
         cached: tokens of each prompt that were found in the prefix cache.
         first_token: seconds from the arrival of each request to its first token.
-        preemptions: how often a request lost its memory.
+        preemptions: how often a request had to give up its memory.
         steps: of the engine.
     """
 
@@ -268,16 +268,16 @@ def serve_prompts(
     together: bool = False,
     **mine: Any,
 ) -> Served:
-    """Every prompt through the engine of the course's server, one after another or ``together``.
+    """Send every prompt through the engine of the course's server, one after another or ``together``.
 
     Args:
         model: a tiny model that knows bytes.
         prompts: tokens.
         new: tokens of each answer.
         blocks, block_size: of the pool.
-        reuse: of prefixes.
-        together: all requests are there from the start.
-        mine: parts in the place of the finished ones: ``block_manager=..., radix_cache=...``.
+        reuse: reuse cached prefixes.
+        together: submit all requests at the start.
+        mine: parts to use in place of the course's: ``block_manager=..., radix_cache=...``.
     """
     slots = len(prompts) if together else 1
     engine = _engine(model, mine, reuse, slots=slots, blocks=blocks, block_size=block_size)
@@ -306,13 +306,13 @@ CACHED, PREDICTED = 96, 32
 
 @dataclass(frozen=True)
 class Quantized:
-    """What a cache in fewer bits takes and changes.
+    """The size of a cache in fewer bits, and how it changes predictions.
 
     Attributes:
-        name: of the way.
-        bytes_per_token: of one sequence, scales included; 4-bit numbers stand two to a byte.
+        name: of the format.
+        bytes_per_token: bytes per token of one sequence, scales included; a byte holds two 4-bit numbers.
         divergence: mean KL divergence of the next-token distributions, in nats, from those of the whole cache.
-        agreement: share of positions at which the most likely token stays.
+        agreement: share of positions at which the most likely token stays the same.
     """
 
     name: str
@@ -329,14 +329,14 @@ def windows(count: int, length: int, seed: int = 0) -> torch.Tensor:
 
 
 def with_outliers(model: GPT, factor: float, pairs: int = 1) -> GPT:
-    """A model that computes the same, with keys of which some channels are ``factor`` times larger.
+    """A model that computes the same outputs, but some channels of its keys are ``factor`` times larger.
 
-    Rows of the key matrices are multiplied and the same rows of the query matrices divided, so that every score stays.
-    Rotary positions turn channels i and i + d/2 of a head together; so they are enlarged together.
+    Rows of the key matrices are multiplied and the same rows of the query matrices divided, so every score stays the
+    same. Rotary positions rotate channels i and i + d/2 of a head together, so both are enlarged.
 
     Args:
-        model: stays as it is.
-        factor: a power of two changes no bit of the scores; positive.
+        model: is not changed.
+        factor: positive; a power of two leaves the scores bit for bit the same.
         pairs: of channels in each head, counted from the slowest one.
 
     Raises:
@@ -361,7 +361,7 @@ def with_outliers(model: GPT, factor: float, pairs: int = 1) -> GPT:
 def round_trip(
     x: torch.Tensor, bits: int, per_channel: bool = False, pair: Pair = (quantize_kv, dequantize_kv)
 ) -> tuple[torch.Tensor, int]:
-    """Cached keys or values [layers, B, kv_heads, S, d] there and back, and the bytes that they take on the way.
+    """Cached keys or values [layers, B, kv_heads, S, d], quantized and restored, and the bytes of the quantized form.
 
     One scale for each token and head, or ``per_channel`` one for each channel of a head over all S tokens.
     """
@@ -378,13 +378,13 @@ def quantized_runs(
     count: int = 32,
     pair: Pair = (quantize_kv, dequantize_kv),
 ) -> list[Quantized]:
-    """What the model predicts from a cache of 96 tokens in fewer bits, against the whole cache.
+    """Compare predictions from a cache of 96 tokens in fewer bits with those from the full cache.
 
     Args:
         model: any tiny model with a context of 128 or more.
         ways: bits, and whether keys have a scale for each channel; values have one for each token and head.
         count: pieces of the novel.
-        pair: what quantises, and what takes it back.
+        pair: the functions that quantize and dequantize.
     """
     pieces = windows(count, CACHED + PREDICTED)
     whole = KVCache(model, count)

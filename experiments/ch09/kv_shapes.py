@@ -1,4 +1,4 @@
-"""What published models keep of each token, and what they would keep with other heads. Standard library only.
+"""What published models cache for each token, and what they would cache with other heads. Standard library only.
 
 >>> SHAPES["Llama 3 70B"].bytes_per_token()
 327680.0
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankzero import models
-from rankzero.models import Model
+from rankzero.facts import models
+from rankzero.facts.models import Model
 from solutions.ch07.experts import moe_parameters
 from solutions.ch09.kv_cache import kv_bytes_per_token, mla_bytes_per_token
 
-#: Ways to keep keys and values: as the model does, or with as many key-value heads; None stands for a latent.
+#: Ways to keep keys and values: as the model does, or with this many key-value heads; None means a latent.
 PUBLISHED = "as published"
 HEADS: dict[str, int | None] = {"one for each query head": 0, "8": 8, "1": 1, "latent of 512 + 64": None}
 WAYS = (PUBLISHED, *HEADS)
@@ -46,7 +46,7 @@ class Shape:
         """Bytes that one of ``ranks`` tensor-parallel ranks keeps for each token.
 
         Raises:
-            ValueError: another way than those of ``WAYS``, or heads that cannot be divided among the ranks.
+            ValueError: ``way`` is not in ``WAYS``, or the heads cannot be divided among the ranks.
         """
         if way not in WAYS:
             raise ValueError(f"way must be one of {', '.join(WAYS)}, got {way!r}")

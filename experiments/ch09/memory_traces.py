@@ -1,9 +1,9 @@
-"""A server's memory over time: requests come, grow by a token a step and leave; whole reservations against blocks.
+"""A server's memory over time as requests arrive, grow by a token per step and leave: full reservations or blocks.
 
     trace = requests("chat")
     reserved, paged = play(trace, Contiguous(2048)), play(trace, Paged(BlockManager(128, 16), 128, 16))
 
-Standard library only. Every figure is counted in the allocator that gave out the memory.
+Standard library only. Every number is counted in the allocator that handed out the memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
 
-#: A piece of memory: its slots, who holds it (None: nobody), and in how many of its slots a token is.
+#: A piece of memory: its slots, its holder (None if it is free), and how many of its slots contain a token.
 Strip = tuple[int, str | None, int]
 
 
@@ -25,10 +25,10 @@ class Job:
 
     Attributes:
         name: of its own.
-        arrival: step at which it comes.
+        arrival: step at which it arrives.
         prompt: tokens that it brings.
-        output: tokens that it will make, one each step; nobody knows that before.
-        limit: the most that it may make, which is what it asks for.
+        output: tokens that it will generate, one per step; not known in advance.
+        limit: the most tokens it may generate, which is what it asks for.
     """
 
     name: str
@@ -66,7 +66,7 @@ def requests(kind: str = "chat", count: int = 36, limit: int = 400, seed: int = 
 
 
 class MemoryModel(Protocol):
-    """What :func:`play` asks of a memory."""
+    """The interface that :func:`play` needs from a memory."""
 
     slots: int
 
@@ -74,7 +74,7 @@ class MemoryModel(Protocol):
         """Take a new request in, with its prompt; False when there is no room."""
 
     def grow(self, job: Job) -> bool:
-        """Room for one more token; False when there is none."""
+        """Make room for one more token; False if there is none."""
 
     def leave(self, job: Job) -> None:
         """Give back what a request holds."""
@@ -84,7 +84,7 @@ class MemoryModel(Protocol):
 
 
 class Contiguous:
-    """Memory in which a request gets consecutive slots, all that it may ever need, where they first fit."""
+    """Memory in which a request reserves all the slots it may ever need, in the first hole that fits."""
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
@@ -101,7 +101,7 @@ class Contiguous:
         return False
 
     def grow(self, job: Job) -> bool:
-        """The slot has been reserved from the beginning."""
+        """Always True: the slot was reserved from the beginning."""
         return True
 
     def leave(self, job: Job) -> None:
@@ -120,10 +120,10 @@ class Contiguous:
 
 
 class Paged:
-    """Memory in blocks: a request holds those that its tokens need now.
+    """Memory in blocks: a request holds the blocks that its tokens need now.
 
     Args:
-        manager: a new :class:`.block_manager.BlockManager`, or one that does the same.
+        manager: a new :class:`.block_manager.BlockManager`, or one with the same methods.
         blocks, block_size: the numbers that it was made with.
     """
 
@@ -139,7 +139,7 @@ class Paged:
         return True
 
     def grow(self, job: Job) -> bool:
-        """A block more, when the last one is full."""
+        """Take another block if the last one is full."""
         if self._manager.length(job.name) % self._size == 0 and not self._manager.can_allocate(1):
             return False
         self._manager.append(job.name)
@@ -166,7 +166,7 @@ class Moment:
         step: counted from 0.
         running, waiting: requests.
         strips: the memory, piece by piece.
-        unused: slots that are held and in which no token will ever be: the request ends before.
+        unused: held slots that will never contain a token, because the request ends first.
     """
 
     step: int
@@ -182,7 +182,7 @@ class Moment:
 
     @property
     def held(self) -> int:
-        """Slots that nobody else can have."""
+        """Slots that some request holds."""
         return sum(size for size, owner, _ in self.strips if owner is not None)
 
     @property
@@ -192,10 +192,10 @@ class Moment:
 
     @property
     def parts(self) -> dict[str, int]:
-        """The slots by what they are for; their sum is the memory.
+        """The slots by purpose; their sum is the whole memory.
 
-        What a running request will fill later is *reserved*; what it holds and will not fill is wasted *inside*; free
-        slots are wasted *outside* while a request waits that does not fit into them.
+        Slots that a running request will fill later are *reserved*; slots that it holds but will never fill are wasted
+        *inside*; free slots are wasted *outside* while a request is waiting that does not fit into them.
         """
         outside = self.free if self.waiting else 0
         inside = self.unused
@@ -223,12 +223,12 @@ class Played:
 
     @property
     def steps(self) -> int:
-        """Until the last request has left."""
+        """Number of steps until the last request has left."""
         return len(self.moments)
 
     @property
     def most(self) -> int:
-        """Requests at once, at most."""
+        """The most requests running at once."""
         return max(moment.running for moment in self.moments)
 
     @property
@@ -248,7 +248,7 @@ class Played:
 def play(jobs: Sequence[Job], memory: MemoryModel) -> Played:
     """Run a trace: first come, first served; one token a step for every request that is in.
 
-    When a request cannot grow, the one that came in last gives its memory back, and begins again when it is its turn.
+    When a request cannot grow, the one admitted last gives its memory back and starts over when its turn comes again.
 
     Args:
         jobs: by arrival; each of them must fit into the empty memory.
@@ -289,7 +289,7 @@ def play(jobs: Sequence[Job], memory: MemoryModel) -> Played:
 
 
 def _unused(strips: Sequence[Strip], running: Mapping[str, Job]) -> int:
-    """Slots that are held and will never have a token: what a request holds beyond its last token."""
+    """Held slots that will never contain a token: those beyond a request's last token."""
     held: Counter[str] = Counter()
     for size, owner, _ in strips:
         if owner is not None:

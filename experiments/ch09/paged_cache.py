@@ -1,10 +1,11 @@
-"""Keys and values of a tiny model in a pool of blocks, and what a block manager and a radix cache make of it.
+"""Keys and values of a tiny model in a pool of blocks, driven by a block manager and a radix cache.
 
     pool = PagedPool(model, BlockManager(16, 8), blocks=16, block_size=8)
     logits = model(tokens, cache=pool.cache("a"))           # the model's own attention, over what the pool gathers
     logits = paged_step(model, pool, "a", token, attend)    # one token, attention by ``attend`` straight from the pool
 
-Slots that were never written hold NaN, so whoever reads one shows it. A *slot* is ``block * block_size + offset``.
+Slots that were never written hold NaN, so reading one shows up in the result. A *slot* is ``block * block_size +
+offset``.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from typing import Any, cast
 
 import torch
 
-from rankzero import tiny_layers
-from rankzero.tiny import GPT
-from rankzero.tiny_layers import Block, Pass
+from rankzero.tiny import GPT, layers
+from rankzero.tiny.layers import Block, Pass
 
 #: Attention of one new token over a pool: query [heads, d], both pools of a layer, table, length -> [heads, d].
 Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, list[int], int], torch.Tensor]
@@ -28,7 +28,7 @@ class PagedPool:
 
     Args:
         model: whose cache it is.
-        manager: a new :class:`.block_manager.BlockManager`, or one that does the same.
+        manager: a new :class:`.block_manager.BlockManager`, or one with the same methods.
         blocks, block_size: the numbers that the manager was made with.
 
     Attributes:
@@ -56,10 +56,10 @@ class PagedPool:
         return [table[place // size] * size + place % size for place in range(self.manager.length(sequence))]
 
     def grow(self, sequence: str, tokens: int) -> None:
-        """Room for more tokens, with the copy that the manager asks for; a sequence that is new begins empty.
+        """Make room for more tokens, and do the copy that the manager asks for; a new sequence starts empty.
 
         Raises:
-            RuntimeError: the manager has too few blocks; of the manager's own class.
+            RuntimeError: the manager has too few blocks; the manager raises its own subclass.
         """
         try:
             self.manager.length(sequence)
@@ -75,7 +75,7 @@ class PagedPool:
 
 
 class PagedCache:
-    """One sequence of a pool in the place of the model's own cache, for batches of one.
+    """One sequence of a pool, usable in place of the model's own cache for batches of one.
 
     Attributes:
         length: tokens of the sequence whose keys and values are stored.
@@ -120,7 +120,7 @@ def paged_step(model: GPT, pool: PagedPool, sequence: str, token: int, attend: A
     pool.grow(sequence, 1)
     table, x = pool.manager.table(sequence), model.embedding(torch.tensor([[token]]))
     block, offset = table[place // pool.block_size], place % pool.block_size
-    angles = tiny_layers.angles(torch.tensor([[place]]), model.config.head_dim).unsqueeze(1)
+    angles = layers.angles(torch.tensor([[place]]), model.config.head_dim).unsqueeze(1)
     now = Pass(angles.cos().to(x.dtype), angles.sin().to(x.dtype), torch.ones(1, 1, 1, 1, dtype=torch.bool), None)
     for layer, part in enumerate(cast("Iterable[Block]", model.blocks)):
         attention, inner = part.attention, part.attention_norm(x)
@@ -143,7 +143,7 @@ class Answered:
     Attributes:
         matched: tokens whose keys and values were in the pool already.
         computed: tokens that went through the weights.
-        slots: of all its tokens.
+        slots: the slots of all its tokens.
         logits: after the last token, [V].
     """
 
@@ -154,15 +154,15 @@ class Answered:
 
 
 class PrefixReuse:
-    """Prompts one after another, each computed from where the longest cached prefix ends.
+    """Runs prompts one after another and computes each from where its longest cached prefix ends.
 
-    Whole blocks are cached. The sequences stay in the manager and so keep the blocks; a new prompt that matches is a
-    fork of the one that computed the prefix.
+    Whole blocks are cached. Sequences stay in the manager and so keep their blocks; a new prompt that matches is a fork
+    of the sequence that computed the prefix.
 
     Args:
         model: in evaluation.
         pool: of this model; its manager knows no sequence yet.
-        cache: a new :class:`.radix_cache.RadixCache` whose page is a block of the pool, or one that does the same.
+        cache: a new :class:`.radix_cache.RadixCache` whose page is a block of the pool, or one with the same methods.
 
     Attributes:
         locks: handle of the lock of each sequence.
@@ -174,7 +174,7 @@ class PrefixReuse:
 
     @torch.inference_mode()
     def run(self, sequence: str, prompt: Sequence[int]) -> Answered:
-        """Compute what is not cached of a prompt, at least its last token, and cache its whole blocks."""
+        """Compute the part of a prompt that is not cached, at least its last token, and cache its whole blocks."""
         matched, slots = self._cache.match(prompt[:-1])
         if matched:
             self._pool.manager.fork(self._owner(slots), sequence, matched)

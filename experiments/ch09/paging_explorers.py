@@ -19,12 +19,12 @@ COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1
 
 
 def drawn_lengths(median: int, spread: float, longest: int, requests: int) -> list[int]:
-    """Lengths of requests, log-normal and cut at ``longest``; the same arguments give the same ones.
+    """Request lengths, log-normal and cut at ``longest``; the same arguments give the same lengths.
 
     Args:
         median: tokens.
         spread: standard deviation of the logarithm; 0 makes all of them equal.
-        longest: tokens; nobody is longer.
+        longest: upper limit of a length, tokens.
         requests: how many.
     """
     rng = Random(9)
@@ -34,13 +34,13 @@ def drawn_lengths(median: int, spread: float, longest: int, requests: int) -> li
 def fragmentation(
     block_size: int = 16, median: int = 200, spread: float = 0.8, longest: int = 4096, requests: int = 200
 ) -> Spec:
-    """How much of the memory that requests hold has a token in it, against the size of a block.
+    """The share of the held memory that contains tokens, against the size of a block.
 
     Args:
         block_size: the marked one, tokens.
         median: length of a request, tokens.
         spread: standard deviation of the logarithm of the length.
-        longest: tokens that a request may have; whoever reserves takes so many.
+        longest: the most tokens a request may have, which a reservation takes.
         requests: at the same time.
     """
     lengths = drawn_lengths(median, spread, longest, requests)
@@ -71,7 +71,7 @@ def capacities(prefix: int, unique: int, page: int, memory: int) -> tuple[int, i
 def prefix_sharing(
     prefix: int = 500, unique: int = 100, requests: int = 100, page: int = 16, memory: int = 100_000
 ) -> Spec:
-    """What a common prefix saves, of the memory and of the prompt tokens to compute, against the requests.
+    """The share of memory and of prompt computation that a common prefix saves, against the number of requests.
 
     Args:
         prefix: tokens that all prompts begin with.

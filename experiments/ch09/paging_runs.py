@@ -1,4 +1,4 @@
-"""What chapter 9 shows of paging and prefix reuse: call by call, with the tables or the tree after each.
+"""Paging and prefix reuse call by call, with the block tables or the tree after each call.
 
     shown = tell(BlockManager(8, 4), [("a prompt of 6", "allocate", "p", 6), ("a fork", "fork", "p", "c")])
     memory_figures.block_tables(shown.tables, 8, shown.copies)
@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Told:
-    """A block manager call by call.
+    """The states of a block manager, call by call.
 
     Attributes:
         tables: for each call's title, the tables after it.
@@ -29,10 +29,10 @@ class Told:
 
 
 def tell(manager: Any, calls: Sequence[tuple[Any, ...]]) -> Told:
-    """Make some calls of a manager and note what is there after each.
+    """Make some calls to a manager, and record its state after each.
 
     Args:
-        manager: a new :class:`.block_manager.BlockManager`, or one that does the same.
+        manager: a new :class:`.block_manager.BlockManager`, or one with the same methods.
         calls: ``(title, method, *arguments)``; titles differ.
     """
     known: list[str] = []
@@ -52,7 +52,7 @@ def tree_after(cache: Any, calls: Sequence[tuple[Any, ...]]) -> dict[str, list[A
     """Make some calls of a radix cache; for each call's title, the nodes after it.
 
     Args:
-        cache: a new :class:`.radix_cache.RadixCache`, or one that does the same.
+        cache: a new :class:`.radix_cache.RadixCache`, or one with the same methods.
         calls: ``(title, method, *arguments)``; titles differ.
     """
     shown = {}
@@ -63,7 +63,7 @@ def tree_after(cache: Any, calls: Sequence[tuple[Any, ...]]) -> dict[str, list[A
 
 
 def tree_text(nodes: Sequence[Any]) -> str:
-    """A tree as text, a line for each of its ``nodes()``, deeper ones further in."""
+    """A tree as text, one line for each of its ``nodes()``, indented by depth."""
     depths: list[int] = []
     for node in nodes:
         depths.append(1 if node.parent < 0 else depths[node.parent] + 1)
@@ -76,7 +76,7 @@ def tree_text(nodes: Sequence[Any]) -> str:
 
 
 def distinct_pages(prompts: Sequence[Sequence[int]], page: int) -> int:
-    """Whole pages of all prompts, those of one prefix counted once; a page is known by its tokens and those before."""
+    """Whole pages over all prompts, shared prefixes counted once; pages are equal if all tokens up to their end are."""
     known: dict[tuple[int, ...], int] = {}
     for prompt in prompts:
         before = 0
@@ -86,7 +86,7 @@ def distinct_pages(prompts: Sequence[Sequence[int]], page: int) -> int:
 
 
 def conversation(system: int, turns: int, user: int, answer: int) -> list[list[int]]:
-    """The prompts of a chat, each with everything that was said before; every token is a number of its own.
+    """The prompts of a chat, each with everything said before it; every token is a different number.
 
     Args:
         system: tokens of the system prompt.
@@ -97,10 +97,10 @@ def conversation(system: int, turns: int, user: int, answer: int) -> list[list[i
 
 
 def hits_with_tree(cache: Any, prompts: Sequence[Sequence[int]], answer: int = 0) -> list[int]:
-    """Tokens of each prompt that are cached when it comes; then it is inserted, with its answer.
+    """Tokens of each prompt that are cached when it arrives; afterward the prompt is inserted with its answer.
 
     Args:
-        cache: a new :class:`.radix_cache.RadixCache`, or one that does the same.
+        cache: a new :class:`.radix_cache.RadixCache`, or one with the same methods.
         prompts: in the order of their arrival.
         answer: tokens of each answer, counting on from the prompt's last token.
     """
@@ -113,7 +113,7 @@ def hits_with_tree(cache: Any, prompts: Sequence[Sequence[int]], answer: int = 0
 
 
 def hits_with_hashes(prompts: Sequence[Sequence[int]], page: int) -> list[int]:
-    """The same without a tree: each whole page has a key, made of its tokens and of the key of the page before it.
+    """The same without a tree: the key of each whole page is made from its tokens and the key of the previous page.
 
     Args:
         prompts: in the order of their arrival.

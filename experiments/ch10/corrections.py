@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA3_8B
-from rankzero.units import ms, us
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_8B
+from rankzero.facts.units import ms, us
 from solutions.ch08.serving import decode_step_time
 from solutions.ch10.scheduling import eager_time, graph_time, overlap_time, padding_waste, published_sizes
 
@@ -29,7 +29,7 @@ def _decode(batch: int, context: int = 2048) -> float:
 
 
 def _graphs() -> tuple[Correction, ...]:
-    """Launches, and what a graph is."""
+    """Kernel launches and CUDA graphs."""
     five = eager_time([100 * us] * 5, 50 * us)
     likely = eager_time([100 * us] * 5, 5 * us)
     many = eager_time([2 * us] * 500, 5 * us), graph_time([2 * us] * 500, 10 * us)
@@ -37,104 +37,117 @@ def _graphs() -> tuple[Correction, ...]:
     waste = [100 * padding_waste(range(1, 257), sizes) for sizes in (powers, longer)]
     return (
         Correction(
-            "10",
+            "10.1",
             "A graph saves n launches: five kernels of 100 us with 50 us each to launch take 0.75 ms.",
-            f"Launches run ahead of the kernels: {five / ms:.3g} ms, and {likely / ms:.4g} ms with 5 us for a launch.",
-            "One launch is not hidden here. Short kernels are another matter: 500 of 2 us take "
+            f"Launches run ahead of the kernels, so they take {five / ms:.3g} ms, and {likely / ms:.4g} ms with 5 us "
+            "per launch.",
+            "Only one launch is exposed here. Short kernels are another matter: 500 of 2 us take "
             f"{many[0] / ms:.4g} ms one by one and {many[1] / ms:.3g} ms as a graph.",
             _GUIDE,
+            matters="Graphs are introduced where the device was the limit all along.",
         ),
         Correction(
-            "10",
+            "10.2",
             "Capture the model once, then call replay() for every request.",
-            "Copy each input into the static buffer first, and copy the answer out.",
-            "A graph holds addresses. Without the copy it computes the same answer a thousand times.",
+            "For each request, first copy the input into the static buffer, then replay, then copy the answer out.",
+            "A graph holds addresses. Without the copy it computes the same answer every time.",
             _NOTES,
+            matters="Every request gets the answer of the first.",
         ),
         Correction(
-            "10",
+            "10.2",
             "Graphs forbid random numbers, dropout and allocation.",
-            "All three work: the generator's offset advances at each replay, memory comes from the graph's pool.",
-            "What is forbidden: waiting for the device, shapes and Python branches that depend on data, addresses that "
+            "All three work: the generator's offset advances at each replay, and memory comes from the graph's pool.",
+            "Graphs forbid waiting for the device, shapes and Python branches that depend on data, and addresses that "
             "change.",
             _NOTES,
+            matters="Models that could be captured are left to run eagerly.",
         ),
         Correction(
-            "10",
+            "10.2",
             "Training rarely uses graphs.",
             "Megatron and Transformer Engine capture layers; torch.compile with mode reduce-overhead captures steps.",
-            "The learning rate stands in a tensor, and the optimizer is made with capturable=True.",
+            "Keep the learning rate in a tensor, and create the optimizer with capturable=True.",
             _NOTES,
+            matters="A tool is overlooked that training at scale relies on.",
         ),
         Correction(
-            "10",
+            "10.3",
             "Prefill cannot use graphs, and a batch without a graph of its exact size runs eagerly.",
             f"A batch is padded to the next captured size: {len(longer)} sizes waste {waste[1]:.3g} % on uniform "
-            f"batches up to 256, {len(powers)} powers of two {waste[0]:.3g} %.",
+            f"batches up to 256, and {len(powers)} powers of two {waste[0]:.3g} %.",
             "Prefills run in piecewise graphs that leave attention out, or eagerly.",
             _VLLM,
+            matters="Serving gives up graphs for most of its batches.",
         ),
     )
 
 
 def _loop() -> tuple[Correction, ...]:
-    """What is around the model."""
+    """The loop around the model."""
     cpu, compute = 2.1, 5.2
     steps = [value / ms for value in (_decode(1), _decode(64))]
     turn, side = (overlap_time(20, 2 * ms, 10 * ms, 1 * ms, overlap) / ms for overlap in (False, True))
     serial = 2 + 20 * (10 + 1)
     return (
         Correction(
-            "10",
+            "10.4",
             "The overhead of 2.1 ms on the CPU beside 5.2 ms on the GPU is 40 % in one table and 29 % in the next.",
             f"Both are right: {100 * cpu / compute:.0f} % of the compute, {100 * cpu / (cpu + compute):.0f} % of the "
             "step.",
-            "Say of what. This course takes the step.",
+            "Say what the share is of. This course uses the whole step.",
             "division",
+            matters="Two right figures look like a contradiction.",
         ),
         Correction(
-            "10",
+            "10.4",
             "Decode takes 5.2 ms at batch 1 and 45.2 ms at batch 64, so the overhead vanishes in large batches.",
-            f"Llama 3 8B with 2,048 tokens each on an H100: {steps[0]:.3g} ms and {steps[1]:.3g} ms.",
+            f"Llama 3 8B with 2,048 tokens per sequence takes {steps[0]:.3g} ms and {steps[1]:.3g} ms on an H100.",
             f"The weights are read once for all; 64 sequences cost {steps[1] / steps[0]:.2g} times one, not "
             f"{45.2 / 5.2:.2g} times.",
             _ROOFLINE,
+            matters="Optimizing the CPU looks pointless exactly where it still pays.",
         ),
         Correction(
-            "10",
+            "10.4",
             "Small batches spend more time scheduling than computing: 2 ms against 5 ms.",
             f"2 ms is less than 5 ms: {100 * 2 / (2 + 5):.0f} % of the step.",
-            "The weights are read for one sequence as for many, so that a small batch is not a short step.",
+            "The weights are read for one sequence as for many, so a small batch does not make a short step.",
             _ROOFLINE,
+            matters="The wrong side of the engine is optimized.",
         ),
         Correction(
-            "10",
+            "10.5",
             "Overlap hides the scheduling; processing the results stays serial.",
-            f"Both hide: 20 steps of 2, 10 and 1 ms take {side:.0f} ms, in turn {turn:.0f} ms; {serial} ms with serial "
-            "processing.",
+            f"Both are hidden: 20 steps of 2, 10 and 1 ms take {side:.0f} ms instead of {turn:.0f} ms in turn; "
+            f"{serial} ms with serial processing.",
             "The results of step N are read while step N+1 runs.",
             f"{_NANOFLOW}; {_SGLANG}",
+            matters="The engine is left with a gap in every step.",
         ),
         Correction(
-            "10",
+            "10.5",
             "An `async def` loop overlaps with the server.",
-            "Without an `await` that waits it overlaps with nothing: the server stands still until it ends.",
-            "Coroutines change places only where one of them waits. A loop that computes belongs into a thread.",
+            "Without an `await` that really waits it overlaps with nothing: the server is blocked until it ends.",
+            "Coroutines switch only where one of them waits. A loop that computes belongs in a thread.",
             _ASYNCIO,
+            matters="Requests wait while the loop blocks the server.",
         ),
         Correction(
-            "10",
+            "10.6",
             "Overlap is free.",
             f"It costs one wasted token for each request that says EOS: 1 of {300 + 1} when 300 are wanted.",
-            "The CPU reads the token when the next step runs already.",
+            "The CPU reads the token only when the next step is already running.",
             _SGLANG,
+            matters="Tokens per second are promised that the engine spends on nothing.",
         ),
         Correction(
-            "10",
+            "10.5",
             "An overlap benchmark made of sleeps shows the gain.",
             "It shows the timer. All runs of this chapter compute.",
             "A thread that sleeps needs no core and no lock; one that computes needs both.",
             _ASYNCIO,
+            matters="A design that would not overlap real work passes its benchmark.",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""What a tensor operation costs before it computes anything, measured; and recorded programs with their pitfalls."""
+"""The measured overhead of a tensor operation, and recorded programs (CUDA graphs) with their pitfalls."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from rankzero.cpu_graph import CpuGraph, NotCapturable, best_device, graph_for
+from rankzero.tiny.cpu_graph import CpuGraph, NotCapturable, best_device, graph_for
 
-#: Bytes that an in-place addition moves for one float32: it is read and written.
+#: Bytes that an in-place addition moves per float32, which it reads and writes.
 MOVED = 8
 
 
 def op_seconds(elements: int, device: str = "cpu", chain: int = 200, repeats: int = 5) -> float:
-    """Time of one in-place addition in a chain of them, on one thread: the best of a few chains."""
+    """Time of one in-place addition within a chain of them, on one thread; the best of a few chains."""
     x = torch.zeros(elements, device=device)
     chain = max(5, min(chain, 20_000_000 // max(elements, 1)))
 
@@ -29,7 +29,7 @@ def op_seconds(elements: int, device: str = "cpu", chain: int = 200, repeats: in
 
 
 def floor_and_bandwidth(times: dict[int, float]) -> tuple[float, float]:
-    """Seconds of an operation that hardly computes, and bytes per second of the largest one beyond that.
+    """Seconds of an operation that does almost no work, and the bandwidth of the largest one beyond that, bytes/s.
 
     Args:
         times: seconds of one operation, by the elements of its tensor; at least two sizes.
@@ -46,7 +46,7 @@ def small_layers(count: int = 100, width: int = 32) -> torch.nn.Module:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A program run as it is and as a graph: seconds of one run of each, and the largest difference of outputs."""
+    """A program run eagerly and as a graph: seconds of one run of each, and the largest difference of their outputs."""
 
     device: str
     operations: int | None
@@ -76,7 +76,7 @@ def eager_and_graph(device: str | None = None, batch: int = 32, runs: int = 20, 
 
 
 def _timed(work: Callable[[], Any], device: str) -> float:
-    """Seconds of ``work`` on one thread; of a GPU, until it has done all of it."""
+    """Seconds of ``work`` on one thread; on a GPU, until all of it is done."""
     wait = torch.cuda.synchronize if device.startswith("cuda") else lambda: None
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -105,7 +105,7 @@ def medians(work: Sequence[Callable[[], Any]], repeats: int = 5) -> list[float]:
 
 @dataclass(frozen=True)
 class Pitfall:
-    """A mistake with graphs: what was done, what came out, what was wanted."""
+    """A mistake with graphs: what was done, the result, and the intended result."""
 
     name: str
     got: str
@@ -120,7 +120,7 @@ def _captured(program: Callable[[torch.Tensor], torch.Tensor], values: Sequence[
 
 
 def stale_input() -> Pitfall:
-    """A replay without a copy: the name ``x`` has moved to another tensor, the buffer holds what it held."""
+    """A replay without a copy: the name ``x`` now refers to another tensor, the buffer still holds the old values."""
     graph, x, y = _captured(lambda x: 2 * x + 1, [0.0, 0.0])
     x = torch.tensor([5.0, 7.0])
     graph.replay()
@@ -128,7 +128,7 @@ def stale_input() -> Pitfall:
 
 
 def rebound_output() -> Pitfall:
-    """The output's name is bound to another tensor: a replay writes where the old one lies."""
+    """The output's name is bound to another tensor, but a replay writes to the old one."""
     graph, x, y = _captured(lambda x: 2 * x + 1, [0.0, 0.0])
     y = torch.zeros(2)
     x.copy_(torch.tensor([5.0, 7.0]))
@@ -137,7 +137,7 @@ def rebound_output() -> Pitfall:
 
 
 def kept_view() -> Pitfall:
-    """An answer that is not copied out: the next replay writes over it."""
+    """An answer that is not copied out: the next replay overwrites it."""
     graph, x, y = _captured(lambda x: 2 * x + 1, [0.0, 0.0])
     answers = []
     for value in (1.0, 2.0):
@@ -158,7 +158,7 @@ def frozen_branch() -> Pitfall:
 
 
 def number_on_the_host() -> Pitfall:
-    """``.item()`` and ``if`` on a tensor wait for the device: not while a graph is captured."""
+    """``.item()`` and ``if`` on a tensor wait for the device, which is forbidden during a capture."""
     try:
         _captured(lambda x: x * x.sum().item(), [1.0, 2.0])
     except NotCapturable as error:
@@ -177,7 +177,7 @@ def another_shape() -> Pitfall:
 
 
 def broadcast_shape() -> Pitfall:
-    """One row into many: the copy spreads it, and nobody complains."""
+    """One row into many: the copy broadcasts it, without any error."""
     graph, x, y = _captured(lambda x: 2 * x + 1, [0.0, 0.0, 0.0])
     x.copy_(torch.tensor([5.0]))
     graph.replay()
@@ -195,7 +195,7 @@ def random_numbers() -> Pitfall:
 
 
 def weight_moves(in_a_tensor: bool, rates: tuple[float, float]) -> tuple[float, float]:
-    """How far a weight moves in a step that is captured at the first learning rate, and replayed at the second."""
+    """How far a weight moves in a step captured at the first learning rate, and in its replay at the second."""
     weight, gradient, rate = torch.zeros(1), torch.ones(1), torch.tensor(rates[0])
     graph = CpuGraph()
     with graph.capture():
@@ -206,7 +206,7 @@ def weight_moves(in_a_tensor: bool, rates: tuple[float, float]) -> tuple[float, 
     return first, -weight.item() - first
 
 
-#: The mistakes of the page, in its order, and what only looks like one.
+#: The page's pitfalls in its order, including one that only looks like a mistake.
 PITFALLS = (
     stale_input,
     rebound_output,

@@ -11,9 +11,9 @@ from functools import lru_cache
 from random import Random
 
 from rankzero.charts import Axis, Spec, chart, lines, timeline
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA3_8B
-from rankzero.units import ms, us
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_8B
+from rankzero.facts.units import ms, us
 from solutions.ch08.serving import prefill_time
 from solutions.ch10.scheduling import capture_size, eager_time, graph_time, overlap_time, padding_waste, published_sizes
 from solutions.ch10.token_budget import TokenBudgetScheduler
@@ -45,13 +45,13 @@ def _bars(runs: dict[str, Rows], names: tuple[str, str], unit: float) -> list[Sp
 
 
 def launches(kernels: int = 500, kernel_time: float = 2 * us, launch: float = 5 * us, replay: float = 10 * us) -> Spec:
-    """Kernels one by one and as a graph: the first ones as bars, the times of all in the title.
+    """Kernels one by one and as a graph: the first few as bars, the total times in the title.
 
     Args:
-        kernels: of equal length, 1 to 2,000.
-        kernel_time: of one on the GPU, seconds.
-        launch: of one on the CPU, seconds.
-        replay: of the graph on the CPU, seconds.
+        kernels: number of equally long kernels, 1 to 2,000.
+        kernel_time: time of one kernel on the GPU, seconds.
+        launch: time to launch one kernel on the CPU, seconds.
+        replay: time to launch the graph on the CPU, seconds.
     """
     every, shown = [kernel_time] * kernels, [kernel_time] * min(kernels, DRAWN_KERNELS)
     eager, graph = eager_time(every, launch), graph_time(every, replay)
@@ -67,7 +67,7 @@ def launches(kernels: int = 500, kernel_time: float = 2 * us, launch: float = 5 
 
 
 def _traffic(kind: str, mean: float, count: int = 2000) -> list[int]:
-    """Batches of many steps, 1 to 256."""
+    """The batch sizes of many steps, 1 to 256."""
     rng = Random(10)
     if kind == "uniform":
         return list(range(1, 257))
@@ -77,7 +77,7 @@ def _traffic(kind: str, mean: float, count: int = 2000) -> list[int]:
 
 
 def captured(sizes: str = "powers of two", traffic: str = "uniform", mean: float = 40.0) -> Spec:
-    """The padding of each batch size for a list of captured sizes, and its share in some traffic.
+    """The padding of each batch size for a list of captured sizes, and its share for a kind of traffic.
 
     Args:
         sizes: a key of ``LISTS``.
@@ -97,7 +97,7 @@ def captured(sizes: str = "powers of two", traffic: str = "uniform", mean: float
 
 
 def overlapped(schedule: float = 2 * ms, compute: float = 10 * ms, post: float = 1 * ms, steps: int = 20) -> Spec:
-    """The loop around the model, in turn and overlapped: the first steps as bars, the times of all in the title.
+    """The loop around the model, in turn and overlapped: the first steps as bars, the total times in the title.
 
     Args:
         schedule, compute, post: seconds of one step.
@@ -118,14 +118,14 @@ def overlapped(schedule: float = 2 * ms, compute: float = 10 * ms, post: float =
 
 
 def step_seconds(tokens: int) -> float:
-    """A step of Llama 3 8B in bf16 on an H100 at its peak, matrix products and weights alone."""
+    """A step of Llama 3 8B in bf16 on an H100 at its peak, counting only matrix products and weights."""
     model, gpu = LLAMA3_8B, H100_SXM
     return prefill_time(model.parameters, 2 * model.parameters, tokens, gpu.peak_bf16, gpu.memory_bandwidth)
 
 
 @lru_cache(maxsize=256)
 def simulated(budget: int, long_share: float, rate: float, requests: int = 60) -> tuple[float, float, float]:
-    """Some requests at random times through the chapter's scheduler, with a step's time from a roofline.
+    """Run requests that arrive at random through the chapter's scheduler, with step times from a roofline.
 
     Prompts have 200 tokens, or 4,000 for ``long_share`` of the requests; every answer has 60.
 
@@ -164,11 +164,11 @@ def _quantile(values: Sequence[float], share: float) -> float:
 
 
 def budgets(budget: int = 512, long_share: float = 0.2, rate: float = 10.0) -> Spec:
-    """What streams and newcomers wait for, against the budget of a step; the chosen one is marked.
+    """How long streams and new requests wait, against the token budget of a step; the chosen budget is marked.
 
     Args:
         budget: tokens of one step, one of ``BUDGETS``.
-        long_share: of the requests, those with a prompt of 4,000 tokens; the others have 200.
+        long_share: share of requests with a prompt of 4,000 tokens; the others have 200.
         rate: requests per second.
     """
     rows = []

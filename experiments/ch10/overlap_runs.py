@@ -1,7 +1,7 @@
-"""An engine of two threads: the main one schedules and reads results, the other one computes. Live.
+"""A live engine of two threads: the main one schedules and reads results, the other one computes.
 
 The model, its memory and its forward pass are the server's; the scheduler, the placeholders and the detokenizer are the
-course's. In turn and overlapped, the same tokens come out.
+course's. Running in turn and overlapped gives the same tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BLOCK = 16
 
 @cache
 def small_model(steps: int = 150) -> GPT:
-    """A model of bytes that trains in a few seconds; in double precision, so that a batch changes nothing visible."""
+    """A byte-level model that trains in a few seconds; double precision keeps batching from changing the text."""
     config = GPTConfig(vocab=len(ByteTokenizer().vocabulary), layers=2, heads=2, head_dim=16, context=192)
     return train(steps=steps, config=config).double().eval()
 
@@ -59,14 +59,14 @@ class _Work:
     """A step for the device."""
 
     pieces: list[Piece]
-    rows: list[int]  # pieces that end with a sampled token
+    rows: list[int]  # indices of the pieces that end with a sampled token
     placeholders: list[int]
-    streams: list[str]  # whose tokens these are
+    streams: list[str]  # the requests that these tokens belong to
     done: queue.SimpleQueue[list[int] | BaseException]
 
 
 class _Device:
-    """A thread that does one step after the other, as a GPU does what is in its stream."""
+    """A thread that runs one step after another, as a GPU runs the work in its stream."""
 
     def __init__(self, model: GPT, pool: Pool, futures: Any, log: list[Span]) -> None:
         self._model, self._pool, self._futures, self._log = model, pool, futures, log
@@ -75,11 +75,11 @@ class _Device:
         self._thread.start()
 
     def launch(self, work: _Work) -> None:
-        """Hand over a step; returns at once."""
+        """Hand over a step, and return at once."""
         self._queue.put(work)
 
     def close(self) -> None:
-        """End when all is done."""
+        """Stop the thread when all its work is done."""
         self._queue.put(None)
         self._thread.join()
 
@@ -94,7 +94,7 @@ class _Device:
                 work.done.put(error)
 
     def _step(self, work: _Work) -> list[int]:
-        """Put tokens where placeholders stand, compute, sample, and fill the slots for the step after."""
+        """Replace placeholders by tokens, compute, sample, and fill the slots for the next step."""
         pieces = [Piece(self._futures.resolve(one.tokens), one.start, one.table) for one in work.pieces]
         logits = forward(self._model, self._pool, pieces)
         tokens = [int(logits[row].argmax()) for row in work.rows]
@@ -105,18 +105,18 @@ class _Device:
 
 @dataclass(frozen=True)
 class OverlapRun:
-    """What a run gave.
+    """The results of a run.
 
     Attributes:
         texts: of the requests, in order.
         ended: requests that ended with the end token.
-        wasted: tokens that were sampled and thrown away.
+        wasted: tokens that were sampled and discarded.
         sampled: all tokens that were sampled.
         steps: of the engine.
         seconds: from the first schedule to the last text.
         cpu, device: spans, seconds from the start.
-        load: of the machine, processes that want to run.
-        overlap: whether the threads worked side by side.
+        load: the machine's load: processes that want to run.
+        overlap: whether the threads worked at the same time.
     """
 
     texts: tuple[str, ...]
@@ -137,7 +137,7 @@ class OverlapRun:
 
     @property
     def predicted(self) -> float:
-        """Seconds by the model, from the measured parts of this run."""
+        """Seconds that the formula predicts from this run's measured parts."""
         return overlap_time(self.steps, self.mean("schedule"), self.mean("compute"), self.mean("process"), self.overlap)
 
 
@@ -198,7 +198,7 @@ class _Engine:
         for name, placeholder in zip(names, placeholders, strict=True):
             self.streams[name].tokens.append(placeholder)
         work = _Work(pieces, rows, placeholders, names, queue.SimpleQueue())
-        self.finished |= set(self.scheduler.update())  # counts alone: no token is known yet
+        self.finished |= set(self.scheduler.update())  # uses only counts: no token is known yet
         self.steps += 1
         self.cpu.append(("schedule", start, time.perf_counter()))
         self.device.launch(work)
@@ -236,13 +236,13 @@ def overlap_run(
     scheduler: Callable[..., Any] = TokenBudgetScheduler,
     futures: Callable[[int], Any] = FutureMap,
 ) -> OverlapRun:
-    """Serve some requests, greedily, with two threads that take turns or work side by side.
+    """Serve some requests greedily, with two threads that take turns or work at the same time.
 
     Args:
-        overlap: side by side.
+        overlap: whether the threads work at the same time.
         requests: prompts; None takes 12 pieces of the bundled text.
         new_tokens: of each answer, at most.
-        eos: the token that ends an answer; None has no such token.
+        eos: the token that ends an answer; None if there is no such token.
         model: None takes the small trained one.
         scheduler, futures: classes, the course's or yours.
     """
@@ -271,7 +271,7 @@ def _words(vocabulary: Sequence[bytes]) -> StreamingDetokenizer:
 
 
 def placeholder_trace(steps: int = 4, streams: int = 2, model: GPT | None = None) -> list[dict[str, list[int]]]:
-    """What the inputs of decode steps look like: as the CPU wrote them, and as the device read them."""
+    """The inputs of decode steps as the CPU wrote them and as the device read them."""
     model = model or small_model()
     seen: list[dict[str, list[int]]] = []
 

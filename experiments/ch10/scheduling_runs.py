@@ -1,4 +1,4 @@
-"""The server's engine under a token budget and in a pool that is too small, live."""
+"""Live runs of the server's engine under a token budget and in a pool that is too small."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from ..ch08.serving_runs import parts
 
 @cache
 def long_model(context: int = 640) -> GPT:
-    """An untrained model with room for a long prompt, in double precision: what a step takes does not depend on what
-    it says, and what it says does not depend on the step."""
+    """An untrained model with room for a long prompt; step times do not depend on the text it writes.
+
+    Double precision keeps the text from depending on how steps are batched.
+    """
     return GPT(GPTConfig(vocab=257, layers=2, heads=4, head_dim=16, context=context)).double().eval()
 
 
@@ -38,11 +40,11 @@ class BudgetRun:
     """Streams that decode while a long prompt arrives.
 
     Attributes:
-        steps: from the arrival on, until the prompt's first token and a few more.
+        steps: the steps from the arrival until a few after the prompt's first token.
         gaps: seconds between two tokens of a stream, for every stream and every such step.
         ttft: seconds from the arrival to the long prompt's first token.
         prefill_steps: steps that the long prompt took.
-        texts: what was said, by request.
+        texts: the generated texts, by request.
     """
 
     steps: tuple[Step, ...]
@@ -58,7 +60,7 @@ class BudgetRun:
 
     @property
     def longest_step(self) -> int:
-        """Tokens of the largest step: what a gap is made of."""
+        """Tokens of the largest step, which determines the longest gap."""
         return max(step.computed for step in self.steps)
 
 
@@ -70,13 +72,13 @@ def budget_run(
     scheduler: Callable[..., Any] = TokenBudgetScheduler,
     model: GPT | None = None,
 ) -> BudgetRun:
-    """Let ``streams`` requests decode, add one with a prompt of ``long`` tokens, and look at the steps that follow.
+    """Let ``streams`` requests decode, add one with a prompt of ``long`` tokens, and record the steps that follow.
 
     Args:
         budget: tokens of one step; 0 sets no limit.
         long: tokens of the prompt that arrives.
         streams: requests that decode.
-        new_tokens: of each stream; 0 takes as many as it takes to outlast the prompt.
+        new_tokens: tokens of each stream; 0 means enough to outlast the prompt.
         scheduler: class.
         model: None takes an untrained one.
 
@@ -129,11 +131,11 @@ class PoolRun:
     Attributes:
         blocks: of the pool.
         steps: of the engine, in order.
-        preemptions: requests that were sent back, counted each time.
+        preemptions: number of times that a request was preempted.
         generated: tokens that were kept.
         computed: tokens that went through the model.
         seconds: from the first step to the last.
-        texts: what was said, in the order of the requests.
+        texts: the generated texts, in the order of the requests.
     """
 
     blocks: int
@@ -159,7 +161,7 @@ def pool_run(
     scheduler: Callable[..., Any] = TokenBudgetScheduler,
     model: GPT | None = None,
 ) -> PoolRun:
-    """Serve equal requests, all there from the start, from a pool of ``blocks`` blocks.
+    """Serve equal requests, all submitted at the start, from a pool of ``blocks`` blocks.
 
     Raises:
         ValueError: one request alone does not fit.

@@ -1,4 +1,4 @@
-"""Who works when, by the rules of :mod:`.scheduling`: bars for charts. Standard library only.
+"""Who works when, by the rules of :mod:`.scheduling`, as bars for charts. Standard library only.
 
 A span is ``(name, start, end)``, seconds. Rows are those of the CPU and of the device.
 """
@@ -12,7 +12,7 @@ Rows = tuple[list[Span], list[Span]]
 
 
 def eager_rows(kernel_times: Sequence[float], launch_time: float) -> Rows:
-    """Kernels that are launched one by one: the launches, the kernels."""
+    """Kernels launched one by one: a row of launches and a row of kernels."""
     cpu: list[Span] = []
     device: list[Span] = []
     end = 0.0
@@ -46,13 +46,13 @@ def gaps(spans: Sequence[Span], begin: float = 0.0) -> list[Span]:
 
 
 def with_gaps(rows: Rows) -> Rows:
-    """The same rows with the device's idle time as bars of their own."""
+    """The same rows, with the device's idle time as separate bars."""
     cpu, device = rows
     return cpu, sorted([*device, *gaps(device)], key=lambda span: span[1])
 
 
 def step_rows(steps: int, schedule: float, compute: float, post: float, overlap: bool = True) -> Rows:
-    """Steps of an engine, in turn or overlapped: schedules and processing, computing."""
+    """Steps of an engine, in turn or overlapped: a row of scheduling and processing, and a row of computing."""
     cpu: list[Span] = []
     device: list[Span] = []
     now = free = 0.0

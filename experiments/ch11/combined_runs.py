@@ -1,4 +1,4 @@
-"""Speculation under a mask: draft inside the automaton, verify with the masked target, take both back together.
+"""Speculation under a mask: draft inside the automaton, verify with the masked target, roll both back together.
 
 >>> forms = constraint_for(SCHEMA)  # doctest: +SKIP
 >>> run = structured(form_pair(), forms, limit=40, draft_length=4, jump=True)  # doctest: +SKIP
@@ -36,7 +36,7 @@ def form_pair(steps: int = 40, draft_steps: int = 20) -> Pair:
 
 
 class Limited:
-    """An automaton's state as the rules of a generation: a mask that knows what remains of ``limit``."""
+    """An automaton's state as the rules of a generation, with a mask that knows how much of ``limit`` remains."""
 
     def __init__(self, state: State, limit: int, jump: bool = False) -> None:
         self.state, self.limit, self.jump, self.taken = state, limit, jump, 0
@@ -69,10 +69,10 @@ def structured(
     seed: int = 0,
     step: Step = speculative_step,
 ) -> Run:
-    """One text that fits, of at most ``limit`` tokens and the one that ends it, which ``tokens`` hold last.
+    """Generate one valid text of at most ``limit`` tokens plus the end token, which comes last in ``tokens``.
 
     Raises:
-        ValueError: no text of so few tokens fits.
+        ValueError: no valid text is that short.
     """
     rules = Limited(constraint.state(), limit, jump)
     if limit < rules.state.distance():
@@ -97,7 +97,7 @@ def pairs_drawn(
     limit: int = 40,
     step: Step = speculative_step,
 ) -> Counter[tuple[int, ...]]:
-    """How often each two tokens came after ``prefix`` in ``count`` speculative runs under the mask."""
+    """How often each pair of tokens came after ``prefix`` in ``count`` speculative runs under the mask."""
     found: Counter[tuple[int, ...]] = Counter()
     for seed in range(count):
         rules: Rules = started(constraint, prefix, limit)
@@ -108,8 +108,7 @@ def pairs_drawn(
 
 @one_thread()
 def masked_law(pair: Pair, constraint: Constraint, prefix: Sequence[int], limit: int = 40) -> Law:
-    """The masked target's own probability of every two tokens after ``prefix``; a text that ends after one is a pair
-    no longer, but a single token."""
+    """The masked target's probability of every pair of tokens after ``prefix``; a text that ends is one token."""
     law: Law = {}
     prompt, rules = [constraint.eos, *prefix], started(constraint, prefix, limit)
     first = _masked_row(pair, prompt, rules)

@@ -1,6 +1,6 @@
-"""Chapter 11's runs under a constraint: the tiny model writes text that an automaton allows.
+"""Chapter 11's runs under a constraint: the tiny model writes only text that an automaton allows.
 
-Topic code comes in by its arguments, so that a page can run a learner's own: ``token_index``, ``ConstraintState``.
+The chapter's functions (``token_index``, ``ConstraintState``) are arguments, so that a page can run a learner's own.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Protocol
 
 import torch
 
-from rankzero.automata import Dfa, compile_regex
+from rankzero.grammar.automata import Dfa, compile_regex
 from rankzero.tiny import GPT, BpeTokenizer, GPTConfig, KVCache, one_thread, train
-from rankzero.tiny_text import bundled_text
+from rankzero.tiny.text import bundled_text
 from solutions.ch11.constrained import ConstraintState, schema_to_regex, token_index
 from solutions.ch11.masking import mask_logits
 
-#: A small form, as JSON Schema says it.
+#: A small form as a JSON Schema.
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -37,12 +37,12 @@ SCHEMA: dict[str, Any] = {
 #: The most tokens of a run.
 CONTEXT = 64
 
-#: The most places for characters in a schema that a server compiles: it takes some seconds.
+#: The most character positions in a schema that a server compiles, which takes a few seconds.
 MOST_PLACES = 500
 
 
 class State(Protocol):
-    """What a run asks of ``ConstraintState``; ``rankzero.json_machine.JsonConstraint`` offers it, too."""
+    """What a run needs from ``ConstraintState``; ``rankzero.grammar.json_automaton.JsonConstraint`` has it, too."""
 
     finished: bool
 
@@ -55,7 +55,7 @@ class State(Protocol):
 
 @dataclass(frozen=True)
 class Constraint:
-    """A pattern, ready for a vocabulary.
+    """A pattern compiled for a vocabulary.
 
     Attributes:
         pattern: the regular expression.
@@ -79,7 +79,7 @@ class Constraint:
         return self.make(self.index, self.dfa.start, self.dfa.accepting, self.eos)
 
     def shares(self) -> dict[int, float]:
-        """By state, the share of the vocabulary that may come next; ``eos`` counts where it is allowed."""
+        """The share of the vocabulary that may come next, by state; ``eos`` counts where it is allowed."""
         accepting, size = self.dfa.accepting, len(self.vocabulary)
         return {state: (len(row) + (state in accepting)) / size for state, row in self.index.items()}
 
@@ -115,8 +115,8 @@ def schema_constraint(
 ) -> Callable[[Mapping[str, Any], Sequence[bytes], int], State]:
     """The part ``constraint`` of a server, made of the chapter's functions; see :class:`rankzero.server.Parts`.
 
-    The schemas that were asked for last stay compiled. Annotations such as ``title`` are passed over. A schema that
-    would take a server too long to compile, one of more than ``MOST_PLACES`` places, raises ValueError.
+    The most recent schemas stay compiled. Annotations such as ``title`` are ignored. A schema of more than
+    ``MOST_PLACES`` character positions, which would take a server too long to compile, raises ValueError.
 
     Args:
         index, make, regex: functions and a class of the chapter, or a learner's.
@@ -135,9 +135,9 @@ def schema_constraint(
 
 
 def _places(schema: Any) -> int:
-    """How large the automaton of a schema gets, roughly: places for characters, counted up to a million.
+    """Roughly how large a schema's automaton gets: its character positions, counted up to a million.
 
-    What is no schema has none.
+    Anything that is not a schema counts 0.
     """
     if not isinstance(schema, dict):
         return 0
@@ -150,7 +150,7 @@ def _places(schema: Any) -> int:
 
 
 def bpe_model(steps: int = 0, seed: int = 0, layers: int = 2) -> GPT:
-    """A small model over the byte-pair vocabulary; without steps it has learnt nothing."""
+    """A small model over the byte-pair vocabulary; without steps it is untrained."""
     tokenizer = BpeTokenizer()
     config = GPTConfig(vocab=len(tokenizer.vocabulary), layers=layers, context=CONTEXT)
     return train(tokenizer.encode(bundled_text()), steps=steps, seed=seed, config=config)
@@ -175,11 +175,11 @@ class Generation:
 def generate(
     model: GPT, constraint: Constraint, limits: Sequence[int], seed: int = 0, budget: bool = True
 ) -> list[Generation]:
-    """One text for each limit of tokens, all in one batch, drawn from the model's masked distribution.
+    """Draw one text for each token limit from the model's masked distribution, all in one batch.
 
     Args:
-        limits: the most tokens of each text, the one that ends it not counted.
-        budget: whether the mask knows what remains; without it a text is cut at its limit.
+        limits: the most tokens of each text, not counting the end token.
+        budget: whether the mask knows how many tokens remain; without it a text is cut off at its limit.
     """
     rows = [_Row(constraint, limit, budget) for limit in limits]
     generator = torch.Generator().manual_seed(seed)
@@ -213,7 +213,7 @@ class _Row:
 
     @property
     def open(self) -> bool:
-        """Whether it goes on. A text that is cut off may still end where nothing is missing."""
+        """Whether the text continues. A text at its limit may still end if it is complete."""
         return not self.state.finished and not (len(self.tokens) >= self.limit and self.state.distance())
 
     @property
@@ -268,8 +268,8 @@ def write(
     """One text, token by token. The same seed gives the same text with and without ``jump``.
 
     Args:
-        jump: whether a token that must come is emitted without asking the model; the next pass then takes all that
-            have come since the last one.
+        jump: whether a forced token is emitted without asking the model; the next pass then reads all tokens since the
+            last one.
         mask: ``mask_logits``, or a learner's.
     """
     rng, state, cache = Random(seed), constraint.state(), KVCache(model, 1)
@@ -296,7 +296,7 @@ def write(
 
 
 def _drawn(logits: torch.Tensor, allowed: Sequence[int], rng: Random) -> int:
-    """A token from the distribution of masked logits; one that is alone needs no random number."""
+    """A token from the distribution of masked logits; a single allowed token needs no random number."""
     if len(allowed) == 1:
         return allowed[0]
     return rng.choices(allowed, logits.softmax(-1)[list(allowed)].tolist())[0]
@@ -304,11 +304,11 @@ def _drawn(logits: torch.Tensor, allowed: Sequence[int], rng: Random) -> int:
 
 @dataclass(frozen=True)
 class Laws:
-    """The probabilities of one text.
+    """Two probabilities of one text.
 
     Attributes:
-        masked: when every step is masked and made to sum to 1.
-        conditioned: by the model itself, given that the text is one of those that fit.
+        masked: if every step is masked and renormalized.
+        conditioned: under the model itself, given that the text is valid.
     """
 
     masked: float
@@ -317,9 +317,10 @@ class Laws:
 
 @torch.no_grad()
 def text_laws(model: GPT, constraint: Constraint, prompt: Sequence[int]) -> dict[str, Laws]:
-    """Both laws of every text of a finite language, over all ways to cut it into tokens.
+    """Both probabilities of every text of a finite language, summed over all its tokenizations.
 
-    The end of a text is its ``eos``, which both laws count. Ways of one length go through the model together.
+    A text ends with ``eos``, which both probabilities include. Tokenizations of equal length go through the model
+    together.
     """
     found: dict[str, list[float]] = {}
     ways = [_Way((), constraint.state(), 1.0, 1.0)]
@@ -337,7 +338,7 @@ def text_laws(model: GPT, constraint: Constraint, prompt: Sequence[int]) -> dict
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    """The beginning of a text: its probability when every step is masked, and the model's own."""
+    """The beginning of a text, with its masked probability and the model's own."""
 
     tokens: tuple[int, ...]
     state: State

@@ -18,13 +18,13 @@ from solutions.ch11.speculative import (
 
 
 def shares(weights: Sequence[float]) -> list[float]:
-    """Weights as probabilities; without any weight all are equal."""
+    """Weights as probabilities; if all weights are 0, the probabilities are equal."""
     total = sum(weights)
     return [weight / total if total > 0 else 1 / len(weights) for weight in weights]
 
 
 def overlap(p: Sequence[float] = (5, 3, 2, 0), q: Sequence[float] = (1, 1, 1, 1)) -> Spec:
-    """A target's and a draft's law, what they share, and what a rejected token is replaced from.
+    """A target's and a draft's distribution, their overlap, and the residual that replaces a rejected token.
 
     Args:
         p: weights of the target's tokens.
@@ -48,13 +48,13 @@ def overlap(p: Sequence[float] = (5, 3, 2, 0), q: Sequence[float] = (1, 1, 1, 1)
         ]
     axes = Axis("token", "token", category=True), Axis("probability", "probability")
     title = f"acceptance {alpha:.3f}, residual ({', '.join(f'{r:.3f}' for r in rest)})"
-    emitted = stacks(parts, *axes, by="from", title="what comes out: p again")
-    text = f"{title}. Accepted drafts and replacements add up to the target's law, token by token."
+    emitted = stacks(parts, *axes, by="from", title="the output distribution: p again")
+    text = f"{title}. Accepted drafts and replacements add up to the target's distribution, token by token."
     return chart(beside(bars(laws, *axes, by="law", title=title), emitted), text)
 
 
 def speedups(acceptance: float = 0.8, draft_cost: float = 0.05, verify_cost: float = 1.0, longest: int = 16) -> Spec:
-    """The speed-up and the tokens of a pass, against the draft length.
+    """The speed-up and the tokens per pass, against the draft length.
 
     Args:
         acceptance: alpha, 0 to 1.
@@ -76,15 +76,15 @@ def speedups(acceptance: float = 0.8, draft_cost: float = 0.05, verify_cost: flo
             {"k": k, "tokens": expected_tokens(acceptance, k), "what": "expected tokens"},
             {"k": k, "tokens": k + 1, "what": "k + 1, all accepted"},
         ]
-    under = lines(tokens, Axis("k", "draft length k"), Axis("tokens", "tokens of a target pass"), "what")
+    under = lines(tokens, Axis("k", "draft length k"), Axis("tokens", "tokens per target pass"), "what")
     told = f"alpha {acceptance:.3g}, c {draft_cost:.3g}, v {verify_cost:.3g}: {said}"
-    return chart(below(above, under), f"{told}; {expected_tokens(acceptance, best):.3f} tokens of a pass there.")
+    return chart(below(above, under), f"{told}; {expected_tokens(acceptance, best):.3f} tokens per pass there.")
 
 
 def batches(
     acceptance: float = 0.8, draft_cost: float = 0.05, draft_length: int = 4, critical_batch: float = 295.3
 ) -> Spec:
-    """The speed-up against the batch: of one draft length, and of the best one from 0 to 8.
+    """The speed-up against the batch size, for one draft length and for the best one from 0 to 8.
 
     Args:
         acceptance: alpha, 0 to 1.

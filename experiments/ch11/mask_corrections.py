@@ -7,7 +7,7 @@ import json
 import math
 from random import Random
 
-from rankzero.automata import compile_regex
+from rankzero.grammar.automata import compile_regex
 from solutions.ch11.constrained import ConstraintState, schema_to_regex, token_index
 
 from ..correction import Correction
@@ -29,7 +29,7 @@ _DRAWN, _STRINGS = 200, 10_000
 
 
 def is_json(text: str) -> bool:
-    """Whether ``json.loads`` reads it."""
+    """Whether ``json.loads`` accepts the text."""
     try:
         json.loads(text)
     except ValueError:
@@ -50,7 +50,7 @@ def is_balanced(text: str) -> bool:
 
 @functools.cache
 def cut_share(limit: int, budget: bool) -> float:
-    """The share of random texts under the mask of ``_FORM`` that are no JSON when they stop at ``limit`` tokens."""
+    """The share of random texts under the mask of ``_FORM`` that are not JSON when cut off at ``limit`` tokens."""
     dfa = compile_regex(schema_to_regex(_FORM))
     state = ConstraintState(token_index(dfa, _VOCABULARY, 0), dfa.start, dfa.accepting, 0)
     broken = 0
@@ -67,7 +67,7 @@ def cut_share(limit: int, budget: bool) -> float:
 
 @functools.cache
 def balanced_strings() -> tuple[int, int]:
-    """Of random strings of JSON's marks: how many are balanced, and how many of these are no JSON."""
+    """Among random strings of JSON's punctuation: how many are balanced, and how many of those are not JSON."""
     rng = Random(13)
     texts = ("".join(rng.choice('{}[]":,1') for _ in range(rng.randint(2, 8))) for _ in range(_STRINGS))
     found = [text for text in texts if is_balanced(text)]
@@ -87,34 +87,38 @@ def _corrections() -> tuple[Correction, ...]:
     product = 2.0 * 1 + (1 - 1) * -math.inf
     return (
         Correction(
-            "11",
+            "11.7",
             "Mask logits with logits * mask + (1 - mask) * -inf.",
             "Set the forbidden elements to -inf: masked_fill.",
-            f"At an allowed token the second term is 0 * -inf, so that the sum is {product}: each is lost.",
+            f"At an allowed token the second term is 0 * -inf, so the sum is {product}: every allowed token is lost.",
             "IEEE 754-2019, section 7.2",
+            matters="The masked logits become NaN, and so does the distribution.",
         ),
         Correction(
-            "11",
+            "11.8",
             "A grammar mask guarantees valid JSON.",
-            "It guarantees the beginning of a valid text. At a limit of tokens the mask needs a budget.",
-            f"Random choices under the mask of a small form, stopped at 20 tokens: {cut_share(20, False):.1%} are no "
-            f"JSON; with the budget {cut_share(20, True):.1%}.",
+            "It guarantees only the beginning of a valid text. With a token limit, the mask needs a budget.",
+            f"Of random texts under the mask of a small form, stopped at 20 tokens, {cut_share(20, False):.1%} are "
+            f"not JSON; with the budget {cut_share(20, True):.1%}.",
             _OUTLINES,
+            matters="A client that parses the answer fails whenever the limit cuts it.",
         ),
         Correction(
-            "11",
+            "11.7",
             "Text with balanced brackets and quotes is valid JSON.",
-            "Let a reader of JSON judge.",
-            f"Of {balanced:,} balanced strings among {_STRINGS:,} random ones, json.loads refuses {broken:,}.",
+            "Let a JSON parser decide.",
+            f"Of {balanced:,} balanced strings among {_STRINGS:,} random ones, json.loads rejects {broken:,}.",
             _JSON,
+            matters="Invalid answers pass the check.",
         ),
         Correction(
-            "11",
+            "11.9",
             "Masking keeps the model's distribution over the valid texts.",
             "Masking step by step is not conditioning on validity.",
-            f"P(a) = 0.9, P(b) = 0.1; x follows a with 0.01 and b with 0.9; only x is valid. Masked, {masked:.0%} of "
-            f"texts begin with a; among the model's own valid texts {conditioned:.1%} do.",
+            "P(a) = 0.9, P(b) = 0.1; x follows a with 0.01 and b with 0.9; only x is valid. With the mask, "
+            f"{masked:.0%} of texts begin with a; among the model's own valid texts {conditioned:.1%} do.",
             _ALIGNED,
+            matters="Constrained answers are trusted with probabilities that the model never gave.",
         ),
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from rankzero.automata import compile_regex
 from rankzero.charts import Axis, Spec, below, chart, stacks, table
+from rankzero.grammar.automata import compile_regex
 from solutions.ch11.constrained import ConstraintState, grammars, schema_to_regex, token_index
 
 _SCHEMA = {
@@ -43,17 +43,17 @@ def _compiled(pattern: str) -> tuple[dict[int, dict[int, int]], int, frozenset[i
 
 
 def shown(token: int) -> str:
-    """A token for the reader: blanks can be seen, and the end has a name."""
+    """A token as shown to the reader: spaces are visible, and the end has a name."""
     return "end" if token == EOS else VOCABULARY[token].decode().replace(" ", "␣")
 
 
 def masks(pattern: str = "date", picks: Sequence[float] = (2, 0, 2, 7)) -> Spec:
-    """How many tokens were allowed at each step of a text, and which are allowed now.
+    """How many tokens were allowed at each step of a text, and which ones are allowed next.
 
     Args:
         pattern: a key of ``PATTERNS``.
-        picks: for each step, the number of the chosen token in the list of those that are allowed, from 0; a number
-            beyond the end of the list starts again at its beginning. After the end of the text the rest is ignored.
+        picks: for each step, the index of the chosen token in the list of allowed tokens, from 0; larger numbers wrap
+            around. Picks after the end of the text are ignored.
     """
     state = ConstraintState(*_compiled(pattern), eos=EOS)
     steps: list[Spec] = []

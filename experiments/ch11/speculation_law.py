@@ -1,10 +1,11 @@
-"""The law of a sampler, exactly: every draft and every verdict, with its probability. Standard library only.
+"""The exact output distribution of a sampler: every draft and verdict, with its probability. Standard library only.
 
 >>> from .speculative import speculative_step  # doctest: +SKIP
 >>> law_of(speculative_step, draft, target, draft_length=2, tokens=3)  # doctest: +SKIP
 
-A step is deterministic when its uniforms are given, and constant between the thresholds that it compares them with. So
-one call for each cell between neighbouring thresholds, weighted with the cell's size, adds up to its whole law.
+Given its uniforms, a step is deterministic, and its result is constant between the thresholds that it compares them
+with. One call for each cell between adjacent thresholds, weighted by the cell's size, therefore gives the exact
+distribution.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from itertools import accumulate, pairwise, product
 #: Probabilities of the next token after these tokens.
 Rows = Callable[[tuple[int, ...]], Sequence[float]]
 
-#: Tokens, draft rows, target rows, uniforms: what the round emits.
+#: A function of tokens, draft rows, target rows and uniforms that returns the tokens a round emits.
 Step = Callable[[Sequence[int], Sequence[Sequence[float]], Sequence[Sequence[float]], Sequence[float]], list[int]]
 
 Law = dict[tuple[int, ...], float]
 
-#: Cuts this close are one cut, rounded in two ways.
+#: Thresholds this close are the same one, rounded differently.
 ROUNDING = 1e-15
 
 
@@ -31,7 +32,7 @@ def law_of(step: Step, draft: Rows, target: Rows, draft_length: int, tokens: int
     Args:
         step: as ``speculative_step``. Its verdicts compare a uniform with p/q, q/p or nothing; its draws go through
             cumulative sums of a target row or of a residual, in the order of the ids.
-        draft, target: their next-token laws.
+        draft, target: their next-token distributions.
         draft_length: k of every round.
         tokens: how many of the written tokens count.
     """
@@ -61,7 +62,7 @@ def plain_law(target: Rows, tokens: int) -> Law:
 
 
 def total_variation(one: Mapping[tuple[int, ...], float], other: Mapping[tuple[int, ...], float]) -> float:
-    """Half the summed difference of two laws: the largest difference in the probability of any event."""
+    """Half the summed absolute difference of two distributions: the largest difference in any event's probability."""
     return sum(abs(one.get(key, 0.0) - other.get(key, 0.0)) for key in {*one, *other}) / 2
 
 
@@ -101,6 +102,6 @@ def _sums(rows: Sequence[Sequence[float]], checks: Sequence[Sequence[float]], la
 
 
 def _cells(cuts: Iterable[float]) -> list[tuple[float, float]]:
-    """The middle and the size of every interval between neighbouring cuts of [0, 1]."""
+    """The middle and the size of every interval between adjacent thresholds in [0, 1]."""
     ends = [0.0, *sorted(cut for cut in set(cuts) if 0 < cut < 1), 1.0]
     return [((low + high) / 2, high - low) for low, high in pairwise(ends) if high - low > ROUNDING]

@@ -1,4 +1,4 @@
-"""Speculation on real models: a small target, a smaller draft, real caches that forget what was rejected.
+"""Speculation on real models: a small target, a smaller draft, and caches that drop what was rejected.
 
 >>> pair = tiny_pair()  # doctest: +SKIP
 >>> run = generate(pair, ByteTokenizer().encode("Alice was "), 60, draft_length=4)  # doctest: +SKIP
@@ -90,18 +90,18 @@ class Reader:
         self.cache, self.passes = KVCache(model, 1), 0
 
     def rows(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Probabilities after each of these tokens [T, V]; the first of them that it has read are not read again."""
+        """Probabilities after each of these tokens [T, V]; tokens that are in the cache are not read again."""
         new = torch.tensor([list(tokens[self.cache.length :])])
         self.passes += 1
         return probabilities(self.model(new, cache=self.cache)[0], self.temperature)
 
     def forget(self, length: int) -> None:
-        """Keep the first ``length`` tokens: the keys and values of the others were of rejected ones."""
+        """Keep the first ``length`` tokens in the cache; the others were rejected."""
         self.cache.length = min(self.cache.length, length)
 
 
 class Rules(Protocol):
-    """What may be written: :class:`Free` allows all, an automaton less."""
+    """The tokens that may be written: :class:`Free` allows all of them, an automaton fewer."""
 
     def allowed(self) -> Sequence[int] | None: ...
     def advance(self, token: int) -> None: ...
@@ -137,7 +137,7 @@ class Run:
         tokens: that were written, without the prompt.
         emitted: how many each round of the target gave.
         drafted: how many each round had drafted.
-        forced: tokens that no model was asked for.
+        forced: tokens emitted without asking a model.
         draft_passes, target_passes: forward passes, those that read the prompt included.
         seconds: that it took.
     """
@@ -173,7 +173,7 @@ def generate(
     step: Step = speculative_step,
     rules: Rules | None = None,
 ) -> Run:
-    """Draft, verify, correct, until ``new_tokens`` are there (up to ``draft_length`` more) or the rules say it is over.
+    """Draft, verify and correct until there are ``new_tokens`` (up to ``draft_length`` more) or the rules end the text.
 
     A draft length of 0 is plain sampling. Both models are sampled under the rules: a token that they forbid has
     probability 0 for both.
@@ -217,7 +217,7 @@ def _drafted(
 def _verified(target: Reader, written: Sequence[int], tokens: Sequence[int], rules: Rules) -> list[list[float]]:
     """The target's rows at every drafted token and after the last, in one pass, under the rules at each place.
 
-    The automaton stands behind the draft; it is walked over it once more.
+    The automaton is at the end of the draft; it is rolled back and walks over the draft again.
     """
     rows = target.rows([*written, *tokens])[-len(tokens) - 1 :]
     rules.rollback(len(tokens))
@@ -230,7 +230,7 @@ def _verified(target: Reader, written: Sequence[int], tokens: Sequence[int], rul
 
 
 def settle(rules: Rules, tokens: list[int], found: list[int]) -> None:
-    """Bring the rules from behind ``tokens``, which were drafted, to behind ``found``, which a round has given.
+    """Move the rules from the end of ``tokens``, which were drafted, to the end of ``found``, which the round emitted.
 
     After a drafted end there is nothing to add: the token that the round adds there is dropped from ``found``.
     """
@@ -243,7 +243,7 @@ def settle(rules: Rules, tokens: list[int], found: list[int]) -> None:
 
 
 def under(allowed: Sequence[int] | None, row: torch.Tensor) -> torch.Tensor:
-    """``row`` with the allowed tokens alone, normalised."""
+    """``row`` restricted to the allowed tokens and normalized."""
     if allowed is None:
         return row
     kept = torch.zeros_like(row)
@@ -253,7 +253,7 @@ def under(allowed: Sequence[int] | None, row: torch.Tensor) -> torch.Tensor:
 
 @one_thread()
 def traced_round(pair: Pair, prompt: Sequence[int], draft_length: int, seed: int = 0) -> list[dict[str, Any]]:
-    """One round, a row for each place: token, q, p, ratio, uniform, verdict, and what stands there in the end."""
+    """One round, a row for each place: token, q, p, ratio, uniform, verdict, and the token finally written."""
     generator = torch.Generator().manual_seed(seed)
     target, draft = Reader(pair.target, pair.temperature), Reader(pair.draft, pair.temperature)
     tokens, rows = _drafted(draft, prompt, draft_length, Free(), generator)
@@ -272,7 +272,7 @@ def traced_round(pair: Pair, prompt: Sequence[int], draft_length: int, seed: int
     return trace
 
 
-# The law on real models.
+# The output distribution on real models.
 
 
 @one_thread()
@@ -285,7 +285,7 @@ def continuations(
     seed: int = 0,
     step: Step = speculative_step,
 ) -> Counter[tuple[int, ...]]:
-    """How often each continuation of ``length`` tokens came in ``count`` speculative runs, all of them side by side."""
+    """How often each continuation of ``length`` tokens came up in ``count`` speculative runs, batched together."""
     generator = torch.Generator().manual_seed(seed)
     written: list[tuple[int, ...]] = [()] * count
     while lengths := {len(one) for one in written if len(one) < length}:
@@ -318,7 +318,7 @@ def _side_by_side(
 
 
 def _distinct(model: GPT, contexts: torch.Tensor, temperature: float, last: int) -> torch.Tensor:
-    """The last rows after each of these contexts [B, last, V]; those that stand there twice are read once."""
+    """The last rows after each of these contexts [B, last, V]; duplicates are read once."""
     different, places = torch.unique(contexts, dim=0, return_inverse=True)
     return probabilities(model(different)[:, -last:], temperature)[places]
 
@@ -335,7 +335,7 @@ def two_token_law(model: GPT, prompt: Sequence[int], temperature: float = 1.0) -
 
 @dataclass(frozen=True)
 class ChiSquare:
-    """A test of counts against a law: statistic, degrees of freedom, and how likely a larger one is by chance."""
+    """A test of counts against a distribution: the statistic, its degrees of freedom, and the p-value."""
 
     statistic: float
     degrees: int
@@ -343,10 +343,10 @@ class ChiSquare:
 
 
 def chi_square(counts: Mapping[tuple[int, ...], int], law: Law, least: float = 5.0) -> ChiSquare:
-    """Pearson's test; outcomes that should come fewer than ``least`` times are one bin together.
+    """Pearson's test; outcomes expected fewer than ``least`` times share one bin.
 
     Raises:
-        ValueError: there is one bin alone, or an outcome that the law excludes has been seen.
+        ValueError: there is only one bin, or an outcome of probability 0 was seen.
     """
     drawn = sum(counts.values())
     if any(law.get(key, 0.0) <= 0 for key in counts):
@@ -369,7 +369,7 @@ def chi_square(counts: Mapping[tuple[int, ...], int], law: Law, least: float = 5
 def verification_times(
     batches: Sequence[int] = (1, 64), positions: Sequence[int] = (1, 2, 4, 8, 16), repeats: int = 3
 ) -> dict[int, list[tuple[int, float]]]:
-    """Seconds of one pass over so many new positions of each sequence, by batch: the least of some repeats.
+    """Seconds of one pass over several new positions of each sequence, by batch size; the least of several repeats.
 
     The model has 50 MB of weights in its block, which a small core's cache does not hold; one thread.
     """

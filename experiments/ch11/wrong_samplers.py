@@ -1,7 +1,7 @@
-"""Samplers that look right and are not: what people write in place of ``speculative_step``. Standard library only.
+"""Samplers that look right but are not: what people write in place of ``speculative_step``. Standard library only.
 
-Each takes what ``speculative_step`` takes. Three have another law than the target; ``without_bonus`` has the right law
-and wastes a token.
+Each takes the arguments of ``speculative_step``. Three have a different distribution from the target's;
+``without_bonus`` has the right one but wastes a token.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def replaced_from_target(
 def accepted_when_likelier(
     tokens: Sequence[int], draft: Sequence[Row], target: Sequence[Row], uniforms: Sequence[float]
 ) -> list[int]:
-    """A token is accepted only if p >= q, and drawn again from p else."""
+    """A token is accepted only if p >= q; otherwise it is drawn again from p."""
     kept = next((i for i, x in enumerate(tokens) if target[i][x] < draft[i][x]), len(tokens))
     return [*tokens[:kept], *speculative_step([], [], [target[kept]], uniforms[-1:])]
 

@@ -23,12 +23,12 @@ STEP = Axis("step", "step", category=True)
 def returns(
     rewards: Sequence[float] = (1,) * 12, discount: float = 0.9, end: str = CUT, bootstrap: float = 10.0
 ) -> Spec:
-    """The return from each step on, with what the episode's end is worth.
+    """The return from each step on, and how the episode's end contributes to it.
 
     Args:
         rewards: of the steps.
         discount: gamma.
-        end: ``terminal``, where nothing follows, or ``cut off``, where the bootstrap stands for the rest.
+        end: ``terminal`` if nothing follows, or ``cut off`` if the bootstrap replaces the rest.
         bootstrap: the value of the state after the last step.
     """
     found = discounted_returns(rewards, discount, bootstrap if end == CUT else 0.0)
@@ -46,12 +46,12 @@ def returns(
 def baselines(
     weights: Sequence[float] = (5, 3, 2), rewards: Sequence[float] = (0, 1, 5), baseline: float = 0.0
 ) -> Spec:
-    """What a baseline does: the estimates of the arms move, their mean stays, the variance has one least point.
+    """What a baseline does: the arms' estimates move, their mean stays, and the variance has one minimum.
 
     Args:
-        weights: how likely the arms are, against each other; the others are left out where there are fewer rewards.
+        weights: relative probabilities of the arms; extra ones are ignored if there are fewer rewards.
         rewards: of the arms.
-        baseline: that is subtracted.
+        baseline: the number to subtract.
     """
     count = min(len(weights), len(rewards))
     rewards, total = list(rewards[:count]), sum(weights[:count])
@@ -87,7 +87,7 @@ def _arrows(pi: Sequence[float], rewards: Sequence[float], baseline: float, mean
 
 
 def _parabola(pi: Sequence[float], rewards: Sequence[float], marks: dict[str, float], title: str) -> Spec:
-    """The variance over the baseline, with some marked."""
+    """The variance against the baseline, with some baselines marked."""
     low, high = min(*marks.values(), *rewards), max(*marks.values(), *rewards)
     reach = (high - low) or 1.0
     places = [low + reach * step / 60 for step in range(61)]
@@ -111,16 +111,16 @@ def advantages(
     value_after: float = 0.5,
     boundary: int = 0,
 ) -> Spec:
-    """TD errors, advantages for several lambdas, and how far ahead each of them looks.
+    """TD errors, advantages for several lambdas, and how far ahead each lambda looks.
 
     Args:
         rewards: of the steps.
-        values: what the critic says of each state; missing ones are 0.
+        values: the critic's value of each state; missing ones are 0.
         discount: gamma.
         gae_lambda: lambda.
         end: of the last step: ``terminal`` or ``cut off``.
-        value_after: V of the state after the last step; counts where it was cut off.
-        boundary: an episode ends (terminal) after so many steps; 0 for none.
+        value_after: V of the state after the last step; used if the episode was cut off.
+        boundary: number of steps after which an episode terminates; 0 for none.
     """
     count = len(rewards)
     said = [*values, *[0.0] * count][:count]

@@ -1,4 +1,4 @@
-"""PPO on CartPole under a looking glass: reports of every iteration, parts left out, cut-offs that count as ends.
+"""PPO on CartPole in detail: a report of every iteration, parts left out, and cut-offs treated as terminations.
 
 >>> run = training(0, Settings(), steps=100_000, stop_at=495)  # doctest: +SKIP
 >>> run.steps, run.reports[-1].explained_variance  # doctest: +SKIP
@@ -7,17 +7,17 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib import resources
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
+from rankzero import stored
 from rankzero.tiny import one_thread
 from solutions.ch12.cartpole_runs import LIMIT, Game, Rollout, mean_return, networks, play_episodes
 from solutions.ch12.policy import Batch, ppo_update
@@ -41,8 +41,8 @@ class Settings:
         clip: epsilon; ``UNCLIPPED`` for no clipping.
         rate: learning rate of Adam. It and ``clip`` fall linearly to 0.
         max_grad_norm: limit of all gradients together; None for no limit.
-        cutoffs_end: the mistake: treat a cut-off like the end of the world.
-        environments: side by side.
+        cutoffs_end: the mistake: treat a cut-off like a termination.
+        environments: number of environments run side by side.
         length: steps of each in an iteration.
         limit: steps after which an episode is cut off.
     """
@@ -66,11 +66,11 @@ class Report:
     Attributes:
         steps: of all environments so far.
         episode_return: mean of the last 20 episodes that ended; NaN before the first.
-        explained_variance: of the returns, by the critic as it was when they were computed.
+        explained_variance: of the returns, by the critic that was used to compute them.
         entropy: of the policy in the last update, natural units; like what follows.
         outside_fraction: share of ratios further than the clip range from 1.
         clipped_fraction: share of steps without a policy gradient.
-        approx_kl: between the policy that played and the one that the updates made of it.
+        approx_kl: between the policy that played and the policy after the updates.
         first_outside: ``outside_fraction`` in the first update.
     """
 
@@ -181,18 +181,18 @@ def _report(steps: int, returns: Sequence[float], batch: Batch, stats: Sequence[
 def value_near_the_end(
     policy: nn.Module, cutoffs_end: bool, limit: int = LIMIT, at: float = 0.6, iterations: int = 20, gae: Gae = gae
 ) -> float:
-    """What a critic says at a late step, after it has learned from the play of an actor that never falls.
+    """The critic's value at a late step, after training on episodes of an actor that never falls.
 
     Args:
         policy: the actor, which stays as it is.
-        cutoffs_end: treat a cut-off like the end of the world.
+        cutoffs_end: treat a cut-off like a termination.
         limit: steps after which an episode is cut off.
-        at: the step that is asked about, as a share of the limit.
+        at: the step to evaluate, as a share of the limit.
         iterations: of 8 environments times 64 steps, with ten steps of Adam each.
         gae: ``gae``, or a function like it.
 
     Returns:
-        The mean over the episodes that get so far. The critic begins with the value of +1 for ever.
+        The mean over the episodes that reach the step. The critic starts at the value of earning +1 forever.
     """
     settings = Settings(cutoffs_end=cutoffs_end, gae_lambda=0.95)
     _, value = networks(0)
@@ -215,7 +215,7 @@ def value_near_the_end(
 
 # Parts left out.
 
-#: What is changed, by the words for it; with a larger learning rate and no limit of the gradients clipping matters.
+#: The changes, by description. With a larger learning rate and no gradient limit, clipping matters.
 ABLATIONS: Mapping[str, Settings] = {
     "as it should be": Settings(),
     "one epoch": Settings(epochs=1),
@@ -228,6 +228,7 @@ ABLATIONS: Mapping[str, Settings] = {
 
 #: Steps and seeds of the stored ablations.
 ABLATION_STEPS, ABLATION_SEEDS = 60_000, (0, 1, 2)
+STORED = Path(__file__).parent / "data" / "cartpole_ablations.json"
 
 
 @dataclass(frozen=True)
@@ -259,8 +260,13 @@ def ablations() -> list[Ablation]:
     return [ablation(name, seed) for name in ABLATIONS for seed in ABLATION_SEEDS]
 
 
+def store(runs: Iterable[Ablation], file: Path = STORED) -> None:
+    """Store the result of :func:`ablations`."""
+    columns = ("name", "seed", "steps until 20 episodes averaged 475", "mean return of 100 episodes at the end")
+    stored.write(file, "python benchmarks/cartpole.py --store", columns, map(astuple, runs))
+
+
 @functools.cache
 def stored_ablations() -> tuple[Ablation, ...]:
-    """What ``ablations`` once gave on the machine of the authors; ``benchmarks/cartpole.py --store`` writes it."""
-    text = (resources.files("rankzero") / "data" / "cartpole_ablations.json").read_text(encoding="utf-8")
-    return tuple(Ablation(**row) for row in json.loads(text))
+    """The stored result of :func:`ablations`, from the authors' machine."""
+    return tuple(Ablation(*row) for row in stored.read(STORED))

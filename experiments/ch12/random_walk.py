@@ -1,7 +1,7 @@
-"""The random walk of five states: its values in three ways, and what an estimated advantage gets wrong. Plain Python.
+"""The random walk of five states: its values in three ways, and the errors of estimated advantages. Plain Python.
 
-The walk begins in the middle and goes one state to the left or to the right with equal chances. Beyond either end the
-episode is over; leaving on the right earns 1, everything else nothing.
+The walk starts in the middle and moves one state to the left or to the right with equal probability. The episode ends
+beyond either end; leaving on the right earns 1, and every other step earns nothing.
 
 >>> [round(value, 4) for value in sweeps(*walk(), rounds=1)]
 [0.0, 0.0, 0.0, 0.0, 0.5]
@@ -58,7 +58,7 @@ def episode(rng: Random) -> Episode:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Means of returns by state, with their standard errors, and how many episodes came by."""
+    """Mean returns by state, with their standard errors and the number of episodes that visited the state."""
 
     values: list[float]
     errors: list[float]
@@ -69,7 +69,7 @@ def monte_carlo(count: int, seed: int = 0) -> Estimate:
     """Values from samples alone: the mean return after the first visit of each state, over ``count`` episodes.
 
     Raises:
-        ValueError: some state was visited less than twice: there is no error to tell.
+        ValueError: some state was visited fewer than twice, so its error cannot be estimated.
     """
     rng = Random(seed)
     found: list[list[float]] = [[] for _ in range(STATES)]
@@ -78,7 +78,7 @@ def monte_carlo(count: int, seed: int = 0) -> Estimate:
         for state in set(visited):
             found[state].append(sum(rewards[visited.index(state) :]))
     if min(map(len, found)) < 2:
-        raise ValueError(f"count must be larger: a state was visited less than twice in {count} episodes")
+        raise ValueError(f"count must be larger: a state was visited fewer than twice in {count} episodes")
     means = [math.fsum(returns) / len(returns) for returns in found]
     return Estimate(means, [_error(returns) for returns in found], [len(returns) for returns in found])
 
@@ -116,12 +116,12 @@ def advantage_quality(
 ) -> list[Quality]:
     """Bias and spread of the first step's advantage, for each lambda, with a critic that may be wrong.
 
-    A step to the right from the middle is really worth ``2/3 - 1/2``, one to the left as much less. Estimates of steps
-    to the left change their sign, so that both count alike.
+    A step to the right from the middle is really worth ``2/3 - 1/2``, and a step to the left minus that. The sign of
+    estimates for steps to the left is flipped, so that both count alike.
 
     Args:
         lambdas: of the estimates.
-        values: what the critic says of each state.
+        values: the critic's value of each state.
         count: of the episodes; every lambda sees the same.
         seed: of the walks.
         estimator: called as :func:`~solutions.ch12.rl.gae`.

@@ -1,4 +1,4 @@
-"""REINFORCE on CartPole with four weights, and how far the gradients of single episodes scatter under each.
+"""REINFORCE on CartPole with four ways to weight actions, and how far single-episode gradients scatter under each.
 
 >>> curve = learn("value", seed=0, steps=40_000)  # doctest: +SKIP
 >>> curve.points[-1]  # doctest: +SKIP
@@ -18,7 +18,7 @@ from solutions.ch12.cartpole_runs import Episodes, networks, play_episodes
 from solutions.ch12.policy import reinforce_loss
 from solutions.ch12.rl import discounted_returns
 
-#: What an action is weighted with, and what stands for it in a figure.
+#: The weights of an action, each with its label in figures.
 KINDS = {
     "episode": "return of the whole episode",
     "to-go": "return from the step on",
@@ -34,7 +34,7 @@ Returns = Callable[[Sequence[float], float], list[float]]
 
 
 def returns_to_go(episodes: Episodes, returns: Returns = discounted_returns) -> Tensor:
-    """The return from each step on, [B, T]; 0 behind an end."""
+    """The return from each step on, [B, T]; 0 after an episode's end."""
     found = torch.zeros(episodes.mask.shape)
     for row, length in enumerate(episodes.lengths.tolist()):
         found[row, :length] = torch.tensor(returns([1.0] * length, DISCOUNT))
@@ -44,7 +44,7 @@ def returns_to_go(episodes: Episodes, returns: Returns = discounted_returns) -> 
 def weights(
     episodes: Episodes, kind: str, critic: nn.Module | None = None, returns: Returns = discounted_returns
 ) -> Tensor:
-    """What each action is weighted with, [B, T], by one of ``KINDS``; ``critic`` is needed for ``"value"`` alone.
+    """The weight of each action, [B, T], by one of ``KINDS``; ``critic`` is needed only for ``"value"``.
 
     Raises:
         ValueError: there is no such kind, or no critic where one is needed.
@@ -110,7 +110,7 @@ def scatter(policy: nn.Module, episodes: Episodes, weight: Tensor, loss: Loss = 
 
 @dataclass(frozen=True)
 class HalfTrained:
-    """A policy on its way, a critic fitted to it, and episodes of it that neither has been trained on."""
+    """A partly trained policy, a critic fitted to it, and fresh episodes that neither was trained on."""
 
     policy: nn.Sequential
     critic: nn.Sequential
@@ -165,7 +165,7 @@ def learn(
     loss: Loss = reinforce_loss,
     returns: Returns = discounted_returns,
 ) -> Curve:
-    """Batches of 16 episodes, one step of Adam (1e-2) for each; the critic, where there is one, takes ten.
+    """Train on batches of 16 episodes, with one step of Adam (1e-2) for each; the critic, if any, takes ten.
 
     Args:
         kind: one of ``KINDS``.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankzero.charts import Axis, Spec, bars, below, beside, chart, lines, stacks
-from rankzero.models import LLAMA2_7B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B
-from rankzero.units import GB
+from rankzero.facts.models import LLAMA2_7B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B
+from rankzero.facts.units import GB
 from solutions.ch13.beta_sweep import run_of
 from solutions.ch13.kl import ESTIMATORS, estimator_moments, kl_estimates
 
@@ -46,13 +46,13 @@ def paid(
     log_probs: Sequence[float] = ACTOR,
     reference: Sequence[float] = REFERENCE,
 ) -> Spec:
-    """The rewards of one response, token by token, and what they add up to.
+    """The rewards of one response, token by token, and their sum.
 
     Args:
         beta: price of a nat.
         score: of the reward model.
         log_probs: of the tokens under the actor.
-        reference: under the reference; what is missing repeats its last one, what is too much is left out.
+        reference: of the tokens under the reference; if too short, its last value repeats; extra values are ignored.
     """
     known = [*reference, *[reference[-1]] * len(log_probs)][: len(log_probs)]
     rewards = token_rewards_of(score, beta, log_probs, known)
@@ -119,10 +119,10 @@ def memory(
     Args:
         model: the policy.
         algorithm: one of ``ALGORITHMS``.
-        small: size of critic and reward model where there are any.
-        masters: fp32 copies of what learns, "yes" or "no".
+        small: size of the critic and the reward model, if there are any.
+        masters: whether models that learn keep fp32 copies, "yes" or "no".
         learning: all parameters, or adapters of a share of them.
-        gpus: of 80 GB.
+        gpus: number of GPUs of 80 GB.
     """
     name, with_model = ALGORITHMS[algorithm]
     policy, other = MODELS[model], SIZES[small]
@@ -145,7 +145,7 @@ def hacking(beta: float = 0.0, seed: int = 2, iteration: int = 60) -> Spec:
     Args:
         beta: price of a nat, one of the sweep's.
         seed: of the run.
-        iteration: the last kept one up to here is shown.
+        iteration: shows the last stored iteration up to this one.
     """
     run = run_of(beta, seed)
     now = [moment for moment in run.moments if moment.iteration <= iteration][-1]

@@ -1,4 +1,4 @@
-"""Gradients of KL terms without a formula: every outcome is enumerated, and the library differentiates."""
+"""Gradients of KL terms without a formula: every outcome is enumerated, and autograd differentiates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def divergence_gradients(logits: Sequence[float], reference_logits: Sequence[flo
 def placed_gradient(
     logits: Sequence[float], reference_logits: Sequence[float], estimator: str, placement: str
 ) -> list[float]:
-    """What a program minimises in expectation: each outcome weighs as often as it is sampled, without a gradient.
+    """The expected gradient of a program that samples: each outcome is weighted by its probability, without a gradient.
 
     Args:
         logits: of the policy.

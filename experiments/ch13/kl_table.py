@@ -1,4 +1,4 @@
-"""How far estimates of the KL divergence lie from it and scatter: two normal laws by quadrature, and drawn samples.
+"""Bias and spread of KL estimates: for two normal distributions by quadrature, and from drawn samples.
 
 Standard library only.
 
@@ -30,7 +30,7 @@ class Row:
 
 
 def gaussian_row(distance: float) -> Row:
-    """Samples of a normal law, against another of the same width whose mean lies ``distance`` standard deviations off.
+    """Samples of a normal distribution against one of equal width whose mean is ``distance`` standard deviations away.
 
     Args:
         distance: not 0.
@@ -57,7 +57,7 @@ def sampled_moments(
     """Mean and variance of each estimator over drawn samples of p.
 
     Args:
-        p: probabilities of the law that is drawn from.
+        p: probabilities of the distribution to draw from.
         q: of the same outcomes, positive where p is.
         samples: at least 1.
         seed: of the draws.

@@ -1,4 +1,4 @@
-"""What a job with several models holds, by role and by kind, with or without adapters. Standard library only.
+"""The memory of a job with several models, by role and by kind, with or without adapters. Standard library only.
 
 >>> parts = budget("grpo", 70e9, share=0.001)
 >>> round(sum(part["total"] for part in parts.values()) / 1e9)
@@ -27,11 +27,11 @@ def budget(
     Args:
         algorithm: ``"ppo"``, ``"grpo"`` or ``"dpo"``.
         policy: its parameters.
-        critic: parameters of PPO's critic; None is as many as the policy.
-        reward: parameters of the reward model; None is as many as the policy for PPO, a rule for GRPO.
-        masters: fp32 copies of what learns.
-        share: of the parameters that learn. Below 1 they are adapters, and the body without them is the reference:
-            it takes nothing more.
+        critic: parameters of PPO's critic; None means as many as the policy.
+        reward: parameters of the reward model; None means as many as the policy for PPO, and a rule for GRPO.
+        masters: keep fp32 copies of what learns.
+        share: share of the parameters that learn. Below 1 they are adapters, and the body without them serves as the
+            reference at no extra cost.
 
     Raises:
         ValueError: as :func:`solutions.ch13.rlhf_memory.role_bytes`, or an unknown algorithm.

@@ -18,7 +18,7 @@ from rankzero.tiny import GPT
 def job_bytes(models: Mapping[str, GPT], learning: Collection[str]) -> dict[str, dict[str, int]]:
     """Bytes of weights, gradients and optimizer states of each model, in bf16 with fp32 masters and AdamW.
 
-    The models are copied first. Those that learn make one step; the others keep their weights alone.
+    The models are copied first. Those that learn take one step; the others keep only their weights.
 
     Args:
         models: by role.
@@ -32,7 +32,7 @@ def job_bytes(models: Mapping[str, GPT], learning: Collection[str]) -> dict[str,
 
 
 def _bytes_of(model: GPT, learns: bool) -> dict[str, int]:
-    """Convert, make a step if it learns, and add up what is there."""
+    """Convert a copy, take a step if it learns, and add up what it holds."""
     weights = list(model.to(torch.bfloat16).requires_grad_(learns).parameters())
     masters: list[torch.Tensor] = []
     moments: list[torch.Tensor] = []

@@ -1,4 +1,4 @@
-"""RLHF whole, on models that fit one core: the PPO loop, GRPO, best-of-n, a sweep of beta.
+"""Complete RLHF on models that fit one core: the PPO loop, GRPO, best-of-n, and a sweep of beta.
 
 >>> model = reference()  # doctest: +SKIP
 >>> for point in ppo(assemble(model, scorer(model)), Settings(beta=0.1), iterations=60, seed=2):  # doctest: +SKIP
@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import torch
 
-from rankzero.opinion import show
+from rankzero import stored
+from rankzero.grammar.toy_language import show
 from rankzero.tiny import GPT, one_thread
+from solutions.ch13.beta_sweep import STORED
 from solutions.ch13.rlhf import LossStats
 
 from .rlhf_steps import (
@@ -69,7 +72,7 @@ __all__ = [
     "sweep",
 ]
 
-#: The prices of a nat that the sweep tries, and its seeds.
+#: The values of beta (price of a nat) that the sweep tries, and its seeds.
 BETAS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5)
 SEEDS = (2, 3)
 
@@ -83,7 +86,7 @@ class Point:
         score, judge: means over the responses.
         kl: nats per response, estimated by k1.
         length: mean real tokens of a response.
-        clipped: share of the tokens of the iteration's updates that sent no gradient.
+        clipped: share of tokens in the iteration's updates that had no gradient.
         sample: the response with the highest score, with its prompt.
     """
 
@@ -97,7 +100,7 @@ class Point:
 
 
 def noted(iteration: int, rollout: Rollout, scores: torch.Tensor, kl: float, stats: list[LossStats]) -> Point:
-    """What is printed of an iteration."""
+    """The numbers reported for an iteration."""
     clipped = math.fsum(found.clipped_fraction for found in stats) / max(1, len(stats))
     means = (scores.mean().item(), judged(rollout.tokens).mean().item(), kl, rollout.mask.sum(1).mean().item())
     return Point(iteration, *means, clipped, show(rollout.tokens[scores.argmax()].tolist()))
@@ -111,10 +114,10 @@ def ppo(
     seed: int = 0,
     parts: Parts = OURS,
 ) -> list[Point]:
-    """PPO with a price on leaving the reference; the team's actor and critic change.
+    """PPO with a penalty on distance from the reference; trains the team's actor and critic in place.
 
     Returns:
-        ``iterations + 1`` points: the one before each update, and one of the actor that comes out.
+        ``iterations + 1`` points: one before each update, and one for the final actor.
     """
     optimizers = optimizer_of(team.actor, settings), optimizer_of(team.critic, settings)
     generator, points = torch.Generator().manual_seed(seed), []
@@ -128,7 +131,7 @@ def ppo(
 
 
 def grouped_prompts(settings: Settings, seed: int) -> torch.Tensor:
-    """Prompts of one iteration, each as often in a row as a group has answers, [B, P]."""
+    """The prompts of one iteration, [B, P], each repeated in a row for every answer of its group."""
     return prompt_rows(settings.responses // settings.group_size, seed).repeat_interleave(settings.group_size, 0)
 
 
@@ -140,7 +143,7 @@ def grpo(
     seed: int = 0,
     parts: Parts = OURS,
 ) -> list[Point]:
-    """GRPO on whatever pays the team's reward; the actor changes, the critic is not asked. Points as in :func:`ppo`."""
+    """GRPO on the team's reward; trains the actor in place and does not use the critic. Points as in :func:`ppo`."""
     optimizer, generator, points = optimizer_of(team.actor, settings), torch.Generator().manual_seed(seed), []
     for iteration in range(iterations + 1):
         prompts = grouped_prompts(settings, seed=1000 * seed + iteration)
@@ -226,7 +229,7 @@ def sweep(
     iterations: int = 60,
     loop: Callable[..., list[Point]] = ppo,
 ) -> Runs:
-    """The same run at each price, with each seed, on the learnt reward: points by (beta, seed). Some seconds for each.
+    """The same run at each price, with each seed, on the learned reward: points by (beta, seed). A few seconds each.
 
     Args:
         betas: prices of a nat.
@@ -242,35 +245,15 @@ def sweep(
     }
 
 
-def stored_text(priced: Runs, grouped: Runs) -> str:
-    """Sweeps of PPO and of GRPO as the source of :mod:`rankzero.stored_sweep`."""
-    return f'''"""Runs that take minutes, stored: ``python -m demos reward_hacking --store`` writes this file.
-
-A row is (beta, seed, iteration, score of the reward model in deviations of the reference, judge, nats from the
-reference per response, the best-scored response).
-"""
-
-# fmt: off
-# ruff: noqa: E501
-
-#: PPO with beta in the reward.
-ROWS = (
-{_rows(priced)}
-)
-
-#: GRPO with beta times k3 in the loss.
-GRPO_ROWS = (
-{_rows(grouped)}
-)
-'''
-
-
-def _rows(runs: Runs) -> str:
-    lines = [
-        f"    ({beta}, {seed}, {point.iteration}, {point.score:.3f}, {point.judge:.3f}, {point.kl:.3f}, "
-        f"{point.sample!r}),"
+def store(priced: Runs, grouped: Runs, file: Path = STORED) -> None:
+    """Store sweeps of PPO and of GRPO where :mod:`solutions.ch13.beta_sweep` finds them."""
+    result = ("score (deviations of the reference)", "judge", "nats from the reference per response")
+    columns = ("algorithm", "beta", "seed", "iteration", *result, "the response with the best score")
+    rows = [
+        (name, beta, seed, p.iteration, round(p.score, 3), round(p.judge, 3), round(p.kl, 3), p.sample)
+        for name, runs in (("ppo", priced), ("grpo", grouped))
         for (beta, seed), points in runs.items()
-        for point in points
-        if point.iteration in KEPT
+        for p in points
+        if p.iteration in KEPT
     ]
-    return "\n".join(lines).replace("'", '"')
+    stored.write(file, "python -m demos reward_hacking --store", columns, rows)

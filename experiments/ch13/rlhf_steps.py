@@ -1,6 +1,6 @@
 """One step of RLHF: from a rollout to rewards, advantages and updates, with a critic (PPO) or with groups (GRPO).
 
-The functions of the chapter come in as :class:`Parts`; a page puts in those of the reader. Shapes are those of
+The chapter's functions are passed in as :class:`Parts`, so that a page can use the reader's own. Shapes are those of
 :mod:`experiments.ch13.toy_models`.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 import torch
 
-from rankzero.opinion import EOS
+from rankzero.grammar.toy_language import EOS
 from rankzero.tiny import GPT
 from solutions.ch13 import rlhf
 
@@ -20,7 +20,7 @@ from .toy_models import LENGTH, Rollout, Score, Scorer, copied, shuffled, with_o
 
 @dataclass(frozen=True)
 class Parts:
-    """The functions of the chapter that the runs are made of."""
+    """The chapter's functions that the runs use."""
 
     response_mask: Callable = rlhf.response_mask
     response_log_probs: Callable = rlhf.response_log_probs
@@ -34,11 +34,11 @@ class Parts:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a step is made.
+    """The settings of a step.
 
     Attributes:
         beta: price of one nat of distance from the reference; for PPO in the reward, for GRPO times k3 in the loss.
-        responses: B, of one iteration.
+        responses: B, responses in one iteration.
         length: T, the most tokens of a response.
         epochs, minibatches: passes over a batch, and the pieces of each.
         learning_rate, max_norm: of AdamW and of the gradient.
@@ -73,13 +73,13 @@ class Team:
     reward: Score
 
     def models(self) -> Mapping[str, GPT]:
-        """The networks by name; a rule that pays the reward is none."""
+        """The networks by name; a rule that computes the reward is not one of them."""
         found = {"actor": self.actor, "critic": self.critic, "reference": self.reference}
         return found | ({"reward": self.reward.model} if isinstance(self.reward, Scorer) else {})
 
 
 def assemble(model: GPT, reward: Score) -> Team:
-    """Actor and critic that start from the reference; the critic says 0 everywhere at first."""
+    """Make an actor and a critic that start from the reference; at first the critic says 0 everywhere."""
     return Team(copied(model), with_one_output(model, zero=True), model, reward)
 
 
@@ -93,15 +93,15 @@ def optimizer_of(model: GPT, settings: Settings) -> torch.optim.Optimizer:
 
 @dataclass(frozen=True)
 class Batch:
-    """What one rollout becomes before anything is learnt from it; [B, T] unless said.
+    """Everything computed from one rollout before training on it; [B, T] unless noted.
 
     Attributes:
         rollout: tokens [B, S] and mask.
-        log_probs: of the actor that wrote it: the old ones while it learns.
+        log_probs: of the actor that wrote it; the "old" ones during training.
         ref_log_probs: of the reference.
         values: of the critic before each token.
         scores: of the reward model, [B].
-        rewards, advantages, returns: made of these.
+        rewards, advantages, returns: computed from these.
     """
 
     rollout: Rollout
@@ -119,13 +119,13 @@ class Batch:
         return (self.log_probs - self.ref_log_probs).sum(1).mean().item()
 
     def rows(self, which: torch.Tensor) -> Batch:
-        """Some of the responses, by number."""
+        """The responses with these indices."""
         others = {field.name: getattr(self, field.name)[which] for field in fields(self)[1:]}
         return Batch(self.rollout.rows(which), **others)
 
 
 def look_again(model: GPT, rollout: Rollout, parts: Parts = OURS) -> torch.Tensor:
-    """Log-probabilities of the responses in one pass [B, T]; 0 behind the end."""
+    """Log-probabilities of the responses in one pass [B, T]; 0 after the end."""
     found = parts.response_log_probs(word_logits(model, rollout.tokens), rollout.tokens, rollout.prompt_length)
     return found.masked_fill(rollout.mask == 0, 0.0)
 
@@ -214,11 +214,11 @@ def grpo_step(
     Args:
         model: the policy; it changes.
         optimizer: of the policy.
-        rollout: groups of ``settings.group_size`` neighbours share a prompt. Its log-probabilities are the old ones,
-            whoever wrote it.
+        rollout: each ``settings.group_size`` consecutive responses share a prompt. Its log-probabilities are the old
+            ones, whichever model wrote it.
         rewards: of the responses, [B].
         settings: of the step; with ``beta`` > 0, k3 against ``origin`` is part of the loss.
-        origin: the reference; needed with ``beta`` > 0 alone.
+        origin: the reference; needed only with ``beta`` > 0.
         parts: advantages and loss.
         generator: draws the minibatches.
 

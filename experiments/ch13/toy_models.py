@@ -1,11 +1,11 @@
-"""The models of an RLHF job that fits one core: actor and reference, critic, reward model, all with one small body.
+"""The models of an RLHF job that fits one core: actor, reference, critic and reward model, all with a small body.
 
 >>> model = reference()  # doctest: +SKIP
 >>> rollout = generate(model, prompt_rows(4), 16, torch.Generator().manual_seed(0))  # doctest: +SKIP
 >>> [show(row) for row in rollout.tokens.tolist()]  # doctest: +SKIP
 
-Shapes: B responses, P tokens of a prompt, T of a response, S = P + T. Padding and <bos> are no choices: they are left
-out of every softmax over words alike, in training, in sampling and when log-probabilities are computed again.
+Shapes: B responses, P tokens of a prompt, T of a response, S = P + T. Padding and <bos> cannot be chosen: every softmax
+leaves them out, in training, in sampling and when log-probabilities are recomputed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from random import Random
 import torch
 from torch.nn import functional
 
-from rankzero.opinion import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
+from rankzero.grammar.toy_language import BOS, EOS, LONGEST, PAD, PROMPT, VOCABULARY, judge, prompts, sentence
 from rankzero.tiny import GPT, GPTConfig, KVCache, one_thread
 from solutions.ch13 import rlhf
 
 #: The body that all models share; critic and reward model have a head of one output.
 CONFIG = GPTConfig(vocab=len(VOCABULARY), layers=2, heads=2, head_dim=16, context=24)
-#: The most tokens of a response: the longest sentence less its prompt.
+#: The most tokens of a response: the longest sentence minus its prompt.
 LENGTH = LONGEST - PROMPT
 
 #: Supervised training: steps of so many sentences each.
@@ -35,13 +35,13 @@ PAIRS, REWARD_STEPS, COMPARED = 2000, 100, 128
 
 Score = Callable[[torch.Tensor], torch.Tensor]
 
-#: [V], True for what is no word of a response.
+#: [V], True for tokens that cannot be part of a response.
 _MARKS = torch.tensor([token in (PAD, BOS) for token in range(len(VOCABULARY))])
 
 
 @dataclass(frozen=True)
 class Rollout:
-    """Responses as they were written.
+    """Sampled responses.
 
     Attributes:
         tokens: [B, S], int64: prompt, response, padding.
@@ -59,7 +59,7 @@ class Rollout:
         return self.tokens.shape[1] - self.mask.shape[1]
 
     def rows(self, which: torch.Tensor) -> Rollout:
-        """Some of the responses, by number."""
+        """The responses with these indices."""
         return Rollout(self.tokens[which], self.mask[which], self.log_probs[which])
 
 
@@ -72,7 +72,7 @@ def prompt_rows(count: int, seed: int = 0) -> torch.Tensor:
 
 
 def sentences(count: int, rng: Random) -> torch.Tensor:
-    """What people say, with padding behind it, tokens [count, LONGEST]."""
+    """Sentences that people say, padded at the end, tokens [count, LONGEST]."""
     rows = [sentence(rng) for _ in range(count)]
     return torch.tensor([row + [PAD] * (LONGEST - len(row)) for row in rows])
 
@@ -112,7 +112,7 @@ def _reference(seed: int, steps: int) -> GPT:
 
 
 def copied(model: GPT) -> GPT:
-    """A model that starts where this one stands and may learn: the actor."""
+    """A trainable copy of this model: the actor."""
     fresh = GPT(model.config)
     fresh.load_state_dict(model.state_dict())
     return fresh
@@ -142,8 +142,8 @@ def generate(
 ) -> Rollout:
     """Let the model finish prompts of equal length [B, P]: at most ``length`` tokens each, padding after <eos>.
 
-    The log-probabilities are those of the law that the tokens were drawn from, so at another temperature than 1 they
-    are not the model's.
+    The log-probabilities are those of the distribution that the tokens were drawn from, so at a temperature other than
+    1 they are not the model's.
     """
     cache, tokens, kept = KVCache(model, len(prompts)), [prompts], []
     over = torch.zeros(len(prompts), 1, dtype=torch.bool)
@@ -158,7 +158,7 @@ def generate(
 
 
 def shuffled(rollout: Rollout, parts: int, generator: torch.Generator | None) -> Iterator[torch.Tensor]:
-    """The numbers of the responses, shuffled, in ``parts`` pieces."""
+    """The indices of the responses, shuffled, in ``parts`` pieces."""
     return iter(torch.randperm(len(rollout.tokens), generator=generator).chunk(parts))
 
 
@@ -179,7 +179,7 @@ def samples(model: GPT, count: int, seed: int) -> torch.Tensor:
 
 
 def compared(tokens: torch.Tensor, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pairs of rows as a person with a loose hand sorts them: (chosen, rejected), each [B / 2, S].
+    """Pairs of rows as an unreliable annotator sorts them: (chosen, rejected), each [B / 2, S].
 
     The first of two is chosen with probability ``sigmoid(judge(first) - judge(second))``.
     """
@@ -205,7 +205,7 @@ def reward_model(model: GPT, seed: int = 0, steps: int = REWARD_STEPS, loss: Cal
 @one_thread()
 def _reward_model(model: GPT, seed: int, steps: int, loss: Callable) -> GPT:
     fresh = with_one_output(model, seed)
-    pairs = min(PAIRS, steps * COMPARED)  # a short training does not see more of them
+    pairs = min(PAIRS, steps * COMPARED)  # a short training run sees no more than this
     chosen, rejected = compared(samples(model, 2 * pairs, seed + 1), seed)
     optimizer = torch.optim.AdamW(fresh.parameters(), lr=1e-3, fused=True)
     generator = torch.Generator().manual_seed(seed)
@@ -258,7 +258,7 @@ def pair_accuracy(model: GPT, score: Score, count: int = 1000, seed: int = 99) -
 
 
 def kept(folder: Path, seed: int = 0) -> tuple[GPT, Scorer]:
-    """Reference and scorer from ``folder``, trained and written there when it does not have them yet."""
+    """Reference and scorer from ``folder``; if they are missing, they are trained and stored there."""
     file = folder / f"opinion-{seed}-{STEPS}-{REWARD_STEPS}.pt"
     if file.is_file():
         return _unpacked(torch.load(file, weights_only=True))

@@ -1,11 +1,11 @@
-"""Training on what another process writes meanwhile: a rollout worker, a trainer, and a gate between them.
+"""Training on responses that another process writes at the same time: a rollout worker, a trainer, and a gate.
 
     run = together(reference(), max_staleness=1)
     run.seconds, run.staleness, run.judge()
 
-One process writes responses, scores them with the judge of :mod:`rankzero.opinion` and sends them; the other learns
-from them as :mod:`experiments.ch14.lag_runs` does. The weights go back through slots in shared memory. Nobody
-polls or sleeps for a while: who waits is woken by what it waits for.
+One process writes responses, scores them with the judge of :mod:`rankzero.grammar.toy_language` and sends them; the
+other learns from them as :mod:`experiments.ch14.lag_runs` does. The weights go back through slots in shared memory.
+Nobody polls or sleeps for a while: who waits is woken by what it waits for.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 
-from rankzero import mailbox, world
-from rankzero.mailbox import Address, Mailbox
-from rankzero.opinion import EOS, PROMPT
+from rankzero import world
+from rankzero.grammar.toy_language import EOS, PROMPT
 from rankzero.tiny import GPT
+from rankzero.world import shared_weights
+from rankzero.world.shared_weights import Address, SharedWeights
 from solutions.ch13.rlhf import response_mask
 from solutions.ch14.weight_slots import StalenessGate, WeightSlots
 
@@ -32,7 +33,7 @@ from .lag_runs import DECOUPLED, STEPS, Recipe, flat, learn, load, mean, written
 
 @dataclass(frozen=True)
 class Job:
-    """What both processes are told.
+    """The settings that both processes receive.
 
     Attributes:
         model: the reference.
@@ -48,7 +49,7 @@ class Job:
     steps: int
     recipe: Recipe
     seed: int
-    slots_class: Callable[[int], mailbox.Rules]
+    slots_class: Callable[[int], shared_weights.Rules]
     gate_class: Callable[[int, int, int], StalenessGate]
 
 
@@ -76,7 +77,7 @@ class Trained:
 
     @property
     def staleness(self) -> int:
-        """Versions between writing and learning."""
+        """Number of versions between writing a response and learning from it."""
         return self.version - self.behaviour
 
 
@@ -121,10 +122,10 @@ def together(
     steps: int = STEPS,
     recipe: Recipe = DECOUPLED,
     seed: int = 0,
-    slots_class: Callable[[int], mailbox.Rules] = WeightSlots,
+    slots_class: Callable[[int], shared_weights.Rules] = WeightSlots,
     gate_class: Callable[[int, int, int], StalenessGate] = StalenessGate,
 ) -> Together:
-    """Train a copy of ``model`` in one process on what another process writes with the weights that it finds.
+    """Train a copy of ``model`` in one process on responses that another process writes with the weights it finds.
 
     Args:
         model: the reference.
@@ -141,19 +142,19 @@ def together(
     """
     gate_class(recipe.settings.responses, max_staleness, recipe.settings.responses)
     job = Job(model, max_staleness, steps, recipe, seed, slots_class, gate_class)
-    with mailbox.shared(4 * flat(model).numel()) as address:
+    with shared_weights.create(4 * flat(model).numel()) as address:
         trained, worked = world.run(_work, address, job, ranks=2, timeout=60 + 2 * steps).values
     return Together(max_staleness, tuple(Trained(*row) for row in trained[0]), tuple(trained[1]), tuple(worked))
 
 
 def _work(address: Address, job: Job) -> object:
     """Rank 0 trains, rank 1 writes responses."""
-    box, model = Mailbox(address, dist.get_rank(), job.slots_class(address.slots)), copied(job.model)
+    box, model = SharedWeights(address, dist.get_rank(), job.slots_class(address.slots)), copied(job.model)
     optimizer = optimizer_of(model, job.recipe.settings)  # the library imports much for the first one
     start = torch.tensor(time.monotonic(), dtype=torch.float64)
     dist.broadcast(start, 0)  # one zero of time: a rank may leave a barrier later than the other
     clock = Clock(start.item())
-    return _train(box, job, model, optimizer, clock) if box.place == 0 else _roll_out(box, job, model, clock)
+    return _train(box, job, model, optimizer, clock) if box.process == 0 else _roll_out(box, job, model, clock)
 
 
 class Clock:
@@ -172,7 +173,7 @@ class Clock:
 
 
 def _train(
-    box: Mailbox, job: Job, actor: GPT, optimizer: torch.optim.Optimizer, clock: Clock
+    box: SharedWeights, job: Job, actor: GPT, optimizer: torch.optim.Optimizer, clock: Clock
 ) -> tuple[list[tuple], list[Span]]:
     rows = []
     box.publish(0, lambda memory: floats(memory).copy_(flat(actor)))
@@ -186,7 +187,7 @@ def _train(
     return rows, clock.spans
 
 
-def _roll_out(box: Mailbox, job: Job, model: GPT, clock: Clock) -> list[Span]:
+def _roll_out(box: SharedWeights, job: Job, model: GPT, clock: Clock) -> list[Span]:
     batch = job.recipe.settings.responses
     gate = job.gate_class(batch, job.max_staleness, batch)
     generator, sent = torch.Generator().manual_seed(job.seed), []
@@ -206,7 +207,7 @@ def _roll_out(box: Mailbox, job: Job, model: GPT, clock: Clock) -> list[Span]:
     return clock.spans
 
 
-def _admit(box: Mailbox, gate: StalenessGate, batch: int) -> None:
+def _admit(box: SharedWeights, gate: StalenessGate, batch: int) -> None:
     """Wait until a whole batch may start, and start it."""
     _follow(gate, box.newer(None))
     while gate.capacity() < batch:

@@ -1,9 +1,9 @@
-"""One training on three roads: the weights go from trainer to worker by disk, by broadcast or by shared memory.
+"""One training run over three roads: weights go from trainer to worker by disk, broadcast or shared memory.
 
     run = in_turns(reference(), "broadcast")
     run.exchanges[0].bytes, run.exchanges[0].seconds
 
-The two take turns, so the road changes nothing but time: the responses and the weights are the same, to the last bit.
+The two processes take turns, so the road affects only the time: responses and weights are bitwise identical.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import Any, Protocol
 import torch
 import torch.distributed as dist
 
-from rankzero import mailbox, world
-from rankzero.mailbox import Address, Mailbox
+from rankzero import world
 from rankzero.tiny import GPT
+from rankzero.world import shared_weights
+from rankzero.world.shared_weights import Address, SharedWeights
 from solutions.ch14.weight_push import push_weights
 from solutions.ch14.weight_slots import WeightSlots
 
@@ -45,7 +46,7 @@ class Road(Protocol):
 
 
 class Disk:
-    """A file for each version, which has reached the disk before a message says that it is there."""
+    """A file for each version; a message announces it once it has reached the disk."""
 
     def __init__(self, address: Address, folder: Path) -> None:
         self.folder = folder
@@ -79,10 +80,10 @@ class Broadcast:
 
 
 class Shared:
-    """Slots of a mailbox in shared memory."""
+    """Slots of one file in shared memory."""
 
     def __init__(self, address: Address, folder: Path) -> None:
-        self.box = Mailbox(address, dist.get_rank(), WeightSlots(address.slots))
+        self.box = SharedWeights(address, dist.get_rank(), WeightSlots(address.slots))
 
     def give(self, model: GPT, version: int) -> None:
         self.box.publish(version, lambda memory: floats(memory).copy_(flat(model)))
@@ -104,7 +105,7 @@ ROADS: Mapping[str, type[Disk] | type[Broadcast] | type[Shared]] = {
 
 @dataclass(frozen=True)
 class Exchange:
-    """Weights on their way once.
+    """One transfer of the weights.
 
     Attributes:
         bytes: that the worker read.
@@ -138,7 +139,7 @@ class Turns:
 
 
 def in_turns(model: GPT, road: str, steps: int = 8, recipe: Recipe = DECOUPLED, seed: int = 0) -> Turns:
-    """Train a copy of ``model`` in one process on what another one writes with the weights that it has just been given.
+    """Train a copy of ``model`` in one process on responses that another process writes with the newest weights.
 
     Args:
         model: the reference.
@@ -153,7 +154,7 @@ def in_turns(model: GPT, road: str, steps: int = 8, recipe: Recipe = DECOUPLED, 
     """
     if road not in ROADS:
         raise ValueError(f"road must be one of {', '.join(ROADS)}, got {road!r}")
-    with mailbox.shared(4 * flat(model).numel()) as address, tempfile.TemporaryDirectory() as folder:
+    with shared_weights.create(4 * flat(model).numel()) as address, tempfile.TemporaryDirectory() as folder:
         places = address, Path(folder)
         done = world.run(_work, places, road, model, steps, recipe, seed, ranks=2, timeout=60 + 2 * steps)
     (judges, begun), (sizes, ended) = done.values

@@ -6,9 +6,9 @@ A page shows one with ``explore(two_pools, gpus=Range(2, 256, 100), ...)``.
 from __future__ import annotations
 
 from rankzero.charts import Axis, Spec, below, chart, lines, shares, stacks, timeline
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B
-from rankzero.units import GB, format_bytes
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B
+from rankzero.facts.units import GB, format_bytes
 from solutions.ch14.rlhf_profile import (
     DISCARDABLE,
     Iteration,
@@ -58,7 +58,7 @@ def phases(
 
 
 def _owner(tenant: str) -> str:
-    """The name under which a tenant is drawn: eight colours are told apart, and there are ten tenants."""
+    """The name under which a tenant is drawn: only eight colors can be told apart, but there are ten tenants."""
     if tenant.endswith("_optimizer"):
         return "optimizers"
     return "frozen models" if tenant in ("reference", "reward") else tenant.replace("_", " ")
@@ -73,7 +73,7 @@ def memory(
     activations: float = 12 * GB,
     offload: str = "and frozen models",
 ) -> Spec:
-    """What stands on one GPU in each phase, and what is copied before it.
+    """The memory of one GPU in each phase, and what is copied before it.
 
     Args:
         model: a name in :data:`MODELS`.
@@ -82,7 +82,7 @@ def memory(
         rollout_tp: GPUs that share one rollout copy.
         kv: cache on one GPU, bytes.
         activations: of a training step on one GPU, bytes.
-        offload: what leaves where it is not used, as in ``cycle``.
+        offload: what is moved off the GPU while it is not used, as in ``cycle``.
     """
     parameters = MODELS[model].parameters
     sizes = tenants(parameters, gpus, rollout_tp, kv, activations, algorithm)
@@ -113,14 +113,14 @@ def two_pools(
     tail: float = 100.0,
     rollout_gpus: int = 60,
 ) -> Spec:
-    """An iteration on all GPUs in turn and one on two pools, and the time against the split.
+    """An iteration on all GPUs in turn and on two pools, and the time against the split.
 
     Args:
         gpus: of the job.
         generate_work: GPU-seconds.
         train_work: GPU-seconds.
         tail: of the longest response, seconds.
-        rollout_gpus: of the pool that generates; cut to what leaves one GPU for training.
+        rollout_gpus: GPUs of the pool that generates; capped to leave one GPU for training.
     """
     split = min(max(rollout_gpus, 1), gpus - 1)
     writing = max(generate_work / gpus, tail)

@@ -1,4 +1,4 @@
-"""Training on what older weights wrote, with a lag that is set: GRPO on the judge of :mod:`rankzero.opinion`.
+"""Training on responses that older weights wrote, with a fixed lag: GRPO on the judge of ``toy_language``.
 
     run = lagged(reference(), lag=4, recipe=Recipe("behaviour"))
     run.judge[-1], run.share[-1]
@@ -12,22 +12,26 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
-from rankzero.stored_lag import ROWS
+from rankzero import stored
 from rankzero.tiny import GPT, one_thread
 from solutions.ch14.off_policy import effective_sample_size, importance_weights
 
 from ..ch13.rlhf_steps import OURS, Parts, Settings, descend, look_again, optimizer_of
 from ..ch13.toy_models import Rollout, copied, generate, judged, prompt_rows
 
-#: How a batch that older weights wrote is made use of.
+#: Ways to use a batch that older weights wrote.
 CORRECTIONS = ("none", "behaviour", "decoupled")
 #: One update for each batch, no price on distance, and steps long enough for versions to differ.
 ONE_UPDATE = Settings(beta=0.0, epochs=1, minibatches=1, learning_rate=3e-3)
 #: What the stored experiment tries.
 LAGS, SEEDS, STEPS = (0, 1, 4, 16), (0, 1, 2), 60
+
+#: The stored result of :func:`lag_rows`.
+STORED = Path(__file__).parent / "data" / "lags.json"
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def learn(
     Args:
         model: the policy; it changes.
         optimizer: of the policy.
-        rollout: groups of neighbours share a prompt.
+        rollout: consecutive responses of a group share a prompt.
         rewards: of the responses, [B].
         recipe: what to do about old batches.
 
@@ -88,7 +92,7 @@ def learn(
 
 
 def token_weights(proximal: torch.Tensor, rollout: Rollout, recipe: Recipe) -> torch.Tensor:
-    """Truncated importance weights of the tokens [B, T]; 1 behind the end of a response."""
+    """Truncated importance weights of the tokens [B, T]; 1 after the end of a response."""
     rows = zip(proximal.tolist(), rollout.log_probs.tolist(), strict=True)
     return torch.tensor([recipe.weights(target, behaviour, recipe.cap) for target, behaviour in rows])
 
@@ -127,7 +131,7 @@ class Lagged:
 
 @one_thread()
 def lagged(model: GPT, lag: int, recipe: Recipe, steps: int = STEPS, seed: int = 0) -> Lagged:
-    """Train a copy of ``model`` on batches that its own weights of ``lag`` updates ago wrote.
+    """Train a copy of ``model`` on batches written with its own weights from ``lag`` updates earlier.
 
     Args:
         model: the reference.
@@ -171,28 +175,20 @@ def lag_rows(
                 yield lag, correction, seed, *lagged(model, lag, Recipe(correction), steps, seed).last()
 
 
-def lag_table(rows: Iterable[Row] = ROWS) -> dict[tuple[int, str], tuple[float, float]]:
-    """By lag and correction, the means over seeds of judge and share; ROWS are stored runs."""
+def lag_table(rows: Iterable[Row] | None = None) -> dict[tuple[int, str], tuple[float, float]]:
+    """By lag and correction, the means over seeds of judge and share; of the stored runs where no others are given."""
     found = dict[tuple[int, str], list[tuple[float, float]]]()
-    for lag, how, _, *values in rows:
+    for lag, how, _, *values in stored.read(STORED) if rows is None else rows:
         found.setdefault((lag, how), []).append((values[0], values[1]))
     return {key: (mean([row[0] for row in runs]), mean([row[1] for row in runs])) for key, runs in found.items()}
 
 
-def stored_text(rows: Iterable[Row]) -> str:
-    """Rows as the source of :mod:`rankzero.stored_lag`."""
-    lines = "".join(
-        f'    ({lag}, "{how}", {seed}, {judge:.3f}, {share:.3f}),\n' for lag, how, seed, judge, share in rows
-    )
-    return f'''"""Runs that take minutes, stored: ``python -m demos async_rlhf --store`` writes this file.
-
-A row is (lag in versions, correction, seed, mean verdict of the judge and mean share of effective samples over the last
-ten of {STEPS} steps).
-"""
-
-ROWS = (
-{lines})
-'''
+def store(rows: Iterable[Row], file: Path = STORED) -> None:
+    """Store rows where :func:`lag_table` finds them."""
+    last = f"mean of the last ten of {STEPS} steps"
+    columns = ("lag (versions)", "correction", "seed", f"judge, {last}", f"share of effective samples, {last}")
+    short = ((*which, round(judge, 3), round(share, 3)) for *which, judge, share in rows)
+    stored.write(file, "python -m demos async_rlhf --store", columns, short)
 
 
 def written(model: GPT, settings: Settings, seed: int, step: int, generator: torch.Generator) -> Rollout:

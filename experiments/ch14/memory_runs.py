@@ -1,4 +1,4 @@
-"""A job with four models whose tensors come and go by phase: a ledger, the tensors that live, the system's own count.
+"""A job with four models whose tensors come and go by phase, measured by ledger, live tensors and resident memory.
 
 >>> with MemoryJob() as job:  # doctest: +SKIP
 ...     samples = job.run()
@@ -44,7 +44,7 @@ class Sample:
 
     Attributes:
         phase: in which.
-        ledger: by tenant, what stands there.
+        ledger: bytes in memory, by tenant.
         live: storages of all tensors that Python can reach, each once, beyond those from before the job.
         process: the process's resident set beyond that from before the job; None where the system does not tell.
         loaded: read from files since the phase before.
@@ -60,7 +60,7 @@ class Sample:
 
 
 def live_storages() -> dict[int, int]:
-    """Bytes of every storage that a tensor uses which Python can reach, by address."""
+    """Bytes of the storage of every tensor that Python can reach, by address."""
     gc.collect()
     things = gc.get_objects()
     kinds = {kind for kind in set(map(type, things)) if issubclass(kind, torch.Tensor)}
@@ -70,7 +70,7 @@ def live_storages() -> dict[int, int]:
 
 
 def resident_bytes() -> int | None:
-    """The process's resident set, after what is free went back to the system; None where there is no ``/proc``."""
+    """The process's resident set after free memory is returned to the system; None without ``/proc``."""
     if not sys.platform.startswith("linux"):
         return None
     with suppress(OSError, AttributeError):  # a system without glibc has no malloc_trim
@@ -80,7 +80,7 @@ def resident_bytes() -> int | None:
 
 
 class Weights:
-    """A model whose parameters, and their gradients, are pieces of flat tensors that can leave and come back."""
+    """A model whose parameters and gradients are pieces of flat tensors that can be removed and restored."""
 
     def __init__(self, model: GPT) -> None:
         self.model = model
@@ -93,7 +93,7 @@ class Weights:
         return sum(shape.numel() for shape in self._shapes)
 
     def come(self, flat: torch.Tensor, gradients: torch.Tensor | None = None) -> None:
-        """Hold these weights, and collect gradients there."""
+        """Use these flat weights, and collect gradients in this flat tensor."""
         counts = [shape.numel() for shape in self._shapes]
         into = [None] * len(counts) if gradients is None else gradients.split(counts)
         rows = zip(self.model.parameters(), self._shapes, flat.split(counts), into, strict=True)
@@ -116,7 +116,7 @@ class MemoryJob:
 
     Attributes:
         phases: names and tenants.
-        held: the tensors of each tenant that stands there.
+        held: the tensors of each tenant in memory.
     """
 
     def __init__(self, responses: int = 6, offload: str = "and frozen models") -> None:
@@ -148,7 +148,7 @@ class MemoryJob:
         return sizes | {"gradients": 2 * one, "rollout": one, "kv": kv, "activations": 0}
 
     def run(self, iterations: int = 2) -> list[Sample]:
-        """Go through the phases; one sample in each, when all that it needs stands there."""
+        """Go through the phases, taking one sample in each when everything it needs is in memory."""
         samples = []
         for _ in range(iterations):
             for name, tenants in self.phases:
@@ -157,7 +157,7 @@ class MemoryJob:
         return samples
 
     def _enter(self, tenants: Collection[str]) -> None:
-        """Copy out or drop what is not wanted, copy in or make what is missing; activations come by themselves."""
+        """Copy out or drop what is not needed, and copy in or create what is missing, except activations."""
         self._copied = {"loaded": 0, "evicted": 0}
         for weights in self._models.values():
             weights.leave()
@@ -201,7 +201,7 @@ class MemoryJob:
 
     @torch.no_grad()
     def _generate(self) -> Sample:
-        """Write all responses with the rollout copy, always the likeliest token."""
+        """Write all responses greedily with the rollout copy."""
         model = self._models["rollout"].model
         cache = KVCache(model, 1)
         cache.keys, cache.values = self.held["kv"]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
+from typing import TypeVar
 
 import torch
 
@@ -17,11 +19,13 @@ from rankzero.tiny import GPT
 from ..ch13.rlhf_steps import Settings, assemble, optimizer_of, ppo_step, prepare
 from ..ch13.toy_models import CONFIG, Scorer, generate, prompt_rows, with_one_output
 
+Result = TypeVar("Result")
+
 
 def profile(settings: Settings, repeats: int = 3, seed: int = 0) -> dict[str, float]:
     """Seconds of generation, of scoring by all four models, and of training, each the median of several rounds.
 
-    The models have not learnt anything: for the time it takes, that does not matter.
+    The models are untrained, which does not matter for the time.
 
     Args:
         settings: responses, their length, epochs and minibatches.
@@ -38,14 +42,14 @@ def profile(settings: Settings, repeats: int = 3, seed: int = 0) -> dict[str, fl
         spent: dict[str, float] = {}
         with torch.no_grad():
             rollout = _timed(spent, "generate", lambda: generate(team.actor, prompts, settings.length, generator))
-        batch = _timed(spent, "score", lambda found=rollout: prepare(team, found, settings))
-        _timed(spent, "train", lambda found=batch: ppo_step(team, optimizers, found, settings, generator=generator))
+        batch = _timed(spent, "score", partial(prepare, team, rollout, settings))
+        _timed(spent, "train", partial(ppo_step, team, optimizers, batch, settings, generator=generator))
         rounds.append(spent)
     return {name: median(spent[name] for spent in rounds[1:]) for name in rounds[0]}
 
 
-def _timed(spent: dict[str, float], name: str, work: Callable):
-    """Do it and note how long it took."""
+def _timed(spent: dict[str, float], name: str, work: Callable[[], Result]) -> Result:
+    """Run ``work``, and record in ``spent`` how long it took."""
     start = time.perf_counter()
     done = work()
     spent[name] = time.perf_counter() - start

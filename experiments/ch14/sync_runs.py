@@ -1,4 +1,4 @@
-"""Weights that really move: four roads between two processes, a plan on four ranks, buckets pushed to three.
+"""Weights that really move: over four roads between two processes, by a plan on four ranks, in buckets to three.
 
 >>> times = road_times((2**20, 2**22, 2**24))  # doctest: +SKIP
 >>> {road: line_of(rows) for road, rows in times.items()}  # doctest: +SKIP
@@ -25,8 +25,8 @@ import torch.distributed as dist
 
 from rankzero import world
 from rankzero.events import Ledger
+from rankzero.facts.units import MiB
 from rankzero.tiny import GPT, GPTConfig
-from rankzero.units import MiB
 from rankzero.world import World
 from solutions.ch04.bandwidth import fit_alpha_beta
 from solutions.ch14.weight_push import execute_reshard, push_weights
@@ -39,8 +39,8 @@ SIZES = (1 * MiB, 4 * MiB, 16 * MiB, 64 * MiB)
 ENVELOPE = 4096
 
 
-# Four roads. Each is a generator that two ranks run together: what stands before its first ``yield`` gets ready, what
-# follows is timed, from the trainer's start until the receiver has read the last byte, which is what is yielded then.
+# Four roads. Each is a generator that two ranks run together. The code before its first ``yield`` is preparation; the
+# rest is timed, from the trainer's start until the receiver has read the last byte, which it then yields.
 
 Road = Callable[[int, Path], Iterator[int | None]]
 
@@ -87,7 +87,7 @@ def gloo(size: int, folder: Path) -> Iterator[int | None]:
 
 
 def shared(size: int, folder: Path) -> Iterator[int | None]:
-    """The trainer's weights stand in shared memory; a handle goes to the receiver, who maps the same memory."""
+    """The trainer's weights are in shared memory; the receiver gets a handle and maps the same memory."""
     weights = _weights(size).share_memory_() if dist.get_rank() == 0 else None
     yield None
     weights = _handed(weights)
@@ -129,7 +129,7 @@ def road_times(
 
 
 def _laps(folder: Path, roads: Mapping[str, Road], sizes: Sequence[int], repeats: int) -> list[tuple[float, float]]:
-    """When each lap began and ended on this rank; the first one of a road warms up."""
+    """When each lap began and ended on this rank; the first lap of a road is a warm-up."""
     plan = [(road, size) for road in roads for size in (sizes[0], *(s for s in sizes for _ in range(repeats)))]
     return [_lap(roads[road](size, folder)) for road, size in plan]
 
@@ -186,12 +186,12 @@ class Line:
     bandwidth: float
 
     def seconds(self, size: float) -> float:
-        """What the line says for so many bytes."""
+        """The line's prediction for this many bytes."""
         return self.alpha + size / self.bandwidth
 
 
 def line_of(rows: Mapping[int, float], flat: float = 2.0) -> Line:
-    """The line through seconds by size. Where the largest takes less than ``flat`` times the smallest, it is level.
+    """The line through seconds by size; level if the largest takes less than ``flat`` times the smallest.
 
     Where the sizes are close to each other the square root of their ratio counts, when that is below ``flat``.
     """
@@ -260,7 +260,7 @@ def resharded(
     execute: Callable[..., torch.Tensor] = execute_reshard,
     planner: Callable[..., Sequence[Transfer]] = reshard_plan,
 ) -> Resharded:
-    """Carry out the plan from ``source`` to ``target`` on as many real ranks, and compare with slicing.
+    """Carry out the plan from ``source`` to ``target`` on real ranks, and compare the result with slicing.
 
     Args:
         shape: of the matrix.
@@ -370,6 +370,6 @@ def _push(push: Callable[..., None], config: GPTConfig, bucket_bytes: int) -> di
 
 
 def captured(layer: torch.nn.Linear) -> Callable[[torch.Tensor], torch.Tensor]:
-    """An engine that has captured a layer: it reads at the addresses at which the weights stood when it was made."""
+    """An engine that has captured a layer: it reads the addresses that the weights had when it was created."""
     weight, bias = layer.weight.detach(), layer.bias.detach()
     return lambda x: torch.nn.functional.linear(x, weight, bias)

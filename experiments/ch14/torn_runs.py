@@ -1,4 +1,4 @@
-"""A writer and a reader on the same shared memory, under three rules: what does the reader see?
+"""A writer and a reader on the same shared memory under three rules, and what the reader sees.
 
     run = race("pinned", seconds=0.5)
     run.reads, run.torn
@@ -17,14 +17,15 @@ from dataclasses import dataclass
 import torch
 import torch.distributed as dist
 
-from rankzero import mailbox, world
-from rankzero.mailbox import Address, Mailbox, Rules
-from rankzero.units import MB
+from rankzero import world
+from rankzero.facts.units import MB
+from rankzero.world import shared_weights
+from rankzero.world.shared_weights import Address, Rules, SharedWeights
 from solutions.ch14.weight_slots import WeightSlots
 
 
 class SingleBuffer:
-    """One slot, no rule: written and read at will."""
+    """One slot without any rule: written and read at any time."""
 
     def __init__(self) -> None:
         self.latest: int | None = None
@@ -40,11 +41,11 @@ class SingleBuffer:
         return None if self.version is None else (0, self.version)
 
     def release(self, slot: int) -> None:
-        """Nobody was held."""
+        """Nothing to release: this mode pins no slot."""
 
 
 class CheckedSlots:
-    """Two slots in turn, and the version that each holds: a reader looks again when it has read. Nobody is pinned."""
+    """Two slots in turn with a version each: a reader checks the version again after reading. No slot is pinned."""
 
     def __init__(self) -> None:
         self.latest: int | None = None
@@ -64,7 +65,7 @@ class CheckedSlots:
         return None if self.latest is None or self.version is None else (self.latest, self.version)
 
     def release(self, slot: int) -> None:
-        """Nobody was held."""
+        """Nothing to release: this mode pins no slot."""
 
     def intact(self, slot: int, version: int) -> bool:
         """Whether nothing else was written there in the meantime."""
@@ -97,7 +98,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Race:
-    """What a run left.
+    """The record of a run.
 
     Attributes:
         mode: "single", "versioned" or "pinned".
@@ -139,7 +140,7 @@ def race(
     nbytes: int = int(8 * MB),
     slots_class: Callable[[int], Rules] = WeightSlots,
 ) -> Race:
-    """Let a writer and a reader race for some time.
+    """Let a writer and a reader race for a while.
 
     Args:
         mode: "single" (one buffer, no rule), "versioned" (two slots, checked after reading) or "pinned".
@@ -155,7 +156,7 @@ def race(
         raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
     if nbytes < 8 or nbytes % 8:
         raise ValueError(f"nbytes must be a positive multiple of 8, got {nbytes}")
-    with mailbox.shared(nbytes, MODES[mode]) as address:
+    with shared_weights.create(nbytes, MODES[mode]) as address:
         run = world.run(_work, address, mode, seconds, slots_class, ranks=2, timeout=seconds + 30)
     return Race(mode, tuple(Use(*row) for rows in run.values for row in rows))
 
@@ -168,16 +169,16 @@ def _rules(mode: str, slots_class: Callable[[int], Rules]) -> Rules:
 
 def _work(address: Address, mode: str, seconds: float, slots_class: Callable[[int], Rules]) -> list[tuple]:
     """On both ranks: the writer's uses on rank 0, the reader's on rank 1."""
-    box = Mailbox(address, dist.get_rank(), _rules(mode, slots_class))
+    box = SharedWeights(address, dist.get_rank(), _rules(mode, slots_class))
     dist.barrier()
     start = time.monotonic()
     rows = list[tuple]()
     while not rows or time.monotonic() < start + seconds:
-        rows.append(_write(box, len(rows) + 1, start) if box.place == 0 else _read(box, mode == "versioned", start))
+        rows.append(_write(box, len(rows) + 1, start) if box.process == 0 else _read(box, mode == "versioned", start))
     return rows
 
 
-def _write(box: Mailbox, version: int, start: float) -> tuple:
+def _write(box: SharedWeights, version: int, start: float) -> tuple:
     slot = box.wait("begin_publish")
     began = time.monotonic()
     numbers(box.slot(slot)).fill_(version)
@@ -186,7 +187,7 @@ def _write(box: Mailbox, version: int, start: float) -> tuple:
     return "writer", slot, version, began - start, ended - start, "written"
 
 
-def _read(box: Mailbox, checked: bool, start: float) -> tuple:
+def _read(box: SharedWeights, checked: bool, start: float) -> tuple:
     slot, version = box.wait("acquire")
     began = time.monotonic()
     copy = numbers(box.slot(slot)).clone()
@@ -198,7 +199,7 @@ def _read(box: Mailbox, checked: bool, start: float) -> tuple:
 
 
 def rows(run: Race, seconds: float) -> dict[str, list[tuple[str, float, float]]]:
-    """The first ``seconds`` of a run for :func:`rankzero.serving_figures.timelines`: who was in which slot when."""
+    """The first ``seconds`` of a run for :func:`rankzero.figures.serving.timelines`: who was in which slot when."""
     early = [use for use in run.uses if use.start < seconds]
     places = [(who, slot) for slot in sorted({use.slot for use in early}) for who in ("writer", "reader")]
     return {
@@ -216,7 +217,7 @@ def numbers(memory: memoryview) -> torch.Tensor:
 
 
 def handed_over(waits: bool) -> str:
-    """What a consumer finds when another process has put a tensor on a queue of ``torch.multiprocessing``.
+    """What a consumer receives when another process puts a tensor on a queue of ``torch.multiprocessing``.
 
     The queue carries a handle; the memory is fetched from the producer, which must still be there.
 

@@ -3,7 +3,7 @@
     for written in write_rates((1, 2, 4, 8), size=64 * MB):
         print(written.writers, written.bandwidth)
 
-The size of the whole stays; each process writes its part into a file of its own and returns when the disk has it
+The total size stays the same. Each process writes its part into its own file and returns when the disk has it
 (``fsync``; without it only memory would be timed). The clock runs from the common start to the last writer's end.
 """
 
@@ -20,7 +20,7 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
-from rankzero.units import MB
+from rankzero.facts.units import MB
 
 from .survive import write_durably
 
@@ -32,7 +32,7 @@ class Written:
     Attributes:
         writers: processes that wrote.
         size: bytes of all parts, as the disk counts them.
-        seconds: from the common start to the last writer's end, the shortest of some.
+        seconds: from the common start to the last writer's end; the shortest of several.
     """
 
     writers: int
@@ -71,7 +71,7 @@ def write_rates(
 
 def _write(place: str, share: int) -> tuple[float, float, int]:
     """On each rank: when the write began and ended, by the machine's clock, and the bytes that are on the disk."""
-    content = os.urandom(min(share, 2**20))  # random, so that no disk packs it
+    content = os.urandom(min(share, 2**20))  # random, so that no disk can compress it
     content = (content * -(-share // len(content)))[:share]
     path = Path(place) / f"part-{dist.get_rank()}"
     dist.all_reduce(torch.zeros(1))  # all are ready

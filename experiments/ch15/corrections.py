@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from rankzero.hardware import H100_SXM
-from rankzero.models import GPT3_175B, LLAMA3_405B
-from rankzero.published import BESIROGLU, FITTED_FLOP, GPT3, HOFFMANN
-from rankzero.units import GB, PFLOP, TB, TFLOP, Gbit, billion, day, hour, minute, trillion
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import GPT3_175B, LLAMA3_405B
+from rankzero.facts.scaling_laws import BESIROGLU, FITTED_FLOP, GPT3, HOFFMANN
+from rankzero.facts.units import GB, PFLOP, TB, TFLOP, Gbit, billion, day, hour, minute, trillion
 from solutions.ch15.checkpointing import (
     checkpoint_waste,
     checkpoint_write_time,
@@ -71,48 +71,54 @@ def _shape() -> tuple[Correction, ...]:
     heads, groups = _layer(_full_heads()), _layer(LLAMA3_405B.parameters)
     return (
         Correction(
-            "cap",
+            "15.6",
             'The "actual configuration" is micro-batch 1, accumulation 4, 512 sequences, 4M tokens.',
-            f"{_ROW.batch_per_dp} sequences on each of {_ROW.dp} replicas: {_ROW.batch_per_dp * _ROW.dp:,} sequences, "
-            f"{_ROW.tokens_per_step / 1e6:.2f}M tokens.",
+            f"It is {_ROW.batch_per_dp} sequences on each of {_ROW.dp} replicas: {_ROW.batch_per_dp * _ROW.dp:,} "
+            f"sequences, {_ROW.tokens_per_step / 1e6:.2f}M tokens.",
             f"{_ROW.batch_per_dp * _ROW.dp:,} times {_ROW.sequence:,} tokens. 4M tokens, in sequences of 4,096, are "
             "the first stretch of the batch ramp.",
             f"{PAPER}, table 4 and section 3.4.1",
+            matters="The batch is several times too small, and the number of steps too large.",
         ),
         Correction(
-            "cap",
+            "15.1",
             "Attention has 4 h^2 parameters, a layer 3.69 billion, a GPU 7.38 GB of weights.",
             f"With grouped queries it has 2 h^2 + 2 h K: a layer has {groups / billion:.4f} billion, and a GPU of an "
             f"inner stage holds {_weights() / GB:.2f} GB.",
             f"{LLAMA3_405B.layers} layers of {heads / billion:.2f} billion and the embeddings would be a model of "
             f"{_full_heads() / billion:.0f} billion.",
             f"{PAPER}, table 3",
+            matters="Parameters and memory are counted for heads that the model does not have.",
         ),
         Correction(
-            "cap",
+            "15.6",
             "With sequences of 131,072 there are 4 data-parallel ranks.",
             f"There are {STAGES[2].dp}.",
             f"{STAGES[2].tp} x {STAGES[2].cp} x {STAGES[2].pp} x {STAGES[2].dp} = {STAGES[2].ranks:,} GPUs; with "
             f"{printed}, as the first version of the paper prints, it would be half.",
             f"{PAPER}, table 4",
+            matters="The layout does not use all of the GPUs.",
         ),
         Correction(
-            "cap",
+            "15.6",
             "The dimensions are ordered TP, PP, CP, DP; pipeline stages talk over NVLink; the network is InfiniBand.",
             f"TP, CP, PP, DP from the inside out; stages lie on different nodes; the network is Ethernet (RoCE), "
             f"{NETWORK / Gbit:.0f} Gb/s per GPU.",
-            "Keys and values are exchanged in every layer, activations between stages once a micro-batch: what talks "
-            "more stands further inside.",
+            "Keys and values are exchanged in every layer, activations between stages only once per micro-batch: the "
+            "dimensions that communicate more are further inside.",
             f"{PAPER}, sections 3.3.1 and 3.3.2",
+            matters="The traffic that cannot wait is put on the slowest links.",
         ),
         Correction(
-            "cap",
+            "15.4",
             "400 TFLOP/s per GPU are an MFU of 41 %.",
             f"They are {_ROW.flops_per_gpu / H100_SXM.peak_bf16:.1%}.",
             f"{_ROW.flops_per_gpu / TFLOP:.0f} of {H100_SXM.peak_bf16 / TFLOP:g} dense. The printed rates are rounded "
             f"to tens, and {_ROW.mfu * H100_SXM.peak_bf16 / TFLOP:.4g} would be {_ROW.mfu:.0%}; the first row "
             f"prints {first.flops_per_gpu / TFLOP:.0f}.",
             f"{PAPER}, table 4",
+            matters="A rounded percentage is compared with others that are exact.",
+            places=(f"{PAPER}, table 4",),
         ),
     )
 
@@ -128,73 +134,82 @@ def _budget() -> tuple[Correction, ...]:
     gpt3 = 2048 / (6 * GPT3_175B.hidden)
     return (
         Correction(
-            "cap",
+            "15.5",
             "The run took 54 days, at an MFU of 48 %.",
-            f"{WINDOW / day:.0f} days are the window in which failures were counted. The GPU-hours make {days:.1f} "
+            f"{WINDOW / day:.0f} days is the window in which failures were counted. The GPU-hours make {days:.1f} "
             f"days of {_ROW.gpus:,} GPUs, at {six / (GPU_HOURS * hour * H100_SXM.peak_bf16):.1%} from end to end.",
             f"{GPU_HOURS / 1e6:.2f} million GPU-hours over {_ROW.gpus:,}. {WINDOW / day:.0f} days would need "
-            f"{six / (_ROW.gpus * WINDOW * H100_SXM.peak_bf16):.1%}. Both with all parameters, as the paper counts.",
+            f"{six / (_ROW.gpus * WINDOW * H100_SXM.peak_bf16):.1%}. Both count all parameters, as the paper does.",
             f"{CARD}; {PAPER}, section 3.3.4",
+            matters="The length of the run is taken from a window of its log.",
         ),
         Correction(
-            "cap",
+            "15.3",
             "The best number of tokens is 0.29 C^0.53, which gives 16.55 trillion.",
             f"As printed it gives {law / trillion:.1f} trillion at C = {BUDGET_FLOP:.2g}.",
             f"The exponent is rounded. {math.log(16.55e12 / 0.29) / math.log(BUDGET_FLOP):.4f} reproduces the text; "
             f"the rounding to 0.53 alone costs {1 - law / 16.55e12:.0%}.",
             f"{PAPER}, section 3.2.1",
+            matters="A reader who computes with the printed coefficients gets another model.",
+            places=(f"{PAPER}, section 3.2.1",),
         ),
         Correction(
-            "cap",
+            "15.3",
             "Twenty tokens per parameter is a law.",
             f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, without the cost of "
             "inference.",
             f"At {gopher:.3g} FLOP the parametric fit as first published gives {ratios[0]:.1f}, the same runs fitted "
             f"again {ratios[1]:.1f}.",
             _HOFFMANN,
+            matters="Models meant for serving are stopped too early.",
         ),
         Correction(
-            "cap",
+            "15.3",
             "Large models lie on the line of twenty tokens per parameter.",
-            f"Plot the tokens that they saw: GPT-3 has {GPT3.tokens_per_parameter:.2f}, Llama 3.1 405B "
+            f"Plot the tokens that they really saw: GPT-3 has {GPT3.tokens_per_parameter:.2f}, Llama 3.1 405B "
             f"{TOKENS / model.parameters:.1f}.",
             f"{GPT3.tokens / billion:.0f} over {GPT3.parameters / billion:.0f} billion.",
             GPT3.source,
+            matters="The picture says that every model follows the rule, which is what it should test.",
         ),
         Correction(
-            "cap",
+            "15.2",
             "Attention can be left out for long sequences.",
-            f"For short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer "
+            f"Only for short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer "
             f"with four-fold feed-forward and full heads at {STAGES[0].sequence:,}, and {long:.0%} at "
             f"{STAGES[2].sequence:,}.",
             "s/(6h) of the matrices for the full square, s/(12h) for the causal half. At most "
             f"{LONG_CONTEXT_TOKENS / TOKENS:.0%} of the tokens were seen at {STAGES[2].sequence:,}: the stage that "
             f"reaches it begins at {STAGES[0].sequence:,} and takes six steps.",
             _KAPLAN,
+            matters="The estimate is least right for the contexts that cost most.",
         ),
         Correction(
-            "cap",
+            "15.2",
             "The FLOP per token contain s^2.",
-            "Per token attention costs 4 s d forward; s^2 belongs to a sequence.",
+            "Attention costs 4 s d forward per token; s^2 is the cost of a whole sequence.",
             f"For GPT-3 that is {gpt3:.1%} of its layer's 24 h^2; with s^2 it would be "
             f"{2048 * gpt3:.0f} times the layer.",
             _KAPLAN,
+            matters="The cost of attention is too large by the length of the sequence.",
         ),
         Correction(
-            "cap",
+            "15.4",
             "An MFU of 40 to 50 % is good and 60 % excellent.",
-            f"It depends on machine and scale: {STAGES[2].mfu:.0%} to {STAGES[0].mfu:.0%} is what was published for "
-            f"{STAGES[0].gpus:,} to {_ROW.gpus:,} H100.",
+            f"It depends on the machine and the scale: {STAGES[2].mfu:.0%} to {STAGES[0].mfu:.0%} is what was "
+            f"published for {STAGES[0].gpus:,} to {_ROW.gpus:,} H100.",
             "PaLM 540B prints 46.2 % on 6,144 TPU v4. A faster chip with the same network has the lower MFU.",
             f"{PAPER}, table 4; {_PALM}",
+            matters="The state of the art at this scale is taken for a failure.",
         ),
         Correction(
-            "cap",
+            "15.5",
             "Llama 3.1 405B took four times the compute of GPT-4.",
             f"Uncertain: GPT-4's compute is not published. By an outside estimate of 2.1e25 FLOP it is "
             f"{BUDGET_FLOP / 2.1e25:.1f} times.",
             f"{BUDGET_FLOP:.2g} FLOP are {BUDGET_FLOP / (PFLOP * day):,.0f} petaFLOP/s days.",
             f"{PAPER}, section 3.2; Epoch AI, estimate",
+            matters="A ratio to an unpublished number is passed on as a fact.",
         ),
     )
 
@@ -205,22 +220,24 @@ def _layout() -> tuple[Correction, ...]:
     sent = traffic_per_gpu(LLAMA3_405B, _ROW.tp, _ROW.cp, _ROW.pp, _ROW.dp, micro, _ROW.sequence)["dp"]
     return (
         Correction(
-            "cap",
+            "15.8",
             "The bubble is 375 %, or 187.5 % with two chunks, and the paper reports 18 to 20 %.",
             f"With {micro} micro-batches the overhead is {(stages - 1) / micro:.2%} over the number of chunks: "
             f"{(stages - 1) / (8 * micro):.1%} with 8.",
-            "The paper prints the formula and neither the chunks nor a bubble. A bubble beyond 100 % is an overhead, "
-            "idle over useful time, and belongs to 4 micro-batches.",
+            "The paper prints the formula, but neither the number of chunks nor a bubble. A bubble above 100 % can "
+            "only be an overhead, idle over useful time, and these belong to 4 micro-batches.",
             f"{PAPER}, section 3.3.2",
+            matters="Interleaving looks useless, or a bubble above one looks possible.",
         ),
         Correction(
-            "cap",
+            "15.9",
             "The data-parallel all-reduce of a step moves 14.65, 7.27 or 14.63 GB.",
             f"A GPU sends {sent / GB:.2f} GB, in {sent / NETWORK:.3f} s over its port.",
             f"Gradients are reduce-scattered in fp32 and weights all-gathered in bf16: {_ROW.dp - 1}/{_ROW.dp} of 6 "
-            f"bytes for each of {_weights() / 2 / billion:.4f} billion parameters. An all-reduce in bf16, another "
-            f"system, would send {sent * 4 / 6 / GB:.2f} GB.",
+            f"bytes for each of {_weights() / 2 / billion:.4f} billion parameters. An all-reduce in bf16, which is a "
+            f"different system, would send {sent * 4 / 6 / GB:.2f} GB.",
             f"{PAPER}, section 3.3.2",
+            matters="Whether the traffic hides behind computing cannot be decided.",
         ),
     )
 
@@ -236,67 +253,80 @@ def _failures() -> tuple[Correction, ...]:
     shared = checkpoint_write_time(70e9, 14, 64, 10 * GB, 10 * GB)
     return (
         Correction(
-            "cap",
+            "15.10",
             "Faulty GPUs caused 30.1 % of the interruptions, GPUs in all 58.7 %.",
             f"{CAUSES[0].count / UNEXPECTED:.1%} and {gpu / UNEXPECTED:.1%}.",
-            f"{CAUSES[0].count} and {gpu} of {UNEXPECTED}. The first is a misprint in the table, the second its sum.",
+            f"{CAUSES[0].count} and {gpu} of {UNEXPECTED}. The first is a misprint in the table, and the second is "
+            "its sum.",
             f"{PAPER}, table 5",
+            matters="Spare parts are planned for the wrong share of failures.",
+            places=(
+                f"{PAPER}, table 5",
+                "DatacenterDynamics, July 2024, on the interruptions of Llama 3 (the first figure)",
+            ),
         ),
         Correction(
-            "cap",
+            "15.11",
             "N writers write at N times 10 GB/s.",
-            f"The storage is shared: 980 GB at 10 GB/s in all take {shared:.0f} s, however many write.",
-            f"64 writers with a storage each would take {shared / 64:.1f} s. Llama 3.1 405B's storage sustained "
+            f"The storage is shared: 980 GB at 10 GB/s in total take {shared:.0f} s, however many processes write.",
+            f"64 writers with separate storage would take {shared / 64:.1f} s. Llama 3.1 405B's storage sustained "
             f"{STORAGE / TB:.0f} TB/s for all GPUs.",
             f"{PAPER}, section 3.3.1",
+            matters="The stall of each checkpoint is planned far too short.",
         ),
         Correction(
-            "cap",
+            "15.11",
             "A checkpoint must hold the bf16 weights.",
-            "They are a cast of the fp32 master copy: master and two moments, 12 bytes a parameter, suffice.",
+            "They are a cast of the fp32 master copy: the master and two moments, 12 bytes per parameter, suffice.",
             f"For 70 billion parameters {70e9 * 12 / GB:.0f} GB instead of {70e9 * 14 / GB:.0f} GB.",
             _ZERO,
+            matters="Each checkpoint is larger, and slower, than it has to be.",
         ),
         Correction(
-            "cap",
+            "15.10",
             "An MTBF of 24 hours is realistic for a large cluster.",
             f"{_ROW.gpus:,} GPUs had one unexpected interruption every {_MTBF / hour:.2f} h.",
             f"{UNEXPECTED} in {WINDOW / day:.0f} days: a GPU fails once in {_MTBF * _ROW.gpus / (365.25 * day):.1f} "
             "years, and any one stops the job.",
             f"{PAPER}, section 3.3.4",
+            matters="Checkpoints are written too rarely, and each failure costs more work than planned.",
         ),
         Correction(
-            "cap",
+            "15.12",
             "At the best interval checkpoints cost 2.4 %.",
-            f"That is the writing. As much again is lost to rework, and restarts come on top: {waste:.2%} of the "
+            f"That is only the writing. As much again is lost to rework, and restarts add to that: {waste:.2%} of the "
             "wall-clock.",
             f"C = {stall:.0f} s, M = {mtbf / hour:.0f} h, R = {restart:.0f} s, every {best:,.0f} s: writing alone is "
             f"{stall / best:.2%}.",
             _DALY,
+            matters="Half of the waste is left out of the bill.",
         ),
         Correction(
-            "cap",
+            "15.12",
             "The best interval is sqrt(2 C M).",
-            "While C is much smaller than M.",
+            "Only while C is much smaller than M.",
             f"With C = 30 min and M = 1 h it gives {rare:.0f} min, the MTBF itself; the exact optimum is {often:.1f} "
             "min.",
             f"Young (1974), doi:10.1145/361147.361115; {_DALY}",
+            matters="When saving is slow, the formula gives an interval that is too long.",
         ),
         Correction(
-            "cap",
-            "At $618 a crash and a crash a day, a month wastes 30 times that.",
+            "15.15",
+            "At $618 per crash and one crash a day, a month wastes 30 times that.",
             f"It wastes ${waste * bill:,.0f} of ${bill:,.0f}: the writing costs as much again.",
             f"A failure costs ${failure_cost(best, stall, mtbf, restart, 512, 2):,.0f} (512 GPUs at 2 dollars an "
             f"hour), and {waste:.2%} of the wall-clock is wasted in all.",
             _DALY,
+            matters="The cheaper half of the loss is taken for all of it.",
         ),
         Correction(
-            "cap",
+            "15.15",
             "16,384 GPUs of 700 W take 21,233,448 kWh in 77 days.",
             f"{run_bill(_ROW.gpus, 77 * day, 2, 0.7, 1, 0.05)['kwh']:,.0f} kWh, "
             f"${run_bill(_ROW.gpus, 77 * day, 2, 0.7, 1, 0.05)['electricity_dollars']:,.0f} at 5 cents.",
-            "Multiply. And 700 W are the GPU alone: servers, network and cooling come on top.",
+            "Multiply, and remember that 700 W is the GPU alone: servers, network and cooling come on top.",
             CARD,
+            matters="The bill is for a day that the run did not take.",
         ),
     )
 

@@ -3,9 +3,9 @@
     counted_parameters(LLAMA3_405B)
     counted_step(LLAMA3_405B, sequence=8192).step
 
-A tensor on the meta device has a shape and no numbers. So the module of a model of any size fits, its parameters can be
-added up one by one, and ``torch.utils.flop_counter`` sees every matrix product that a step would make. No formula is
-used here; the chapter compares.
+A tensor on the meta device has a shape but no numbers, so a model of any size fits. Its parameters can be added up one
+by one, and ``torch.utils.flop_counter`` sees every matrix product that a step would make. No formula is used here; the
+chapter makes the comparison.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from rankzero.models import Model
+from rankzero.facts.models import Model
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class _Layer(nn.Module):
 
 
 def _rows(count: int, width: int) -> nn.Embedding:
-    """A table that nobody draws: to draw nothing on the meta device takes seconds."""
+    """An embedding table without initialization, which takes seconds even on the meta device."""
     return nn.Embedding.from_pretrained(torch.empty(count, width), freeze=False)
 
 
@@ -117,7 +117,7 @@ def counted_parameters(shape: Model) -> int:
 
 
 def matrix_parameters(shape: Model) -> int:
-    """Elements of the matrices that every token is multiplied with: the head counts, look-up and norms do not."""
+    """Elements of the matrices that every token is multiplied with: the head counts; the look-up and norms do not."""
     return sum(module.weight.numel() for module in skeleton(shape).modules() if isinstance(module, nn.Linear))
 
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from rankzero import hardware, models
 from rankzero.charts import Axis, Spec, below, chart, lines, shares, stacks, timeline
-from rankzero.units import GB, billion, day, hour, million, minute, trillion, year
+from rankzero.facts import hardware, models
+from rankzero.facts.units import GB, billion, day, hour, million, minute, trillion, year
 from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 from solutions.ch15.run_plan import memory_per_stage, partition_layers
 from solutions.ch15.run_sheet import run_bill
@@ -53,15 +53,15 @@ def days_and_bill(
     The work is 6 FLOP for each parameter and token.
 
     Args:
-        billion_parameters: those that a token is multiplied with, in units of 1e9.
+        billion_parameters: parameters that each token is multiplied with, in units of 1e9.
         trillion_tokens: in units of 1e12.
-        gpus: how many; the chosen number.
+        gpus: the chosen number of GPUs.
         gpu: a name in ``KINDS``.
         mfu: share of the dense peak while the job computes, percent.
         goodput: share of the wall-clock that is useful compute, percent.
         price: of a GPU for an hour, dollars.
         watts: of one GPU.
-        pue: what the building draws over what its computers draw.
+        pue: power of the whole building over that of its computers.
         price_per_kwh: dollars.
     """
     flops = 6 * billion_parameters * billion * trillion_tokens * trillion
@@ -101,7 +101,7 @@ def memory_of_stages(
     shard: str = "optimizer+gradients",
     recompute: str = "none",
 ) -> Spec:
-    """Memory of one GPU of every pipeline stage in three parts, and the 80 GB of an H100.
+    """Memory of one GPU of every pipeline stage, in three parts, against the 80 GB of an H100.
 
     Args:
         model: a name in ``SHAPES``.
@@ -139,7 +139,7 @@ def waste_curve(
     Args:
         gpus: of the job.
         years_per_gpu: mean time between failures that one GPU causes, years.
-        stall: seconds that the job stands still for a checkpoint.
+        stall: seconds that the job pauses for a checkpoint.
         restart_minutes: from a failure until the job computes again.
     """
     mtbf, restart = years_per_gpu * year / gpus, restart_minutes * minute
@@ -164,7 +164,7 @@ def waste_curve(
 
 
 def _errors() -> list[Spec]:
-    """Per cent by which two formulas miss the exact interval, against C/(2M)."""
+    """The error of two formulas for the interval, in percent of the exact one, against C/(2M)."""
     rows: list[Spec] = []
     for name in ("young", "daly"):
         for step in range(61):
@@ -181,7 +181,7 @@ Strip = tuple[str, float, float]
 
 
 def exponential_gaps(mtbf: float, seed: int) -> Iterator[float]:
-    """Seconds between failures that come at random, without end."""
+    """An endless sequence of random gaps between failures, seconds."""
     random = Random(seed)
     while True:
         yield random.expovariate(1 / mtbf)
@@ -192,8 +192,9 @@ def strip(
 ) -> list[Strip]:
     """A run, moment by moment: ``(kind, start, end)`` in seconds; the kinds are those of ``KINDS_OF_TIME``.
 
-    The rules are those of ``simulate_run``. It is written in another way, from event to event: one answers for the
-    other. A failure cuts what goes on. Compute that its checkpoint does not reach is lost, and so is that checkpoint.
+    The rules are those of ``simulate_run``, but this function goes from event to event, so each checks the other. A
+    failure interrupts whatever is running. Computation that no finished checkpoint covers is lost, and so is an
+    unfinished checkpoint.
     """
     gaps = iter(failure_gaps)
     now, done, found = 0.0, 0.0, []
@@ -242,7 +243,7 @@ def strips_of_time(
 
 
 def _joined(run: list[Strip], most: int = 150) -> list[Any]:
-    """Neighbours of one kind as one; a run in very many pieces shows its checkpoints joined with the work around."""
+    """Merge adjacent pieces of one kind; in a run of very many pieces, merge checkpoints with the work around, too."""
     if len(run) > most:
         run = [("useful" if kind == "checkpoint" else kind, start, end) for kind, start, end in run]
     borders = [0, *(i for i, (one, other) in enumerate(pairwise(run), start=1) if one[0] != other[0]), len(run)]

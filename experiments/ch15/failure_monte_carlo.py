@@ -1,10 +1,10 @@
-"""Thousands of runs with failures at once, as arrays: the mean that a closed form says, and how far single runs differ.
+"""Thousands of runs with failures at once, as arrays: their mean, to compare with a closed form, and their spread.
 
 >>> runs = simulate_many(54 * 86_400, 1116, 60, 300, 11_135, trials=200)
 >>> runs["wall"].shape
 (200,)
 
-One step of the loop is one failure of every run that is not yet done, however many segments lie between two.
+Each step of the loop handles one failure of every unfinished run, however many segments lie between two failures.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def simulate_many(
     """Many runs by the rules of ``simulate_run``, with random gaps between failures.
 
     Gaps are Weibull with mean ``mtbf``: exponential for ``shape`` 1; below it, failures cluster soon after a failure.
-    That a failure falls on the very end of a checkpoint is not looked for: it has probability 0.
+    A failure exactly at the end of a checkpoint has probability 0 and is not treated separately.
 
     Args:
         work: useful compute of each run, seconds; positive, finite.
         interval: useful compute between two checkpoints, seconds; positive, finite.
-        checkpoint_time: seconds that the job stands still for one; not negative, finite.
+        checkpoint_time: seconds that the job pauses for a checkpoint; not negative, finite.
         restart_time: seconds; not negative, finite.
         mtbf: mean seconds between failures; positive, finite, and not so short that a run would never end.
         trials: runs, an integer >= 1.

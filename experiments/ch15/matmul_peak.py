@@ -3,9 +3,9 @@
     run = utilization_runs()
     run.peak, run.kept.tokens_per_second, run.recomputed.recomputed_forward
 
-Peak and training are timed in one process with one thread, so that they are shares of the same core. A step is made
-twice: with all activations kept, and with every block computed again in the backward pass. What a step multiplies is
-counted by the library, not by a formula.
+Peak and training are timed in one process with one thread, so that they are shares of the same core. There are two
+kinds of step: with all activations kept, and with every block recomputed in the backward pass. The library counts the
+FLOPs of a step; no formula is used.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class TrainingRate:
 
     Attributes:
         tokens_per_second: by the median time of a step.
-        flops_per_token: of the model, forward and backward, whatever is computed twice.
-        recomputed_forward: share of the forward pass that is made again.
+        flops_per_token: of the model, forward and backward, not counting recomputation.
+        recomputed_forward: share of the forward pass that is recomputed.
         losses: of every step.
     """
 
@@ -46,7 +46,7 @@ class TrainingRate:
 
 @dataclass(frozen=True)
 class UtilizationRun:
-    """What one core did.
+    """The measurements of one core.
 
     Attributes:
         sweep: FLOP/s of square products in fp32, the best of some, by their side.
@@ -97,7 +97,7 @@ def matmul_sweep(sides: tuple[int, ...] = SIDES, repeats: int = 5) -> dict[int, 
 
 def _product_rate(side: int, repeats: int) -> float:
     matrix = torch.randn(side, side)
-    often = max(1, 2**24 // side**3)  # small ones several times in a lap: the clock has a grain
+    often = max(1, 2**24 // side**3)  # small products several times per lap, because the clock's resolution is limited
     laps = []
     for _ in range(repeats + 1):
         start = time.perf_counter()
@@ -108,7 +108,7 @@ def _product_rate(side: int, repeats: int) -> float:
 
 
 class Recomputing(torch.nn.Module):
-    """A block that keeps its input alone and is computed again when its gradient is wanted."""
+    """A block that keeps only its input and is recomputed when its gradient is needed."""
 
     def __init__(self, block: torch.nn.Module) -> None:
         super().__init__()

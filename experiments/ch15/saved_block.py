@@ -3,9 +3,9 @@
     for kept in saved_activations(Shape()):
         print(kept.name, kept.bytes_per_token)
 
-Chapter 6's ``Keeper`` sees every tensor that autograd saves. Weights and the table of rotations are there anyway; what
-is left over are the activations. The block is in fp32 and has what fast trainers use: a norm that saves its input and
-one number per token, and flash attention, which saves one number per token and head in place of the matrix of weights.
+Chapter 6's ``Keeper`` sees every tensor that autograd saves. Weights and the table of rotations are in memory anyway;
+the rest are the activations. The block is in fp32 and has what fast trainers use: a norm that saves its input and one
+number per token, and flash attention, which saves one number per token and head in place of the matrix of weights.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Activation:
-    """What waits for the backward pass, under one name.
+    """What is kept for the backward pass under one name.
 
     Attributes:
         name: what it is.
@@ -115,7 +115,7 @@ class AuditedBlock(nn.Module):
         return self.down(self._named("product, input of the last matrix", opened * up))
 
     def _again(self, work: Callable[..., Any], *args: torch.Tensor) -> Any:
-        """Do the work, keep its inputs alone, and do it again in the backward pass."""
+        """Do the work, keep only its inputs, and repeat it in the backward pass."""
         return checkpoint(work, *args, use_reentrant=False)
 
     def _named(self, name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:

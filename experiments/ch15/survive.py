@@ -59,7 +59,7 @@ class Survived:
     """A run that reached its last step.
 
     Attributes:
-        losses: mean over the ranks, of every step that counts; what was lost and made again stands once.
+        losses: mean over the ranks, of every step that counts; steps that were lost and repeated appear once.
         windows: pieces of text that those steps have seen, step by step.
         digest: SHA-256 of all weights at the end, the same on every rank.
         deaths: what the world said about each rank that died.

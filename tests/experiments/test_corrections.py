@@ -17,12 +17,12 @@ SHOWN = (
     ("[sum(A)]", ["10, 20, 30, 40"]),
     ("After reduce", [str([1 + 2 + 3 + 4, 2 + 3 + 4, 3 + 4, 4])]),
     (
-        "divide by the world size",
+        "dividing by the world size",
         [f"{(100 * 0 + 100 * 1 + 100 * 2 + 50 * 3) / 350:.6g};", f"{(0 + 1 + 2 + 3) / 4:.6g}."],
     ),
-    ("whole tensors round", [f"{8 - 1} S per rank", f"{2 * 7 / 8:.6g} S:", "4 times less"]),
+    ("whole tensors around", [f"{8 - 1} S per rank", f"{2 * 7 / 8:.6g} S:", "4 times less"]),
     ("All-gather moves", [f"{7 / 8:.6g} S and {14 / 8:.6g} S"]),
-    ("whatever the number of ranks", ["is 1 for 2 ranks", f"{2 * 999 / 1000:.6g} for 1,000"]),
+    ("for any number of ranks", ["is 1 for 2 ranks", f"{2 * 999 / 1000:.6g} for 1,000"]),
     ("All-to-all moves", ["2 ranks 0.5 S", "8 ranks 0.875 S", f"64 ranks {63 / 64:.4g} S"]),
     ("2 S/B", ["factor is 1.75", f"{2 * 1023 * 5e-6 * 1e3:.4g} ms pass"]),
     ("bucketing", ["25 MiB", "1 MiB"]),
@@ -48,11 +48,15 @@ def test_shows_the_right_numbers(place):
 
 
 @pytest.mark.parametrize("correction", every(), ids=lambda correction: correction.claim[:30])
-def test_says_all_five_things_in_short_sentences(correction):
-    for part in (correction.claim, correction.right, correction.because, correction.source):
+def test_says_all_its_things_in_sentences(correction):
+    for part in (correction.claim, correction.right, correction.because, correction.source, correction.matters):
         assert part.strip() == part != ""
-    assert all(sentence.endswith(".") for sentence in (correction.claim, correction.right, correction.because))
+    assert all(
+        sentence.endswith(".")
+        for sentence in (correction.claim, correction.right, correction.because, correction.matters)
+    )
     assert correction.right != correction.because
+    assert not re.search(r"\d", correction.matters)  # a number would be a result that is typed
 
 
 def test_no_corrections_for_a_chapter_without_any():

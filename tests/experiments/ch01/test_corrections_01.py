@@ -10,7 +10,7 @@ from experiments.ch01 import corrections as corrections_01
 from experiments.ch01.corrections import CORRECTIONS
 from experiments.ch01.launching import launched
 from experiments.corrections import corrections
-from rankzero.hardware import A100_SXM
+from rankzero.facts.hardware import A100_SXM
 
 #: A year and an hour in seconds, and GPT-3's training: FLOP, and A100-hours at half of 312 TFLOP/s.
 YEAR, HOUR = 365.25 * 24 * 3600, 3600
@@ -28,12 +28,12 @@ SHOWN = (
     ("12 bytes", ["keeps 16:", "copy of the weight 4", "moments 8", "2.8 TB on 35 devices of 80 GB", "2.1 TB on 27"]),
     (
         "too big for one device",
-        [f"{70e9 * 16 / 1e12:.3g} TB on each rank as copies", f"{70e9 * 16 / 8 / 1e9:.0f} GB as"],
+        [f"{70e9 * 16 / 1e12:.3g} TB as a full copy", f"{70e9 * 16 / 8 / 1e9:.0f} GB as"],
     ),
-    ("interpreter's lock", ["let go of the lock", "a crash stays in one rank"]),
+    ("interpreter's lock", ["release the lock", "a crash is confined to one rank"]),
     ("spawn helper", ["none of the 5", "RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT"]),
     (
-        "20 tokens per parameter",
+        "Twenty tokens per parameter",
         [
             "6e+18 to 3e+21 FLOP",
             "196 times",
@@ -52,7 +52,7 @@ SHOWN = (
     ),
     ("Amdahl's", ["7.2 or 4.8", f"{1 / (0.1 + 0.9 / 8):.2f} or {1 / (0.4 + 0.6 / 8):.2f}"]),
     ("time of an epoch", [f"{51_200 // 32:,} steps on one rank", f"{51_200 // 1024} on 32"]),
-    ("60 % excellent", ["56 % was reached", f"{100 * 380 / 989.4:.0f} to {100 * 430 / 989.4:.0f} %"]),
+    ("60 % is excellent", ["reached 56 %", f"{100 * 380 / 989.4:.0f} to {100 * 430 / 989.4:.0f} %"]),
 )
 
 

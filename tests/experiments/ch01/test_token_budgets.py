@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from experiments.ch01.token_budgets import best_split, fitted_loss, loss_along_budget
-from rankzero.published import BESIROGLU, FITS, HOFFMANN
+from rankzero.facts.scaling_laws import BESIROGLU, FITS, HOFFMANN
 from solutions.ch01.scale import compute_optimal
 
 fits = st.sampled_from(FITS)

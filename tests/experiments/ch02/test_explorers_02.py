@@ -22,7 +22,7 @@ from experiments.ch02.explorers import (
 )
 from experiments.ch02.ring_policies import play_rounds, ring_programs
 from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, MB, Gbit, ms, us
+from rankzero.facts.units import GB, MB, Gbit, ms, us
 from solutions.ch02.alpha_beta import message_time
 from solutions.ch02.deadlock import simulate
 from solutions.ch02.model_parallel import naive_step

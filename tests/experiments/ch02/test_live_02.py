@@ -12,8 +12,8 @@ from experiments.ch02 import mismatches, overlap, ping_pong, relay_runs, split_r
 from experiments.ch02.blocking_rings import CATALOGUE, play, ring_programs
 from rankzero import figures, world
 from rankzero.events import Event
+from rankzero.facts.units import GB, MB, KiB, MiB, us
 from rankzero.tiny import GPTConfig
-from rankzero.units import GB, MB, KiB, MiB, us
 from solutions.ch02 import model_split
 from solutions.ch02.alpha_beta import relay_time
 from solutions.ch02.deadlock import simulate

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from experiments.ch03.explorers import MESSAGE, all_reduce_time, eight_operations, starting_blocks
 from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, KB, MB, us
+from rankzero.facts.units import GB, KB, MB, us
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch03.collective_semantics import OPERATIONS, REDUCTIONS, collective_outputs
 from solutions.ch03.naive_all_reduce_costs import star_all_reduce_time

@@ -16,8 +16,8 @@ from experiments.ch04.all_reduce_schedules import (
     simulate_relay,
 )
 from rankzero import figures
+from rankzero.facts.units import GB, us
 from rankzero.sim.network import Network, by_rank, simulate_programs
-from rankzero.units import GB, us
 from solutions.ch02.alpha_beta import relay_time
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch03.ring_walk import ring_walk

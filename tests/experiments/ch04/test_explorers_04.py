@@ -27,7 +27,7 @@ from experiments.ch04.explorers import (
     will_it_scale,
 )
 from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, KB, TB, ms, us
+from rankzero.facts.units import GB, KB, TB, ms, us
 from solutions.ch04.all_reduce_algorithms import all_reduce_time, double_binary_tree, hierarchical_all_reduce_time
 from solutions.ch04.bandwidth import communication_ratio
 

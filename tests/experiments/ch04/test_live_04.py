@@ -36,7 +36,7 @@ from experiments.ch04.link_fits import (
 )
 from rankzero import world
 from rankzero.events import Event
-from rankzero.units import GB, KiB, MiB, us
+from rankzero.facts.units import GB, KiB, MiB, us
 from solutions.ch03.collective_cost import traffic
 from solutions.ch03.collectives import ring_all_reduce
 from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes

@@ -28,7 +28,7 @@ SHOWN = (
     ("ZeRO-2 by default", ["413.4 GB with", "275.6 GB without"]),
     ("use data parallelism", ["112 GB of states on one rank and 112 GB on each of 64", f"{112 / 64:g} GB"]),
     ("memory-bound", ["80 GB and 3.35 TB/s"]),
-    ("needs ZeRO and tensor", [f"{1120 / 8:g} GB each", "It takes 14 of them"]),
+    ("needs ZeRO and tensor", [f"{1120 / 8:g} GB and has", "It takes 14 of them"]),
     ("30B fits", [f"{30 * (2 + 14 / 16):g} GB", "60 GB", f"stage 3 holds {30 * 16 / 16:g} GB"]),
     ("Averaging", [f"{(100 + 200 + 150) / 350:.6g}, not {(0 + 1 + 2 + 3) / 4:g}"]),
     ("This loop", ["no device 8"]),

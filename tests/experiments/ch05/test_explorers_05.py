@@ -29,7 +29,7 @@ from experiments.ch05.explorers import (
 )
 from experiments.ch05.loss_scale_runs import deep_tanh_gradients, gradient_exponents, in_fp16, tiny_gradients
 from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, MB, MiB, ms, us
+from rankzero.facts.units import GB, MB, MiB, ms, us
 from solutions.ch05.buckets import exposed_communication
 from solutions.ch05.zero import state_bytes, zero_memory
 

@@ -25,7 +25,7 @@ from experiments.ch05.loss_scale_runs import (
 from experiments.ch05.parameter_server import DATA, ROWS, WIDTH, Served, serve
 from experiments.ch05.zero_runs import sharded_run, zero_run
 from rankzero import world
-from rankzero.units import KiB, MiB
+from rankzero.facts.units import KiB, MiB
 from solutions.ch05.batching import gradient_noise_scale
 from solutions.ch05.buckets import assign_buckets
 from solutions.ch05.data_parallel import gather_parameter, reduce_to_slice, synchronize_gradients

@@ -22,7 +22,7 @@ from experiments.ch06.explorers import (
     who_holds_heads,
 )
 from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, MB
+from rankzero.facts.units import GB, MB
 from solutions.ch06.activations import activation_bytes
 from solutions.ch06.heads import head_partition
 

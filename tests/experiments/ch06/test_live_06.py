@@ -38,7 +38,7 @@ from experiments.ch06.sharding_runs import block_of, drawn, initial_variances, j
 from experiments.ch06.split_layer import WAYS, layer_errors, layer_run
 from experiments.ch06.tensor_parallel_times import mlp_times
 from experiments.ch06.vocabulary_runs import TOKENS, embedding_run, loss_run, two_ways
-from rankzero import matrix_figures, world
+from rankzero import figures, world
 from rankzero.events import Event
 from rankzero.tiny import GPT, GPTConfig
 from solutions.ch06.activations import activation_bytes, best_segment, tensor_parallel_traffic
@@ -79,7 +79,7 @@ def test_variances_are_those_of_the_rule():
 
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_the_figure_says_what_is_where(ranks):
-    picture = matrix_figures.split_product(ranks)
+    picture = figures.matmul.split_product(ranks)
     assert f"{ranks} ranks" in picture.alt
     assert len(picture.axes) == 6
 

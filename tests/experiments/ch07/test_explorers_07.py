@@ -22,8 +22,8 @@ from experiments.ch07.explorers import (
 )
 from experiments.ch07.routing_counts import dropped_share, expert_loads, popularity, random_choices
 from rankzero.explore import VEGA_LITE
-from rankzero.layouts import Job
-from rankzero.units import GB
+from rankzero.facts.layouts import Job
+from rankzero.facts.units import GB
 from solutions.ch07.experts import all_to_all_bytes, expert_capacity, keep_within_capacity
 from solutions.ch07.layout import candidates, choose_layout, step_time
 from solutions.ch07.pipeline import bubble_fraction, bubble_overhead

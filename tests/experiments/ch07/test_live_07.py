@@ -10,8 +10,8 @@ from experiments.ch07.expert_parallel_runs import HIDDEN, dense_layer, expert_pa
 from experiments.ch07.mesh_runs import groups_of, mesh_run
 from experiments.ch07.moe_runs import CONFIG, Mixture, mixture_model, moe_runs
 from experiments.ch07.pipeline_runs import blocking_calls, counted_graphs, pipeline_run
-from rankzero import schedules
-from rankzero.schedules import validate
+from rankzero import figures
+from rankzero.sim.schedules import validate
 from solutions.ch01.ranks import coordinates
 from solutions.ch07 import moe
 from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
@@ -77,7 +77,7 @@ def test_the_run_of_a_pipeline_is_its_simulation_up_to_the_clock():
     for m in range(4):
         assert times[f"0F{m}"][1] <= times[f"1F{m}"][0] <= times[f"2F{m}"][0] <= times[f"2B{m}"][0]
         assert times[f"2B{m}"][1] <= times[f"1B{m}"][1] <= times[f"0B{m}"][1]
-    assert schedules.draw(times, ranks=3).alt
+    assert figures.schedules.draw(times, ranks=3).alt
 
 
 def test_graphs_are_counted_while_they_live():

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from experiments.ch08.deployments import Deployment
 from experiments.ch08.explorers import GPUS, MODELS, batching, decode_roofline
 from rankzero.explore import VEGA_LITE
-from rankzero.hardware import H100_SXM
-from rankzero.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.models import LLAMA2_7B, LLAMA3_8B, LLAMA3_70B
+from rankzero.facts.units import GB
 from rankzero.sim.batching import continuous, static
-from rankzero.units import GB
 from solutions.ch08.serving import workload
 
 rooflines = st.fixed_dictionaries(

@@ -27,7 +27,7 @@ SHOWN = (
     ("O(N^2)", ["O(N^2) with a cache and O(N^3) without"]),
     ("dwarf", [f"{2 * 70_553_706_496 / 1e9:.1f} GB", "from 14 requests", "10.7 GB"]),
     ("doubles the capacity", ["20.4 to 38.2 %", "over 96 %", f"{100 * (1 - 100 / 256):.3g} %"]),
-    ("oldest unused", ["leaves alone", "all ancestors"]),
+    ("oldest unused", ["only leaves", "all ancestors"]),
     ("90 % and more", ["82.5 %", f"{100 * 99 * 1000 / (100 * 1050):.3g} %", "83.3 %", f"{100 * 1000 / 1050:.3g} %"]),
 )
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from experiments.ch09.explorers import RANKS, cache_and_weights
 from experiments.ch09.kv_shapes import HEADS, SHAPES, WAYS
 from rankzero.explore import VEGA_LITE
-from rankzero.kv_figures import squares
-from rankzero.units import GB, KiB, MiB
+from rankzero.facts.units import GB, KiB, MiB
+from rankzero.figures.masks import squares
 
 states = st.fixed_dictionaries(
     {

@@ -7,9 +7,9 @@ import torch
 
 from experiments.ch09 import kv_runs
 from experiments.ch09.kv_runs import CONFIG, causal_mask, chunked_logits, generate, quantized_runs, with_outliers
+from rankzero.facts.units import MB
 from rankzero.server.pool import Pool
 from rankzero.tiny import GPT
-from rankzero.units import MB
 from solutions.ch09.kv_cache import kv_bytes_per_token, kv_capacity_tokens, max_concurrent_requests
 
 MODEL = kv_runs.in_double(GPT(CONFIG, seed=3))

@@ -19,7 +19,7 @@ SHOWN = (
         "saves n launches",
         [f"{0.05 + 5 * 0.1:.3g} ms", f"{0.005 + 0.5:.4g} ms", f"{500 * 0.005 + 0.002:.4g} ms", "1.01 ms"],
     ),
-    ("call replay()", ["Copy each input"]),
+    ("call replay()", ["copy the input"]),
     ("forbid random numbers", ["All three work"]),
     ("rarely uses graphs", ["capturable=True"]),
     ("exact size", ["35 sizes", f"{POWERS:.3g} %", "9 powers"]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from experiments.ch10.explorers import BUDGETS, LISTS, budgets, captured, launches, overlapped, simulated, step_seconds
 from rankzero.explore import VEGA_LITE
-from rankzero.units import ms, us
+from rankzero.facts.units import ms, us
 from solutions.ch10.scheduling import eager_time, graph_time, overlap_time, padding_waste
 
 STATES = {

@@ -9,7 +9,7 @@ import torch
 
 from experiments.ch10 import dispatch_runs, overlap_runs, scheduling_runs
 from experiments.ch10.timelines import eager_rows, gaps, graph_rows, step_rows, with_gaps
-from rankzero.units import us
+from rankzero.facts.units import us
 from solutions.ch10.future_map import FutureMap
 from solutions.ch10.scheduling import eager_time, graph_time, overlap_time
 from solutions.ch10.token_budget import TokenBudgetScheduler

@@ -28,7 +28,7 @@ from experiments.ch11.speculative_runs import (
     under,
 )
 from experiments.ch11.wrong_samplers import WRONG
-from rankzero.json_judge import json_fault
+from rankzero.grammar.json_validity import json_fault
 from rankzero.tiny import GPT, ByteTokenizer, GPTConfig, one_thread
 from solutions.ch11.speculative import speculative_step
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from experiments.ch11.constrained_runs import SCHEMA, Constraint, bpe_model, constraint_for, generate, text_laws, write
-from rankzero.json_judge import json_fault
-from rankzero.json_machine import JsonConstraint
-from rankzero.tiny_text import BpeTokenizer
+from rankzero.grammar.json_automaton import JsonConstraint
+from rankzero.grammar.json_validity import json_fault
+from rankzero.tiny.text import BpeTokenizer
 from solutions.ch11.masking import mask_logits
 
 TOKENIZER = BpeTokenizer()

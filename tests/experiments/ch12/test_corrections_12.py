@@ -13,7 +13,7 @@ from experiments.ch12.corrections import CORRECTIONS
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (
     ("two-dimensional", ["Four numbers", "475 over 100"]),
-    ("clip fraction of 0.00", [f"clip fraction {0:.2f} for ever"]),
+    ("clip fraction of 0.00", [f"clip fraction {0:.2f} forever"]),
     (
         "ten-step",
         [f"{1 + 0.99 * 0.4 - 0.8:.3f}, {0.99 * 0.5 - 0.4:.3f}, {1 + 0.99 * 0.9 - 0.8:.3f}", "1.17611", "0.221, 0.175"],

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from experiments.ch13.explorers import ALGORITHMS, LEARNING, MODELS, SIZES, estimators, hacking, memory, paid
 from experiments.ch13.rlhf_budget import budget
 from rankzero.explore import VEGA_LITE
-from rankzero.models import LLAMA3_70B
+from rankzero.facts.models import LLAMA3_70B
 from solutions.ch13.beta_sweep import RUNS
 from solutions.ch13.rlhf_memory import rlhf_bytes
 

@@ -24,7 +24,7 @@ from experiments.ch13.rlhf_runs import (
     prompt_rows,
 )
 from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, Scorer, reference, scorer, with_one_output
-from rankzero.opinion import EOS, PROMPT
+from rankzero.grammar.toy_language import EOS, PROMPT
 from solutions.ch12.rl import gae
 from solutions.ch13 import rlhf
 from solutions.ch13.kl import kl_estimates

@@ -9,7 +9,7 @@ import torch
 
 from experiments.ch13 import toy_models
 from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, generate, judged, prompt_rows, raw_scores, word_logits
-from rankzero.opinion import BOS, EOS, LONGEST, PAD, PROMPT, judge, read
+from rankzero.grammar.toy_language import BOS, EOS, LONGEST, PAD, PROMPT, judge, read
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from experiments.ch13.toy_models import reference
 from experiments.ch14.async_runs import together
 from experiments.ch14.lag_runs import DECOUPLED, lagged
-from rankzero import mailbox
+from rankzero.world import shared_weights
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_bad_bounds_are_refused_before_anything_starts(model):
 
 def test_no_memory_is_left_behind(model, monkeypatch):
     made = []
-    right = mailbox.Address
-    monkeypatch.setattr(mailbox, "Address", lambda *given: made.append(right(*given)) or made[-1])
+    right = shared_weights.Address
+    monkeypatch.setattr(shared_weights, "Address", lambda *given: made.append(right(*given)) or made[-1])
     together(model, 1, steps=2)
     assert [Path(address.folder).exists() for address in made] == [False]

@@ -39,7 +39,7 @@ def test_bytes(runs):
 
 
 def test_nothing_is_left(runs):
-    assert [name for name in os.listdir("/dev/shm") if name.startswith("rankzero-mailbox-")] == []
+    assert [name for name in os.listdir("/dev/shm") if name.startswith("rankzero-weights-")] == []
 
 
 def test_no_such_road():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from experiments.ch14.explorers import MODELS, memory, phases, two_pools
 from rankzero.explore import VEGA_LITE
-from rankzero.models import LLAMA3_70B
-from rankzero.units import GB
+from rankzero.facts.models import LLAMA3_70B
+from rankzero.facts.units import GB
 from solutions.ch14.rlhf_profile import OFFLOADS, Iteration, phase_seconds
 
 

@@ -8,21 +8,21 @@ import pytest
 
 from experiments.ch14 import torn_runs
 from experiments.ch14.torn_runs import CheckedSlots, Race, Use, race
-from rankzero import mailbox
+from rankzero.world import shared_weights
 from solutions.ch14.weight_slots import WeightSlots
 
 
 @pytest.fixture
 def folders(monkeypatch):
-    """Where mailboxes were."""
+    """Where the shared weights were."""
     found = []
-    right = mailbox._folder
+    right = shared_weights._folder
 
     def noted(size):
         made = right(size)
         return _Noted(made, found)
 
-    monkeypatch.setattr(mailbox, "_folder", noted)
+    monkeypatch.setattr(shared_weights, "_folder", noted)
     return found
 
 

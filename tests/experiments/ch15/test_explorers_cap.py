@@ -25,7 +25,7 @@ from experiments.ch15.explorers import (
     waste_curve,
 )
 from rankzero.explore import VEGA_LITE
-from rankzero.units import GB, day, hour, minute, year
+from rankzero.facts.units import GB, day, hour, minute, year
 from solutions.ch01.scale import training_time
 from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 from solutions.ch15.failing_runs import simulate_run

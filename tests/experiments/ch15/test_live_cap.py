@@ -20,10 +20,10 @@ from experiments.ch15.counted_flops import counted_parameters, counted_step, mat
 from experiments.ch15.matmul_peak import matmul_sweep, recomputing, utilization_runs
 from experiments.ch15.saved_block import RECOMPUTE, Shape, kept_formula, saved_activations, statistics_bytes
 from experiments.ch15.survive import Kill, Sampler, survive
-from rankzero import models
-from rankzero.models import Model
+from rankzero.facts import models
+from rankzero.facts.models import Model
+from rankzero.facts.units import KB
 from rankzero.tiny import GPT, GPTConfig
-from rankzero.units import KB
 from rankzero.world import WorldError
 from solutions.ch06.activations import activation_bytes
 from solutions.ch15.failing_runs import simulate_run
@@ -132,14 +132,14 @@ def test_every_saved_tensor_has_its_name_and_size():
 def test_the_block_computes_what_the_tiny_model_computes():
     """A block that saved the right bytes and computed something else would prove nothing; gradients too."""
     from experiments.ch15.saved_block import AuditedBlock
-    from rankzero import tiny_layers
-    from rankzero.tiny_layers import Block, Pass
+    from rankzero.tiny import layers
+    from rankzero.tiny.layers import Block, Pass
 
     config = GPTConfig(heads=4, kv_heads=2, head_dim=8, ffn=48, context=16)
     plain = Block(config)
     with torch.no_grad():
         plain.attention_norm.weight.uniform_(0.5, 1.5)
-    angles = tiny_layers.angles(torch.arange(16).unsqueeze(0), 8).float()
+    angles = layers.angles(torch.arange(16).unsqueeze(0), 8).float()
     now = Pass(angles.cos()[:, None], angles.sin()[:, None], torch.ones(1, 1, 16, 16, dtype=torch.bool).tril(), None)
     turn = torch.stack([angles.cos()[0], angles.sin()[0]]).unsqueeze(2)
     attention, ffn = plain.attention, plain.ffn

@@ -1,0 +1,158 @@
+"""A pipeline schedule unit of time by unit of time: what a stepper draws. Standard library only.
+
+Everything is read off a schedule that was played: who works, who waits, what was sent, and what is held.
+
+>>> moment(played(ranks=3, microbatches=4), 3).doing
+('F2', 'F1', 'F0')
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rankzero.explore import Arrow, Box, Label, Mark, Scene
+from rankzero.sim.schedules import Times, parse_op
+from solutions.ch07.pipeline_charts import Chart, pipeline_chart
+
+#: Places in the picture, pixels: what is left of the bars and above them, a unit of time, a bar, and from row to row.
+LEFT, TOP = 56, 34
+UNIT, HEIGHT, DOWN = 23, 34, 58
+#: How far an arrow stands beside the time of its message, so that two that cross do not hide each other.
+BESIDE = 4
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What happens in one unit of time.
+
+    Attributes:
+        doing: by rank, ``"F2"`` for the forward of micro-batch 2, ``"B2"`` for its backward, or nothing.
+        held: by rank, the micro-batches whose activations it keeps in this unit.
+        sent: ``(from, to)``, the ranks of each message that was sent as this unit began.
+        idle: units of time that all ranks together have idled, this one included.
+    """
+
+    doing: tuple[str, ...]
+    held: tuple[int, ...]
+    sent: tuple[tuple[int, int], ...]
+    idle: int
+
+
+def played(ranks: int = 3, microbatches: int = 4) -> Chart:
+    """1F1B with a forward and a backward of one unit each, and messages that take no time."""
+    return pipeline_chart("1f1b", ranks, microbatches, forward=1.0, backward=1.0)
+
+
+def moment(chart: Chart, step: int) -> Moment:
+    """The unit of time that ends at ``step``; step 0 is the start, when nothing runs."""
+    ranks = len(chart.orders)
+    doing = tuple(
+        next((op.lstrip("0123456789") for op in order if _runs(chart.times, op, step)), "") for order in chart.orders
+    )
+    started = [op for op, (start, _) in chart.times.items() if start < step]
+    sent = [_message(op, ranks) for op, (_, end) in chart.times.items() if end == step - 1]
+    return Moment(
+        doing,
+        tuple(_held(chart.times, order, step) for order in chart.orders),
+        tuple(sorted(message for message in sent if message)),
+        ranks * step - len(started),
+    )
+
+
+def _runs(times: Times, op: str, step: int) -> bool:
+    """Whether an operation runs in the unit of time that ends at ``step``."""
+    return times[op][0] < step <= times[op][1]
+
+
+def _held(times: Times, order: list[str], step: int) -> int:
+    """Forwards that have begun, without those whose backward had ended before this unit."""
+    begun = sum(parse_op(op)[1] == "F" and times[op][0] < step for op in order)
+    freed = sum(parse_op(op)[1] == "B" and times[op][1] < step for op in order)
+    return begun - freed
+
+
+def _message(op: str, ranks: int) -> tuple[int, int] | None:
+    """Who sends what an operation made to whom: an activation goes down, a gradient goes up, the ends send nothing."""
+    stage, kind, _ = parse_op(op)
+    to = stage + 1 if kind == "F" else stage - 1
+    return (stage, to) if 0 <= to < ranks else None
+
+
+def one_f_one_b_scene(step: int, ranks: int = 3, microbatches: int = 4) -> Scene:
+    """The picture after ``step`` units of time: a row is a rank, a bar an operation, an arrow a message."""
+    chart = played(ranks, microbatches)
+    now, last = moment(chart, step), round(chart.makespan)
+    height = TOP + DOWN * (ranks - 1) + HEIGHT + 30
+    clock = [Label(LEFT + UNIT * time, 14, str(time), size=10, quiet=True) for time in range(0, last + 1, 2)]
+    marks: list[Mark] = [*clock, *_names(now), *_bars(chart, step), *_messages(now, step)]
+    share = f" ({now.idle / (ranks * step):.0%})" if step else ""
+    marks.append(Label(4, height - 6, f"idle so far: {now.idle} of {ranks * step} units{share}", "start"))
+    return Scene(LEFT + UNIT * last + 6, height, tuple(marks), _says(chart, step, now), _shows(chart, step, now))
+
+
+def _names(now: Moment) -> list[Label]:
+    """The ranks, and what each holds."""
+    labels = []
+    for rank, held in enumerate(now.held):
+        y = TOP + DOWN * rank
+        labels += [
+            Label(4, y + 14, f"rank {rank}", "start"),
+            Label(4, y + 30, f"holds {held}", "start", 11, quiet=True),
+        ]
+    return labels
+
+
+def _bars(chart: Chart, step: int) -> list[Box]:
+    """A bar for each operation that has begun; those that run now have a strong outline."""
+    bars = []
+    for op, (start, end) in chart.times.items():
+        if start < step:
+            stage, kind, microbatch = parse_op(op)
+            x, y, width = LEFT + UNIT * start, TOP + DOWN * stage, UNIT * (end - start) - 2
+            running = _runs(chart.times, op, step)
+            box = Box(x + 1, y, width, HEIGHT, f"{kind}{microbatch}", fill=0.5, strong=running, size=11)
+            bars.append(box if kind == "F" else replace(box, tone="right", fill=1.0))
+    return bars
+
+
+def _messages(now: Moment, step: int) -> list[Arrow]:
+    """An arrow for each message: an activation to the rank below, a gradient to the rank above."""
+    arrows = []
+    for rank, to in now.sent:
+        x, y = LEFT + UNIT * (step - 1), TOP + DOWN * rank
+        if to > rank:
+            arrows.append(Arrow(x - BESIDE, y + HEIGHT + 2, x - BESIDE, y + DOWN - 2))
+        else:
+            arrows.append(Arrow(x + BESIDE, y - 2, x + BESIDE, y - DOWN + HEIGHT + 2))
+    return arrows
+
+
+def _says(chart: Chart, step: int, now: Moment) -> str:
+    """What each rank does in this unit of time, why it waits, and what is held."""
+    if not step:
+        return "Start. Nothing has run; rank 0 has the inputs of all micro-batches, the last rank their targets."
+    news = []
+    for rank, op in enumerate(now.doing):
+        name = {"F": "the forward", "B": "the backward"}.get(op[:1], "")
+        news.append(f"rank {rank} " + (f"runs {name} of micro-batch {op[1:]}" if op else _why(chart, rank, step)))
+    *first, last = map(str, now.held)
+    held = f"{', '.join(first)} and {last}" if first else last
+    return f"From {step - 1} to {step}: {', '.join(news)}. They hold the activations of {held} micro-batches."
+
+
+def _why(chart: Chart, rank: int, step: int) -> str:
+    """Why a rank does nothing: its next operation lacks its input, or there is none."""
+    following = next((op for op in chart.orders[rank] if chart.times[op][0] >= step), None)
+    if following is None:
+        return "is done"
+    _, kind, microbatch = parse_op(following)
+    return f"waits for the {'activation' if kind == 'F' else 'gradient'} of micro-batch {microbatch}"
+
+
+def _shows(chart: Chart, step: int, now: Moment) -> str:
+    """Everything in the picture, for readers who cannot see it."""
+    rows = []
+    for rank in range(len(chart.orders)):
+        doing = [moment(chart, time).doing[rank] or "idle" for time in range(1, step + 1)]
+        rows.append(f"rank {rank}: {', '.join(doing) or 'nothing'}, holds {now.held[rank]}")
+    return f"After {step} units of time, {'; '.join(rows)}."

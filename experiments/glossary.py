@@ -1,0 +1,315 @@
+"""The words of the field that the course uses, each with the section that introduces it. Standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term of the field.
+
+    Attributes:
+        name: as the book writes it.
+        section: where the book introduces it.
+        meaning: a sentence or two that stand on their own.
+    """
+
+    name: str
+    section: str
+    meaning: str
+
+
+GLOSSARY = (
+    Term(
+        "1F1B",
+        "7.4",
+        "A pipeline schedule in which every stage alternates one forward and one backward pass once the "
+        "pipeline is full. It idles as long as GPipe but keeps fewer micro-batches in flight.",
+    ),
+    Term("acceptance", "11.4", "The probability that the target model keeps a drafted token in speculative decoding."),
+    Term(
+        "accumulation",
+        "5.4",
+        "Running several micro-batches before one optimizer step, so that the gradients of a "
+        "large batch are summed in the memory of a small one.",
+    ),
+    Term(
+        "activation",
+        "6.8",
+        "A value that the forward pass computes and the backward pass needs again. Activations "
+        "grow with the batch and the sequence; weights do not.",
+    ),
+    Term("advantage", "12.7", "How much better an action turned out than the critic expected in that state."),
+    Term("all-gather", "3.2", "A collective after which every rank holds the parts of all ranks."),
+    Term(
+        "all-reduce",
+        "3.2",
+        "A collective after which every rank holds the sum (or another reduction) of all ranks' "
+        "tensors. A ring builds it from a reduce-scatter and an all-gather.",
+    ),
+    Term(
+        "all-to-all",
+        "3.9",
+        "A collective in which every rank sends a different block to every other rank: a transpose of the blocks.",
+    ),
+    Term(
+        "alpha",
+        "2.6",
+        "The start-up time of a message, paid however short it is. The rest of its time is its size "
+        "over the bandwidth.",
+    ),
+    Term(
+        "baseline",
+        "12.5",
+        "A number subtracted from the return in a policy gradient. It reduces the variance and "
+        "leaves the mean as it was.",
+    ),
+    Term(
+        "block table",
+        "9.6",
+        "The list that maps the positions of a sequence to the blocks of the KV cache that hold them.",
+    ),
+    Term("broadcast", "3.2", "A collective that copies one rank's tensor to all ranks."),
+    Term(
+        "bubble",
+        "7.3",
+        "Idle time in a pipeline while it fills and drains. The bubble fraction divides it by the "
+        "total time, the bubble overhead by the useful time.",
+    ),
+    Term(
+        "bucket",
+        "5.3",
+        "Gradients that DDP reduces with one collective. Buckets fill during the backward pass, so "
+        "that communication overlaps with computing.",
+    ),
+    Term(
+        "bus bandwidth",
+        "4.7",
+        "The measured bandwidth of a collective, scaled so that it can be compared with the "
+        "bandwidth of a link whatever the number of ranks.",
+    ),
+    Term(
+        "checkpoint",
+        "15.11",
+        "A copy of a training run's state on storage, from which the run continues after a failure.",
+    ),
+    Term(
+        "collective",
+        "3.1",
+        "An operation in which all ranks of a group take part, in the same order and with matching sizes and types.",
+    ),
+    Term(
+        "column-parallel",
+        "6.1",
+        "A linear layer whose weight is split by output features. Each rank computes a complete slice of the output.",
+    ),
+    Term(
+        "continuous batching",
+        "8.7",
+        "Serving in which a request joins the running batch as soon as a slot is free "
+        "and leaves when it is done, instead of waiting for the whole batch.",
+    ),
+    Term("critic", "12.7", "The model that estimates the value of a state in actor-critic methods."),
+    Term(
+        "CUDA graph",
+        "10.2",
+        "A recorded sequence of kernels that is launched with a single call. It removes the "
+        "launch cost of each kernel, and its shapes and addresses are fixed.",
+    ),
+    Term(
+        "data parallelism",
+        "5.1",
+        "Every rank holds the whole model and processes different rows; the gradients are "
+        "averaged before the optimizer steps.",
+    ),
+    Term("deadlock", "2.3", "A cycle of ranks each of which waits for the next, so that none can continue."),
+    Term(
+        "decode",
+        "8.3",
+        "The phase of generation that computes one token per pass for each sequence. It is usually "
+        "limited by reading weights and cache from memory.",
+    ),
+    Term(
+        "draft",
+        "11.2",
+        "The small model whose tokens the target model verifies in speculative decoding; also the tokens themselves.",
+    ),
+    Term(
+        "expert parallelism",
+        "7.12",
+        "The experts of a mixture are spread over ranks, and tokens travel to them and back in two all-to-alls.",
+    ),
+    Term("FSDP", "5.8", "PyTorch's fully sharded data parallelism: stage 3 of ZeRO."),
+    Term(
+        "GAE",
+        "12.8",
+        "Generalized advantage estimation: an exponentially weighted sum of TD errors that trades bias "
+        "against variance with one parameter, lambda.",
+    ),
+    Term(
+        "GQA",
+        "6.4",
+        "Grouped-query attention: several query heads share a key head and a value head, which makes the "
+        "KV cache smaller.",
+    ),
+    Term(
+        "noise scale",
+        "5.5",
+        "The batch size at which the noise of the gradient equals the gradient itself. "
+        "It predicts where a larger batch stops saving steps.",
+    ),
+    Term(
+        "GRPO",
+        "13.12",
+        "A policy-gradient method without a critic: the baseline is the mean reward of several "
+        "responses to one prompt.",
+    ),
+    Term(
+        "in-flight micro-batch",
+        "7.4",
+        "A micro-batch whose forward pass a stage has computed and whose backward pass it "
+        "has not. Its activations are in memory.",
+    ),
+    Term("inter-token latency", "8.5", "The time between two successive tokens of one answer."),
+    Term(
+        "interleaving",
+        "7.5",
+        "Giving each rank of a pipeline several shorter stages. The bubble shrinks; messages and memory grow.",
+    ),
+    Term(
+        "KL",
+        "13.6",
+        "Kullback-Leibler divergence: how far one distribution is from another, here the policy from the reference.",
+    ),
+    Term("KV cache", "9.1", "The keys and values of all earlier tokens, kept so that a new token needs only its own."),
+    Term(
+        "Little's law",
+        "8.6",
+        "The mean number of requests in a system is their rate times the mean time each of them spends there.",
+    ),
+    Term("local rank", "1.7", "The number of a process within its node. It selects the device."),
+    Term(
+        "loss scaling",
+        "5.10",
+        "Multiplying the loss by a factor before the backward pass so that small gradients do "
+        "not vanish in fp16, and dividing it out before the step.",
+    ),
+    Term(
+        "master copy", "5.6", "Weights in fp32 that the optimizer updates while the model computes with a 16-bit copy."
+    ),
+    Term(
+        "MFU",
+        "1.1",
+        "Model FLOPs utilization: the operations that the model needs, over what the hardware could do "
+        "in the same time at its dense peak.",
+    ),
+    Term("micro-batch", "7.2", "The part of a batch that goes through the model in one pass."),
+    Term(
+        "MTBF",
+        "15.10",
+        "Mean time between failures of a whole job: that of one machine divided by the number of machines.",
+    ),
+    Term(
+        "paging",
+        "9.6",
+        "Storing the KV cache in blocks of fixed size that need not be adjacent, so that memory is "
+        "taken as a sequence grows.",
+    ),
+    Term(
+        "pipeline parallelism",
+        "7.1",
+        "The layers of a model are split into stages on different ranks, and activations travel from stage to stage.",
+    ),
+    Term(
+        "policy", "12.2", "The model that chooses actions; for a language model, its distribution over the next token."
+    ),
+    Term(
+        "PPO",
+        "12.9",
+        "Proximal policy optimization: several epochs on one batch of samples, with an objective that "
+        "clips the gain from moving away from the policy that produced them.",
+    ),
+    Term(
+        "preemption",
+        "10.8",
+        "Taking the cache blocks of a running request away when memory runs out; the request is "
+        "recomputed or swapped back in later.",
+    ),
+    Term("prefill", "8.3", "The pass over the whole prompt, which fills the KV cache and produces the first token."),
+    Term("prefix cache", "9.7", "Blocks of earlier requests that later requests with the same beginning reuse."),
+    Term(
+        "process group",
+        "1.8",
+        "The ranks that take part in a collective together. All ranks create all groups, in the same order.",
+    ),
+    Term("rank", "1.5", "The number of a process among all processes of a job, and the process itself."),
+    Term(
+        "recomputation",
+        "6.9",
+        "Dropping activations in the forward pass and computing them again in the backward "
+        "pass: memory for time. Also called activation checkpointing.",
+    ),
+    Term(
+        "reduce-scatter", "3.2", "A collective after which each rank holds one part of the sum of all ranks' tensors."
+    ),
+    Term("reference", "13.1", "The frozen model from which the policy should not move too far in RLHF."),
+    Term(
+        "rendezvous",
+        "1.6",
+        "How processes find each other before they can communicate: an address at which all of them report.",
+    ),
+    Term(
+        "reward hacking",
+        "13.11",
+        "A policy that raises the reward model's score while what the score stands for gets worse.",
+    ),
+    Term("reward model", "13.3", "A model trained on preferences that gives a response a score."),
+    Term(
+        "ring",
+        "3.6",
+        "An algorithm in which every rank sends only to its successor and receives only from its predecessor.",
+    ),
+    Term(
+        "roofline",
+        "8.4",
+        "The time of a computation is the larger of its work over the peak and its bytes over the memory bandwidth.",
+    ),
+    Term(
+        "row-parallel",
+        "6.1",
+        "A linear layer whose weight is split by input features. Each rank computes a partial "
+        "sum, and an all-reduce completes it.",
+    ),
+    Term(
+        "sequence parallelism",
+        "6.7",
+        "Splitting norms, dropout and residuals along the sequence between "
+        "tensor-parallel layers. It divides their activations by the number of ranks.",
+    ),
+    Term(
+        "speculative decoding",
+        "11.2",
+        "A small model drafts several tokens and the target verifies them in one pass. "
+        "The output distribution is unchanged.",
+    ),
+    Term(
+        "staleness",
+        "14.9",
+        "How many versions older the policy that produced a sample is than the policy that trains on it.",
+    ),
+    Term("TD error", "12.8", "Reward plus the discounted value of the next state, minus the value of this one."),
+    Term(
+        "tensor parallelism",
+        "6.1",
+        "The matrices of a layer are split over ranks, which exchange activations within the layer.",
+    ),
+    Term("TTFT", "8.5", "Time to first token: from the arrival of a request to its first token."),
+    Term("world size", "1.5", "The number of processes of a job."),
+    Term(
+        "ZeRO",
+        "5.7",
+        "Data parallelism that shards model states: stage 1 the optimizer states, stage 2 the gradients "
+        "too, stage 3 the weights too.",
+    ),
+)

@@ -1,0 +1,85 @@
+"""The pipeline that the stepper of chapter 7 shows: the schedule of the chapter, its idle time, its memory."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from experiments.ch07.pipeline_steps import moment, one_f_one_b_scene, played
+from rankzero.explore import Arrow, Box, Scene, frames
+from solutions.ch07.pipeline import bubble_fraction, peak_in_flight, pipeline_schedule
+
+SHAPES = [(2, 3), (3, 4), (4, 8)]
+
+
+def moments(ranks: int, microbatches: int) -> list:
+    chart = played(ranks, microbatches)
+    return [moment(chart, step) for step in range(round(chart.makespan) + 1)]
+
+
+@pytest.mark.parametrize(("ranks", "microbatches"), SHAPES)
+def test_each_rank_does_its_order_and_nothing_else(ranks, microbatches):
+    """Kills a unit of time that shows two operations, none, or one that is over."""
+    assert len(moments(ranks, microbatches)) == 1 + 2 * (microbatches + ranks - 1)
+    for rank, order in enumerate(pipeline_schedule("1f1b", ranks, microbatches)):
+        done = [now.doing[rank] for now in moments(ranks, microbatches) if now.doing[rank]]
+        assert done == [op.removeprefix(str(rank)) for op in order]
+
+
+@pytest.mark.parametrize(("ranks", "microbatches"), SHAPES)
+def test_the_end_has_the_idle_time_of_the_formula(ranks, microbatches):
+    all_of_them = moments(ranks, microbatches)
+    total = ranks * (len(all_of_them) - 1)
+    assert all_of_them[-1].idle / total == pytest.approx(bubble_fraction(ranks, microbatches))
+    assert all_of_them[-1].idle == sum(op == "" for now in all_of_them[1:] for op in now.doing)
+
+
+@pytest.mark.parametrize(("ranks", "microbatches"), SHAPES)
+def test_what_is_held_peaks_where_the_chapter_says(ranks, microbatches):
+    """The most that a rank holds is what is counted from its order: p - i, and no more."""
+    chart, all_of_them = played(ranks, microbatches), moments(ranks, microbatches)
+    for rank, order in enumerate(chart.orders):
+        assert max(now.held[rank] for now in all_of_them) == peak_in_flight(order) == min(microbatches, ranks - rank)
+    assert all_of_them[0].held == (0,) * ranks
+
+
+@pytest.mark.parametrize(("ranks", "microbatches"), SHAPES)
+def test_every_message_is_sent_once_and_before_it_is_used(ranks, microbatches):
+    sent = [message for now in moments(ranks, microbatches) for message in now.sent]
+    assert len(sent) == 2 * (ranks - 1) * microbatches
+    for rank in range(ranks - 1):
+        assert sent.count((rank, rank + 1)) == sent.count((rank + 1, rank)) == microbatches
+    arrived = [0] * ranks
+    for now in moments(ranks, microbatches)[1:]:
+        for rank, to in now.sent:
+            arrived[to] += to > rank
+        for rank, op in enumerate(now.doing[1:], 1):
+            assert not op.startswith("F") or arrived[rank] > int(op[1:])
+
+
+def boxes(scene: Scene) -> list[Box]:
+    return [mark for mark in scene.marks if isinstance(mark, Box)]
+
+
+def test_the_pictures_of_the_page_show_it():
+    """Bars that have begun, those that run with a strong outline, arrows, the read-out, all on a phone."""
+    scenes = frames(one_f_one_b_scene, 12)
+    for scene, now in zip(scenes, moments(3, 4), strict=True):
+        assert sorted(box.text for box in boxes(scene) if box.strong) == sorted(filter(None, now.doing))
+        assert sum(isinstance(mark, Arrow) for mark in scene.marks) == len(now.sent)
+        assert f"idle so far: {now.idle} of " in scene.svg()
+        assert [int(held) for held in re.findall(r"holds (\d+)", scene.alt)] == list(now.held)
+    assert len(boxes(scenes[-1])) == 2 * 3 * 4
+    assert len({(box.x, box.y) for box in boxes(scenes[-1])}) == 24
+    assert "idle so far: 12 of 36 units (33%)" in scenes[-1].svg()
+
+
+def test_the_sentences_say_who_works_and_who_waits():
+    scenes = frames(one_f_one_b_scene, 12)
+    assert scenes[1].says == (
+        "From 0 to 1: rank 0 runs the forward of micro-batch 0, rank 1 waits for the activation of micro-batch 0, "
+        "rank 2 waits for the activation of micro-batch 0. They hold the activations of 1, 0 and 0 micro-batches."
+    )
+    assert "rank 0 waits for the gradient of micro-batch 0, rank 1 waits" in scenes[4].says
+    assert "rank 2 is done" in scenes[12].says
