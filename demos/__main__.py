@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from demos import HERE, names
-from rankzero.chapters import CHAPTERS
+from rankzero.facts.chapters import CHAPTERS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status of the demo that is named, 2 where there is none of that name; without a name, the list."""
+    """Run the named demo and return its exit status, 2 if there is no such demo; without a name, print the list."""
     name, *arguments = (sys.argv[1:] if argv is None else argv) or [""]
     if name in ("", "-h", "--help"):
         print(listing())

@@ -1,4 +1,4 @@
-"""What the demos share: the command line, loading parts by name, tables, saving, and what ends a demo."""
+"""What the demos share: the command line, loading functions by name, tables, saving, and exit statuses."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from rankzero.world import WorldError
 
 
 class Main(Protocol):
-    """What ``main`` of a demo is: the command line in, the exit status out."""
+    """The type of a demo's ``main``: it takes the command line and returns the exit status."""
 
     def __call__(self, argv: Sequence[str] | None = None) -> int: ...
 
 
 class OneLine(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line, without the list of all options before it."""
+    """A parser that reports an error in one line, without printing the usage first."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {message} (--help lists the options)\n")
 
 
 def parser(doc: str | None, picture: bool = True) -> argparse.ArgumentParser:
-    """A parser with what every demo takes: ``--code``, ``--quick`` and ``--save``, of a picture where there is one."""
+    """A parser with the options of every demo: ``--code``, ``--quick`` and ``--save``, for tables and pictures."""
     found = OneLine(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("--code", choices=("solutions", "labs"), default="solutions", help="whose functions to run")
     found.add_argument("--quick", action="store_true", help="a small version, at most 3 s")
@@ -54,7 +54,7 @@ def _target(kinds: tuple[str, ...]) -> Callable[[str], Path]:
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:
-    """A type for argparse: a whole number from ``low`` to ``high``."""
+    """An argparse type: a whole number from ``low`` to ``high``."""
 
     def convert(text: str) -> int:
         if not text.isdecimal() or not low <= int(text) <= high:
@@ -65,7 +65,7 @@ def whole(low: int, high: int) -> Callable[[str], int]:
 
 
 def number(low: float, high: float) -> Callable[[str], float]:
-    """A type for argparse: a number from ``low`` to ``high``."""
+    """An argparse type: a number from ``low`` to ``high``."""
 
     def convert(text: str) -> float:
         try:
@@ -79,18 +79,18 @@ def number(low: float, high: float) -> Callable[[str], float]:
     return convert
 
 
-#: A type for argparse: a number that is not negative.
+#: An argparse type: a number that is not negative.
 amount = number(0, 1e15)
 
 
 def part(code: str, module: str, name: str) -> Any:
-    """The function ``name`` of a topic module, from ``solutions`` or from ``labs``."""
+    """The function ``name`` of a topic module, from ``solutions`` or ``labs``."""
     return getattr(importlib.import_module(f"{code}.{module}"), name)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header; numbers stand to the right."""
+    """Rows under a header, with numbers aligned to the right."""
 
     header: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
@@ -103,7 +103,7 @@ class Table:
         return "\n".join("  ".join(pad[i](row[i], widths[i]) for i in range(len(widths))).rstrip() for row in cells)
 
     def csv(self) -> str:
-        """The same as comma-separated values."""
+        """The table as comma-separated values."""
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows([self.header, *self.rows])
         return buffer.getvalue()
@@ -116,7 +116,7 @@ def _text(value: Any) -> str:
 
 
 def show(arguments: argparse.Namespace, table: Table, picture: Callable[[], Any] | None = None) -> None:
-    """Print the table; with ``--save`` write it or ``picture()``, whole or not at all."""
+    """Print the table; with ``--save``, also write the table or ``picture()``, either completely or not at all."""
     print(table)
     if arguments.save is None:
         return
@@ -133,15 +133,15 @@ def show(arguments: argparse.Namespace, table: Table, picture: Callable[[], Any]
 
 
 def verdict(right: bool, sentence: str) -> int:
-    """The last line of a demo, and its exit status: 0 when its own check holds, else 1."""
+    """Print the last line of a demo and return its exit status: 0 if its own check holds, otherwise 1."""
     print(f"check: {sentence}: {'yes' if right else 'NO'}")
     return 0 if right else 1
 
 
 def demo(main: Main) -> Main:
-    """``main``, where a part that is not written or a world that fails ends in its sentence and status 1.
+    """``main``, except that a function not yet written or a failed world prints its message and ends with status 1.
 
-    Whoever reads the output may stop reading it (``| head``): that ends the demo, and is no error.
+    If the reader of the output stops reading (``| head``), the demo ends without an error.
     """
 
     @functools.wraps(main)

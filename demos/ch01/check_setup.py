@@ -1,4 +1,4 @@
-"""What this machine has for distributed programs, and one real all-reduce: its value decides the exit status.
+"""What this machine offers for distributed programs, and one real all-reduce that decides the exit status.
 
 python -m demos check_setup --ranks 2
 """
@@ -19,7 +19,7 @@ from rankzero import world
 
 
 def total() -> float:
-    """On every rank: the sum of 1, 2, ..., N, to which rank r brings r + 1."""
+    """On every rank: the sum of 1, 2, ..., N, to which rank r contributes r + 1."""
     number = torch.tensor([dist.get_rank() + 1.0])
     dist.all_reduce(number)
     return number.item()

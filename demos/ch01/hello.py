@@ -1,4 +1,4 @@
-"""The first distributed program: every rank says who it is, hears all the others, and adds up.
+"""The first distributed program: every rank says who it is, hears from all the others, and sums their numbers.
 
 python -m demos hello --ranks 4
 """
@@ -16,7 +16,7 @@ from rankzero import world
 
 
 def on_every_rank(roll_call: Callable[[float], list[float]], backend: str) -> tuple[Greeting, list[float]]:
-    """The greeting of this rank, and what it hears when rank r says r / 10; buffers on the CPU need Gloo."""
+    """This rank's greeting, and what it hears when rank r says r / 10; its CPU tensors need Gloo."""
     said = roll_call(dist.get_rank() / 10) if backend == "gloo" else []
     return hello(), said
 
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     numbers = [rank / 10 for rank in range(ranks)] if backend == "gloo" else []
     right = all(one.pairs == pairs and said == numbers for one, said in run.values)
     right &= all(one.total == sum(range(ranks)) for one, _ in run.values)
-    return verdict(right, "every rank hears all ranks, in rank order, and has their sum")
+    return verdict(right, "every rank has the numbers of all ranks, in rank order, and their sum")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The five variables by which processes find each other, as each of them sees them: spawned, or started by torchrun.
+"""The five variables by which processes find each other, as each process sees them: spawned or under torchrun.
 
 python -m demos launch_environment --launcher torchrun
 """
@@ -13,7 +13,7 @@ from experiments.ch01.launching import LAUNCHERS, VARIABLES, launched
 
 
 def reading(rendezvous: Callable[[Mapping[str, str]], object], seen: Mapping[str, str | None]) -> str:
-    """What a reader of the variables makes of them: ``accepted``, or why not."""
+    """What ``rendezvous`` makes of the variables: ``accepted``, or the reason for refusing them."""
     try:
         rendezvous({name: value for name, value in seen.items() if value is not None})
     except ValueError as error:
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             rows.append((launcher, str(number), *(seen[name] or "not set" for name in VARIABLES), read))
             right &= read == "accepted" if launcher == "torchrun" else not any(seen.values()) and read != "accepted"
     show(arguments, Table(("launcher", "process", *VARIABLES, "rendezvous"), rows))
-    return verdict(right, "spawned processes see none of the five, and those of torchrun all of them")
+    return verdict(right, "spawned processes see none of the five variables, and those under torchrun see all of them")
 
 
 if __name__ == "__main__":

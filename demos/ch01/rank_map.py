@@ -1,4 +1,4 @@
-"""Ranks as coordinates: where a rank is, the groups along each axis, and how many of them leave a node.
+"""Ranks as coordinates: where a rank is, its group along each axis, and how many groups span several nodes.
 
 python -m demos rank_map --dp 4 --pp 2 --tp 2 --order dp,pp,tp --per-node 8 --rank 11
 """
@@ -24,7 +24,7 @@ def _order(text: str) -> list[str]:
 
 
 def _picture(sizes: dict[str, int], per_node: int, axis: str):
-    from rankzero import diagrams
+    from rankzero.figures import diagrams
 
     return diagrams.rank_grid(sizes, per_node, axis)
 
@@ -35,9 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for axis, size in zip(AXES, (4, 2, 2), strict=True):
         options.add_argument(f"--{axis}", type=whole(1, 64), default=size, help=f"ranks along {axis}")
     options.add_argument("--order", type=_order, default=list(AXES), help="slowest axis first, with commas")
-    options.add_argument("--per-node", type=whole(1, 72), default=8, help="ranks of a node")
-    options.add_argument("--rank", type=whole(0, 10**6), default=None, help="the rank that is looked at")
-    options.add_argument("--axis", choices=AXES, default="tp", help="whose groups the picture shows")
+    options.add_argument("--per-node", type=whole(1, 72), default=8, help="ranks per node")
+    options.add_argument("--rank", type=whole(0, 10**6), default=None, help="the rank to locate")
+    options.add_argument("--axis", choices=AXES, default="tp", help="the axis whose groups the picture shows")
     arguments = options.parse_args(argv)
     sizes = {axis: getattr(arguments, axis) for axis in arguments.order}
     ranks = math.prod(sizes.values())
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     right = all(sorted(r for group in found for r in group) == list(range(ranks)) for found in groups.values())
     for axis, found in groups.items():
         right &= all(coordinates(r, sizes)[axis] == place for group in found for place, r in enumerate(group))
-    return verdict(right, "every rank is in one group along each axis, at the place that is its coordinate")
+    return verdict(right, "along each axis every rank is in exactly one group, at the place that its coordinate names")
 
 
 if __name__ == "__main__":

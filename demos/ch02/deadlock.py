@@ -1,7 +1,7 @@
-"""A real deadlock: ranks that wait for each other until a deadline ends them. It is meant to happen: then status 0.
+"""A real deadlock: ranks wait for each other until a deadline. Here the deadlock counts as success, with status 0.
 
-send-send: every pair of ranks swaps, both send first. wrong-source: rank 1 receives from a rank that does not send.
-ring: all ranks send to the right first.
+send-send: the two ranks of each pair swap messages, and both send first. wrong-source: rank 1 receives from a rank that
+does not send. ring: every rank sends to its right neighbor first.
 
 python -m demos deadlock --pattern ring --ranks 4 --deadline 3
 """
@@ -34,7 +34,7 @@ def _call(call: tuple[str, int] | None) -> str:
 
 
 def _picture(blocked: dict[int, tuple[str, int]], ranks: int):
-    from rankzero import diagrams
+    from rankzero.figures import diagrams
 
     return diagrams.wait_graph(blocked, ranks)
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         blocked = stuck(error)
     rows = [(rank, _call(predicted.get(rank)), _call(blocked.get(rank))) for rank in range(ranks)]
     show(arguments, Table(("rank", "the simulator says", "the real rank"), rows), lambda: _picture(blocked, ranks))
-    return verdict(bool(blocked) and blocked == predicted, "ranks are stuck, and where the simulator says")
+    return verdict(bool(blocked) and blocked == predicted, "ranks are stuck exactly where the simulator says")
 
 
 if __name__ == "__main__":

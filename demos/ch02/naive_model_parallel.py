@@ -1,4 +1,4 @@
-"""The small model cut into stages over real ranks: the same loss and gradients, and one rank at work at a time.
+"""The small model cut into stages over real ranks: same loss, same gradients, but only one rank works at a time.
 
 python -m demos naive_model_parallel --ranks 4 --layers 8 --width 128
 """
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch02 import split_runs
+from rankzero.facts.units import ms
 from rankzero.tiny import GPTConfig
-from rankzero.units import ms
 
 #: How far a gradient may be from that of the uncut model.
 NEAR = 1e-6
@@ -26,9 +26,11 @@ def _picture(run: split_runs.Split):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--ranks", type=whole(1, 8), default=4, help="stages; 1, 2, 4 up to this many are run")
+    options.add_argument(
+        "--ranks", type=whole(1, 8), default=4, help="the most stages; it runs with 1, 2, 4, ... up to this many"
+    )
     options.add_argument("--layers", type=whole(1, 64), default=8)
-    options.add_argument("--width", type=whole(8, 1024), default=128, help="of a layer; a multiple of 8")
+    options.add_argument("--width", type=whole(8, 1024), default=128, help="width of a layer; a multiple of 8")
     arguments = options.parse_args(argv)
     if arguments.ranks > arguments.layers:
         options.error(f"--ranks must be at most --layers, {arguments.layers}, got {arguments.ranks}")
@@ -52,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     header = ("model", "loss", "largest difference of a gradient", "step (ms)", "idle share", "1 - 1/P")
     show(arguments, Table(header, rows), lambda: _picture(cuts[arguments.ranks]))
     near = all(cut.difference(uncut) <= NEAR and abs(cut.loss - uncut.loss) <= NEAR for cut in cuts.values())
-    return verdict(near, f"loss and gradients are those of the uncut model, within {NEAR:g}")
+    return verdict(near, f"loss and gradients equal those of the uncut model to within {NEAR:g}")
 
 
 if __name__ == "__main__":

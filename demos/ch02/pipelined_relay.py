@@ -1,4 +1,4 @@
-"""A tensor handed down a chain of ranks in chunks: measured, and as the formula has it for the link of this machine.
+"""A tensor passed down a chain of ranks in chunks: the measured time beside the formula, on this machine's link.
 
 python -m demos pipelined_relay --ranks 4 --bytes 16777216 --chunks 1,4,16 --blocking
 """
@@ -15,7 +15,7 @@ import torch.distributed as dist
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch02 import ping_pong, relay_runs
 from rankzero import world
-from rankzero.units import MiB, ms
+from rankzero.facts.units import MiB, ms
 
 
 def counts(text: str) -> tuple[int, ...]:
@@ -24,9 +24,9 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def arrives(way: relay_runs.Way, chunks: Sequence[int]) -> bool:
-    """On each rank: whether rank 0's numbers arrive in every number of chunks, an odd length and none included."""
+    """On each rank: whether rank 0's numbers arrive for every number of chunks, also at odd lengths and length 0."""
     mine = [torch.arange(n) * (dist.get_rank() == 0) for n in (1009, 3, 0)]
-    relayed = [way(x, k) for k in chunks for x in mine]  # all of them, or the other ranks wait
+    relayed = [way(x, k) for k in chunks for x in mine]  # all of them, or the other ranks would wait
     return all(torch.equal(x, torch.arange(len(x))) for x in relayed)
 
 

@@ -1,4 +1,4 @@
-"""A number that goes down a chain of ranks; every rank that receives it adds something, keeps it and passes it on.
+"""A number passed down a chain of ranks: each rank that receives it adds something and passes it on.
 
 python -m demos relay --ranks 4 --value 42 --increment 10
 """
@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from rankzero import world
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 
 def arrivals(run: world.World) -> list[float]:
-    """When each rank had the number, in seconds; rank 0 when it began to send."""
+    """When each rank had the number, in seconds; for rank 0, when it began to send."""
     ends = {event.rank: event.end for event in run.events if event.operation == "recv"}
     starts = [event.start for event in run.events if (event.rank, event.operation) == (0, "send")]
     return [min(starts, default=0.0), *(ends[rank] for rank in range(1, run.ranks))]
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--value", type=float, default=42.0, help="what rank 0 starts with")
-    options.add_argument("--increment", type=float, default=10.0, help="what every later rank adds")
+    options.add_argument("--increment", type=float, default=10.0, help="what every other rank adds")
     arguments = options.parse_args(argv)
     relay = part(arguments.code, "ch02.point_to_point", "relay")
     run = world.run(relay, arguments.value, arguments.increment, ranks=arguments.ranks)
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"from the first send to the last receive: {(times[-1] - times[0]) / ms:.3g} ms, the sum of the hops")
     due = [arguments.value + rank * arguments.increment for rank in range(arguments.ranks)]
     right = all(math.isclose(value, wanted, abs_tol=1e-9) for value, wanted in zip(run.values, due, strict=True))
-    return verdict(right, "rank r holds the value and r increments")
+    return verdict(right, "rank r holds the value plus r increments")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A ring of blocking calls, simulated and on real ranks: how many rounds it takes, and who is stuck.
+"""A ring of blocking calls, simulated and on real ranks: how many rounds it takes, or which ranks are stuck.
 
 python -m demos ring_blocking --ranks 5 --policy parity
 """
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{policy}: {rounds} round{'s' * (rounds != 1)}, {len(predicted)} of {arguments.ranks} ranks stuck")
         rows += [(policy, r, _call(predicted.get(r)), _call(observed.get(r))) for r in range(arguments.ranks)]
     show(arguments, Table(("policy", "rank", "simulated", "on real ranks"), rows))
-    return verdict(agree, "real ranks are stuck in the calls that the simulator names, and in no others")
+    return verdict(agree, "real ranks are stuck in the calls that the simulator names and in no others")
 
 
 if __name__ == "__main__":

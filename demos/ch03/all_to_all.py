@@ -1,4 +1,4 @@
-"""Route blocks of unequal size between all ranks: who sends how much to whom, and whose row or column is the longest.
+"""Blocks of unequal size exchanged between all ranks: who sends how much to whom, and which rank is the busiest.
 
 python -m demos all_to_all --ranks 4 --skew 2.0
 """
@@ -36,7 +36,7 @@ def routing_table(ranks: int, tokens: int, skew: float) -> list[list[int]]:
 
 
 def on_every_rank(exchange: Callable[[Blocks], Blocks], sizes: list[list[int]]) -> Blocks:
-    """Send blocks of ``100 r + c`` to every rank c; return what came."""
+    """Send a block of ``100 r + c`` to every rank c, and return what arrived."""
     rank = dist.get_rank()
     return exchange([torch.full((size,), 100 * rank + c) for c, size in enumerate(sizes[rank])])
 
@@ -52,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--tokens", type=whole(0, 10**6), default=600, help="tokens of each rank")
-    options.add_argument("--skew", type=_skew, default=2.0, help="how much more the next rank to the left gets")
+    options.add_argument(
+        "--skew", type=_skew, default=2.0, help="each rank receives this many times as much as the next one"
+    )
     arguments = options.parse_args(argv)
     ranks, sizes = arguments.ranks, routing_table(arguments.ranks, arguments.tokens, arguments.skew)
     run = world.run(on_every_rank, part(arguments.code, "ch03.collectives", "all_to_all"), sizes, ranks=ranks)

@@ -1,4 +1,4 @@
-"""Every collective for real: what each rank holds before and after it, in numbers that say where they come from.
+"""Every collective on real ranks: what each rank holds before and after, in numbers that show where they came from.
 
 python -m demos collective_sheet --operation all_gather --ranks 3
 """
@@ -23,7 +23,7 @@ def on_every_rank(cases: list[tuple]) -> list[list[float] | None]:
 
 
 def agree(expected: Sequence[Sequence[float] | None], seen: Sequence[Sequence[float] | None]) -> bool:
-    """Whether the library did what was expected, wherever it promises anything."""
+    """Whether the library did what was expected, wherever it guarantees anything."""
     promised = [(a or [], b or []) for a, b in zip(expected, seen, strict=True) if a is not None]
     return all(len(a) == len(b) and all(map(math.isclose, a, b)) for a, b in promised)
 

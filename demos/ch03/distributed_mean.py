@@ -1,4 +1,4 @@
-"""The mean of numbers on several ranks, and the mean of the ranks' means, which is right for equal counts only.
+"""The mean of values on several ranks, and the mean of the ranks' means, which is right only for equal counts.
 
 The same holds for gradients: below, those of a small network, averaged over ranks and over samples.
 

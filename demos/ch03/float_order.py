@@ -1,4 +1,4 @@
-"""Sums of 1e8, 1, -1e8, 1 in float32: every chunk of a ring is added in another order, and the order decides.
+"""Sums of 1e8, 1, -1e8, 1 in float32: a ring adds each chunk in a different order, and the order decides the result.
 
 python -m demos float_order --ranks 4
 """
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(arguments, Table(("chunk", "order of the ring", "on paper", "ring", "library"), rows))
     print(f"in double precision: {sum(numbers):g} in every chunk")
     right = ring == predicted and all(value == values[0] for value in values)
-    return verdict(right, "the ring gives what its order predicts, and all ranks hold the same bits")
+    return verdict(right, "the ring gives the sums that its order predicts, and all ranks hold the same bits")
 
 
 if __name__ == "__main__":

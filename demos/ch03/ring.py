@@ -17,7 +17,7 @@ from rankzero import world
 
 
 def numbers(rank: int, elements: int) -> torch.Tensor:
-    """What a rank brings: 100 r, 100 r + 1, ..."""
+    """What a rank contributes: 100 r, 100 r + 1, ..."""
     return torch.arange(elements) + 100 * rank
 
 

@@ -1,4 +1,4 @@
-"""Softmax over a vocabulary that is cut over ranks: two numbers per rank travel instead of the row of logits.
+"""Softmax over a vocabulary split across ranks: each rank sends two numbers instead of its row of logits.
 
 python -m demos sharded_softmax --vocabulary 1000 --ranks 4
 """
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     header = ("rank", "logits", "sum of its part", "collectives", "bytes of two scalars", "bytes of gathering the row")
     show(arguments, Table(header, rows))
     print(f"largest error against one process: {error:.3g}")
-    return verdict(error < 1e-5, "the parts are the softmax of the whole row")
+    return verdict(error < 1e-5, "the parts together are the softmax of the whole row")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""All-reduces against the clock: medians over sizes, both bandwidths, a fit to each, and where the ring takes the lead.
+"""Measured all-reduces: medians by size, both bandwidths, a fit to each algorithm, and where the ring takes the lead.
 
-With NCCL the library's choice is pinned by variables such as NCCL_ALGO=Ring, set before the command.
+With NCCL, variables such as NCCL_ALGO=Ring, set before the command, fix the library's algorithm.
 
 python -m demos all_reduce_bench --ranks 4 --sizes 4KiB,64KiB,1MiB,16MiB
 """
@@ -14,19 +14,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
-from demos.ch03.all_reduce_race import race
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from experiments.ch04.all_reduce_runs import library_all_reduce, medians
+from experiments.ch04.all_reduce_runs import adds_up, library_all_reduce, medians
 from experiments.ch04.hierarchical_all_reduce import hierarchical_all_reduce
 from experiments.ch04.link_fits import describe, describe_measured, fit_rows
 from rankzero import world
-from rankzero.units import GB, KiB, MiB, ms
+from rankzero.facts.units import GB, KiB, MiB, ms
 
 NAMES = ("library", "ring", "tree", "hierarchical")
 
 
 def sizes(text: str) -> list[int]:
-    """A type for argparse: ``4KiB,1MiB``, multiples of 4 bytes up to 256 MiB."""
+    """An argparse type: ``4KiB,1MiB``, multiples of 4 bytes up to 256 MiB."""
     found = [re.fullmatch(r"(\d{1,9})(KiB|MiB|)", word) for word in text.split(",")]
     numbers = [int(match[1]) * {"KiB": KiB, "MiB": MiB}.get(match[2], 1) if match else 0 for match in found]
     if any(size % 4 or not 4 <= size <= 256 * MiB for size in numbers):
@@ -35,7 +34,7 @@ def sizes(text: str) -> list[int]:
 
 
 def _picture(found: dict):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     points = {name: [(size, seconds / ms) for size, seconds in rows] for name, rows in found.items()}
     alt = f"Median time of {', '.join(points)} against the size of the tensor."
@@ -59,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     tree = part(code, "ch04.tree_collectives", "tree_all_reduce")
     every = dict(zip(NAMES, (library_all_reduce, ring, tree, levels), strict=True))
     chosen, bus = {name: every[name] for name in names}, part(code, "ch04.bandwidth", "bus_bandwidth")
-    checks = [world.run(race, run, 1000, 1, ranks=ranks, backend="gloo") for run in chosen.values()]
+    checks = [world.run(adds_up, run, ranks=ranks, backend="gloo") for run in chosen.values()]
     chosen_sizes, repeats = (arguments.sizes[:5:2], 2) if arguments.quick else (arguments.sizes, arguments.repeats)
     found = medians(chosen, chosen_sizes, ranks, repeats, arguments.backend)
     times = [(name, size, t) for name, measured in found.items() for size, t in measured]
@@ -67,11 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     header = ("algorithm", "bytes", "median (ms)", "algbw (GB/s)", "busbw (GB/s)")
     show(arguments, Table(header, rows), lambda: _picture(found))
     for name, measured in found.items():
-        with suppress(ValueError):  # too few sizes, or a machine so busy that large tensors took no longer: no line
+        with suppress(ValueError):  # no line if there are too few sizes, or large tensors took no longer than small
             print(describe(name, fit_rows(measured)))
     if {"ring", "tree"} <= set(found):
         print(describe_measured(("tree", "ring"), found["tree"], found["ring"]))
-    right = all(correct for check in checks for _, correct in check.values)
+    right = all(all(check.values) for check in checks)
     return verdict(right, "every algorithm gives the sum on every rank")
 
 

@@ -1,4 +1,4 @@
-"""T(S) of every all-reduce algorithm: who is fastest at which size, and where the ring overtakes the trees.
+"""T(S) of every all-reduce algorithm: which is fastest at which size, and where the ring overtakes the trees.
 
 python -m demos cost_curves --ranks 64 --latency 5e-6 --bandwidth 5e10
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from rankzero.units import GB, KB, MB, format_bytes, us
+from rankzero.facts.units import GB, KB, MB, format_bytes, us
 from solutions.ch04.all_reduce_algorithms import ALGORITHMS
 
 #: From 1 KB to 100 GB, four sizes for each power of ten.
@@ -19,7 +19,7 @@ SIZES = [KB * 10 ** (place / 4) for place in range(33)]
 
 
 def positive(text: str) -> float:
-    """A type for argparse: a finite number above 0."""
+    """An argparse type: a finite number above 0."""
     try:
         value = float(text)
     except ValueError:
@@ -30,7 +30,7 @@ def positive(text: str) -> float:
 
 
 def _picture(times: Mapping[str, Sequence[float]], crossings: Mapping[str, float]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     curves = {name.replace("_", " "): list(zip(SIZES, row, strict=True)) for name, row in times.items()}
     rules = {
@@ -44,7 +44,7 @@ def _picture(times: Mapping[str, Sequence[float]], crossings: Mapping[str, float
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 2**20), default=64)
-    options.add_argument("--latency", type=positive, default=5 * us, help="start-up of a message, seconds")
+    options.add_argument("--latency", type=positive, default=5 * us, help="start-up time of a message, seconds")
     options.add_argument("--bandwidth", type=positive, default=50 * GB, help="of a port, one direction, bytes/s")
     arguments = options.parse_args(argv)
     link = (arguments.ranks, arguments.bandwidth, arguments.latency)
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, size in crossings.items()
         if size
     )
-    return verdict(right, "ring and tree take the same time where they cross, and the ring less above it")
+    return verdict(right, "ring and tree take equal time at the crossing, and the ring takes less above it")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""A ping-pong between two real ranks, alpha and B fitted to it, and how far off the line is at each size.
+"""A ping-pong between two real ranks, alpha and B fitted to it, and the error of the fit at each size.
 
-Other load on the machine shows in the residuals; the fit weighs relative errors, so that no size decides alone.
+Other load on the machine shows up as residuals. The fit weighs relative errors, so no single size dominates. On a very
+busy machine large messages may seem no slower than small ones: then the demo measures again, three times at most.
 
 python -m demos fit_link --repeats 30
 """
@@ -12,7 +13,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch02.ping_pong import SIZES, ping_pong
-from rankzero.units import KiB, MiB, format_bytes, format_time, us
+from experiments.ch04.link_fits import fitted
+from rankzero.facts.units import KiB, MiB, format_bytes, format_time, us
 
 
 def squared_errors(latency: float, bandwidth: float, times: dict[int, float]) -> float:
@@ -21,7 +23,7 @@ def squared_errors(latency: float, bandwidth: float, times: dict[int, float]) ->
 
 
 def _picture(rows: Sequence[tuple]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     points = [(row[0], row[3]) for row in rows]
     worst = max(rows, key=lambda row: abs(row[3]))
@@ -39,10 +41,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = options.parse_args(argv)
     fit_alpha_beta = part(arguments.code, "ch04.bandwidth", "fit_alpha_beta")
     sizes = tuple(size for size in SIZES if size <= 4 * MiB) if arguments.quick else SIZES
-    times = ping_pong(sizes, min(arguments.repeats, 10) if arguments.quick else arguments.repeats)
+    repeats = min(arguments.repeats, 10) if arguments.quick else arguments.repeats
     try:
-        latency, bandwidth = fit_alpha_beta(list(times), list(times.values()))
-    except ValueError as error:  # a machine so busy that large messages took no longer than small ones
+        times, latency, bandwidth = fitted(lambda: ping_pong(sizes, repeats), fit_alpha_beta)
+    except ValueError as error:
         print(error)
         return verdict(False, "the times grow with the size")
     print(f"alpha {format_time(latency)}, B {format_bytes(bandwidth)}/s")

@@ -1,6 +1,6 @@
-"""Reads a machine: pairs by the kind of their link, cores and memory of each GPU, its nearest network card, a ring.
+"""A machine's topology: GPU pairs by kind of link, the cores, memory and network card nearest to each GPU, a good ring.
 
-Without --file or --sample it asks nvidia-smi; where there is none it says so and shows a stored sample.
+Without --file or --sample it asks nvidia-smi; where there is none, it says so and shows a stored sample.
 
 python -m demos topology --sample cube-mesh
 """
@@ -14,14 +14,14 @@ from itertools import combinations
 from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict
-from rankzero.topologies import MEANINGS, SAMPLES, nearness, this_machine
+from rankzero.facts.topologies import MEANINGS, SAMPLES, nearness, this_machine
 
-#: GPUs among which a best ring is searched, at most.
+#: The most GPUs among which the best ring is searched.
 MOST = 8
 
 
 def matrix(arguments) -> tuple[str, str]:
-    """The text to read, and what it is."""
+    """The text to read, and where it comes from."""
     if arguments.file:
         return Path(arguments.file).read_text(encoding="utf-8"), f"the file {arguments.file}"
     here = None if arguments.sample else this_machine()
@@ -33,13 +33,13 @@ def matrix(arguments) -> tuple[str, str]:
 
 
 def slowest(links: Mapping[str, Mapping[str, str]], ring: Sequence[str]) -> int:
-    """How near the two ends of a ring's slowest hop are; one GPU alone has no hop."""
+    """The rank of a ring's slowest hop in the order of links; a single GPU has no hop."""
     hops = zip(ring, [*ring[1:], *ring[:1]], strict=True)
     return min((nearness(links[a][b]) for a, b in hops if a != b), default=0)
 
 
 def _picture(gpus: Sequence[str], links: Mapping[str, Mapping[str, str]], ring: Sequence[str]):
-    from rankzero import diagrams
+    from rankzero.figures import diagrams
 
     return diagrams.link_circle(gpus, links, ring if len(ring) > 2 else None)
 

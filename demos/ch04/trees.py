@@ -1,4 +1,4 @@
-"""Two trees for one all-reduce: who passes on in which, and what every rank receives when each carries half.
+"""Two trees for one all-reduce: which ranks forward in which tree, and what each rank receives when each carries half.
 
 python -m demos trees --ranks 8
 """
@@ -15,7 +15,7 @@ Tree = Sequence[int | None]
 
 
 def children(tree: Tree) -> list[list[int]]:
-    """Of every rank, its children in a tree."""
+    """The children of every rank in a tree."""
     below: list[list[int]] = [[] for _ in tree]
     for rank, parent in enumerate(tree):
         if parent is not None:
@@ -24,10 +24,10 @@ def children(tree: Tree) -> list[list[int]]:
 
 
 def broken_law(trees: Sequence[Tree], ranks: int) -> str:
-    """The first law that two trees break, as a sentence; empty when they keep all."""
+    """The first rule that two trees break, as a sentence; empty if they keep all of them."""
     for number, tree in enumerate(trees, start=1):
         if any(parent is not None and parent not in range(ranks) for parent in tree) or len(tree) != ranks:
-            return f"a parent in tree {number} of {ranks} ranks is no rank"
+            return f"a parent in tree {number} of {ranks} ranks is not a rank"
         below, depth = children(tree), 0
         seen = level = [rank for rank, parent in enumerate(tree) if parent is None]
         while level := [child for rank in level for child in below[rank]]:
@@ -41,7 +41,7 @@ def broken_law(trees: Sequence[Tree], ranks: int) -> str:
 
 
 def _picture(trees: Sequence[Tree], received: Sequence[float]):
-    from rankzero import diagrams
+    from rankzero.figures import diagrams
 
     return diagrams.trees(trees, received, "tensors received")
 
@@ -50,7 +50,9 @@ def _picture(trees: Sequence[Tree], received: Sequence[float]):
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 64), default=8)
-    options.add_argument("--check", type=whole(1, 2000), default=64, metavar="N", help="hold the laws up to N ranks")
+    options.add_argument(
+        "--check", type=whole(1, 2000), default=64, metavar="N", help="check the rules for up to N ranks"
+    )
     arguments = options.parse_args(argv)
     double_binary_tree = part(arguments.code, "ch04.all_reduce_algorithms", "double_binary_tree")
     trees = double_binary_tree(arguments.ranks)
@@ -59,8 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         law for ranks in {*range(1, most + 1), arguments.ranks} if (law := broken_law(double_binary_tree(ranks), ranks))
     ]
     if broken:
-        print(f"{len(broken)} numbers of ranks break a law; the first: {broken[0]}")
-        return verdict(False, "the trees keep their laws")
+        print(f"{len(broken)} numbers of ranks break a rule; the first: {broken[0]}")
+        return verdict(False, "the trees obey the rules")
     first, second = map(children, trees)
     received = received_shares(trees)
     rows = [
@@ -69,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
     header = ("rank", "children in tree 1", "children in tree 2", "tensors received")
     show(arguments, Table(header, rows), lambda: _picture(trees, received))
-    return verdict(max(received) <= 2, f"no rank receives more than two tensors, and the laws hold up to {most} ranks")
+    return verdict(max(received) <= 2, f"no rank receives more than two tensors, and the rules hold up to {most} ranks")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Steps and examples that the small model needs to reach a loss, against the batch; and its gradient noise scale.
+"""Steps and examples that the small model needs to reach a loss, by batch size; and its gradient noise scale.
 
 python -m demos batch_scaling --optimizer adamw --rule sqrt --batches 4,8,16,32,64
 """
@@ -14,11 +14,11 @@ from demos.common import Table, demo, number, parser, part, show, verdict
 from experiments.ch05.batch_scaling_runs import ToTarget, fit_hyperbola, measured_noise, steps_to_target
 
 BASE_BATCH = 16
-RATES = {"adamw": 0.01, "sgd": 0.5}  # that suit the base batch
+RATES = {"adamw": 0.01, "sgd": 0.5}  # learning rates that suit the base batch
 
 
 def _picture(runs: Sequence[ToTarget], fewest: float, critical: float):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     curve = [2 ** (power / 4) for power in range(4 * int(math.log2(runs[0].batch)), 1 + 4 * 10)]
     curve = [batch for batch in curve if batch <= runs[-1].batch]
@@ -26,7 +26,7 @@ def _picture(runs: Sequence[ToTarget], fewest: float, critical: float):
         "steps": [(batch, fewest * (1 + critical / batch)) for batch in curve if batch > -critical],
         "examples": [(batch, fewest * (batch + critical)) for batch in curve if batch > -critical],
     }
-    steps = [(float(run.batch), float(run.steps or 0)) for run in runs]  # all of them have arrived
+    steps = [(float(run.batch), float(run.steps or 0)) for run in runs]  # all of them reached the target
     points = {"steps": steps, "examples": [(batch, batch * count) for batch, count in steps]}
     alt = f"Steps to the target fall and examples rise with the batch; the fitted critical batch is {critical:.3g}."
     return plots.curves(lines, points, x="batch (sequences)", y="to the target", log="xy", alt=alt)
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--optimizer", choices=RATES, default="adamw")
     options.add_argument("--rule", choices=("constant", "linear", "sqrt", "noise"), default="sqrt")
     options.add_argument("--batches", type=wholes(1, 512), default=[4, 8, 16, 32, 64], metavar="B,B")
-    options.add_argument("--target", type=number(0, 100), default=2.9, help="loss, nats")
+    options.add_argument("--target", type=number(0, 100), default=2.9, help="the loss to reach, nats")
     asked = options.parse_args(argv)
     batches = sorted({asked.batches[0], asked.batches[-1]} if asked.quick else set(asked.batches))
     if len(batches) < 2:
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rule, base = asked.rule, RATES[asked.optimizer]
     names = ("scaled_learning_rate", "gradient_noise_scale")
     scaled, noise_scale = (part(asked.code, "ch05.batching", name) for name in names)
-    scaled(base, BASE_BATCH, BASE_BATCH, "linear")  # a part that is not written ends the demo before the work
+    scaled(base, BASE_BATCH, BASE_BATCH, "linear")  # a function not yet written ends the demo before the work
     at, ranks, measured = ((0, 10), 2, 5) if asked.quick else ((0, 100), 4, 20)
     noise = {}
     for seen in measured_noise(at, ranks, measured=measured):

@@ -1,4 +1,4 @@
-"""One model trained in four ways on the same rows: alone, gradients reduced one by one, in buckets, and under DDP.
+"""One model trained four ways on the same rows: alone, gradients reduced one by one, in buckets, and under DDP.
 
 python -m demos ddp --ranks 3 --unequal --float64
 """
@@ -14,7 +14,7 @@ from experiments.ch05 import data_parallel_runs as runs
 
 
 def cut(batch: int, ranks: int, unequal: bool) -> tuple[int, ...]:
-    """Rows of each rank: as many on each, or the fewer the higher the rank."""
+    """Rows of each rank: equally many, or fewer the higher the rank."""
     if not unequal:
         return (batch // ranks,) * ranks
     counts = [1 + 2 * (batch - ranks) * (ranks - rank) // (ranks * (ranks + 1)) for rank in range(ranks)]
@@ -22,7 +22,7 @@ def cut(batch: int, ranks: int, unequal: bool) -> tuple[int, ...]:
 
 
 def _picture(found: dict[str, runs.Trained]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     points = {name: list(enumerate(run.losses)) for name, run in found.items()}
     ends = ", ".join(f"{name} {run.losses[-1]:.4f}" for name, run in found.items())
@@ -35,8 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--ranks", type=whole(1, 8), default=3)
     options.add_argument("--steps", type=whole(1, 100), default=20)
     options.add_argument("--batch", type=whole(1, 256), default=12, help="rows of all ranks together")
-    options.add_argument("--unequal", action="store_true", help="the higher the rank, the fewer rows it has")
-    options.add_argument("--float64", action="store_true", help="weights and gradients of 8 bytes")
+    options.add_argument("--unequal", action="store_true", help="higher ranks have fewer rows")
+    options.add_argument("--float64", action="store_true", help="weights and gradients in float64")
     asked = options.parse_args(argv)
     ranks, batch = asked.ranks, asked.batch
     if batch < ranks or (batch % ranks and not asked.unequal):

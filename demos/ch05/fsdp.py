@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch05.fsdp_runs import WIDTHS, Fsdp, fsdp_step
-from rankzero.units import KB
+from rankzero.facts.units import KB
 
 
 def _picture(run: Fsdp):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {one.name: {"slices": one.slices / KB, "gathered": one.whole / KB} for one in run.moments}
     most = max(one.whole for one in run.moments)
@@ -27,13 +27,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 8), default=2)
     options.add_argument("--no-reshard", action="store_true", help="keep gathered weights until the backward pass")
-    options.add_argument("--accumulate", type=whole(1, 8), default=1, metavar="PASSES", help="passes in one step")
-    options.add_argument("--bf16", action="store_true", help="weights, gradients and moments of 2 bytes")
+    options.add_argument("--accumulate", type=whole(1, 8), default=1, metavar="PASSES", help="backward passes per step")
+    options.add_argument("--bf16", action="store_true", help="weights, gradients and moments in bf16")
     asked = options.parse_args(argv)
     ranks, passes, reshard = asked.ranks, asked.accumulate, not asked.no_reshard
     memory, traffic = (part(asked.code, "ch05.zero", f"zero_{name}") for name in ("memory", "traffic"))
     dtype, size = ("bfloat16", 2) if asked.bf16 else ("float32", 4)
-    memory(0, 3, ranks)  # a part that is not written ends the demo before the processes start
+    memory(0, 3, ranks)  # a function not yet written ends the demo before the processes start
     layers = len(WIDTHS) - 1
     ways = ("every",) if asked.quick else ("every", "last", "never") if passes > 1 else ("every", "never")
     rows, right = [], True
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     header = ("reduce in pass", "calls", "sent", "zero_traffic", "slices (B)", "zero_memory", "gradients (B)")
     show(asked, Table(header, rows), lambda: _picture(shown))
     right &= asked.bf16 or (shown.step_difference is not None and shown.step_difference < 1e-6)
-    return verdict(right, "slices, calls and traffic are those of stage 3, and weights those of one process")
+    return verdict(right, "slices, calls and traffic are those of stage 3, and the weights equal those of one process")
 
 
 if __name__ == "__main__":

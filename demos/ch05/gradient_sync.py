@@ -1,4 +1,4 @@
-"""Gradients of unequal ranks before and after the reduction, beside those of one process with all rows.
+"""Gradients of ranks with unequal rows, before and after the reduction, beside those of one process with all rows.
 
 python -m demos gradient_sync --rows 4,3,1 --verbose
 """
@@ -17,7 +17,7 @@ NEAR = 1e-12
 
 
 def wholes(low: int, high: int) -> Callable[[str], list[int]]:
-    """A type for argparse: whole numbers from ``low`` to ``high``, with commas between them."""
+    """An argparse type: whole numbers from ``low`` to ``high``, with commas between them."""
 
     def convert(text: str) -> list[int]:
         values = [int(piece) for piece in text.split(",") if piece.isdecimal()]
@@ -46,7 +46,7 @@ def _picture(seen: Gradients, plain: Gradients):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--ranks", type=whole(1, 8), help="if all have as many rows; else count --rows")
+    options.add_argument("--ranks", type=whole(1, 8), help="number of ranks, where all have as many rows")
     options.add_argument("--rows", type=wholes(1, 64), default=[4, 3, 1], help="of each rank, with commas")
     options.add_argument("--verbose", action="store_true", help="print the gradients")
     asked = options.parse_args(argv)

@@ -1,4 +1,4 @@
-"""Real fp16 training on the CPU, with ``torch.amp.GradScaler`` and with the course's scaler; no overflow is made up.
+"""fp16 training on the CPU with ``torch.amp.GradScaler`` and with the course's scaler; every overflow is real.
 
 python -m demos loss_scale --init-scale 2**24 --growth-interval 5 --steps 60
 """
@@ -15,7 +15,7 @@ from experiments.ch05.loss_scale_runs import ScaledTraining, scaled_training
 
 
 def power(text: str) -> float:
-    """A type for argparse: a positive number that fp32 has, ``65536`` or ``2**16``."""
+    """An argparse type: a positive number that fp32 has, ``65536`` or ``2**16``."""
     base, _, exponent = text.partition("**")
     try:
         value = float(base) ** float(exponent or 1)
@@ -27,7 +27,7 @@ def power(text: str) -> float:
 
 
 def _picture(theirs: ScaledTraining, own: ScaledTraining):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     skipped = [(step, own.scales[step]) for step, skip in enumerate(own.skipped) if skip]
     lines = {"GradScaler": list(enumerate(theirs.scales)), "the course's": list(enumerate(own.scales))}

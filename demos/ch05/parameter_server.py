@@ -1,4 +1,4 @@
-"""A parameter server without a barrier, and with one: staleness, and loss against updates and seconds.
+"""A parameter server with and without a barrier: staleness, and loss against updates and seconds.
 
 python -m demos parameter_server --work 1,2,8 --updates 60
 """
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from demos.ch05.gradient_sync import wholes
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from experiments.ch05.parameter_server import Served, serve
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 CURVATURE = 2.0  # of the mean squared error in any direction: inputs are independent, of variance 1
 
 
 def staleness_of(workers: Sequence[int]) -> list[int]:
-    """How stale each update must be, from who sent it: the updates of others since the sender's last one."""
+    """The staleness of each update, from the order of senders: the others' updates since the sender's last one."""
     last: dict[int, int] = {}
     found = []
     for place, worker in enumerate(workers):
@@ -28,7 +28,7 @@ def staleness_of(workers: Sequence[int]) -> list[int]:
 
 
 def _picture(found: dict[str, Served]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     lines = {
         f"{name} a barrier": [(0.0, run.losses[0]), *zip(run.seconds, run.losses[1:], strict=True)]
@@ -41,7 +41,9 @@ def _picture(found: dict[str, Served]):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--work", type=wholes(0, 1000), default=[1, 2, 8], help="products of each worker, with commas")
+    options.add_argument(
+        "--work", type=wholes(0, 1000), default=[1, 2, 8], help="extra products by worker, with commas"
+    )
     options.add_argument("--updates", type=whole(1, 2000), default=60)
     options.add_argument("--rate", type=number(0, 100), default=0.05, help="learning rate")
     asked = options.parse_args(argv)
@@ -70,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(asked, Table(names, rows), lambda: _picture(found))
     honest = list(free.staleness) == staleness_of(free.workers) and not any(found["with"].staleness)
     right = honest and sum(free.staleness) + sum(free.unused) == updates * (workers - 1)
-    return verdict(right, f"staleness is what the order of updates says, in the mean {workers - 1}")
+    return verdict(right, f"the order of updates explains the staleness, whose mean is {workers - 1}")
 
 
 if __name__ == "__main__":

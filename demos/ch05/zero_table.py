@@ -1,4 +1,4 @@
-"""The memory calculator: model states of one GPU under ZeRO stages 0 to 3, what is sent, and how many GPUs it takes.
+"""The memory calculator: model states per GPU under ZeRO stages 0 to 3, bytes sent, and how many GPUs it takes.
 
 python -m demos zero_table --model "Llama 3 70B" --gpu H100 --ranks 8 --other 20
 """
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, number, parser, part, show, verdict, whole
 from experiments.ch05.explorers import RECIPES, parts_of
-from rankzero.hardware import GPUS
-from rankzero.models import MODELS
-from rankzero.units import GB
+from rankzero.facts.hardware import GPUS
+from rankzero.facts.models import MODELS
+from rankzero.facts.units import GB
 
 BY_NAME = {model.name: model for model in MODELS}
 FIRST = next(iter(RECIPES))
@@ -20,7 +20,7 @@ DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
 
 
 def _picture(rows: Sequence[tuple], other: float, capacity: float):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     kinds, more = ("weights", "gradients", "optimizer"), {"other": other} if other else {}
     groups = {f"stage {row[0]}": dict(zip(kinds, row[1:4], strict=True)) | more for row in rows}
@@ -37,11 +37,13 @@ def _picture(rows: Sequence[tuple], other: float, capacity: float):
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--model", choices=BY_NAME, default="Llama 3 70B", metavar="NAME", help=", ".join(BY_NAME))
-    options.add_argument("--parameters", type=amount, metavar="P", help="of another model, in place of --model")
+    options.add_argument("--parameters", type=amount, metavar="P", help="of any other model, instead of --model")
     options.add_argument("--recipe", choices=RECIPES, default=FIRST, metavar="NAME", help="; ".join(RECIPES))
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--ranks", type=whole(1, 10**6), default=8, help="data-parallel GPUs")
-    options.add_argument("--other", type=number(0, 1e6), default=0.0, help="GB on each GPU: activations and the like")
+    options.add_argument(
+        "--other", type=number(0, 1e6), default=0.0, help="GB on each GPU for activations and the like"
+    )
     asked = options.parse_args(argv)
     params = BY_NAME[asked.model].parameters if asked.parameters is None else asked.parameters
     gpu, ranks, other = DEVICES[asked.gpu], asked.ranks, asked.other * GB
@@ -65,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{params:,.0f} parameters on {ranks} {gpu.name} of {gpu.memory / GB:g} GB; bytes of each: {listed}")
     header = ("stage", "weights", "gradients", "optimizer", "with other (GB)", "fits", "sent (GB)", "fewest GPUs")
     show(asked, Table(header, rows), lambda: _picture(rows, asked.other, gpu.memory / GB))
-    return verdict(right, "the parts add up, and a stage fits on as many GPUs as it needs or more")
+    return verdict(right, "the parts add up, and a stage fits exactly on as many GPUs as it needs, or more")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A transformer block over real ranks, trained beside its whole twin: heads, grouped heads, or the sequence split too.
+"""A transformer block split over real ranks, trained beside an unsplit twin: by heads, and by sequence with --sp.
 
 python -m demos tp_block --ranks 4 --heads 8 --kv-heads 2 --sp --steps 20
 """
@@ -25,7 +25,7 @@ PARTS = {
 
 
 def _picture(run: Twins):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     steps = [(step, abs(a - b)) for step, (a, b) in enumerate(zip(run.whole, run.split, strict=True), 1)]
     alt = f"Difference of the losses of both twins over {len(steps)} steps; at most {run.difference:.2g}."
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--heads", type=whole(1, 32), default=8)
-    options.add_argument("--kv-heads", type=whole(1, 32), help="key and value heads; as many as --heads unless named")
+    options.add_argument("--kv-heads", type=whole(1, 32), help="key and value heads; by default as many as --heads")
     options.add_argument("--sp", action="store_true", help="split the sequence too; --ranks must divide 8 tokens")
     options.add_argument("--steps", type=whole(1, 200), default=20)
     arguments = options.parse_args(argv)
@@ -52,12 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     once = block_run(ranks, heads, kv_heads, arguments.sp, operators=operators)
     run = train_twins(ranks, heads, kv_heads, arguments.sp, min(arguments.steps, 200), operators=operators)
     calls = ", ".join(f"{count} {name}" for name, count in once.calls.items()) or "none"
-    print(f"KV heads stand on {once.replicas} ranks; collectives of one pass: {calls}; {once.bytes:,.0f} B sent")
+    print(f"each KV head is on {once.replicas} ranks; collectives of one pass: {calls}; {once.bytes:,.0f} B sent")
     pairs = zip(run.whole, run.split, strict=True)
     rows = [(step, a, b, abs(a - b)) for step, (a, b) in enumerate(pairs, 1)]
     show(arguments, Table(("step", "loss, whole", "loss, split", "difference"), rows), lambda: _picture(run))
     near = run.difference <= NEAR and max(once.errors.values()) <= NEAR
-    return verdict(near, f"gradients and all losses are those of the whole block, within {NEAR:g}")
+    return verdict(near, f"gradients and losses equal those of the unsplit block to within {NEAR:g}")
 
 
 if __name__ == "__main__":

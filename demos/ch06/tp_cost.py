@@ -1,6 +1,6 @@
-"""What tensor parallelism costs a model: bytes and seconds of a step, against compute, and who holds which heads.
+"""What tensor parallelism costs a model: bytes and seconds per step against compute, and which rank holds which heads.
 
-The data-parallel part of the table is an all-reduce of the bf16 gradients of a rank's shard, once for each step.
+The data-parallel column is an all-reduce of the bf16 gradients of a rank's shard, once per step.
 
 python -m demos tp_cost --model "Llama 3 70B" --sequence 4096 --bandwidth 450e9
 """
@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from rankzero.hardware import GPUS
-from rankzero.models import MODELS
-from rankzero.units import GB, ms
+from rankzero.facts.hardware import GPUS
+from rankzero.facts.models import MODELS
+from rankzero.facts.units import GB, ms
 from solutions.ch03.collective_cost import traffic
 
 BY_NAME = {model.name: model for model in MODELS}
@@ -28,7 +28,7 @@ def _positive(text: str) -> float:
 
 
 def _picture(rows: Sequence[tuple]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {f"t = {row[0]}": {"tensor parallel": row[2], "data parallel": row[3]} for row in rows}
     alt = f"GB sent by a rank in a step: {', '.join(f'{row[2] + row[3]:.3g} at t = {row[0]}' for row in rows)}."
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--model", choices=BY_NAME, default="Llama 3 70B", metavar="NAME", help=", ".join(BY_NAME))
     options.add_argument("--gpu", choices=DEVICES, default="H100")
-    options.add_argument("--mfu", type=whole(1, 100), default=50, help="per cent of the peak that is achieved")
+    options.add_argument("--mfu", type=whole(1, 100), default=50, help="percentage of the peak that is achieved")
     options.add_argument("--bandwidth", type=_positive, default=450e9, help="bytes/s of a GPU, one direction")
     options.add_argument("--sequence", type=whole(1, 10**6), default=4096)
     options.add_argument("--batch", type=whole(1, 1024), default=1)

@@ -1,4 +1,4 @@
-"""A column-parallel and a row-parallel layer on real ranks, against the whole pair; without f the error is silent.
+"""A column-parallel and a row-parallel layer on real ranks, against the unsplit pair; without f the error is silent.
 
 python -m demos tp_linear --ranks 4 --in 8 --out 16 --drop-f
 """
@@ -22,7 +22,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--in", type=whole(1, 512), default=8, dest="width", help="features before and after")
-    options.add_argument("--out", type=whole(1, 2048), default=16, dest="inner", help="features that are split")
+    options.add_argument(
+        "--out", type=whole(1, 2048), default=16, dest="inner", help="features that are split over the ranks"
+    )
     options.add_argument("--drop-f", action="store_true", help="leave out the operator f")
     arguments = options.parse_args(argv)
     ranks = arguments.ranks

@@ -1,4 +1,4 @@
-"""An MLP split over real ranks: errors against the whole one, bytes, and the time of matrices and all-reduces.
+"""An MLP split over real ranks: errors against the unsplit MLP, bytes, and the time of matrices and all-reduces.
 
 python -m demos tp_mlp --ranks 4 --hidden 256 --batch 4 --sequence 64
 """
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch06.mlp_runs import mlp_run
 from experiments.ch06.tensor_parallel_times import Times, mlp_times
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 #: How far double precision may be off.
 NEAR = 1e-9
 
 
 def _picture(times: Sequence[Times]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {
         f"{run.ranks} ranks": {"matrices": run.compute / ms, "all-reduces": run.collectives / ms} for run in times
@@ -30,7 +30,9 @@ def _picture(times: Sequence[Times]):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--ranks", type=whole(1, 8), default=4, help="1, 2, 4 up to this many are timed")
+    options.add_argument(
+        "--ranks", type=whole(1, 8), default=4, help="the most ranks; it times 1, 2, 4, ... up to this many"
+    )
     options.add_argument("--hidden", type=whole(8, 2048), default=256)
     options.add_argument("--batch", type=whole(1, 64), default=4)
     options.add_argument("--sequence", type=whole(1, 2048), default=64)
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options.error(f"--hidden must be a multiple of --ranks, {ranks}, got {hidden}")
     names = ("ColumnParallelLinear", "RowParallelLinear", "parallel_mlp")
     column, row, mlp = (part(arguments.code, "ch06.tensor_parallel", name) for name in names)
-    shape = (arguments.batch, min(arguments.sequence, 16), hidden)  # what is compared; the clock takes all tokens
+    shape = (arguments.batch, min(arguments.sequence, 16), hidden)  # the shape that is compared; timing uses all tokens
     runs = {kind: mlp_run(ranks, kind, True, shape, column, row) for kind in ("split", "gathering")}
     rows = []
     for kind, run in runs.items():

@@ -1,4 +1,4 @@
-"""The layouts of a training job: which fit, which is fastest, what it spends its time on, and why another is not.
+"""The layouts of a training job: which fit, which is fastest, where its time goes, and why others are not chosen.
 
 python -m demos advisor --model LLAMA3_70B --gpus 64 --batch 1024 --sequence 4096 --explain 8,1,4,2,1,1
 """
@@ -11,16 +11,16 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
 from experiments.ch07.layout_search import explained, priced, search
-from rankzero import models
-from rankzero.layouts import Job, Layout
-from rankzero.units import GB
+from rankzero.facts import models
+from rankzero.facts.layouts import Job, Layout
+from rankzero.facts.units import GB
 from solutions.ch07.layout import step_parts, step_time
 
 NAMES = [name for name, value in vars(models).items() if isinstance(value, models.Model)]
 
 
 def shape(text: str) -> Layout:
-    """A type for argparse: tp, cp, pp, dp and, if wanted, ep, zero and chunks: ``8,1,4,2,1,2,1``."""
+    """An argparse type: tp, cp, pp, dp and, if wanted, ep, zero and chunks: ``8,1,4,2,1,2,1``."""
     sizes = text.split(",")
     if not 4 <= len(sizes) <= 7 or not all(size.isdecimal() and int(size) for size in sizes):
         raise argparse.ArgumentTypeError(f"must be TP,CP,PP,DP[,EP[,ZERO[,CHUNKS]]], got {text}")
@@ -29,7 +29,7 @@ def shape(text: str) -> Layout:
 
 
 def _picture(best: list[Layout], job: Job):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {str(one): step_parts(one, job) for one in best[:5]}
     alt = f"Step time of layouts by what it is spent on: {', '.join(groups)}."
@@ -39,7 +39,9 @@ def _picture(best: list[Layout], job: Job):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--model", choices=NAMES, default="LLAMA3_70B", metavar="NAME", help="as in rankzero.models")
+    options.add_argument(
+        "--model", choices=NAMES, default="LLAMA3_70B", metavar="NAME", help="a name in rankzero.facts.models"
+    )
     options.add_argument("--gpus", type=whole(1, 65536), default=64)
     options.add_argument("--batch", type=whole(1, 65536), default=1024, help="sequences in a step")
     options.add_argument("--sequence", type=whole(1, 2**20), default=4096)
@@ -48,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--network", type=number(1e-3, 1e6), default=50.0, help="GB/s of one GPU across nodes, one direction"
     )
     options.add_argument("--explain", type=shape, metavar="LAYOUT", help="TP,CP,PP,DP[,EP[,ZERO[,CHUNKS]]]")
-    options.add_argument("--rejected", action="store_true", help="every layout that does not fit, and by how much")
+    options.add_argument("--rejected", action="store_true", help="list the layouts that do not fit, and by how much")
     asked = options.parse_args(argv)
     sizes = {"gpu_memory": asked.memory * GB, "network_bandwidth": asked.network * GB}
     job = Job(getattr(models, asked.model), asked.gpus, asked.batch, asked.sequence, **sizes)
@@ -58,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     table = Table(("layout", "step (s)", "fullest GPU (GB)"), rows)
     show(asked, table, lambda: _picture([one for *_, one in fitting or others], job))
     found = search(job)
-    print(f"{found.splits} ways to split {job.gpus:,} GPUs; of these are pruned")
+    print(f"{found.splits} ways to split {job.gpus:,} GPUs; of these, pruned")
     print("\n".join(f"{count:>6} {rule}" for rule, count in found.pruned.items()) or "  none")
     print(f"the others make {found.layouts} layouts; {found.too_large} do not fit, {len(fitting)} do")
     listed = [one for *_, one in others] if asked.rejected else []

@@ -1,4 +1,4 @@
-"""Idle time and memory of all pipeline schedules against the number of micro-batches, with the global batch fixed.
+"""Idle time and memory of all pipeline schedules by number of micro-batches, with the global batch fixed.
 
 python -m demos bubble_sweep --stages 4 --max-microbatches 64
 """
@@ -22,7 +22,7 @@ WAYS = {
 
 
 def _picture(curves: dict[str, list[tuple[float, float]]]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     ends = ", ".join(f"{name} {points[-1][1]:.3f}" for name, points in curves.items())
     alt = f"Bubble fraction of pipeline schedules against micro-batches; with the most of them {ends}."

@@ -1,4 +1,4 @@
-"""A mixture layer over real ranks: the same numbers as in one process, who sends what to whom, and EP against TP.
+"""A mixture-of-experts layer over real ranks: same numbers as one process, who sends what to whom, and EP against TP.
 
 python -m demos expert_parallel --ranks 4 --experts 8 --tokens 512
 """
@@ -27,7 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--ranks", type=whole(1, 8), default=4)
     options.add_argument("--experts", type=whole(1, 64), default=8, help="a multiple of --ranks")
-    options.add_argument("--tokens", type=whole(1, 4096), default=512, help="of all ranks together, unevenly spread")
+    options.add_argument(
+        "--tokens", type=whole(1, 4096), default=512, help="tokens on all ranks together, unevenly spread"
+    )
     options.add_argument("--top-k", type=whole(1, 8), default=2)
     asked = options.parse_args(argv)
     ranks, experts = asked.ranks, asked.experts
@@ -46,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"largest difference: output {run.output_difference:.1e}, gradients {run.gradient_difference:.1e}")
     same = max(run.output_difference, run.gradient_difference) <= NEAR
     booked = all(sum(row) == sizes[0] for row, sizes in zip(run.matrix, run.handed_in, strict=True))
-    return verdict(same and booked, "it is the layer in one process, and the bytes are those of the event log")
+    return verdict(
+        same and booked, "the layer equals the one in a single process, and the bytes are those in the event log"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The small model with experts, trained with and without a balancing loss: losses, loads, drops.
+"""The small model with experts, trained with and without a balancing loss: losses, load of the experts, drops.
 
 python -m demos moe_train --experts 8 --top-k 2 --aux 0.01 --capacity 1.25 --steps 200
 """

@@ -1,4 +1,4 @@
-"""The small model trained as a pipeline of real processes, and the same in one; or, with --blocking, its deadlock.
+"""The small model trained as a pipeline of real processes and in one process; with --blocking, how it deadlocks.
 
 python -m demos pipeline_train --ranks 4 --microbatches 8 --schedule 1f1b --steps 20
 """
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch07 import pipeline_runs
-from rankzero import schedules, world
-from rankzero.units import ms
+from rankzero import figures, world
+from rankzero.facts.units import ms
 
 
 def blocked(ranks: int, microbatches: int, schedule: str, seconds: float) -> int:
-    """Run with sends that wait, and compare where the ranks stick with where they should."""
+    """Run with sends that wait, and compare where the ranks get stuck with where they should."""
     orders = pipeline_runs.pipeline_schedule(schedule, ranks, microbatches)
     foretold = pipeline_runs.blocked_at(orders)
     stuck: set[int] = set()
@@ -26,7 +26,7 @@ def blocked(ranks: int, microbatches: int, schedule: str, seconds: float) -> int
         stuck = {report.rank for report in error.reports if report.state == "waiting"}
     for rank, where in foretold.items():
         print(f"rank {rank} should wait in its {where}")
-    return verdict(stuck == set(foretold), "the ranks that stick are those that should")
+    return verdict(stuck == set(foretold), "exactly the predicted ranks are stuck")
 
 
 @demo
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--microbatches", type=whole(1, 32), default=8)
     options.add_argument("--schedule", choices=("1f1b", "gpipe"), default="1f1b")
     options.add_argument("--steps", type=whole(1, 200), default=20)
-    options.add_argument("--blocking", action="store_true", help="send and wait until the message is taken")
+    options.add_argument("--blocking", action="store_true", help="let every send wait until its message is received")
     asked = options.parse_args(argv)
     if asked.blocking:
         return blocked(asked.ranks, asked.microbatches, asked.schedule, 1.0 if asked.quick else 3.0)
@@ -48,11 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     times = {op: (start / ms, end / ms) for op, (start, end) in run.times.items()}
     rows = [(number, *losses) for number, losses in enumerate(zip(cut, alone, strict=True))]
     table = Table(("step", f"loss on {ranks} ranks", "loss in one process"), rows)
-    show(asked, table, lambda: schedules.draw(times, ranks, unit="ms"))
+    show(asked, table, lambda: figures.schedules.draw(times, ranks, unit="ms"))
     print(f"{run.messages} messages in a step; graphs held by the ranks: {', '.join(map(str, run.peaks))}")
     near = all(abs(one - other) <= 1e-9 * abs(other) for one, other in zip(cut, alone, strict=True))
     right = near and run.messages == 2 * (ranks - 1) * count
-    return verdict(right, "the losses are those of one process, and there are 2(p-1)m messages")
+    return verdict(right, "the losses equal those of one process, and there are 2(p-1)m messages")
 
 
 if __name__ == "__main__":

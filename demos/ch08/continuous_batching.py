@@ -1,4 +1,4 @@
-"""Static and continuous batches of the same requests: who runs when, in the simulator or on the small model.
+"""Static and continuous batching of the same requests: which run when, in the simulator or on the small model.
 
 python -m demos continuous_batching --requests 50 --slots 8 --sigma 0.9 --rate 0 --seed 8 --engine sim
 """
@@ -15,13 +15,13 @@ from solutions.ch08.serving import workload
 
 
 def _picture(runs: dict[str, Run]):
-    from rankzero.serving_figures import slot_chart
+    from rankzero.figures.serving import slot_chart
 
     return slot_chart(runs)
 
 
 def simulated(lengths: Sequence[int], slots: int, rate: float, seed: int) -> dict[str, Run]:
-    """Both policies in the simulator; ``rate`` is in arrivals per step, 0 lets all wait from the start."""
+    """Both policies in the simulator; ``rate`` is in arrivals per step, and 0 submits all requests at the start."""
     came = [int(time) for time in poisson_arrivals(rate, len(lengths), Random(seed))] if rate else None
     return {name: policy(lengths, slots, came) for name, policy in POLICIES.items()}
 
@@ -31,10 +31,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--requests", type=whole(1, 2000), default=50)
     options.add_argument("--slots", type=whole(1, 64), default=8)
-    options.add_argument("--sigma", type=amount, default=0.9, help="of the logarithm of the lengths")
-    options.add_argument("--rate", type=amount, default=0.0, help="arrivals per step; 0: all wait from the start")
+    options.add_argument("--sigma", type=amount, default=0.9, help="standard deviation of the logarithm of the lengths")
+    options.add_argument(
+        "--rate", type=amount, default=0.0, help="arrivals per step; with 0 all requests wait from the start"
+    )
     options.add_argument("--seed", type=whole(0, 10**9), default=8)
-    options.add_argument("--engine", choices=("sim", "tiny"), default="sim", help="tiny: the real engine and model")
+    options.add_argument(
+        "--engine", choices=("sim", "tiny"), default="sim", help="sim, or tiny for the real engine and model"
+    )
     asked = options.parse_args(argv)
     if asked.rate and asked.engine == "tiny":
         options.error(f"--rate must be 0 with --engine tiny, got {asked.rate:g}")
@@ -54,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     right = tuple(continuous_spans(lengths, asked.slots, list(came))) == runs["continuous"].spans
     if not asked.rate:
         right &= tuple(static_spans(lengths, asked.slots)) == runs["static"].spans
-    return verdict(right, "start and finish of every request are those of the chapter's functions")
+    return verdict(right, "every request starts and finishes when the chapter's functions say")
 
 
 if __name__ == "__main__":

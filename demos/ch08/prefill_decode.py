@@ -1,4 +1,4 @@
-"""Prefill against the length of the prompt, and a decode step against the batch: the small model on this machine.
+"""Prefill time by prompt length and decode time by batch size: the small model on this machine.
 
 python -m demos prefill_decode --prompts 16,64,256,1024 --batches 1,2,4,8,16,32,64
 """
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from demos.ch05.gradient_sync import wholes
 from demos.common import Table, demo, parser, part, show, verdict
 from experiments.ch08.serving_runs import decode_seconds, prefill_seconds, timed_model
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 #: Cached tokens of every sequence in a decode step.
 CONTEXT = 64
 
 
 def _picture(prefill: dict[int, float], decode: dict[int, float], shape: dict[str, list[tuple[float, float]]]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     measured = {
         "prefill, against the prompt": [(float(size), time / ms) for size, time in prefill.items()],
@@ -54,10 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--batches", type=wholes(1, 256), default=[1, 2, 4, 8, 16, 32, 64], metavar="B,B")
     asked = options.parse_args(argv)
     prompts, batches = ([16, 1024], [1, 64]) if asked.quick else (sorted(asked.prompts), sorted(asked.batches))
-    repeats = 1 if asked.quick else 5
     part(asked.code, "ch08.serving", "prefill_time")(1.0, 1.0, 1, 1.0, 1.0)  # a part that is not written ends it here
-    prefill = {size: prefill_seconds(size, repeats=repeats) for size in prompts}
-    decode = {size: decode_seconds(size, CONTEXT, repeats=repeats) for size in batches}
+    prefill = {size: prefill_seconds(size, repeats=1 if asked.quick else 5) for size in prompts}
+    decode = {size: decode_seconds(size, CONTEXT) for size in batches}
     rows = [("prefill", size, time / ms, time / ms / size) for size, time in prefill.items()]
     rows += [("decode", size, time / ms, time / ms / size) for size, time in decode.items()]
     header = ("pass", "tokens", "time (ms)", "per token (ms)")

@@ -1,4 +1,4 @@
-"""What it takes to serve a model: prefill, decode step, requests in flight, replicas; or why it does not fit.
+"""What it takes to serve a model: prefill, decode step, requests in flight and replicas, or why it does not fit.
 
 python -m demos serving_cost --model LLAMA3_70B --gpu H100_SXM --tp 8 --rate 500 --prompt 100 --output 50
 """
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from experiments.ch08.deployments import Deployment
-from rankzero import hardware, models
-from rankzero.units import GB, ms
+from rankzero.facts import hardware, models
+from rankzero.facts.units import GB, ms
 
 MODELS = [name for name in vars(models) if name.startswith(("LLAMA", "MISTRAL"))]
 GPUS = [name for name, value in vars(hardware).items() if isinstance(value, hardware.Gpu)]
@@ -29,7 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--rate", type=amount, default=500.0, help="requests per second")
     options.add_argument("--prompt", type=whole(1, 131_072), default=100, help="tokens")
     options.add_argument("--output", type=whole(1, 131_072), default=50, help="tokens")
-    options.add_argument("--slots", type=whole(1, 4096), default=64, help="sequences that one replica runs at once")
+    options.add_argument(
+        "--slots", type=whole(1, 4096), default=64, help="sequences that one replica runs at the same time"
+    )
     asked = options.parse_args(argv)
     made = Deployment(getattr(models, asked.model), getattr(hardware, asked.gpu), asked.tp)
     context = asked.prompt + asked.output

@@ -1,4 +1,4 @@
-"""How many requests fit beside the weights, by context, for every way to group the GPUs.
+"""How many requests fit beside the weights, by context length, for every way to group the GPUs.
 
 python -m demos kv_calculator --model "Llama 3 70B" --gpu H100 --gpus 8 --kv-bytes 2 --contexts 4096,8192,32768,131072
 """
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from experiments.ch09.kv_shapes import LATENT, SHAPES, Shape
-from rankzero.hardware import GPUS
-from rankzero.units import GB
+from rankzero.facts.hardware import GPUS
+from rankzero.facts.units import GB
 
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
 USABLE = 0.9
@@ -34,7 +34,7 @@ def _shape(options: argparse.ArgumentParser, asked: argparse.Namespace) -> Shape
 
 
 def _token(asked: argparse.Namespace, shape: Shape, ranks: int) -> float | None:
-    """Bytes of a token on all GPUs of a group; None where the heads cannot be divided."""
+    """Bytes of a token on all GPUs of a group; None if the heads cannot be divided."""
     if shape.kv_heads is None:
         return ranks * part(asked.code, "ch09.kv_cache", "mla_bytes_per_token")(shape.layers, *LATENT, asked.kv_bytes)
     if shape.kv_heads % ranks and ranks % shape.kv_heads:
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
     options.add_argument("--model", choices=SHAPES, default="Llama 3 70B", metavar="NAME", help=", ".join(SHAPES))
     for name in ("--layers", "--kv-heads", "--head-dim"):
-        options.add_argument(name, type=whole(1, 10**6), help="of another model, in place of --model")
+        options.add_argument(name, type=whole(1, 10**6), help="of any other model, instead of --model")
     options.add_argument("--parameters", type=amount, help="of that model; its weights are bf16")
     options.add_argument("--gpu", choices=DEVICES, default="H100")
     options.add_argument("--gpus", type=whole(1, 10**4), default=8)
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("the last columns: requests that fit on all replicas together, by their tokens")
     header = ("TP", "replicas", "B a token and GPU", "tokens of a replica", *(f"x {c:,}" for c in asked.contexts))
     show(asked, Table(header, rows))
-    return verdict(right, "what is counted fits into what the weights leave")
+    return verdict(right, "the requests counted fit in what the weights leave")
 
 
 if __name__ == "__main__":

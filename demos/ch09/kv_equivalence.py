@@ -1,4 +1,4 @@
-"""One generation of the tiny model with its cache and without: the same logits, fewer tokens through the weights.
+"""One generation of the tiny model with and without its cache: same logits, fewer tokens through the weights.
 
 python -m demos kv_equivalence --prompt 100 --new 50 --dtype float64
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 
-#: Largest difference of logits that counts as equal: another order of sums.
+#: Largest difference of logits that counts as equal, because sums are taken in different orders.
 CLOSE = {"float32": 1e-3, "float64": 1e-9}
 
 

@@ -1,4 +1,4 @@
-"""A trace of requests in one memory, twice: whole reservations in a row, and blocks. Every slot is counted.
+"""One trace of requests stored two ways: contiguous reservations and blocks. Every slot of the memory is counted.
 
 python -m demos paged_memory --trace chat --block 16 --save memory.png
 """
@@ -20,7 +20,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--trace", choices=sorted(KINDS), default="chat")
     options.add_argument("--block", type=whole(1, 512), default=16, help="tokens of a block")
     options.add_argument("--slots", type=whole(64, 10**5), default=2048, help="tokens that the memory holds")
-    options.add_argument("--limit", type=whole(1, 10**4), default=400, help="the longest answer, which is reserved")
+    options.add_argument(
+        "--limit", type=whole(1, 10**4), default=400, help="the longest answer, for which a reservation is made"
+    )
     options.add_argument("--requests", type=whole(1, 500), default=36)
     options.add_argument("--seed", type=whole(0, 10**6), default=9)
     asked = options.parse_args(argv)
@@ -39,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
 
     def picture():
-        from rankzero.serving_figures import Piece, memory_map
+        from rankzero.figures.serving import Piece, memory_map
 
         fullest = {f"{name}, step {run.fullest.step}": run.fullest.strips for name, run in runs.items()}
         return memory_map({title: [Piece(*strip) for strip in strips] for title, strips in fullest.items()})
@@ -52,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = {name: memories[name].slots for name in runs}
     counted = all(sum(m.parts.values()) == given[name] for name, run in runs.items() for m in run.moments)
     empty = sorted(manager.free_queue()) == list(range(blocks))
-    return verdict(counted and empty, "each slot is counted once in each step, and in the end all blocks are free")
+    return verdict(counted and empty, "each step counts every slot once, and at the end all blocks are free")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Prompts that begin alike, as BPE tokens in a radix tree: what is found, what is stored, and the closed form.
+"""Prompts that share a prefix, as BPE tokens in a radix tree: what is found, what is stored, and the closed form.
 
 python -m demos prefix_sharing --requests 100 --system 500 --user 100 --page 16
 python -m demos prefix_sharing --file prompts.txt --page 4 --save tree.png
@@ -13,13 +13,13 @@ from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch09.paging_runs import distinct_pages
-from rankzero.tiny_text import BpeTokenizer, bundled_text
+from rankzero.tiny.text import BpeTokenizer, bundled_text
 
 DRAWN = 8  # prompts in the picture
 
 
 def lines(name: str) -> list[str]:
-    """A type for argparse: the lines of a file that are not empty, a prompt each."""
+    """An argparse type: the lines of a file that are not empty, a prompt each."""
     try:
         found = [line for line in Path(name).read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
@@ -30,7 +30,7 @@ def lines(name: str) -> list[str]:
 
 
 def prompts(tokens: Sequence[int], count: int, system: int, user: int) -> list[list[int]]:
-    """A common beginning, and for each prompt another passage, no two of which begin with the same token."""
+    """A common prefix, followed in each prompt by a different passage; no two passages begin with the same token."""
     starts = list({token: place for place, token in enumerate(tokens[system : len(tokens) - user], system)}.values())
     return [[*tokens[:system], *tokens[start : start + user]] for start in starts[:count]]
 
@@ -54,13 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     for prompt in given:
         found.append(cache.match(prompt)[0])
         cache.insert(prompt, list(range(blocks * page, blocks * page + len(prompt))))
-        blocks += -(-(len(prompt) - found[-1]) // page)  # a tail that fills no page takes a block, too
+        blocks += -(-(len(prompt) - found[-1]) // page)  # an incomplete page takes a block, too
     alone = sum(-(-len(prompt) // page) for prompt in given)
     header = ("prompts", "tokens", "found cached", "blocks alone", "blocks shared", "saved (%)")
     row = (len(given), sum(map(len, given)), sum(found), alone, blocks, 100 * (1 - blocks / alone))
 
     def picture():
-        from rankzero.memory_figures import radix_tree, shortened
+        from rankzero.figures.kv_cache import radix_tree, shortened
 
         few = radix(page)
         for prompt in given[:DRAWN]:

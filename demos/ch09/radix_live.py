@@ -1,4 +1,4 @@
-"""A prefix cache call by call: the answer, the accounts and the tree after each.
+"""A prefix cache call by call: what each call returns, how many tokens are evictable, and the tree afterwards.
 
 python -m demos radix_live --calls "insert 1 2 3 4; insert 1 2 5; lock 1 2 3; evict 9; unlock 0" --save tree.png
 """
@@ -18,7 +18,7 @@ NUMBERS = {"unlock": "a handle", "evict": "a number of tokens"}
 
 
 def calls(text: str) -> list[tuple[str, list[int]]]:
-    """A type for argparse: ``insert TOKENS``, ``match TOKENS``, ``lock TOKENS``, ``unlock HANDLE``, ``evict COUNT``."""
+    """An argparse type: ``insert TOKENS``, ``match TOKENS``, ``lock TOKENS``, ``unlock HANDLE``, ``evict COUNT``."""
     found = []
     for piece in filter(str.strip, text.split(";")):
         name, *words = piece.split()
@@ -58,13 +58,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{rows[-1][0]}: {answer}\n{tree_text(nodes)}")
 
     def picture():
-        from rankzero.serving_figures import radix_tree
+        from rankzero.figures.serving import radix_tree
 
         return radix_tree(moments)
 
     print()
     show(asked, Table(("call", "answer", "evictable", "protected"), rows), picture)
-    return verdict(right, "evictable and protected tokens are all that is cached, after every call")
+    return verdict(right, "after every call, evictable and protected tokens add up to all that is cached")
 
 
 if __name__ == "__main__":

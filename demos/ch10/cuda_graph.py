@@ -1,4 +1,4 @@
-"""A model of small layers, eager and as a graph: captured once, replayed on new inputs, compared, and timed.
+"""A model of small layers, eager and as a graph: captured once, replayed on new inputs, compared and timed.
 
 python -m demos cuda_graph --device auto --batch 32 --iters 1000
 """
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from rankzero.units import us
+from rankzero.facts.units import us
 
 
 @demo
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     import torch
 
     from experiments.ch10 import dispatch_runs
-    from rankzero.cpu_graph import best_device, graph_for
+    from rankzero.tiny.cpu_graph import best_device, graph_for
 
     device = best_device() if asked.device == "auto" else asked.device
     if device == "cuda" and not torch.cuda.is_available():
@@ -33,12 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [("eager", found.eager / us), ("replayed", found.replay / us)]
     show(asked, Table(("a pass", "time (us)"), rows))
     if device == "cpu":
-        print(f"CpuGraph replays {found.operations} operations through Python: this is no measurement of speed")
+        print(f"CpuGraph replays {found.operations} operations through Python: this does not measure speed")
     runner = part(asked.code, "ch10.graph_runner", "GraphRunner")(
         dispatch_runs.small_layers(2).to(device), [1, 4, 16], 32, graph_for(device)
     )
     print(f"a runner for batches up to 16: {_run(runner, device)} graphs for 5 batches")
-    return verdict(found.difference < 1e-4 and runner.captures == 3, "replayed outputs are the eager ones")
+    return verdict(found.difference < 1e-4 and runner.captures == 3, "replayed outputs equal the eager ones")
 
 
 def _run(runner, device: str) -> int:

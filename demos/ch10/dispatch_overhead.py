@@ -1,4 +1,4 @@
-"""What an operation costs before it computes anything: its time against the size of the tensor, floor and slope.
+"""What an operation costs before it computes anything: its time by tensor size, with the floor and the slope.
 
 python -m demos dispatch_overhead --sizes 1,100,10000,1000000 --device cpu
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from demos.common import Table, demo, parser, show, verdict
-from rankzero.units import GB, us
+from rankzero.facts.units import GB, us
 
 
 def sizes_of(text: str) -> list[int]:
@@ -23,7 +23,7 @@ def sizes_of(text: str) -> list[int]:
 
 
 def _picture(times: dict[int, float], device: str):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     points = [(size, seconds / us) for size, seconds in times.items()]
     alt = f"Time of an in-place addition against the elements of its tensor, on {device}."
@@ -31,7 +31,7 @@ def _picture(times: dict[int, float], device: str):
 
 
 def compared(layers: int, compile_too: bool) -> Table:
-    """Small layers, as they are, traced, and compiled where there is a compiler: time of one pass."""
+    """Time of one pass through small layers: eager, traced, and compiled if there is a compiler."""
     import warnings
 
     import torch

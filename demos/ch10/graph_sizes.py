@@ -1,4 +1,4 @@
-"""Padding for a list of captured batch sizes: how much of what runs is waste, for some traffic.
+"""Padding for a list of captured batch sizes: what share of the work is waste, under some traffic.
 
 python -m demos graph_sizes --sizes vllm --traffic FILE      # a batch size in each line
 """
@@ -28,7 +28,7 @@ def traffic_of(name: str) -> list[int]:
 
 
 def bursts(count: int = 3000) -> list[int]:
-    """A traffic that rises and falls: a walk between 1 and 300."""
+    """Traffic that rises and falls: a random walk between 1 and 300."""
     rng, batch, found = Random(10), 40, []
     for _ in range(count):
         batch = min(300, max(1, batch + rng.randint(-4, 4)))
@@ -37,7 +37,7 @@ def bursts(count: int = 3000) -> list[int]:
 
 
 def _picture(batches: list[int], lists: dict[str, list[int]], waste):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     curves = {name: [(b, 100 * waste([b], sizes)) for b in range(1, max(sizes) + 1)] for name, sizes in lists.items()}
     alt = f"Padded rows against the batch for {', '.join(lists)}; {len(batches)} batches were counted."
@@ -47,8 +47,10 @@ def _picture(batches: list[int], lists: dict[str, list[int]], waste):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--sizes", choices=LISTS, help="one list alone; else all three are compared")
-    options.add_argument("--traffic", type=traffic_of, metavar="FILE", help="batch sizes; else a random walk")
+    options.add_argument("--sizes", choices=LISTS, help="one list; by default all three are compared")
+    options.add_argument(
+        "--traffic", type=traffic_of, metavar="FILE", help="a file of batch sizes; by default a random walk"
+    )
     options.add_argument("--most", type=int, choices=(64, 128, 256, 512), default=256, help="the largest size")
     asked = options.parse_args(argv)
     from solutions.ch10.scheduling import published_sizes

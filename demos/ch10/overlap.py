@@ -1,5 +1,4 @@
-"""An engine of two threads, in turn and overlapped: the small GPT computes while the scheduler works. Both times, and
-what the model of the chapter says.
+"""An engine of two threads, sequential and overlapped: the small GPT computes while the scheduler plans ahead.
 
 python -m demos overlap --steps 50 --mode both
 """
@@ -10,17 +9,17 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from rankzero.units import ms
+from rankzero.facts.units import ms
 
 MODES = {"sequential": (False,), "overlap": (True,), "both": (False, True)}
 
 
 def _picture(runs):
-    from rankzero import serving_figures
+    from rankzero import figures
 
     names = {False: "in turn", True: "overlapped"}
     rows = {names[run.overlap]: {"CPU": run.cpu[:16], "device": run.device[:8]} for run in runs}
-    return serving_figures.timelines(rows)
+    return figures.serving.timelines(rows)
 
 
 @demo
@@ -51,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append((name, run.steps, run.seconds / ms, said, *(own / ms for own in parts), run.ended, run.wasted))
     header = ("mode", "steps", "time (ms)", "by the model (ms)", "schedule (ms)", "compute (ms)", "process (ms)")
     show(asked, Table((*header, "ended early", "tokens wasted"), rows), lambda: _picture(runs))
-    print(f"load of the machine {runs[-1].load:.1f}; cores are shared, so the gain may vanish: nothing here asserts it")
+    print(f"load of the machine {runs[-1].load:.1f}; cores are shared, so the gain may vanish: it is not checked")
     same = len({run.texts for run in runs}) == 1
     waste = all(run.wasted <= run.ended * run.overlap for run in runs)
     return verdict(same and waste, "all texts are the same, and each early end wastes one token at most")

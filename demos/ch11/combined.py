@@ -1,4 +1,4 @@
-"""JSON from a tiny pair: passes of the target with a mask, with drafts, with jump-forward, and with all of them.
+"""JSON from a tiny pair of models: target passes with a mask, with drafts, with jump-forward, and with all three.
 
 python -m demos combined --k 4
 python -m demos combined --schema form.json --limit 60
@@ -16,11 +16,11 @@ from typing import Any
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch11.combined_runs import form_pair, structured
 from experiments.ch11.constrained_runs import CONTEXT, SCHEMA, Constraint, constraint_for
-from rankzero.json_judge import json_fault
+from rankzero.grammar.json_validity import json_fault
 
 
 def read(options: ArgumentParser, path: Path | None) -> dict[str, Any]:
-    """The schema of a file; a file that has none ends the demo with one line."""
+    """The schema in a file; a file without one ends the demo with a one-line error."""
     try:
         schema = json.loads(path.read_text(encoding="utf-8")) if path else SCHEMA
     except (OSError, ValueError) as error:
@@ -48,10 +48,12 @@ def compiled(options: ArgumentParser, schema: dict[str, Any], code: str, limit: 
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
-    options.add_argument("--schema", type=Path, metavar="FILE", help="a JSON schema; else a form of three fields")
-    options.add_argument("--k", type=whole(1, 8), default=4, help="drafted tokens of a round")
-    options.add_argument("--limit", type=whole(1, CONTEXT - 10), default=40, help="the most tokens of a text")
-    options.add_argument("--samples", type=whole(1, 1000), default=20, help="texts in each way")
+    options.add_argument(
+        "--schema", type=Path, metavar="FILE", help="a file with a JSON schema; by default a form of three fields"
+    )
+    options.add_argument("--k", type=whole(1, 8), default=4, help="drafted tokens per round")
+    options.add_argument("--limit", type=whole(1, CONTEXT - 10), default=40, help="the most tokens in a text")
+    options.add_argument("--samples", type=whole(1, 1000), default=20, help="texts written each way")
     asked = options.parse_args(argv)
     schema = read(options, asked.schema)
     forms = compiled(options, schema, asked.code, asked.limit)
@@ -70,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"the last text: {texts[-1]}")
     header = ("mask and", "target passes", "draft passes", "forced", "tokens", "tokens per pass", "invalid")
     show(asked, Table(header, rows))
-    return verdict(right and rows[3][5] >= rows[0][5], "every text is valid, and the target is asked less often")
+    return verdict(right and rows[3][5] >= rows[0][5], "every text is valid, and the target runs fewer passes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Texts of the tiny model under a mask: which tokens were allowed, and whether every text fits at its limit.
+"""Texts of the tiny model under a mask: which tokens were allowed, and whether every text is valid at its limit.
 
 python -m demos constrained --regex "20[0-9]{2}-(0[1-9]|1[0-2])" --model tiny --max-tokens 8 --samples 200
 """
@@ -14,18 +14,18 @@ from typing import Any
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch11 import constrained_runs as runs
-from rankzero.json_judge import json_fault
+from rankzero.grammar.json_validity import json_fault
 
 
 def fault(text: str, form: runs.Constraint, schema: dict[str, Any] | None) -> str | None:
-    """What is wrong with a text: by ``json.loads`` and ``jsonschema``, or by ``re``."""
+    """What is wrong with a text, according to ``json.loads`` and ``jsonschema``, or to ``re``."""
     if schema is not None:
         return json_fault(text, schema)
     return None if re.fullmatch(form.pattern, text, re.ASCII) else "no match"
 
 
 def compiled(options: Any, asked: Any) -> tuple[runs.Constraint, dict[str, Any] | None]:
-    """The form that was asked for; what cannot be compiled ends the demo with one sentence."""
+    """The requested form; one that cannot be compiled ends the demo with a one-line error."""
     names = ("token_index", "ConstraintState", "schema_to_regex")
     index, make, regex = (part(asked.code, "ch11.constrained", name) for name in names)
     try:
@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--model", choices=("untrained", "tiny"), default="untrained")
     options.add_argument("--max-tokens", type=whole(0, runs.CONTEXT - 2), default=32)
     options.add_argument("--samples", type=whole(1, 5000), default=200)
-    options.add_argument("--plain-mask", action="store_true", help="a mask without a budget, cut off at the limit")
+    options.add_argument(
+        "--plain-mask", action="store_true", help="use a mask without a budget and cut texts off at the limit"
+    )
     options.add_argument("--seed", type=whole(0, 10**6), default=0)
     asked = options.parse_args(argv)
     form, schema = compiled(options, asked)

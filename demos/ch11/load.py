@@ -1,4 +1,4 @@
-"""Load on a server: a number of clients that ask again and again, or arrivals at random; without --url on its own one.
+"""Load on a server: clients that keep asking, or random arrivals; without --url it starts a server of its own.
 
 python -m demos load --requests 40 --rate 20 --max-tokens 32
 """
@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 from demos.ch11.server import reach
 from demos.common import Table, demo, parser, show, verdict, whole
+from rankzero.facts.units import ms
 from rankzero.server.load import Query, Summary, goodput, load
 from rankzero.tiny import bundled_text
-from rankzero.units import ms
 
 
 def queries(count: int, prompt: int, tokens: int, seed: int) -> list[Query]:
@@ -33,7 +33,7 @@ def queries(count: int, prompt: int, tokens: int, seed: int) -> list[Query]:
 
 
 def positive(text: str) -> float:
-    """A type for argparse: positive and finite."""
+    """An argparse type: positive and finite."""
     try:
         value = float(text)
     except ValueError:
@@ -46,13 +46,13 @@ def positive(text: str) -> float:
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
-    options.add_argument("--url", help="of a server; without it one is started here")
+    options.add_argument("--url", help="address of a server; by default one is started here")
     options.add_argument("--requests", type=whole(1, 100_000), default=40)
-    options.add_argument("--concurrency", type=whole(1, 1000), default=8, help="clients; without effect with --rate")
+    options.add_argument("--concurrency", type=whole(1, 1000), default=8, help="clients; ignored with --rate")
     options.add_argument("--rate", type=positive, help="arrivals per second, at random")
     options.add_argument("--prompt", type=whole(1, 1000), default=100, help="the longest prompt, bytes")
     options.add_argument("--max-tokens", type=whole(1, 1000), default=32, help="the longest answer")
-    options.add_argument("--slots", type=whole(1, 64), default=8, help="of the server that is started here")
+    options.add_argument("--slots", type=whole(1, 64), default=8, help="slots of the server that is started here")
     options.add_argument("--queue", type=whole(0, 100_000), default=64, help="requests that may wait there")
     options.add_argument("--ttft", type=positive, default=0.2, help="target, s")
     options.add_argument("--itl", type=positive, default=0.05, help="target, s")
@@ -67,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = [(f"{k} (ms)", v / ms) if k in times else (k, v) for k, v in dataclasses.asdict(found).items()]
     rows += [("tokens/s", found.throughput), ("goodput (answers/s)", goodput(answers, asked.ttft, asked.itl))]
     show(asked, Table(("what", "value"), rows))
-    return verdict(found.broken == 0, "every request was answered in full, or refused because the queue is full")
+    return verdict(found.broken == 0, "every request was answered in full or refused because the queue was full")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A pattern over the real vocabulary: for each state the tokens that may follow, and the dead ends that were taken out.
+"""A pattern over the real vocabulary: which tokens may follow in each state, and which dead ends were removed.
 
 python -m demos mask_explorer --regex "(yes|no)[.!]?"
 """
@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from rankzero.automata import compile_regex
+from rankzero.grammar.automata import compile_regex
 from rankzero.tiny import BpeTokenizer, ByteTokenizer
 
 #: Tokens that are named in a row.
@@ -27,12 +27,14 @@ def listed(tokens: list[bytes]) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
     options.add_argument("--regex", default="20[0-9]{2}-(0[1-9]|1[0-2])", metavar="R")
-    options.add_argument("--longest", type=whole(2, 100), help="only tokens of 2 to so many bytes: dead ends appear")
+    options.add_argument(
+        "--longest", type=whole(2, 100), help="keep only tokens of 2 to this many bytes, which creates dead ends"
+    )
     asked = options.parse_args(argv)
     index = part(asked.code, "ch11.constrained", "token_index")
     tokenizer = ByteTokenizer() if asked.quick else BpeTokenizer()
     vocabulary, eos = tokenizer.vocabulary, tokenizer.eos
-    if asked.longest:  # a poor vocabulary has dead ends
+    if asked.longest:  # a vocabulary of short tokens has dead ends
         vocabulary = [text if 2 <= len(text) <= asked.longest else b"" for text in BpeTokenizer().vocabulary]
     try:
         dfa = compile_regex(asked.regex)

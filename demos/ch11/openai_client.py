@@ -1,4 +1,4 @@
-"""Requests to a server by the real `openai` package, several at once; without --url to a server of its own.
+"""Concurrent requests to a server with the real `openai` package; without --url it starts a server of its own.
 
 python -m demos openai_client --url http://127.0.0.1:8000 --requests 8 --concurrency 8 --stream
 """
@@ -16,12 +16,12 @@ import openai
 
 from demos.ch11.server import reach
 from demos.common import Table, demo, parser, show, verdict, whole
+from rankzero.facts.units import ms
 from rankzero.server.load import percentile
-from rankzero.units import ms
 
 
 class Reply(NamedTuple):
-    """One answer; seconds from the question to each of its pieces."""
+    """One answer, with the seconds from the request to each of its pieces."""
 
     text: str
     tokens: int
@@ -47,13 +47,11 @@ def ask(client: Any, stream: bool, prompt: str, **fields: Any) -> Reply:
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
-    options.add_argument("--url", help="of a server; without it one is started here")
+    options.add_argument("--url", help="address of a server; by default one is started here")
     options.add_argument("--requests", type=whole(1, 1000), default=8)
     options.add_argument("--concurrency", type=whole(1, 256), default=8)
-    options.add_argument("--tokens", type=whole(1, 10_000), default=32, help="the most of an answer")
-    options.add_argument(
-        "--stream", action="store_true", help="piece by piece; without it the first token comes with the last"
-    )
+    options.add_argument("--tokens", type=whole(1, 10_000), default=32, help="the most tokens in an answer")
+    options.add_argument("--stream", action="store_true", help="receive answers piece by piece instead of whole")
     asked = options.parse_args(argv)
     count, tokens = (3, 6) if asked.quick else (asked.requests, asked.tokens)
     prompts = [f"Tell me about number {i}." for i in range(count)]
@@ -73,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, values in (("TTFT", [reply.times[0] for reply in replies]), ("ITL", [gap for of in gaps for gap in of])):
         if values:
             print(f"{name}: p50 {percentile(values, 0.5) / ms:.2f} ms, p99 {percentile(values, 0.99) / ms:.2f} ms")
-    return verdict(alone.text == replies[0].text, "the first answer is the same alone and among others")
+    return verdict(alone.text == replies[0].text, "the first answer is the same when it is asked alone")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def start(code: str, kind: str = "random", **options: Any) -> Any:
 
 @contextmanager
 def reach(url: str | None, code: str, **options: Any) -> Iterator[str]:
-    """The address of a server: ``url``, or that of one of our own for as long as the block runs.
+    """The address of a server: ``url``, or that of a server started for as long as the block runs.
 
     Raises:
         Exception: what a part of our own server raised, whatever came of it in the block.
@@ -48,11 +48,11 @@ def reach(url: str | None, code: str, **options: Any) -> Iterator[str]:
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__, picture=False)
-    options.add_argument("--port", type=whole(0, 65535), default=0, help="0 takes a free one")
+    options.add_argument("--port", type=whole(0, 65535), default=0, help="0 picks a free one")
     options.add_argument("--slots", type=whole(1, 64), default=4, help="requests that run at the same time")
-    options.add_argument("--blocks", type=whole(1, 100_000), help="of keys and values, 16 tokens each")
+    options.add_argument("--blocks", type=whole(1, 100_000), help="blocks of keys and values, 16 tokens each")
     options.add_argument("--queue", type=whole(0, 100_000), default=64, help="requests that may wait")
-    options.add_argument("--model", choices=("tiny", "random"), default="tiny", help="trained for seconds, or not")
+    options.add_argument("--model", choices=("tiny", "random"), default="tiny", help="trained first, or random")
     options.add_argument("--trace", metavar="FILE", help="write each event as a line of JSON")
     asked = options.parse_args(argv)
     sizes = {"port": asked.port, "slots": asked.slots, "blocks": asked.blocks, "queue": asked.queue}

@@ -1,4 +1,4 @@
-"""Speculative decoding with a tiny target and a tiny draft: what it gives, and whether its law is the target's.
+"""Speculative decoding with a tiny target and a tiny draft: what it gains, and a test of its output distribution.
 
 python -m demos speculative --k 4 --temperature 1.0 --samples 4000 --seed 0
 """
@@ -19,8 +19,8 @@ THRESHOLD = 0.001
 
 
 def picture(rows: Sequence[tuple]):
-    """Tokens of a pass against the draft length, predicted and measured."""
-    from rankzero import plots
+    """Tokens per pass against the draft length, predicted and measured."""
+    from rankzero.figures import plots
 
     predicted, measured = ([(row[0], row[column]) for row in rows] for column in (1, 2))
     alt = f"Tokens of a target pass by draft length, measured up to {max(row[2] for row in rows):.2f}."
@@ -68,7 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "p-value",
     )
     show(asked, Table(header, rows), lambda: picture(rows))
-    return verdict(right, "the test finds the wrong sampler" if asked.wrong else "the law is the target's")
+    return verdict(
+        right, "the test finds the wrong sampler" if asked.wrong else "the output distribution is the target's"
+    )
 
 
 if __name__ == "__main__":

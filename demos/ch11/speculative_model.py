@@ -1,4 +1,4 @@
-"""The speed-up of speculation by draft length, in closed form and simulated. Every draft pass is charged.
+"""The speed-up of speculation by draft length, in closed form and simulated, with the time of every draft pass.
 
 python -m demos speculative_model --alpha 0.7 --c 0.2
 """
@@ -14,7 +14,7 @@ from rankzero.sim.speculation import simulate
 
 def picture(rows: Sequence[tuple], best: int):
     """Both against the draft length."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     closed = [(row[0], row[2]) for row in rows]
     return plots.curves(
@@ -34,7 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--c", type=number(0, 10), default=0.2, help="time of a draft pass over that of a target pass")
     options.add_argument("--verify", type=number(1, 64), default=1.0, help="time of verification, in target passes")
     options.add_argument("--longest", type=whole(1, 32), default=16, help="the longest draft")
-    options.add_argument("--tokens", type=whole(10_000, 10**7), default=1_000_000, help="to simulate for each length")
+    options.add_argument(
+        "--tokens", type=whole(10_000, 10**7), default=1_000_000, help="tokens to simulate for each length"
+    )
     asked = options.parse_args(argv)
     tokens_of = part(asked.code, "ch11.speculative", "expected_tokens")
     speedup = part(asked.code, "ch11.speculative", "speculative_speedup")

@@ -1,4 +1,4 @@
-"""Advantages of one episode: TD errors, and what each lambda makes of them.
+"""Advantages of one episode: its TD errors, and the advantages that each lambda makes of them.
 
 python -m demos gae --rewards 0,0,0,1 --values .5,.5,.5,.5 --gamma .99 --lambdas 0,.5,.95,1 --end terminal
 """
@@ -13,7 +13,7 @@ from demos.common import Table, demo, number, parser, part, show, verdict
 
 
 def numbers(low: float, high: float, most: int = 50) -> Callable[[str], tuple[float, ...]]:
-    """A type for argparse: one to ``most`` numbers from ``low`` to ``high``, with commas between them."""
+    """An argparse type: one to ``most`` numbers from ``low`` to ``high``, with commas between them."""
 
     def convert(text: str) -> tuple[float, ...]:
         found = tuple(number(low, high)(piece) for piece in text.split(","))
@@ -26,9 +26,9 @@ def numbers(low: float, high: float, most: int = 50) -> Callable[[str], tuple[fl
 
 def picture(deltas: Sequence[float], by_lambda: dict[float, list[float]]):
     """TD errors above, advantages below."""
-    from rankzero import rl_figures
+    from rankzero import figures
 
-    return rl_figures.advantages(deltas, by_lambda)
+    return figures.rl.advantages(deltas, by_lambda)
 
 
 @demo

@@ -18,7 +18,7 @@ HEADER = ("steps", "return", "explained variance", "KL", "outside", "clipped", "
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--steps", type=whole(256, 10**7), default=100_000, help="of all environments together")
+    options.add_argument("--steps", type=whole(256, 10**7), default=100_000, help="steps of all environments together")
     options.add_argument("--seed", type=whole(0, 10**6), default=0)
     options.add_argument("--epochs", type=whole(1, 100), default=20, help="passes over the steps of an iteration")
     options.add_argument("--gae-lambda", type=number(0, 1), default=0.8)
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--no-clip", action="store_true", help="no clipping of the ratio")
     options.add_argument("--no-norm-limit", action="store_true", help="no limit on the norm of the gradients")
     options.add_argument(
-        "--stop-at", type=number(1, 501), default=495.0, help="average of 20 episodes that is enough; 501 for never"
+        "--stop-at", type=number(1, 501), default=495.0, help="stop when 20 episodes average this; 501 never stops"
     )
     asked = options.parse_args(argv)
     settings = Settings(
@@ -53,9 +53,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     ]
 
     def picture():
-        from rankzero import rl_figures
+        from rankzero import figures
 
-        return rl_figures.training(run.reports)
+        return figures.rl.training(run.reports)
 
     show(asked, Table(HEADER, rows), picture)
     print(f"{run.steps:,} steps, {len(run.returns)} episodes, {run.seconds:.1f} s")

@@ -1,4 +1,4 @@
-"""Three estimates of the KL divergence: bias and variance, exact and sampled, and the gradients of all six placements.
+"""Three estimators of the KL divergence: bias and variance, exact and sampled, and the gradients of six placements.
 
 python -m demos kl_estimators --p 0.5,0.3,0.2 --q 0.4,0.4,0.2 --samples 100000
 """
@@ -28,7 +28,7 @@ def law(text: str) -> tuple[float, ...]:
 
 def picture(rows: Sequence[tuple]):
     """Exact and sampled variance of each estimator."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {row[0]: {"exact": row[3], "sampled": row[5]} for row in rows}
     alt = "Variance of each estimator: " + ", ".join(f"{row[0]} {row[3]:.3g}" for row in rows) + "."
@@ -38,7 +38,7 @@ def picture(rows: Sequence[tuple]):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--p", type=law, default=(0.5, 0.3, 0.2), help="the policy, which draws")
+    options.add_argument("--p", type=law, default=(0.5, 0.3, 0.2), help="the policy, from which samples are drawn")
     options.add_argument("--q", type=law, default=(0.4, 0.4, 0.2), help="the reference")
     options.add_argument("--samples", type=whole(1000, 10**7), default=100_000)
     asked = options.parse_args(argv)

@@ -1,4 +1,4 @@
-"""RLHF on four tiny models, for real: PPO or GRPO, on a learnt reward or on the judge itself.
+"""RLHF on four tiny models: PPO or GRPO, with a learned reward or with the judge itself.
 
 python -m demos rlhf --algorithm ppo --beta 0.05 --iterations 60 --reward model --seed 2
 """
@@ -20,7 +20,7 @@ HEADER = ("iteration", "score", "judge", "KL (nats)", "length", "clipped")
 
 
 def folder(text: str) -> Path:
-    """A type for argparse: a folder that exists."""
+    """An argparse type: a folder that exists."""
     if not Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {text}")
     return Path(text)
@@ -43,7 +43,7 @@ def models(asked: argparse.Namespace) -> tuple[GPT, runs.Scorer]:
 
 def picture(points: Sequence[runs.Point]):
     """Score and judge by iteration."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     curves = {name: [(p.iteration, getattr(p, name)) for p in points] for name in ("score", "judge")}
     alt = f"Score from {points[0].score:.2f} to {points[-1].score:.2f}, judge to {points[-1].judge:.2f}."

@@ -1,4 +1,4 @@
-"""Bytes of the model states of an RLHF job, by role and by kind, and on each GPU when they are shared evenly (ZeRO-3).
+"""Bytes of the model states of an RLHF job, by role and by kind, and per GPU when they are sharded evenly (ZeRO-3).
 
 python -m demos rlhf_memory --model LLAMA3_70B --algorithm ppo --gpus 64
 """
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from demos.common import Table, amount, demo, parser, part, show, verdict, whole
 from experiments.ch13.rlhf_budget import ALGORITHMS, KINDS, budget
-from rankzero import models
-from rankzero.hardware import GPUS
-from rankzero.units import GB
+from rankzero.facts import models
+from rankzero.facts.hardware import GPUS
+from rankzero.facts.units import GB
 
 MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
 DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
@@ -20,7 +20,7 @@ DEVICES = {gpu.name.partition(" ")[0]: gpu for gpu in GPUS}
 
 def picture(roles: dict[str, dict[str, float]]):
     """Stacked bars, a bar for each role."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {role: {kind: parts[kind] / GB for kind in KINDS} for role, parts in roles.items()}
     whole_job = sum(parts["total"] for parts in roles.values()) / GB
@@ -33,8 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--model", choices=MODELS, default="LLAMA3_70B", metavar="NAME", help=", ".join(MODELS))
     options.add_argument("--algorithm", choices=ALGORITHMS, default="ppo")
-    options.add_argument("--critic", type=amount, help="parameters of PPO's critic; as many as the policy")
-    options.add_argument("--reward", type=amount, help="parameters of the reward model; GRPO without it pays by a rule")
+    options.add_argument("--critic", type=amount, help="parameters of PPO's critic; by default as many as the policy")
+    options.add_argument(
+        "--reward", type=amount, help="parameters of the reward model; without it GRPO is rewarded by a rule"
+    )
     options.add_argument("--no-masters", action="store_true", help="the optimizer keeps no fp32 weights")
     options.add_argument("--gpus", type=whole(1, 10**6), default=64)
     options.add_argument("--gpu", choices=DEVICES, default="H100")

@@ -1,4 +1,4 @@
-"""Rewards of one response, token by token: the price of its distance from the reference, and the score at its end.
+"""Rewards of one response, token by token: the price of leaving the reference, and the score on the last token.
 
 python -m demos token_rewards --score 0.5 --beta 0.02 --log-probs=-1.2,-0.8,-1.3 --reference=-1,-1,-1
 """
@@ -23,7 +23,7 @@ def log_probabilities(text: str) -> tuple[float, ...]:
 
 def picture(rows: Sequence[tuple]):
     """The reward of each token."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     rewards = {str(row[0]): {"reward": row[5]} for row in rows}
     alt = f"Rewards of {len(rows)} tokens; the last one has the score and {rows[-1][5]:.4g}."

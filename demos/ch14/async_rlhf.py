@@ -1,4 +1,4 @@
-"""A rollout worker and a trainer in two processes, a gate between them, weights in shared memory: GRPO on a judge.
+"""A rollout worker and a trainer in two processes with a gate between them and weights in shared memory: GRPO.
 
 python -m demos async_rlhf --max-staleness 1 --steps 60 --correction decoupled
 python -m demos async_rlhf --lag 4 --correction behaviour
@@ -9,29 +9,27 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch13.toy_models import reference
 from experiments.ch14 import async_runs, lag_runs
-from rankzero import stored_lag
 from rankzero.tiny import GPT
 
-#: What the judge's verdict must gain in a run of all steps that is not held back too far.
+#: The least gain of the judge's verdict over a full run with a small lag.
 GAIN, MOST = 0.5, 4
 STEP, LAGGED = ("step", "judge", "effective share"), ("staleness", "seconds")
 
 
 def picture(rows: Sequence[tuple], place: int, unit: str):
     """The judge's verdict against the step or the second."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     points, alt = [(row[place], row[1]) for row in rows], f"The judge's verdict, from {rows[0][1]:.2f} on."
     return plots.curves({"judge": points}, x=unit, y="judge", alt=alt)
 
 
 def lagged(asked: Namespace, model: GPT, recipe: lag_runs.Recipe) -> bool:
-    """One process, a lag that is set; whether it learns as it should."""
+    """Run one process with a fixed lag, and check that it learns as it should."""
     run = lag_runs.lagged(model, asked.lag, recipe, asked.steps, asked.seed)
     rows = list(zip(range(asked.steps), run.judge, run.share, strict=True))
     show(asked, Table(STEP, rows[:: max(1, asked.steps // 10)]), lambda: picture(rows, 0, "step"))
@@ -39,7 +37,7 @@ def lagged(asked: Namespace, model: GPT, recipe: lag_runs.Recipe) -> bool:
 
 
 def together(asked: Namespace, model: GPT, recipe: lag_runs.Recipe) -> bool:
-    """Two processes; whether the gate holds, and it learns as it should."""
+    """Run two processes, and check that the gate holds and that training learns as it should."""
     parts = [part(asked.code, "ch14.weight_slots", name) for name in ("WeightSlots", "StalenessGate")]
     run = async_runs.together(model, asked.max_staleness, asked.steps, recipe, asked.seed, *parts)
     rows = [(step.version, step.judge, step.share, step.staleness, step.end) for step in run.steps]
@@ -53,22 +51,25 @@ def together(asked: Namespace, model: GPT, recipe: lag_runs.Recipe) -> bool:
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--max-staleness", type=whole(0, 64), default=1, help="batches that the worker may be ahead")
+    options.add_argument(
+        "--max-staleness", type=whole(0, 64), default=1, help="how many batches the worker may be ahead"
+    )
     options.add_argument("--steps", type=whole(1, 1000), default=lag_runs.STEPS)
     options.add_argument("--correction", choices=lag_runs.CORRECTIONS, default="decoupled")
     options.add_argument("--seed", type=whole(0, 10**6), default=0)
-    options.add_argument("--lag", type=whole(0, 64), help="one process, its weights held back so many versions")
-    options.add_argument("--store", action="store_true", help="run all lags and seeds and store the table: minutes")
+    options.add_argument("--lag", type=whole(0, 64), help="run in one process, with weights this many versions old")
+    options.add_argument(
+        "--store", action="store_true", help="run all lags and seeds and store the table that the page shows: minutes"
+    )
     asked = options.parse_args(argv)
     found = [part(asked.code, "ch14.off_policy", name) for name in ("importance_weights", "effective_sample_size")]
     recipe = lag_runs.Recipe(asked.correction, weights=found[0], sample_size=found[1])
     if asked.store:
-        text = lag_runs.stored_text(lag_runs.lag_rows(reference()))
-        Path(stored_lag.__file__).write_text(text, encoding="utf-8")
+        lag_runs.store(lag_runs.lag_rows(reference()))
         return verdict(True, "stored")
     asked.steps = min(asked.steps, 6) if asked.quick else asked.steps
     right = (together if asked.lag is None else lagged)(asked, reference(0, 30 if asked.quick else 200), recipe)
-    return verdict(right, "no batch is older than the bound, and the judge is pleased with what was learnt")
+    return verdict(right, "no batch is older than the bound, and the judge's verdict rises as it should")
 
 
 if __name__ == "__main__":

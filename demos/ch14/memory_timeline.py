@@ -1,4 +1,4 @@
-"""Memory of an RLHF job by phase: what stands on a GPU, what is copied in and out; with --real, real tensors.
+"""Memory of an RLHF job by phase: what a GPU holds, what is copied in and out; with --real, on real tensors.
 
 python -m demos memory_timeline --model LLAMA3_70B --gpus 64 --algorithm ppo --rollout-tp 8 --kv 40 --offload optimizer
 """
@@ -9,21 +9,21 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from rankzero import models
-from rankzero.hardware import H100_SXM
-from rankzero.units import GB, MB
+from rankzero.facts import models
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.units import GB, MB
 from solutions.ch14.rlhf_profile import DISCARDABLE, OFFLOADS, cycle, tenants
 
 MODELS = {name: value for name, value in vars(models).items() if isinstance(value, models.Model)}
-#: What the command line calls the ways to make room.
+#: The ways to make room, by their names on the command line.
 WAYS = dict(zip(("nothing", "rebuilt", "optimizer", "frozen", "all"), OFFLOADS, strict=True))
 
 
 def picture(uses, phases, sizes, capacity=None):
     """The stacks, with what is copied between them."""
-    from rankzero import placement_figures
+    from rankzero import figures
 
-    return placement_figures.memory_phases(uses, phases, sizes, capacity)
+    return figures.placement.memory_phases(uses, phases, sizes, capacity)
 
 
 def real(asked, timeline, offload: str) -> int:
@@ -41,7 +41,7 @@ def real(asked, timeline, offload: str) -> int:
     header = ("phase", "timeline (MB)", "living tensors (MB)", "process (MB)")
     show(asked, Table(header, rows), lambda: picture(uses, job.phases, sizes))
     same = all(use.resident == one.live for use, one in zip(uses, samples, strict=True))
-    return verdict(same, "the timeline is the sum of all living tensors, in every phase")
+    return verdict(same, "the timeline is the sum of all live tensors, in every phase")
 
 
 @demo
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--rollout-tp", type=whole(1, 1024), default=8, help="GPUs that share one rollout copy")
     options.add_argument("--kv", type=number(0, 1000), default=40.0, help="GB of keys and values on a GPU")
     options.add_argument("--activations", type=number(0, 1000), default=12.0, help="GB on a GPU")
-    options.add_argument("--offload", choices=WAYS, default="frozen", help="what leaves where it is not used")
+    options.add_argument("--offload", choices=WAYS, default="frozen", help="what is moved out while it is not used")
     options.add_argument("--real", action="store_true", help="real tensors instead: four models of ten million")
     asked = options.parse_args(argv)
     timeline = part(asked.code, "ch14.rlhf_schedule", "memory_timeline")

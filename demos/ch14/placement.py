@@ -1,4 +1,4 @@
-"""All placements of an RLHF job that fit: colocated, and every pair of pools, with their times and bytes.
+"""All placements of an RLHF job that fit, colocated and in every pair of pools, with their times and bytes.
 
 python -m demos placement --model LLAMA3_70B --gpus 64 --tail 90
 """
@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 
 from demos.common import Table, demo, number, parser, part, show, verdict, whole
-from rankzero import models
-from rankzero.hardware import H100_SXM
-from rankzero.units import GB
+from rankzero.facts import models
+from rankzero.facts.hardware import H100_SXM
+from rankzero.facts.units import GB
 from solutions.ch13.rlhf_memory import rlhf_bytes
 from solutions.ch14.rlhf_profile import asynchronous_time, synchronous_time
 
@@ -20,7 +20,7 @@ MODELS = {name: value for name, value in vars(models).items() if isinstance(valu
 
 def picture(rows, tail: float):
     """The time against the GPUs that generate."""
-    from rankzero import plots
+    from rankzero.figures import plots
 
     curves: dict[str, list[tuple[float, float]]] = {}
     for kind, rollout, _, seconds, *_ in rows:
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--generate", type=number(0, 1e9), default=3840.0, help="GPU-seconds")
     options.add_argument("--train", type=number(0, 1e9), default=3840.0, help="GPU-seconds")
     options.add_argument("--tail", type=number(0, 1e6), default=90.0, help="seconds of the longest response")
-    options.add_argument("--reserve", type=number(0, 80), default=20.0, help="GB that every GPU keeps free")
+    options.add_argument("--reserve", type=number(0, 80), default=20.0, help="GB to keep free on every GPU")
     asked = options.parse_args(argv)
     parameters, gpus, tp = MODELS[asked.model].parameters, asked.gpus, asked.rollout_tp
     states, copy = rlhf_bytes(asked.algorithm, parameters)["total"], 2 * parameters / tp
@@ -70,7 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if found is None or not rows:
         return verdict(found is None and not rows, "the search finds nothing either")
     best = ("colocated" if found.kind == "colocated" else "two pools", found.rollout_gpus)
-    return verdict(best == rows[0][:2] and found.iteration_time == rows[0][3], "the search finds the first of these")
+    return verdict(
+        best == rows[0][:2] and found.iteration_time == rows[0][3], "the search finds the first row of this table"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One matrix, cut in two ways: who sends which box to whom, and real ranks that do it.
+"""One matrix cut in two ways: which rank sends which box to which, and real ranks that do it.
 
 python -m demos reshard --shape 8x6 --from rows4 --to columns2x2 --save plan.svg
 """
@@ -19,7 +19,7 @@ ITEM = 4
 
 
 def size(text: str) -> tuple[int, int]:
-    """A type for argparse: rows x columns."""
+    """An argparse type: rows x columns."""
     found = re.fullmatch(r"([1-9]\d{0,3})x([1-9]\d{0,3})", text)
     if not found:
         raise argparse.ArgumentTypeError(f"must be ROWSxCOLUMNS, each from 1 to 9999, got {text}")
@@ -27,7 +27,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def layout(text: str) -> str:
-    """A type for argparse: a word for a layout; ``cols`` is short for ``columns``."""
+    """An argparse type: a word for a layout; ``cols`` is short for ``columns``."""
     word = re.sub(r"^cols", "columns", text)
     try:
         shard_boxes((1, 1), word)
@@ -57,16 +57,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append((move.destination, kept, *box, ITEM * (row1 - row0) * (col1 - col0)))
 
     def picture():
-        from rankzero import sync_figures
+        from rankzero import figures
 
-        return sync_figures.reshard(asked.shape, source, run.plan, ITEM)
+        return figures.weight_sync.reshard(asked.shape, source, run.plan, ITEM)
 
     show(asked, Table(("rank", "piece", "rows", "columns", "bytes"), rows), picture)
     whole = ITEM * asked.shape[0] * asked.shape[1]
     print(f"planned: {moved_bytes(run.plan, ITEM):,} bytes between ranks; the matrix has {whole:,}")
     print(f"received, by rank: {', '.join(f'{size:,}' for size in run.received)}")
     right = run.right and run.received == run.planned
-    return verdict(right, "every rank holds its box, and received what the plan says")
+    return verdict(right, "every rank holds its box and received what the plan says")
 
 
 if __name__ == "__main__":

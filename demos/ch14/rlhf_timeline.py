@@ -1,4 +1,4 @@
-"""An iteration on all GPUs in turn, or on two pools side by side: who works when, and which split is best.
+"""An RLHF iteration on all GPUs in turn, or on two pools side by side: who works when, and which split is best.
 
 python -m demos rlhf_timeline --gpus 100 --generate 6000 --train 3500 --tail 100 --mode async
 """
@@ -15,7 +15,7 @@ Work = tuple[float, float, float]
 
 
 def spans(mode: str, gpus: int, split: int, work: Work, iterations: int = 3):
-    """Rows of a chart: what each GPU or pool does in some iterations, and when the last one is over."""
+    """Rows of a chart: what each GPU or pool does over a few iterations, and when the last one ends."""
     generate, train, tail = work
     if mode == "sync":
         writing, whole = max(generate / gpus, tail), synchronous_time(gpus, *work)
@@ -33,9 +33,9 @@ def spans(mode: str, gpus: int, split: int, work: Work, iterations: int = 3):
 
 
 def picture(rows):
-    from rankzero import serving_figures
+    from rankzero import figures
 
-    return serving_figures.timelines(rows)
+    return figures.serving.timelines(rows)
 
 
 @demo
@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options.add_argument("--train", type=number(0, 1e9), default=3500.0, help="GPU-seconds")
     options.add_argument("--tail", type=number(0, 1e6), default=100.0, help="seconds of the longest response")
     options.add_argument("--mode", choices=("sync", "async"), default="async", help="what the picture shows")
-    options.add_argument("--split", type=whole(1, 9_999), help="GPUs that generate; the best when left out")
+    options.add_argument("--split", type=whole(1, 9_999), help="GPUs that generate; by default the best split")
     asked = options.parse_args(argv)
     if asked.split is not None and asked.split >= asked.gpus:
         options.error(f"--split must leave a GPU for training: below {asked.gpus}, got {asked.split}")

@@ -1,4 +1,4 @@
-"""Weights from one process to another on four roads: through a disk, a pipe, a broadcast of Gloo, a handle to memory.
+"""Weights sent between processes on four roads: through a disk, a pipe, a Gloo broadcast, a handle to memory.
 
 python -m demos weight_sync --sizes 16,64,256 --roads disk,pipe,gloo,shared --repeat 5
 """
@@ -13,14 +13,14 @@ import torch
 
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch14 import sync_runs as runs
-from rankzero.units import GB, MB, format_bytes
+from rankzero.facts.units import GB, MB, format_bytes
 
-#: What the last column asks for: a model of 70 billion parameters in bf16.
+#: The size in the last column: a model of 70 billion parameters in bf16.
 MODEL = 140 * GB
 
 
 def numbers(text: str) -> list[int]:
-    """A type for argparse: sizes in MB, ascending."""
+    """An argparse type: sizes in MB, ascending."""
     words = text.split(",")
     if not all(word.isdecimal() and 1 <= int(word) <= 1024 for word in words) or len(words) < 2:
         raise argparse.ArgumentTypeError(f"must be two sizes or more from 1 to 1024 MB, got {text}")
@@ -28,7 +28,7 @@ def numbers(text: str) -> list[int]:
 
 
 def names(text: str) -> list[str]:
-    """A type for argparse: roads by name."""
+    """An argparse type: roads by name."""
     if not set(text.split(",")) <= set(runs.ROADS):
         raise argparse.ArgumentTypeError(f"must be some of {','.join(runs.ROADS)}, got {text}")
     return text.split(",")
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows = []
     for road, line in lines.items():
         level = line.bandwidth == float("inf")
-        handle = road in ("shared", "cuda ipc")  # the others do grow: sizes so small do not show it
+        handle = road in ("shared", "cuda ipc")  # the others do grow, though sizes this small do not show it
         hidden: str | float = line.alpha if handle else "unknown"
         predicted = hidden if level else chain(MODEL, 1, line.bandwidth, max(0.0, line.alpha))
         rate = "level" if level and handle else "not seen" if level else f"{format_bytes(line.bandwidth)}/s"
@@ -62,9 +62,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     header = ("road", *(f"{format_bytes(size)} (ms)" for size in sizes), "alpha (ms)", "rate", "140 GB (s)")
 
     def picture():
-        from rankzero import sync_figures
+        from rankzero import figures
 
-        return sync_figures.roads(times, {road: (line.alpha, line.bandwidth) for road, line in lines.items()})
+        return figures.weight_sync.roads(times, {road: (line.alpha, line.bandwidth) for road, line in lines.items()})
 
     show(asked, Table(header, rows), picture)
     small, large = runs.handle_sizes((4_000, sizes[-1])).values()

@@ -1,4 +1,4 @@
-"""How often to save: three formulas for the interval, and what each of them wastes.
+"""How often to save: three formulas for the checkpoint interval, and the time that each of them wastes.
 
 python -m demos checkpoint_interval --checkpoint 60 --mtbf-hours 3.09 --restart 300
 """
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from demos.ch01.plan import number
 from demos.common import Table, demo, parser, part, show, verdict
-from rankzero.units import hour, minute
+from rankzero.facts.units import hour, minute
 
 METHODS = ("young", "daly", "exact")
 
 
 def _curve(waste, best: dict[str, float]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     low, high = best["exact"] / 20, best["exact"] * 20
     intervals = [low * (high / low) ** (step / 60) for step in range(61)]
@@ -28,7 +28,7 @@ def _curve(waste, best: dict[str, float]):
 
 
 def _errors(optimum):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     ratios = [10 ** (-4 + step / 15) for step in range(61)]
 
@@ -43,10 +43,12 @@ def _errors(optimum):
 @demo
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
-    options.add_argument("--checkpoint", type=number(1e6), default=60.0, help="seconds that the job stands still")
+    options.add_argument(
+        "--checkpoint", type=number(1e6), default=60.0, help="seconds that the job stops for a checkpoint"
+    )
     options.add_argument("--mtbf-hours", type=number(1e6), default=3.09, help="between failures of the whole job")
     options.add_argument("--restart", type=number(1e6), default=300.0, help="seconds")
-    options.add_argument("--sweep", action="store_true", help="draw the error of Young and Daly in place of the waste")
+    options.add_argument("--sweep", action="store_true", help="draw the error of Young and Daly instead of the waste")
     given = options.parse_args(argv)
     optimum = part(given.code, "ch15.checkpointing", "optimal_checkpoint_interval")
     wasted = part(given.code, "ch15.checkpointing", "checkpoint_waste")
@@ -64,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     least = waste(best["exact"])
     nearby = [waste(times * best["exact"]) for times in (0.5, 0.9, 1.1, 2.0)]
     right = best["exact"] <= best["young"] and all(least <= other for other in nearby)
-    return verdict(right, "no interval nearby wastes less than the exact one, and Young is not early")
+    return verdict(right, "no interval nearby wastes less than the exact one, and Young's is not shorter")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from random import Random
 
 from demos.ch01.plan import number
 from demos.common import Table, demo, parser, part, show, verdict, whole
-from rankzero.units import day, minute
+from rankzero.facts.units import day, minute
 from solutions.ch15 import llama_405b
 from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 
@@ -21,14 +21,14 @@ PARTS = ("useful", "checkpoint", "lost", "restart")
 
 
 def gaps(mtbf: float, form: float, seed: int) -> Iterator[float]:
-    """Weibull gaps of mean ``mtbf`` without end; ``form`` 1 is exponential."""
+    """An endless sequence of Weibull gaps of mean ``mtbf``; ``form`` 1 is exponential."""
     random, scale = Random(seed), mtbf / math.gamma(1 + 1 / form)
     while True:
         yield random.weibullvariate(scale, form)
 
 
 def _picture(means: dict[str, dict[str, float]]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     groups = {name: {what: parts[what] / day for what in PARTS} for name, parts in means.items()}
     said = ", ".join(f"{name} {sum(parts.values()):.4g} days" for name, parts in groups.items())
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows, means, right = [], {}, True
     for times in (0.25, 1.0, 2.0, 4.0):
         every = min(times * best, work * day)
-        whole_work = math.ceil(work * day / every) * every  # the closed form knows whole segments alone
+        whole_work = math.ceil(work * day / every) * every  # the closed form assumes whole segments
         found = [
             simulate(whole_work, every, given.stall, given.restart, gaps(mtbf, given.weibull, n)) for n in range(seeds)
         ]

@@ -1,4 +1,4 @@
-"""Training on real ranks that are killed and go on: the final weights are those of a run that nobody touched.
+"""Training on real ranks that are killed and restarted: the final weights equal those of an undisturbed run.
 
 python -m demos survive --ranks 4 --steps 200 --kill-every 60 --checkpoint-every 10
 """
@@ -30,7 +30,7 @@ def planned(steps: int, ranks: int, mean: int, every: int, seed: int = 0) -> lis
 
 
 def _picture(run, plain):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     parts = ("useful", "checkpoint", "lost", "restart")
     runs = {"untouched": plain, "killed": run}
@@ -70,7 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"goodput by the formula, with the measured stall, restart and rate of deaths: {formula:.1%}")
     print(*(f"death {number}: {death}" for number, death in enumerate(run.deaths, 1)), sep="\n")
     same = run.digest == plain.digest and run.losses == plain.losses
-    return verdict(same, f"deaths: {len(run.deaths)}; weights and losses are, bit for bit, those of the untouched run")
+    return verdict(
+        same, f"deaths: {len(run.deaths)}; weights and losses equal those of the undisturbed run, bit for bit"
+    )
 
 
 if __name__ == "__main__":

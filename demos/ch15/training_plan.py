@@ -1,4 +1,4 @@
-"""One training run on one sheet: operations, days, memory, traffic, checkpoints, bill, and beside it what is published.
+"""One training run on one sheet: operations, days, memory, traffic, checkpoints and cost, beside published figures.
 
 python -m demos training_plan --model LLAMA3_405B --gpus 16384 --tokens 15.6e12 --mfu 0.4 --layout 8,1,16,128
 """
@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from demos.ch01.plan import number
 from demos.common import Table, demo, parser, part, show, verdict, whole
 from experiments.ch15.explorers import SHAPES
-from rankzero import hardware
-from rankzero.units import GB, TB, billion, million
+from rankzero.facts.units import GB, TB, billion, million
 from solutions.ch15 import llama_405b as llama
 
 MODELS = {f"LLAMA3_{name}": shape for name, shape in SHAPES.items()}
@@ -32,7 +31,7 @@ LINES = (
     *(("energy", "kwh", million, "GWh"), ("electricity", "electricity_dollars", million, "M$")),
 )
 
-#: Of the 405B on 16,384 GPUs and all its tokens, by the name of the line.
+#: Published figures for the 405B model on 16,384 GPUs and all its tokens, by the name of the table row.
 HOURS, FLOP = f"{llama.GPU_HOURS / million:g}", f"{llama.BUDGET_FLOP / 1e24:g}"
 PUBLISHED = {"parameters": "405", "operations": FLOP, "waste": "< 10", "GPU time": HOURS}
 
@@ -56,22 +55,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     most = MODELS[given.model].layers
     if math.prod(given.layout) != given.gpus or given.layout[2] > most:
         options.error(f"--layout must multiply to {given.gpus}, with PP at most {most}, got {given.layout}")
-    chunks, run = llama.ASSUMED_CHUNKS, (given.model, given.gpus, given.tokens)
-    sizes = dict(zip(("tp", "cp", "pp", "dp"), given.layout, strict=True)) | {"virtual_stages": chunks}
-    machine = {"gpus": given.gpus, "peak": hardware.H100_SXM.peak_bf16, "mfu": given.mfu, "kw_per_gpu": 0.7}
-    mtbf = llama.WINDOW / llama.UNEXPECTED * 16_384 / given.gpus
-    machine |= {"writers": given.gpus, "writer_bandwidth": llama.NETWORK, "storage_bandwidth": llama.STORAGE}
-    machine |= {"mtbf": mtbf, **llama.ASSUMED}
-    batch = {"microbatches": 16, "micro_tokens": 8192, "sequence": 8192, "recompute": "selective"}
     report = part(given.code, "ch15.run_sheet", "run_report")
-    sheet = report(MODELS[given.model], given.tokens, **machine, **sizes, **batch)
+    sheet = report(MODELS[given.model], given.tokens, *llama.plan(given.gpus, given.mfu, given.layout))
+    run = (given.model, given.gpus, given.tokens)
     known = PUBLISHED if run == ("LLAMA3_405B", 16_384, llama.TOKENS) else {}
-    rows = [(name, sheet[key] / unit, what, known.get(name, "")) for name, key, unit, what in LINES]
+    rows = [(name, getattr(sheet, key) / unit, what, known.get(name, "")) for name, key, unit, what in LINES]
     show(given, Table(("quantity", "computed", "unit", "published"), rows))
     assumed = "".join(f"{name.replace('_', ' ')} {value:g}, " for name, value in llama.ASSUMED.items())
-    print(f"assumed: {assumed}16 micro-batches of one sequence, {chunks} chunks a rank, recompute selective")
-    right = math.isclose(sheet["days"] * (1 - sheet["waste"]), sheet["compute_days"])
-    right = right and math.isclose(sheet["days"] * 24 * given.gpus, sheet["gpu_hours"])
+    chunks = f"{llama.ASSUMED_CHUNKS} chunks a rank"
+    print(f"assumed: {assumed}16 micro-batches of one sequence, {chunks}, recompute selective")
+    right = math.isclose(sheet.days * (1 - sheet.waste), sheet.compute_days)
+    right = right and math.isclose(sheet.days * 24 * given.gpus, sheet.gpu_hours)
     return verdict(right, "days less waste are days of compute, and the GPU-hours are those of all days")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from demos.common import Table, demo, parser, part, show, verdict
 from experiments.ch15.checkpoint_writers import Written, write_rates
-from rankzero.units import GB, KB, MB, ms
+from rankzero.facts.units import GB, KB, MB, ms
 
 
 def _writers(text: str) -> list[int]:
@@ -32,7 +32,7 @@ def _size(text: str) -> float:
 
 
 def _picture(found: list[Written]):
-    from rankzero import plots
+    from rankzero.figures import plots
 
     points = {"measured": [(one.writers, one.bandwidth / MB) for one in found]}
     alone = found[0].bandwidth / found[0].writers
@@ -46,8 +46,8 @@ def _picture(found: list[Written]):
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser(__doc__)
     options.add_argument("--writers", type=_writers, default=[1, 2, 4, 8], help="processes, with commas")
-    options.add_argument("--size", type=_size, default=128 * MB, help="of the whole checkpoint, as in 256MB")
-    options.add_argument("--folder", type=Path, help="on the disk that is measured")
+    options.add_argument("--size", type=_size, default=128 * MB, help="size of the whole checkpoint, as in 256MB")
+    options.add_argument("--folder", type=Path, help="a folder on the disk to measure")
     given = options.parse_args(argv)
     if given.folder is not None and not given.folder.is_dir():
         options.error(f"--folder must be a folder, got {given.folder}")
@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     show(given, Table(header, rows), lambda: _picture(found))
     print("link: the first row's rate over its writers; storage: the best rate of all rows")
     right = all(one.size == int(size) // one.writers * one.writers for one in found)
-    return verdict(right, "every byte is on the disk, whoever wrote it")
+    return verdict(right, "every byte is on the disk, whichever process wrote it")
 
 
 if __name__ == "__main__":

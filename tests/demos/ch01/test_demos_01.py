@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos.ch01 import check_setup, launch_environment, plan, shard_map
+from demos.ch01 import check_setup, launch_environment, plan
 from experiments.ch01.launching import VARIABLES
 
 
@@ -60,29 +60,6 @@ def test_the_map_shows_the_rank_that_is_asked_for(capsys):
     assert lines[1] == "pp groups: [0, 8] [1, 9] [2, 10] [3, 11] [4, 12] [5, 13] [6, 14] [7, 15]"
 
 
-def visits(tmp_path, *arguments: str) -> list[list[int]]:
-    rows = table(tmp_path, "shard_map", "--quick", *arguments)
-    return [[int(count) for name, count in row.items() if name != "epoch"] for row in rows]
-
-
-def test_padding_shows_as_second_visits(tmp_path):
-    counts = visits(tmp_path, "--samples", "10", "--ranks", "4")
-    assert [sorted(row) for row in counts] == [[1] * 8 + [2] * 2] * 3
-    assert counts[0] != counts[1]
-
-
-def test_without_set_epoch_every_epoch_is_alike(tmp_path):
-    counts = visits(tmp_path, "--samples", "10", "--ranks", "3", "--no-set-epoch", "--drop-last")
-    assert counts[0] == counts[1] == counts[2]
-    assert sorted(counts[0]) == [0] + [1] * 9
-
-
-def test_another_order_is_a_failure(monkeypatch):
-    """Kills a check that compares the sampler with itself."""
-    monkeypatch.setattr(shard_map, "permutation", lambda samples, _epoch: list(range(samples)))
-    assert run("shard_map", "--quick", "--samples", "6", "--ranks", "2", "--epochs", "1") == 1
-
-
 def test_the_plan_of_gpt_3(tmp_path):
     """175 billion parameters, 300 billion tokens, A100s at half their peak, 3 USD an hour."""
     arguments = ("--parameters", "175e9", "--tokens", "300e9", "--gpu", "A100_SXM", "--mfu", "0.5", "--count", "1024")
@@ -109,8 +86,3 @@ def test_a_device_too_many_is_a_failure(monkeypatch):
         lambda code, module, name: (lambda *_: 99) if name == "minimum_ranks" else real(code, module, name),
     )
     assert run("plan") == 1
-
-
-@pytest.mark.parametrize("arguments", [["--weak"], ["--ranks", "2,3"], ["--ranks", "1"]])
-def test_training_on_ranks_has_the_losses_of_one(arguments):
-    assert run("scaling", "--quick", *arguments) == 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos.ch02 import deadlock, mismatch, pipelined_relay
-from experiments.ch02 import mismatches, ping_pong
+from demos.ch02 import deadlock, pipelined_relay
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -54,31 +53,6 @@ def test_the_ring_of_blocking_calls(policy, line, tmp_path, capsys):
     assert all(row["simulated"] == row["on real ranks"] for row in rows)
     assert len(rows) == 5
     assert line in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", mismatches.MISMATCHES)
-def test_one_mismatch_alone(name, tmp_path):
-    (row,) = table(tmp_path, "mismatch", "--quick", "--case", name)
-    assert row["case"] == name
-    assert row["what came of it"]
-
-
-def test_an_outcome_that_was_never_observed_is_a_failure(monkeypatch, capsys):
-    monkeypatch.setattr(mismatch, "observe", lambda *_, **__: mismatches.Outcome((None, 1)))
-    assert run("mismatch", "--case", "dtype") == 1
-    assert "NO" in capsys.readouterr().out
-
-
-def test_times_that_no_line_goes_through_are_a_failure(monkeypatch, capsys):
-    monkeypatch.setattr(ping_pong, "ping_pong", lambda sizes, repeats: dict.fromkeys(sizes, 1e-3))
-    assert run("ping_pong", "--quick") == 1
-    assert "check: the largest message takes longer than the smallest: NO" in capsys.readouterr().out
-
-
-def test_every_size_has_its_row(tmp_path):
-    rows = table(tmp_path, "ping_pong", "--quick", "--max-bytes", "4194304")
-    assert [int(row["bytes"]) for row in rows] == [4**power for power in range(1, 12)]
-    assert all(float(row["time (us)"]) > 0 for row in rows)
 
 
 def test_both_relays_are_measured(tmp_path):

@@ -62,45 +62,6 @@ def test_equal_ranks_hide_that_a_mean_is_plain(tmp_path):
     assert all(float(row["off before"]) > 1e-4 for row in rows)
 
 
-def test_buckets_are_those_of_the_plan(tmp_path):
-    rows = table(tmp_path, "bucket_sweep", "--layers", "6", "--caps", "1,131072,1048576")
-    assert [row["planned"] for row in rows] == ["6", "3", "1"]
-    assert all(row["planned"] == row["by hand"] == row["DDP"] for row in rows)
-
-
-def test_a_plan_that_never_closes_a_bucket_is_status_1(swapped):
-    swapped("bucket_sweep", "assign_buckets", lambda sizes, limits: [[*range(len(sizes))]])
-    assert run("bucket_sweep", "--quick", "--caps", "1,2") == 1
-
-
-@pytest.mark.parametrize("micro_steps", [1, 5])
-def test_left_over_rows_are_weighted(micro_steps, tmp_path):
-    every, once = table(tmp_path, "accumulation", "--micro-steps", str(micro_steps))
-    assert (int(every["reductions"]), int(once["reductions"])) == (micro_steps, 1)
-    assert float(every["as priced (s)"]) == pytest.approx(micro_steps * 0.17)
-
-
-@pytest.mark.parametrize("more", [["--ranks", "3"], ["--ranks", "2", "--micro-steps", "3"], ["--no-reshard"]])
-def test_zero_holds_and_sends_what_the_formulas_say(more, tmp_path):
-    rows = table(tmp_path, "zero", *more)
-    assert [float(row["held"]) for row in rows] == [float(row["zero_memory"]) for row in rows]
-    assert float(rows[3]["held"]) * int(more[1] if len(more) > 1 else 4) == float(rows[0]["held"])
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("zero_memory", lambda params, stage, ranks, *sizes: params * sum(sizes) / (ranks if stage else 1)),
-        ("zero_traffic", lambda params, stage, ranks, *rest: (ranks - 1) / ranks * params * 8.0),
-    ],
-)
-def test_a_wrong_formula_is_status_1(name, wrong, swapped, capsys):
-    """Kills a check that compares a formula with itself."""
-    swapped("zero", name, wrong)
-    assert run("zero", "--quick") == 1
-    assert "NO" in capsys.readouterr().out
-
-
 def test_fully_shard_gathers_and_scatters_as_told(tmp_path):
     """Four layers: 8 all-gathers a pass, or 4 where weights stay; a reduce-scatter a layer where gradients travel."""
     every, last, never = table(tmp_path, "fsdp", "--accumulate", "2")

@@ -6,8 +6,8 @@ import pytest
 from demo_runs import run, table
 
 from demos import common
-from demos.ch06 import activation_memory, tp_cost, tp_linear
-from rankzero.hardware import H100_SXM
+from demos.ch06 import tp_cost, tp_linear
+from rankzero.facts.hardware import H100_SXM
 
 
 def test_without_f_only_the_gradient_of_the_input_is_wrong(tmp_path):
@@ -44,12 +44,6 @@ def test_a_block_learns_like_its_twin(arguments, tmp_path):
     assert float(rows[-1]["loss, split"]) < float(rows[0]["loss, split"])
 
 
-def test_a_split_vocabulary_sends_little(tmp_path, capsys):
-    rows = table(tmp_path, "vocab_parallel", "--quick", "--ranks", "2")
-    assert [row["all-reduces"] for row in rows] == ["3", "1"]
-    assert "padded to 512, 256 on each rank" in capsys.readouterr().out
-
-
 def test_costs_are_those_of_the_chapter(tmp_path):
     """Llama 3 70B at t = 8: 37.58 GB a step, 20.9 % of the matrices' time at half of the peak."""
     rows = table(tmp_path, "tp_cost")
@@ -76,31 +70,3 @@ def test_a_traffic_of_elements_is_status_1(monkeypatch, capsys):
     monkeypatch.setattr(tp_cost, "part", wrong)
     assert run("tp_cost") == 1
     assert "NO" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--layer", "modern"],
-        ["--layer", "modern", "--heads", "3", "--sequence", "20"],
-        ["--flash"],
-        ["--recompute", "selective"],
-        ["--recompute", "full"],
-        ["--sequence", "50", "--heads", "2"],
-    ],
-)
-def test_the_formula_is_right_to_the_byte(arguments):
-    assert run("activation_memory", *arguments) == 0
-
-
-def test_a_formula_that_forgets_a_mask_is_status_1(monkeypatch, capsys):
-    right = common.part("solutions", "ch06.activations", "activation_bytes")
-    monkeypatch.setattr(activation_memory, "part", lambda *_: lambda *a, **k: right(*a, **k | {"mask_bytes": 1}))
-    assert run("activation_memory") == 1
-    assert "NO" in capsys.readouterr().out
-
-
-def test_one_distance_between_checkpoints(tmp_path):
-    (row,) = table(tmp_path, "checkpointing", "--layers", "4", "--segment", "3")
-    assert row["layers"] == "3"
-    assert int(row["peak (B)"]) < int(row["formula (B)"])

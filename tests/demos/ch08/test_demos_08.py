@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import common
-from demos.ch08 import continuous_batching, littles_law, serving_cost
+from demos.ch08 import continuous_batching, serving_cost
 
 
 def wrong(name: str, change):
@@ -73,17 +73,7 @@ def test_other_spans_are_status_1(monkeypatch, capsys):
     assert "NO" in capsys.readouterr().out
 
 
-def test_little_s_law(tmp_path):
-    rows = table(tmp_path, "littles_law", "--rates", "2,6,8")
-    for row in rows:
-        assert float(row["rate x W"]) == pytest.approx(float(row["L"]), rel=0.02)
-    assert [row["batches of slots to hold L"] for row in rows] == ["1", "1", "2"]
-    assert float(rows[-1]["W (steps)"]) > 1.3 * float(rows[0]["W (steps)"])
-
-
 def test_too_few_replicas_are_status_1(monkeypatch):
-    monkeypatch.setattr(littles_law, "part", wrong("replicas_needed", lambda right: lambda *args: right(*args) - 1))
-    assert run("littles_law", "--quick") == 1
     monkeypatch.setattr(serving_cost, "part", wrong("replicas_needed", lambda right: lambda *args: right(*args) - 1))
     assert run("serving_cost") == 1
 
@@ -105,7 +95,7 @@ def test_what_does_not_fit_is_refused(arguments, capsys):
     assert "LLAMA3_70B does not fit: 141.1 GB of weights" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["prefill_decode", "continuous_batching", "littles_law", "serving_cost"])
+@pytest.mark.parametrize("name", ["prefill_decode", "continuous_batching", "serving_cost"])
 def test_an_unwritten_part_is_a_sentence(name, capsys):
     assert run(name, "--quick", "--code", "labs") == 1
     assert "not written yet" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import common
-from demos.ch10 import graph_sizes, overlap, preemption, token_budget
+from demos.ch10 import graph_sizes, overlap
 
 
 def wrong(module, monkeypatch, name, program):
@@ -60,43 +60,6 @@ def test_slots_that_are_mixed_up_are_status_1(monkeypatch, capsys):
     assert "NO" in capsys.readouterr().out
 
 
-def test_a_budget_bounds_the_step(tmp_path):
-    rows = table(tmp_path, "token_budget", "--budget", "24,0", "--long", "100", "--streams", "4")
-    assert [row["steps of the prompt"] for row in rows] == ["5", "1"]
-    assert [row["tokens of the largest step"] for row in rows] == ["24", "104"]
-
-
-def test_prompts_first_is_status_1(monkeypatch, capsys):
-    """Kills a check that any scheduler passes: one that lets a chunk be larger than what the streams leave."""
-
-    class Greedy(common.part("solutions", "ch10.token_budget", "TokenBudgetScheduler")):
-        def __init__(self, max_tokens, *more):
-            super().__init__(2 * max_tokens, *more)
-
-    wrong(token_budget, monkeypatch, "TokenBudgetScheduler", Greedy)
-    assert run("token_budget", "--quick") == 1
-    assert "NO" in capsys.readouterr().out
-
-
-def test_only_small_pools_preempt(tmp_path):
-    rows = table(tmp_path, "preemption", "--blocks", "24..240", "--pools", "3")
-    preempted = [int(row["preemptions"]) for row in rows]
-    assert preempted[0] > preempted[1] > preempted[2] == 0
-    assert [int(row["tokens computed twice"]) > 0 for row in rows] == [True, True, False]
-    speeds = [float(row["tokens of a step"]) for row in rows]
-    assert speeds == sorted(speeds)
-
-
-def test_a_scheduler_that_uses_more_than_the_pool_is_stopped(monkeypatch):
-    class Careless(common.part("solutions", "ch10.token_budget", "TokenBudgetScheduler")):
-        def __init__(self, max_tokens, max_sequences, blocks, *more):
-            super().__init__(max_tokens, max_sequences, 2 * blocks, *more)
-
-    wrong(preemption, monkeypatch, "TokenBudgetScheduler", Careless)
-    with pytest.raises(RuntimeError):
-        run("preemption", "--quick")
-
-
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -104,16 +67,11 @@ def test_a_scheduler_that_uses_more_than_the_pool_is_stopped(monkeypatch):
         ("dispatch_overhead", ["--sizes", "1,x"]),
         ("cuda_graph", ["--batch", "0"]),
         ("cuda_graph", ["--save", "picture.png"]),
-        ("graph_pitfalls", ["--device", "cpu"]),
         ("graph_sizes", ["--sizes", "fibonacci"]),
         ("graph_sizes", ["--traffic", "nowhere/at/all.txt"]),
         ("graph_sizes", ["--most", "100"]),
         ("overlap", ["--mode", "threads"]),
         ("overlap", ["--eos", "end"]),
-        ("token_budget", ["--budget", "7"]),
-        ("token_budget", ["--budget", "-1"]),
-        ("preemption", ["--blocks", "400..40"]),
-        ("preemption", ["--blocks", "4..40"]),
     ],
 )
 def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):

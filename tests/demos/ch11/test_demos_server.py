@@ -18,7 +18,7 @@ from demo_runs import run, table
 from demos.ch11 import server
 from experiments.ch08.serving_runs import client
 from experiments.ch11.constrained_runs import SCHEMA
-from rankzero.json_judge import json_fault
+from rankzero.grammar.json_validity import json_fault
 from tools.common import ROOT
 
 

@@ -9,8 +9,8 @@ import torch
 from demo_runs import run, table
 
 from demos import common
-from demos.ch12 import ppo_cartpole, reinforce
-from solutions.ch12.policy import ppo_update, reinforce_loss
+from demos.ch12 import ppo_cartpole
+from solutions.ch12.policy import ppo_update
 
 
 @pytest.fixture(autouse=True)
@@ -56,21 +56,6 @@ def test_old_log_probabilities_that_are_not_old_are_found(monkeypatch, capsys):
     assert "every ratio is 1: NO" in capsys.readouterr().out
 
 
-def test_each_weight_has_its_rows(tmp_path):
-    rows = table(tmp_path, "reinforce", "--quick", "--weights", "to-go,value")
-    assert [row["weight"] for row in rows] == ["to-go", "value"]
-    assert float(rows[0]["variance"]) > float(rows[1]["variance"])
-
-
-def test_a_loss_that_forgets_the_weights_is_found(monkeypatch, capsys):
-    def unweighted(log_probs, weights, mask):
-        return reinforce_loss(log_probs, torch.ones_like(weights), mask)
-
-    monkeypatch.setattr(reinforce, "part", replaced("reinforce_loss", unweighted))
-    assert run("reinforce", "--quick") == 1
-    assert "NO" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
@@ -78,9 +63,6 @@ def test_a_loss_that_forgets_the_weights_is_found(monkeypatch, capsys):
         ("ppo_cartpole", ["--gae-lambda", "1.1"]),
         ("ppo_cartpole", ["--epochs", "0"]),
         ("ppo_cartpole", ["--rate", "fast"]),
-        ("reinforce", ["--weights", "episode,none"]),
-        ("reinforce", ["--weights", "value,value"]),
-        ("reinforce", ["--seeds", "0"]),
     ],
 )
 def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):

@@ -6,7 +6,7 @@ import pytest
 from demo_runs import run, table
 
 from demos import common
-from demos.ch12 import gae, random_walk
+from demos.ch12 import gae
 from solutions.ch12.rl import gae as right_gae
 from tests.wrong_programs import wrong as wrong_program
 
@@ -58,22 +58,4 @@ def test_a_wrong_part_is_status_1(monkeypatch, capsys, wrong):
     """Kills a check that cannot fail."""
     monkeypatch.setattr(gae, "part", replaced("gae", wrong))
     assert run("gae", "--end", "cut", "--rewards", "1,2,4,1") == 1
-    assert "NO" in capsys.readouterr().out
-
-
-def test_three_ways_to_the_same_values(tmp_path):
-    rows = table(tmp_path, "random_walk", "--quick")
-    assert column(rows, "solved") == pytest.approx([state / 6 for state in range(1, 6)])
-    assert column(rows, "100 sweeps") == pytest.approx(column(rows, "solved"), rel=1e-4)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_any_walks_do(seed, capsys):
-    assert run("random_walk", "--episodes", "50", "--seed", str(seed)) == 0
-    assert "yes" in capsys.readouterr().out
-
-
-def test_values_of_one_sweep_are_status_1(monkeypatch, capsys):
-    monkeypatch.setattr(random_walk, "part", replaced("policy_value", lambda p, r, g: list(r)))
-    assert run("random_walk", "--quick") == 1
     assert "NO" in capsys.readouterr().out

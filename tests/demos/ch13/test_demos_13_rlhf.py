@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import functools
 
 import pytest
 from demo_runs import run, table
@@ -10,7 +10,7 @@ from demo_runs import run, table
 from demos import common
 from demos.ch13 import reward_hacking, rlhf
 from experiments.ch13.rlhf_runs import Point
-from rankzero import stored_sweep
+from rankzero import stored
 from solutions.ch13 import rlhf as right
 
 
@@ -94,17 +94,16 @@ def test_a_price_without_effect_is_status_1(monkeypatch, capsys):
     assert "NO" in capsys.readouterr().out
 
 
-def test_the_store_is_written_whole(tmp_path, monkeypatch):
-    """The sweep itself takes minutes; what it gives is replaced."""
+def test_the_sweep_is_stored(tmp_path, monkeypatch, capsys):
+    """The sweep itself takes minutes, so what it returns is replaced; PPO and GRPO must not change places."""
     point = Point(0, 0.5, 1.0, 0.0, 9.0, 0.0, "the film was good . <eos>")
-    monkeypatch.setattr(reward_hacking, "STORE", tmp_path / "stored_sweep.py")
-    monkeypatch.setattr(reward_hacking.runs, "sweep", lambda *_, **__: {(0.1, 2): [point]})
+    target = tmp_path / "sweep.json"
+    monkeypatch.setattr(reward_hacking.runs, "sweep", lambda *_, loop=None: {(0.1, 3 if loop else 2): [point]})
+    monkeypatch.setattr(reward_hacking.runs, "store", functools.partial(reward_hacking.runs.store, file=target))
     assert run("reward_hacking", "--store") == 0
-    assert [file.name for file in tmp_path.iterdir()] == ["stored_sweep.py"]
-    space: dict = {}
-    exec((tmp_path / "stored_sweep.py").read_text(), space)
-    assert space["ROWS"] == space["GRPO_ROWS"] == ((0.1, 2, 0, 0.5, 1.0, 0.0, "the film was good . <eos>"),)
-    assert sys.modules["rankzero.stored_sweep"] is stored_sweep
+    kept = (0, 0.5, 1.0, 0.0, "the film was good . <eos>")
+    assert stored.read(target) == (("ppo", 0.1, 2, *kept), ("grpo", 0.1, 3, *kept))
+    assert [file.name for file in tmp_path.iterdir()] == ["sweep.json"]
 
 
 def test_pictures(tmp_path):
