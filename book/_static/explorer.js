@@ -1,7 +1,7 @@
 /* Makes the explorers of the built book move: at the first touch of a control Python starts in a worker, and each change
    draws the chart anew. From file:// or without a script the still stays, and its sentence says how to move it.
 
-   A figure carries data-module, data-function and data-controls (rankzero/explore.py). */
+   A figure carries data-module, data-function and data-controls (rankzero/explore/display.py). */
 (function () {
   "use strict";
 
@@ -61,9 +61,21 @@
     waiting.clear();
   }
 
+  /* Shows how far the start of Python is wherever somebody waits for it; it is not read aloud again and again. */
+  function showProgress({ done, total }) {
+    const text = ` ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB`;
+    for (const status of document.querySelectorAll(".rz-explorer .rz-status")) {
+      if (!status.textContent.startsWith(STARTING)) continue;
+      const size = status.querySelector("span") || status.appendChild(document.createElement("span"));
+      size.setAttribute("aria-hidden", "true");
+      size.textContent = text;
+    }
+  }
+
   function startWorker() {
     const fresh = new Worker(`${base}explorer-worker.js`);
     fresh.onmessage = ({ data }) => {
+      if (data.total) return showProgress(data);
       if (data.dead) return lose(fresh, data.error);
       const { answer, fail } = waiting.get(data.ticket);
       waiting.delete(data.ticket);
@@ -131,6 +143,7 @@
     if (reply.error) return reply.error;
     const place = document.createElement("div");
     await vegaEmbed(place, JSON.parse(reply.chart), { actions: false, mode: "vega-lite", renderer: "svg" });
+    place.querySelector("svg").setAttribute("aria-hidden", "true"); // the box has the chart's name, its marks have none
     figure.querySelector(".rz-chart").replaceChildren(place);
     figure.dataset.state = JSON.stringify(state);
     return "";
@@ -160,13 +173,13 @@
   /* A touch starts the engines, so that they are ready for the first change; after a failed start, so does the next. */
   function warmAtFirstTouch(fields, status) {
     async function warm() {
-      if (status.textContent === STARTING) return;
+      if (status.textContent.startsWith(STARTING)) return;
       status.textContent = STARTING;
       try {
         await askWithVega({});
         fields.removeEventListener("focusin", warm);
         fields.removeEventListener("pointerdown", warm);
-        if (status.textContent === STARTING) status.textContent = "";
+        if (status.textContent.startsWith(STARTING)) status.textContent = "";
       } catch (failure) {
         status.textContent = refusal(failure);
       }

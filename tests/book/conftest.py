@@ -1,7 +1,12 @@
-"""The built book, over HTTP and from disk, and a browser that notes every error and every request that would leave."""
+"""The built book, over HTTP and from disk, and a browser that notes every error and every request that would leave.
+
+Loading a page costs several seconds of processor time, so the tests of a page share it: they run one after another in
+one process, and ``shared`` hands each of them the page as if it had just been opened.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -16,6 +21,23 @@ from tools import browser as chrome
 from tools.common import CACHE, HTML, ROOT
 from tools.serve import server
 
+HEIGHT = 900
+
+#: Lifts the veils from results, before the page's own scripts run; a page without storage stays as it is.
+EVERYTHING = "try { localStorage.setItem('rankzero:everything', 'yes'); } catch {}"
+
+#: Takes back what tests do to a page: answers, marks, and parts that they unfolded.
+AS_OPENED = """() => {
+  if (window.rankzero) rankzero.forget([...document.querySelectorAll(".rz-card form")].map(
+    (form) => form.closest(".rz-card").id.slice("rz-".length)));
+  document.querySelectorAll(".rz-card form").forEach((form) => form.reset());
+  document.querySelectorAll(".rz-mark, .rz-feedback").forEach((node) => node.replaceChildren());
+  document.querySelectorAll("article details").forEach((fold) => {
+    fold.dataset.opened ??= fold.open;
+    fold.open = fold.dataset.opened === "true";
+  });
+}"""
+
 
 @dataclass
 class Watch:
@@ -27,10 +49,18 @@ class Watch:
     def note(self, kind: str, text: str) -> None:
         self.problems.append(f"{kind}: {text}")
 
+    def note_failure(self, request) -> None:
+        """A request without an answer, unless it was given up because the page was left."""
+        if request.failure != "net::ERR_ABORTED":
+            self.note("request failed", request.url)
+
 
 @pytest.fixture(scope="session")
 def html() -> Path:
-    """The folder of the built book, built by one process (nothing is done again when nothing changed)."""
+    """The folder of the built book, built by one process (nothing is done again when nothing changed); the folder of a
+    build that is there already, where ``RANKZERO_HTML`` names one."""
+    if built := os.environ.get("RANKZERO_HTML"):
+        return Path(built)
     with FileLock(CACHE / "book.lock"):
         built = subprocess.run([sys.executable, "-m", "tools.build_book"], cwd=ROOT, capture_output=True, text=True)
     if built.returncode:
@@ -69,7 +99,7 @@ def _watched(context, scripts: bool) -> Watch:
     page.on("pageerror", lambda error: watch.note("script error", str(error)))
     page.on("console", lambda said: watch.note("console", said.text) if said.type == "error" else None)
     if scripts:  # forbidden scripts are fetched ahead and dropped
-        page.on("requestfailed", lambda request: watch.note("request failed", request.url))
+        page.on("requestfailed", lambda request: watch.note_failure(request))
     page.on(
         "response",
         lambda reply: watch.note("not found", f"{reply.status} {reply.url}") if reply.status >= 400 else None,
@@ -77,23 +107,87 @@ def _watched(context, scripts: bool) -> Watch:
     return watch
 
 
+@dataclass(frozen=True)
+class Opened:
+    """How a page is opened: its address, the profile of the browser, and whether results wait for an answer."""
+
+    url: str
+    width: int = 1280
+    scheme: str = "light"
+    scripts: bool = True
+    veiled: bool = False
+
+
+def _open(browser, how: Opened) -> Watch:
+    context = browser.new_context(
+        viewport={"width": how.width, "height": HEIGHT},
+        color_scheme=how.scheme,
+        java_script_enabled=how.scripts,
+        service_workers="block",
+    )
+    if not how.veiled:
+        context.add_init_script(EVERYTHING)
+    watch = _watched(context, how.scripts)
+    watch.page.goto(how.url, wait_until="load")
+    return watch
+
+
 @pytest.fixture
 def visit(browser) -> Iterator[Callable[..., Watch]]:
-    """``visit(url, width=1280, scheme="light", scripts=True)`` opens a fresh browser profile there."""
-    contexts = []
+    """``visit(url, width=1280, scheme="light", scripts=True, veiled=False)`` opens a fresh browser profile there; all
+    results are shown unless ``veiled``."""
+    watches: list[Watch] = []
 
-    def open_page(url: str, width: int = 1280, scheme: str = "light", scripts: bool = True) -> Watch:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,
-            java_script_enabled=scripts,
-            service_workers="block",
-        )
-        contexts.append(context)
-        watch = _watched(context, scripts)
-        watch.page.goto(url, wait_until="load")
-        return watch
+    def open_page(url: str, **profile) -> Watch:
+        watches.append(_open(browser, Opened(url, **profile)))
+        return watches[-1]
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for watch in watches:
+        watch.page.context.close()
+
+
+@pytest.fixture(scope="session")
+def open_pages(browser) -> Iterator[dict[tuple[str, bool], tuple[str, Watch]]]:
+    """The page that is open, and its name, by way and by whether scripts run: one of each at most."""
+    found: dict[tuple[str, bool], tuple[str, Watch]] = {}
+    yield found
+    for _, watch in found.values():
+        watch.page.context.close()
+
+
+@pytest.fixture
+def shared(browser, addresses, open_pages) -> Callable[..., Watch]:
+    """``shared("http", name, scripts=True)``: a page of the book without answers, with everything folded as it was, at
+    1280 px and in light colours, with all results shown. What went wrong on it before is still in ``problems``."""
+
+    def open_page(way: str, name: str, scripts: bool = True) -> Watch:
+        before, watch = open_pages.get((way, scripts), ("", None))
+        if watch is None or before != name:
+            if watch is not None:
+                watch.page.context.close()
+            watch = _open(browser, Opened(f"{addresses[way]}/{name}", scripts=scripts))
+            open_pages[way, scripts] = name, watch
+        watch.page.set_viewport_size({"width": 1280, "height": HEIGHT})
+        watch.page.emulate_media(color_scheme="light")
+        if scripts:
+            watch.page.evaluate(AS_OPENED)
+        return watch
+
+    return open_page
+
+
+def page_of(item: pytest.Item) -> str:
+    """The page that a test of the browser looks at, or nothing."""
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    page = str(parameters.get("chapter") or parameters.get("name") or "")
+    return page if item.get_closest_marker("browser") and page.endswith(".html") else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one page stand together, and one process runs them."""
+    for item in items:
+        if page := page_of(item):
+            item.add_marker(pytest.mark.xdist_group(page))
+    items.sort(key=page_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ import nbformat
 import pytest
 import yaml
 
-from tools import execute
+from tools import build_book, execute
 from tools.build_book import notebooks, pages
 from tools.common import ROOT
 
@@ -43,10 +44,11 @@ def little(tmp_path: Path) -> Path:
     return source
 
 
-def build(source: Path) -> subprocess.CompletedProcess[str]:
+def build(source: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Build it with the command that ``make book`` calls."""
     command = [sys.executable, "-m", "tools.build_book", "--source", str(source), "--output", str(source / "html")]
-    return subprocess.run([*command, "--cache", str(source / "cache")], cwd=ROOT, capture_output=True, text=True)
+    command += ["--cache", str(source / "cache"), *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
 
 
 def test_builds_and_then_executes_nothing(little):
@@ -64,6 +66,20 @@ def test_builds_and_then_executes_nothing(little):
     html = (little / "html" / "book" / "01-page.html").read_text(encoding="utf-8")
     assert "A better page" in html
     assert "42" in html
+
+
+def test_one_page_alone(little):
+    """A page is built without the others that stand in the book: neither are they executed, nor does a link fail."""
+    toc = {**TOC, "parts": [{"caption": "Part", "chapters": [{"file": "book/01-page"}, {"file": "book/02-page"}]}]}
+    (little / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    page = notebook("print(6 * 7)")
+    page.cells[0].source = "# A page\n\n[the next](02-page.ipynb)"
+    nbformat.write(page, little / "book" / "01-page.ipynb")
+    nbformat.write(notebook("1 / 0"), little / "book" / "02-page.ipynb")
+    done = build(little, "--page", str(little / "book" / "01-page.ipynb"))
+    assert done.returncode == 0, done.stderr
+    assert "42" in (little / "html" / "book" / "01-page.html").read_text(encoding="utf-8")
+    assert not (little / "html" / "book" / "02-page.html").exists()
 
 
 def test_a_broken_cell_speaks_for_itself(little):
@@ -107,12 +123,39 @@ def test_cells_start_in_an_empty_folder(little):
     assert build(little).returncode == 0
 
 
-def test_old_caches_go(tmp_path, monkeypatch):
-    """A cache per state of the course, and only the last few of them."""
-    for state in "abcde":
-        monkeypatch.setattr(execute, "fingerprint", lambda state=state: state)
-        assert execute.folder(tmp_path).name == state
-    assert len(list(tmp_path.iterdir())) == execute.KEPT
+def test_old_copies_go(tmp_path):
+    """An executed copy per state of the course, and only the last few of them."""
+    for age, state in enumerate("abcde"):
+        kept = tmp_path / "01-page" / f"{state}.ipynb"
+        execute.keep(notebook("print(6 * 7)"), kept)
+        os.utime(kept, (age, age))
+    assert sorted(path.stem for path in kept.parent.iterdir()) == ["c", "d", "e"]
+
+
+def test_a_run_that_could_grow_stale_is_not_kept(tmp_path):
+    """Kills a store that trusts what was read: a module of a chapter that no text names is loaded all the same, and a
+    course that changes while a page runs belongs to neither state."""
+    page = tmp_path / "book" / "12-page.ipynb"
+    page.parent.mkdir()
+    hidden = 'import importlib as found\ngetattr(found, "import" + "_module")("solutions.c" + "h03.ring_walk")'
+    nbformat.write(notebook(hidden), page)
+    stored = execute.places([page], tmp_path / "store")
+    (run,) = execute.fill(stored)
+    assert "12-page.ipynb loads solutions.ch03, solutions.ch03.ring_walk, which its code does not name" in run.failure
+    nbformat.write(notebook("print(6 * 7)"), page)
+    (run,) = execute.fill(stored)
+    assert "the course changed while 12-page.ipynb ran: build again" in run.failure
+    assert not stored[page].exists()
+
+
+def test_new_outputs_are_read_again(tmp_path):
+    """Kills a build that shows older outputs: Sphinx looks at the page's file, which is the same."""
+    for name in ("one", "two", "three"):
+        (tmp_path / f"{name}.doctree").touch()
+    (tmp_path / "states.json").write_text('{"one": "a", "two": "a"}')
+    record = build_book.forget(tmp_path, {"one": "a", "two": "b", "three": ""})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.doctree"]
+    assert not record.exists()
 
 
 def test_contents_are_there():

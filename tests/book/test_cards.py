@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
 from playwright.sync_api import expect
 
+from autograder import bank
+from autograder.marking import designs, questions
+from autograder.markup import inline
 from tools.build_book import notebooks
 from tools.common import ROOT
 
@@ -17,14 +19,14 @@ CHAPTERS = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in n
 WAYS = ["http", "file"]
 
 
+LIVE = "section.rz-card[data-card]"
+
+
 def cards(page, kind: str) -> list:
-    """The live cards of one kind, with their data."""
-    found = []
-    for card in page.locator("section.rz-card[data-card]").all():
-        data = json.loads(card.get_attribute("data-card"))
-        if data["kind"] == kind:
-            found.append((card, data))
-    return found
+    """The live cards of one kind, with their data: read in one go."""
+    shown = page.locator(LIVE)
+    read = shown.evaluate_all("cards => cards.map((card) => JSON.parse(card.dataset.card))")
+    return [(shown.nth(place), data) for place, data in enumerate(read) if data["kind"] == kind]
 
 
 def answer(card, values) -> None:
@@ -69,9 +71,9 @@ def far_from(part) -> float:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("way", WAYS)
-def test_right(addresses, visit, way, chapter):
+def test_right(shared, way, chapter):
     """Kills a card that refuses its own answer: every question of the page, answered with its answer, is right."""
-    watch = visit(f"{addresses[way]}/{chapter}")
+    watch = shared(way, chapter)
     asked = [data for _, data in cards(watch.page, "question")]
     assert asked
     shown = tried(watch.page, [(data, [part["answer"] for part in data["parts"]]) for data in asked])
@@ -81,9 +83,9 @@ def test_right(addresses, visit, way, chapter):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_wrong(site, visit, chapter):
+def test_wrong(shared, chapter):
     """Kills a card that is content with anything, or that shows the answer to who got it wrong."""
-    watch = visit(f"{site}/{chapter}")
+    watch = shared("http", chapter)
     asked = [data for _, data in cards(watch.page, "question")]
     shown = tried(watch.page, [(data, map(far_from, data["parts"])) for data in asked])
     for data, one in zip(asked, shown, strict=True):
@@ -95,9 +97,9 @@ def test_wrong(site, visit, chapter):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_slips_are_named(site, visit, chapter):
+def test_slips_are_named(shared, chapter):
     """Each wrong number that the bank knows is met with its own sentence."""
-    watch = visit(f"{site}/{chapter}")
+    watch = shared("http", chapter)
     tries, places = [], []
     for _, data in cards(watch.page, "question"):
         for index, part in enumerate(data["parts"]):
@@ -113,11 +115,11 @@ def test_slips_are_named(site, visit, chapter):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_typed_by_hand(site, visit, chapter):
+def test_typed_by_hand(shared, chapter):
     """An empty form is met with a request, counts as nothing, and the field is in focus; then a wrong number, then the
     right one, key by key.
     """
-    watch = visit(f"{site}/{chapter}")
+    watch = shared("http", chapter)
     card, data = cards(watch.page, "question")[0]
     card.locator("button[type=submit]").click()
     assert card.locator(".rz-feedback").inner_text().strip()
@@ -131,9 +133,9 @@ def test_typed_by_hand(site, visit, chapter):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_choice_and_order(site, visit, chapter):
+def test_choice_and_order(shared, chapter):
     """One letter, and the letters in order: wrong first, then right, by keyboard and by button."""
-    watch = visit(f"{site}/{chapter}")
+    watch = shared("http", chapter)
     for card, data in cards(watch.page, "choice"):
         options = card.locator("input[type=radio]")
         for option in options.all():
@@ -153,19 +155,25 @@ def test_choice_and_order(site, visit, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("way", WAYS)
-def test_progress_is_kept_and_forgotten(addresses, visit, way, chapter):
+def test_progress_is_kept_and_forgotten(shared, way, chapter):
     """An answer survives a reload, is counted in the scorecard and in the sidebar, and goes when the reader says so."""
-    watch = visit(f"{addresses[way]}/{chapter}")
+    watch = shared(way, chapter)
     page = watch.page
     card, data = cards(page, "question")[0]
     answer(card, [part["answer"] for part in data["parts"]])
     assert card.get_attribute("data-state") == "right"
     page.reload()
-    expect(cards(page, "question")[0][0]).to_have_attribute("data-state", "right")  # the browser may take its time
+    kept = expect(cards(page, "question")[0][0])
+    kept.to_have_attribute("data-state", "right", timeout=30_000)  # the browser may take its time
     tally = page.locator(".rz-scorecard .rz-tally")
     assert "1 right" in tally.inner_text()
     assert page.locator("nav.bd-links .rz-badge").first.inner_text().startswith("1/")
+    assert cards(page, "question")[0][0].locator(".rz-part input").first.input_value() == repr(
+        data["parts"][0]["answer"]
+    )
+    assert "✓ right" in cards(page, "question")[0][0].locator(".rz-mark").first.inner_text()
     page.locator(".rz-reset").click()
+    page.get_by_role("button", name="Forget them").click()
     assert "0 right" in tally.inner_text()
     assert watch.problems == []
 
@@ -173,3 +181,70 @@ def test_progress_is_kept_and_forgotten(addresses, visit, way, chapter):
 def test_there_is_a_live_chapter():
     """The tests above have something to test."""
     assert CHAPTERS
+
+
+ESTIMATES = [name for name in CHAPTERS if "03-" in name]
+
+
+@pytest.mark.parametrize("chapter", ESTIMATES)
+def test_estimates_are_judged_as_in_a_notebook(shared, chapter):
+    """One table of numbers through both: the page's sentences are those of ``judge_estimate``."""
+    page = shared("http", chapter).page
+    for _, data in cards(page, "estimate"):
+        item = bank.find(data["id"])
+        given = [data["answer"] * factor for factor in (1, 1.2, 0.7, 3, 8.1, 55, 126, 0.5, 0.01, 1e-9, 1e13, 1e-320)]
+        for number in [*given, *(slip["value"] for slip in data["slips"])]:
+            (mark,) = page.evaluate("([card, number]) => rankzero.judge(card, [number])", [data, number])
+            right, sentence = questions.judge_estimate(item, number)
+            assert mark["right"] == right
+            assert mark["sentence"] == (f"{data['shown']}. {sentence}" if right else inline(sentence, True))
+
+
+@pytest.mark.parametrize("chapter", ESTIMATES)
+def test_the_slider_and_the_field_of_an_estimate_move_each_other(shared, chapter):
+    watch = shared("http", chapter)
+    for card, data in cards(watch.page, "estimate"):
+        slider, field = card.locator("input[type=range]"), card.locator(".rz-part input")
+        low, high = data["scale"]
+        slider.focus()
+        slider.press("End")
+        assert float(field.input_value()) == high
+        slider.press("ArrowLeft")
+        assert low < float(field.input_value()) < high
+        assert slider.get_attribute("aria-valuetext") == f"{field.input_value()} {data['unit']}"
+        field.fill(str(math.sqrt(low * high)))
+        assert int(slider.input_value()) == 500
+        field.fill("0")
+        field.press("Enter")
+        assert card.locator(".rz-feedback").inner_text() == data["hints"]["positive"]
+        field.fill(repr(data["answer"] * 1.1))
+        field.press("Enter")
+        assert card.get_attribute("data-state") == "right"
+        assert "off by a factor of 1.1" in card.locator(".rz-mark").inner_text()
+        assert card.locator("details.rz-derivation").get_attribute("open") is not None
+    assert watch.problems == []
+
+
+def test_a_design_is_tried_in_the_page(shared):
+    """What is said is what Python says; a design that can be built is drawn, and several are right."""
+    watch = shared("http", "book/05-data-parallel.html")
+    ((card, data),) = cards(watch.page, "design")
+    item = bank.find(data["id"])
+    drawn = card.locator(".rz-yours")
+    button = card.locator("button[type=submit]")
+    button.press("Enter")
+    assert card.locator(".rz-feedback").inner_text() == data["missing"]
+    front, fits = designs.front(item), designs.buildable(item)
+    broken = next(values for values in designs.table(item) if values not in fits)
+    beaten = next(values for values in fits if values not in front)
+    for points, values in ((0, broken), (1, beaten), (2, front[0]), (3, front[-1])):
+        for field, value in zip(card.locator(".rz-knob select").all(), values, strict=True):
+            field.select_option(str(value))
+        button.press("Enter")
+        right, sentence = designs.judged(item, values)
+        assert card.get_attribute("data-state") == ("right" if right else "wrong")
+        assert sentence in card.locator(".rz-feedback").inner_text()
+        assert drawn.count() == points
+    box = card.locator("svg.rz-front").bounding_box()
+    assert box["width"] <= card.bounding_box()["width"]
+    assert watch.problems == []

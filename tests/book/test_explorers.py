@@ -31,9 +31,9 @@ def inside(control: dict) -> list[float]:
 
 @needs_pyodide
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_control_moves_the_chart(site, visit, chapter):
+def test_every_control_moves_the_chart(shared, chapter):
     """Python runs in the page: each slider and each choice, moved, draws another chart from the same function."""
-    watch = visit(f"{site}/{chapter}")
+    watch = shared("http", chapter)
     figures = watch.page.locator("figure.rz-explorer").all()
     assert figures
     for figure in figures:
@@ -62,9 +62,9 @@ def test_every_control_moves_the_chart(site, visit, chapter):
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("scripts", [True, False])
-def test_still_from_disk(addresses, visit, chapter, scripts):
+def test_still_from_disk(shared, chapter, scripts):
     """From disk, or without scripts: the default state is drawn, controls are off, a sentence says how it moves."""
-    watch = visit(f"{addresses['file']}/{chapter}", scripts=scripts)
+    watch = shared("file", chapter, scripts)
     for figure in watch.page.locator("figure.rz-explorer").all():
         assert figure.locator(".rz-chart svg, .rz-chart img").count() >= 1
         assert figure.locator("fieldset").get_attribute("disabled") is not None

@@ -167,7 +167,7 @@ def test_the_key_is_kept_and_stands_nowhere_else(desk, said):
 
 
 def test_verify_and_release_say_what_they_did(desk, said):
-    assert output(said, "verify").startswith("3 items: all hold; hidden inputs of none stand in ")
+    assert output(said, "verify").startswith("3 items: all hold; hidden inputs of none are in ")
     assert {path.name for path in (desk / "learners").iterdir()} >= {"README.md", "labs", "05-data-parallel.ipynb"}
 
 

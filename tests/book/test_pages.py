@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tools.build_book import pages
-from tools.common import ROOT
+from tools.common import ROOT, VENDOR
+from tools.mathematics import why_not
 
 pytestmark = pytest.mark.browser
+
+needs_katex = pytest.mark.skipif(bool(why_not()), reason=why_not())
+needs_search = pytest.mark.skipif(not (VENDOR / "minisearch").is_dir(), reason="MiniSearch is not here (make vendor)")
 
 PAGES = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in pages()]
 
@@ -62,30 +66,86 @@ def test_there_is_an_entrance(site, visit):
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("way", ["http", "file"])
-def test_quiet_and_at_home(addresses, visit, way, name):
-    """No script error, no failed request, none that leaves the machine, all mathematics set; served and from disk."""
-    watch = visit(f"{addresses[way]}/{name}")
-    formulas = watch.page.locator("span.math, div.math").count()
-    if formulas:
-        watch.page.wait_for_function("() => window.MathJax && MathJax.startup && MathJax.startup.promise")
-        watch.page.evaluate("() => MathJax.startup.promise")
-    assert watch.page.locator("mjx-container").count() >= formulas
-    assert watch.page.locator("mjx-merror").count() == 0
+def test_quiet_and_at_home(shared, way, name):
+    """No script error, no failed request, none that leaves the machine; served and from disk."""
+    assert shared(way, name).problems == []
+
+
+@needs_katex
+@pytest.mark.parametrize("name", PAGES)
+def test_mathematics_is_set(shared, name):
+    """Without any script: every formula is drawn, has MathML beside it, and is no tab stop; none waits in a card. Kills
+    a build that leaves formulas to the browser."""
+    page = shared("file", name, scripts=False).page
+    formulas = page.locator("span.math, div.math").count()
+    assert page.locator(".math .katex-html[aria-hidden=true]").count() >= formulas
+    assert page.locator(".math math").count() >= formulas
+    assert page.locator(".math [tabindex], .katex-error").count() == 0
+    cards = page.locator("[data-card]").evaluate_all("(cards) => cards.map((card) => card.dataset.card).join()")
+    assert r"nohighlight\">\\" not in cards
+    assert page.locator("script[src*=mathjax], script[src*=fontawesome], [class*=fa-]:not(svg)").count() == 0
+
+
+@needs_katex
+def test_a_sentence_that_python_writes_is_set(site, visit):
+    """Formulas that come while the page is read are set then, and what sets them is not loaded before."""
+    watch = visit(f"{site}/{PAGES[0]}")
+    assert watch.page.locator("script[src*=katex]").count() == 0
+    watch.page.evaluate("""() => {
+      const verdict = document.createElement("p");
+      verdict.id = "verdict";
+      verdict.innerHTML = 'Not <span class="math notranslate nohighlight">\\\\(2 < N\\\\)</span>.';
+      document.querySelector("article").prepend(verdict);
+      return window.setFormulas(verdict);
+    }""")
+    assert watch.page.locator("#verdict .katex-html").count() == 1
     assert watch.problems == []
 
 
-def test_search_finds(site, visit):
-    """The search of the served book answers from its own index."""
+@needs_search
+@pytest.mark.parametrize("way", ["http", "file"])
+def test_search_finds_sections(addresses, visit, way):
+    """The index comes when somebody searches, from disk too, and what is found leads to the section."""
+    watch = visit(f"{addresses[way]}/{PAGES[0]}")
+    page = watch.page
+    assert page.locator("script[src*='search-data'], script[src*=minisearch]").count() == 0
+    page.keyboard.press("Control+k")
+    page.locator("#pst-search-dialog input").fill("predict")
+    link = page.locator("#pst-search-dialog .rz-found a").first
+    link.wait_for()
+    shown = page.locator("#pst-search-dialog .rz-found li").count()
+    said = page.locator("#pst-search-dialog [role=status]").inner_text()
+    assert said.startswith(f"{shown} section") or said.endswith(f"the first {shown} shown.")
+    place = link.get_attribute("href")
+    link.click()
+    page.wait_for_url(place)
+    assert page.locator("#" + place.partition("#")[2]).count() == 1
+    assert watch.problems == []
+
+
+@needs_search
+def test_the_search_page_answers_its_address(site, visit):
+    """A search can be kept as a link."""
     watch = visit(f"{site}/search.html?q=predict")
-    watch.page.locator("#search-results li a").first.wait_for()
+    watch.page.locator(".bd-search-container .rz-found a").first.wait_for()
+    assert watch.page.locator(".bd-search-container input").input_value() == "predict"
     assert watch.problems == []
+
+
+@needs_search
+def test_nothing_found_is_said(site, visit):
+    watch = visit(f"{site}/search.html?q=xyzzyplugh")
+    watch.page.get_by_text("0 sections found.").wait_for()
+    assert watch.page.locator(".rz-found li").count() == 0
 
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_fits_and_reads(site, visit, name, scheme):
+def test_fits_and_reads(shared, name, scheme):
     """Nothing sticks out to the right, folded parts included, and text stands out from its ground."""
-    watch = visit(f"{site}/{name}", scheme=scheme)
+    watch = shared("http", name)
+    watch.page.emulate_media(color_scheme=scheme)
+    watch.page.wait_for_function("(scheme) => document.documentElement.dataset.theme === scheme", arg=scheme)
     watch.page.evaluate("() => document.querySelectorAll('article details').forEach((fold) => { fold.open = true })")
     for width in (1280, 390):
         watch.page.set_viewport_size({"width": width, "height": 900})
@@ -95,9 +155,9 @@ def test_fits_and_reads(site, visit, name, scheme):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_reads_without_scripts(addresses, visit, name):
+def test_reads_without_scripts(shared, name):
     """With scripts forbidden the text is there, and every picture has words for who cannot see it."""
-    watch = visit(f"{addresses['file']}/{name}", scripts=False)
+    watch = shared("file", name, scripts=False)
     assert watch.page.locator("article h1").inner_text().strip()
     pictures = [picture.get_attribute("alt") for picture in watch.page.locator("article .cell_output img").all()]
     assert [alt for alt in pictures if not alt or alt.endswith((".png", ".svg"))] == []

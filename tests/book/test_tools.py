@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import gzip
+import http.client
 import json
+import os
 import re
+import subprocess
+import sys
 import tarfile
-import urllib.request
+import time
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 
 import nbformat
+import psutil
 import pytest
 
-from tools import bundle, check, execute, install_cells, prepare, vendor
+from experiments.ch13.explorers import hacking
+from tests import conftest
+from tools import bundle, check, install_cells, prepare, vendor, vendor_editor
 from tools.common import ROOT
 from tools.edit import to_notebook
 from tools.serve import server
 
 
 def course(root: Path, **files: str) -> Path:
-    """A little course: constraints and modules."""
-    (root / "constraints.txt").write_text("torch\n")
+    """A little course: modules alone."""
     for name, text in files.items():
         path = root / (name.replace(".", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,31 +37,9 @@ def course(root: Path, **files: str) -> Path:
     return root
 
 
-class TestFingerprint:
-    def test_follows_every_change(self, tmp_path):
-        """Kills a cache that serves outputs of older code: text, names, files and constraints count."""
-        seen = {execute.fingerprint(course(tmp_path, **{"rankzero.units": "GB = 1"}))}
-        (tmp_path / "rankzero" / "units.py").write_text("GB = 2")
-        seen.add(execute.fingerprint(tmp_path))
-        (tmp_path / "rankzero" / "units.py").rename(tmp_path / "rankzero" / "sizes.py")
-        seen.add(execute.fingerprint(tmp_path))
-        (tmp_path / "autograder").mkdir()
-        (tmp_path / "autograder" / "table.json").write_text("{}")
-        seen.add(execute.fingerprint(tmp_path))
-        (tmp_path / "constraints.txt").write_text("torch>=3\n")
-        seen.add(execute.fingerprint(tmp_path))
-        assert len(seen) == 5
-
-    def test_is_blind_to_compiled_files_and_tests(self, tmp_path):
-        """Running the course does not change it."""
-        before = execute.fingerprint(course(tmp_path, **{"rankzero.units": "GB = 1"}))
-        course(tmp_path, **{"rankzero.__pycache__.units": "x", "tests.test_units": "x"})
-        assert execute.fingerprint(tmp_path) == before
-
-
 class TestBundle:
     def test_follows_imports(self, tmp_path):
-        """Relative and absolute, packages with their own text; nothing that is not imported."""
+        """Relative and absolute, packages with their own text, data beside them; nothing that is not imported."""
         root = course(
             tmp_path,
             **{
@@ -67,10 +54,35 @@ class TestBundle:
                 "rankzero.units": "GB = 1e9",
             },
         )
+        for chapter in ("ch08", "ch10"):
+            (root / "experiments" / chapter / "data").mkdir(parents=True)
+            (root / "experiments" / chapter / "data" / "lags.json").write_text("{}")
         assert bundle.explorers(root) == ["experiments.ch09.explorers"]
-        names = {"rankzero", "rankzero.units", "solutions.ring", "experiments", "experiments.ch09"}
-        names |= {"experiments.ch09.explorers", "experiments.ch09.shapes", "experiments.ch08.older"}
+        names = {"rankzero/__init__.py", "rankzero/units.py", "solutions/ring.py", "experiments/__init__.py"}
+        names |= {f"experiments/ch09/{stem}.py" for stem in ("__init__", "explorers", "shapes")}
+        names |= {"experiments/ch08/older.py", "experiments/ch08/data/lags.json"}
         assert set(bundle.collect(bundle.explorers(root), root)) == names
+
+    def test_holds_what_an_explorer_reads(self, tmp_path):
+        """Kills a bundle without the stored results: an explorer draws them with nothing else at hand."""
+        for path, text in bundle.collect(["experiments.ch13.explorers"]).items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+        code = "import json, sys; sys.path.insert(0, sys.argv[1]); from experiments.ch13.explorers import hacking"
+        code += "; print(json.dumps(hacking(0.0, 2, 60)))"
+        drawn = subprocess.check_output([sys.executable, "-I", "-S", "-c", code, tmp_path], text=True)
+        assert json.loads(drawn) == json.loads(json.dumps(hacking(0.0, 2, 60)))
+
+    def test_a_start_is_told_what_it_fetches(self, tmp_path, monkeypatch):
+        """Kills a wait without a size, and pictures of Python's memory that are taken for those of another version."""
+        monkeypatch.setattr(bundle, "collect", lambda starts: {"a.py": "x = 1"})
+        (tmp_path / "pyodide").mkdir()
+        (tmp_path / "pyodide" / "python_stdlib.zip").write_bytes(bytes(1000))
+        monkeypatch.setattr(bundle, "checks", dict)
+        bundle.write(tmp_path)
+        told = json.loads((tmp_path / "start.json").read_text())
+        size = (tmp_path / "python.json").stat().st_size
+        assert told == {"bytes": 1000 + size, "version": vendor.versions()["pyodide"]}
 
     def test_refuses_what_a_browser_lacks(self, tmp_path):
         """Kills an explorer that works in a notebook and breaks in the page."""
@@ -96,10 +108,26 @@ class TestVendor:
         vendor.unpack(tmp_path / "vega.tgz", ("build/vega.min.js",), target)
         assert {p.name: p.read_text() for p in target.iterdir()} == {"vega.min.js": "chart"}
 
+    def test_fonts_stay_where_style_sheets_look(self, tmp_path):
+        """Kills a flat folder, in which no formula finds its face; and one format of each face is enough."""
+        faces = tmp_path / "package" / "dist" / "fonts"
+        faces.mkdir(parents=True)
+        (faces / "Main.woff2").write_text("face")
+        (faces.parent / "katex.css").write_text('src:url(fonts/Main.woff2) format("woff2"),url(f.woff) format("woff")}')
+        with tarfile.open(tmp_path / "katex.tgz", "w:gz") as tar:
+            tar.add(tmp_path / "package", "package")
+        target = tmp_path / "vendor" / "katex"
+        vendor.unpack(tmp_path / "katex.tgz", ("dist/katex.css", "dist/fonts/Main.woff2"), target)
+        vendor.one_format(target / "katex.css")
+        assert (target / "fonts" / "Main.woff2").read_text() == "face"
+        assert (target / "katex.css").read_text() == 'src:url(fonts/Main.woff2) format("woff2")}'
+
     def test_versions_are_exact(self):
-        """Every package that is served has one exact version."""
+        """Every package that is served, or that tests use, has one exact version."""
         assert set(vendor.versions()) == set(vendor.FILES)
-        assert all(version.replace(".", "").isdigit() for version in vendor.versions().values())
+        assert set(vendor.versions("devDependencies")) == {*vendor.CHECKS, *vendor_editor.packages()}
+        every = [*vendor.versions().values(), *vendor.versions("devDependencies").values()]
+        assert all(version.replace(".", "").isdigit() for version in every)
 
 
 class TestPrepare:
@@ -162,19 +190,64 @@ class TestEdit:
             to_notebook("# %%\nx = 1\n")
 
 
+@pytest.fixture
+def served(tmp_path):
+    """``served(name, **headers)``: the answer for a file of a served folder, as it was sent, and its body."""
+    with server(tmp_path) as running:
+        Thread(target=running.serve_forever, daemon=True).start()
+
+        def ask(name, **headers):
+            connection = http.client.HTTPConnection("127.0.0.1", running.server_port, timeout=30)
+            connection.request(
+                "GET", f"/{name}", headers={key.replace("_", "-"): text for key, text in headers.items()}
+            )
+            reply = connection.getresponse()
+            body = reply.read()
+            connection.close()
+            return reply, body
+
+        yield ask
+        running.shutdown()
+
+
 class TestServe:
-    def test_types_that_a_browser_needs(self, tmp_path):
+    def test_types_that_a_browser_needs(self, tmp_path, served):
         """Kills a server that sends WebAssembly or modules as plain text: browsers refuse them."""
         for name in ("a.wasm", "b.mjs", "c.html"):
             (tmp_path / name).write_text("x")
-        with server(tmp_path) as running:
-            Thread(target=running.serve_forever, daemon=True).start()
+        for packing in ("gzip, br", "identity"):
             kinds = [
-                urllib.request.urlopen(f"http://127.0.0.1:{running.server_port}/{name}").headers.get_content_type()
+                served(name, Accept_Encoding=packing)[0].headers.get_content_type()
                 for name in ("a.wasm", "b.mjs", "c.html")
             ]
-            running.shutdown()
-        assert kinds == ["application/wasm", "text/javascript", "text/html"]
+            assert kinds == ["application/wasm", "text/javascript", "text/html"]
+
+    def test_compresses_text_and_nothing_twice(self, tmp_path, served):
+        """Text comes packed to who can read it, and whole to who cannot; fonts and archives are packed already."""
+        (tmp_path / "page.html").write_text("word " * 1000)
+        (tmp_path / "face.woff2").write_bytes(bytes(1000))
+        reply, body = served("page.html?v=1", Accept_Encoding="gzip")
+        assert reply.headers["Content-Encoding"] == "gzip"
+        assert int(reply.headers["Content-Length"]) == len(body) < 500
+        assert gzip.decompress(body).decode() == "word " * 1000
+        assert served("page.html")[1].decode() == "word " * 1000
+        assert served("face.woff2", Accept_Encoding="gzip")[1] == bytes(1000)
+
+    def test_what_did_not_change_is_not_sent_again(self, tmp_path, served):
+        """Kills a second page that costs as much as the first, and a page that shows what was there before a build."""
+        (tmp_path / "page.html").write_text("old")
+        reply, _ = served("page.html", Accept_Encoding="gzip")
+        assert reply.headers["Cache-Control"] == "no-cache"
+        known = {"Accept_Encoding": "gzip", "If_Modified_Since": reply.headers["Last-Modified"]}
+        assert served("page.html", **known)[0].status == 304
+        (tmp_path / "page.html").write_text("new")
+        os.utime(tmp_path / "page.html", (time.time() + 5, time.time() + 5))
+        again, body = served("page.html", **known)
+        assert again.status == 200
+        assert (gzip.decompress(body) if again.headers["Content-Encoding"] else body) == b"new"
+
+    def test_what_is_not_there_is_said_so(self, served):
+        assert served("none.html", Accept_Encoding="gzip")[0].status == 404
 
 
 class TestCheck:
@@ -189,14 +262,88 @@ class TestCheck:
         assert check.counted(tmp_path / "none.xml") == check.Count(failed=1)
 
     def test_all_steps_run_and_the_closing_line_stands_alone(self, capsys):
-        """A failing step shows what it said, and does not stop the next one."""
-        steps = [check.Step("bad", ("-c", "print('why'); raise SystemExit(3)")), check.Step("good", ("-c", ""))]
-        assert check.run(steps) == check.Count(passed=1, failed=1)
+        """A failing step shows what it said, and does not stop the next one, nor the next stage."""
+        bad, good = check.Step("bad", ("-c", "print('why'); raise SystemExit(3)")), check.Step("good", ("-c", ""))
+        assert check.run([[[bad, good]], [[check.Step("late", ("-c", ""))]]]) == check.Count(passed=2, failed=1)
         lines = capsys.readouterr().out.splitlines()
         assert lines[0].startswith("bad: failed (")
         assert lines[1] == "why"
-        assert lines[2].startswith("good: passed (")
-        assert lines[3] == "1 passed, 1 failed, 0 skipped"
+        assert [line.partition(" (")[0] for line in lines[2:4]] == ["good: passed", "late: passed"]
+        assert lines[4] == "2 passed, 1 failed, 0 skipped"
+
+    def test_lanes_run_side_by_side_and_count_together(self, tmp_path, capsys):
+        """Each lane waits for a file that the other one writes: one after the other they would not end well."""
+        code = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch()\n"
+        code += "end = time.monotonic() + 60\nwhile not pathlib.Path(sys.argv[2]).exists():\n"
+        code += "    time.sleep(0.01)\n    if time.monotonic() > end: sys.exit(1)"
+        one, two = str(tmp_path / "one"), str(tmp_path / "two")
+        lanes = [[check.Step("a", ("-c", code, one, two))], [check.Step("b", ("-c", code, two, one))]]
+        assert check.run([lanes]) == check.Count(passed=2)
+
+    def test_a_step_that_takes_too_long_is_left_out(self, tmp_path, capsys):
+        """It is ended with what it started, and says so."""
+        code = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', sys.argv[1]]); time.sleep(600)"
+        child = f"import os; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid())); import time; time.sleep(600)"
+        assert check.perform(check.Step("long", ("-c", code, child), until=time.monotonic() + 10)) == check.Count(
+            skipped=1
+        )
+        assert capsys.readouterr().out.startswith("long: left out, it did not finish in time")
+        pid, end = int((tmp_path / "pid").read_text()), time.monotonic() + 30
+        while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    def test_what_fails_beside_others_is_run_again_alone(self, tmp_path, capsys, monkeypatch):
+        """A test that passes alone counts as passed and is named; one that fails again has failed."""
+        monkeypatch.setattr(check, "REPORTS", tmp_path / "reports")
+        (tmp_path / "pytest.ini").write_text("[pytest]\n")
+        (tmp_path / "test_two.py").write_text(
+            "import os, pathlib\n"
+            "def test_once(tmp_path_factory):\n"
+            "    seen = pathlib.Path(__file__).with_name('seen')\n"
+            "    assert seen.exists() or seen.touch()\n"
+            "def test_right(): pass\n"
+            "def test_wrong(): assert not os.environ.get('WRONG')\n"
+        )
+        step = replace(check.tests("two", "-n", "2", str(tmp_path)), parallel=True)
+        assert check.perform(step) == check.Count(passed=3)
+        said = capsys.readouterr().out
+        assert "two: 2 passed, 1 failed, 0 skipped" in said
+        assert "test_two.py::test_once" in said
+        assert "two again, one at a time: 1 passed, 0 failed, 0 skipped" in said
+        (tmp_path / "seen").unlink()
+        assert check.perform(replace(step, settings={"WRONG": "1"})) == check.Count(passed=2, failed=1)
+        monkeypatch.setattr(check, "FEW", 0)
+        (tmp_path / "seen").unlink()
+        assert check.perform(step) == check.Count(passed=2, failed=1)
+
+    def test_the_slowest_tests_and_what_was_skipped_are_shown(self):
+        output = (
+            "....\n0.50s call     tests/a.py::b\n0.02s setup    tests/a.py::c\nSKIPPED [1] a.py:3: no GPU\n4 passed"
+        )
+        assert check.skips_and_slowest(output).splitlines() == [
+            "SKIPPED [1] a.py:3: no GPU",
+            "0.50s call     tests/a.py::b",
+            "0.02s setup    tests/a.py::c",
+        ]
+
+    @pytest.mark.parametrize(("shared", "order"), [(True, "deabc"), (False, "abcde")])
+    def test_tests_that_take_minutes_begin(self, shared, order):
+        """Kills: a process that waits while the other runs the corpus or a long group at the end. Only where processes
+        share the tests: ``make quick`` has an order of its own."""
+
+        def item(name, **markers):
+            return SimpleNamespace(name=name, get_closest_marker=markers.get)
+
+        short = SimpleNamespace(args=("bank 05-zero-memory",))
+        items = [item("a"), item("b", xdist_group=short), item("c"), item("d", timeout=SimpleNamespace(args=(900,)))]
+        items.append(item("e", xdist_group=SimpleNamespace(args=(conftest.LONG[0],))))
+        conftest.pytest_collection_modifyitems(SimpleNamespace(option=SimpleNamespace(loadgroup=shared)), items)
+        assert "".join(one.name for one in items) == order
+
+    def test_every_group_that_is_called_long_is_there(self):
+        texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+        assert [name for name in conftest.LONG if not any(f'xdist_group("{name}")' in text for text in texts)] == []
 
     def test_ci_calls_make_test_alone(self):
         """What CI runs is what everyone runs."""

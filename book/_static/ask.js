@@ -1,0 +1,34 @@
+/* Asks in the page before something is thrown away; every script of the book asks in this way. */
+(function () {
+  "use strict";
+
+  function element(name, text, className = "") {
+    const node = document.createElement(name);
+    node.textContent = text;
+    node.className = className;
+    if (name === "button") node.type = "button";
+    return node;
+  }
+
+  /* Asks in the page, below `place`; true if the reader says yes. */
+  function ask(place, sentence, yes, no) {
+    const old = place.parentElement.querySelector(":scope > .rz-ask");
+    if (old) old.remove();
+    const line = element("p", `${sentence} `, "rz-ask rz-actions");
+    const buttons = [element("button", yes), element("button", no)];
+    line.append(...buttons);
+    line.setAttribute("role", "group");
+    place.after(line);
+    buttons[0].focus();
+    return new Promise((answer) => {
+      const end = (said) => () => {
+        line.remove();
+        answer(said);
+      };
+      buttons.forEach((button, index) => button.addEventListener("click", end(index === 0)));
+      line.addEventListener("keydown", (event) => event.key === "Escape" && end(false)());
+    });
+  }
+
+  window.rankzeroAsk = { ask, element };
+})();

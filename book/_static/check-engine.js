@@ -1,0 +1,89 @@
+/* The page's side of check-worker.js: one worker at a time, a spare when a check takes long, and a deadline for each case. */
+(function () {
+  "use strict";
+
+  const base = new URL(".", document.currentScript.src).href;
+  /* Python ends a case by itself after 3 s (autograder/learner/checking.py). A call into C may not let it: then the
+     worker is ended, and another says so. */
+  const LIMIT = 6000;
+  const LONG = 1000; // a check that takes longer may have to be ended: a spare worker starts
+  const JUDGING = -2;
+
+  let current = null;
+  let spare = null;
+  let tickets = 0;
+  let line = Promise.resolve(); // one request after another
+
+  const startWorker = () => new Worker(`${base}check-worker.js`);
+
+  function end(worker) {
+    worker.terminate();
+    if (worker === current) [current, spare] = [spare, null];
+  }
+
+  /* One request to one worker. Rejected with { late } when a case did not come back in time. */
+  function send(request, { began = () => {}, say = () => {} }) {
+    current = current || startWorker();
+    const worker = current;
+    const ticket = (tickets += 1);
+    const timers = [];
+    const stop = () => timers.splice(0).forEach(clearTimeout);
+    return new Promise((answer, fail) => {
+      const lose = (error) => {
+        stop();
+        end(worker);
+        fail(error);
+      };
+      const watch = (place) => {
+        stop();
+        if (place === JUDGING) return;
+        timers.push(setTimeout(() => { spare = spare || startWorker(); }, LONG));
+        timers.push(setTimeout(() => lose(Object.assign(new Error("late"), { late: place })), LIMIT));
+      };
+      worker.onerror = (event) => {
+        event.preventDefault();
+        lose(new Error("Python could not be loaded"));
+      };
+      worker.onmessage = ({ data }) => {
+        if (data.ticket !== ticket) return;
+        if ("began" in data) {
+          watch(data.began);
+          began(data.began);
+        } else if ("line" in data) {
+          say(data.line);
+        } else if ("reply" in data) {
+          stop();
+          answer(JSON.parse(data.reply));
+        } else if (data.dead) {
+          lose(new Error(data.error));
+        } else {
+          stop();
+          fail(new Error(data.error));
+        }
+      };
+      worker.postMessage({ ticket, ...request });
+    });
+  }
+
+  async function checked(request, told) {
+    try {
+      return await send(request, told);
+    } catch (error) {
+      if (error.late === undefined) throw error;
+      told.again();
+      return send({ ...request, late: error.late }, told);
+    }
+  }
+
+  function queued(work) {
+    const answer = line.then(work);
+    line = answer.catch(() => {});
+    return answer;
+  }
+
+  window.rankzeroCheck = {
+    check: (request, told) => queued(() => checked(request, told)),
+    archive: (work) => queued(() => send({ work }, {})).then(({ archive }) => archive),
+    warm: (id) => queued(() => send({ id }, {})),
+  };
+})();

@@ -1,0 +1,213 @@
+/* Brings the cards of functions to life: an editor in place of the stub, and the course's own check (check-engine.js).
+
+   From disk there is no worker, and the stub and the card stay as they are built. The editor (CodeMirror) is loaded when
+   one comes near; until then, and without it, a plain field takes its place. */
+(function () {
+  "use strict";
+
+  const base = new URL(".", document.currentScript.src).href;
+  const { load, change, forget } = window.rankzeroWork;
+  const { ask, element } = window.rankzeroAsk;
+  const STATES = { right: "✓ right", wrong: "✗ not yet" };
+  const NEAR = "1200px"; // how far below or above the window an editor is loaded
+  const benches = new Map(); // id -> { get, set, check }
+  let editor = null;
+
+  function loadEditor() {
+    editor = editor || new Promise((answer, fail) => {
+      const script = document.createElement("script");
+      script.src = `${base}vendor/editor/editor.js`;
+      script.onload = answer;
+      script.onerror = () => fail(new Error("the editor could not be loaded"));
+      document.head.append(script);
+    });
+    return editor;
+  }
+
+  // The parts of one card.
+
+  /* The cells that the card replaces: the stub above it, and its own call. */
+  function replacedParts(card) {
+    const cell = card.closest("div.cell");
+    const before = cell && cell.previousElementSibling;
+    return [cell && cell.querySelector(".cell_input"), before && before.matches(".tag_exercise") && before].filter(Boolean);
+  }
+
+  function swap(card, live) {
+    card.querySelectorAll(".rz-task, .rz-bench").forEach((node) => { node.hidden = !live; });
+    card.querySelectorAll(".rz-still").forEach((node) => { node.hidden = live; });
+    replacedParts(card).forEach((node) => { node.hidden = live; });
+  }
+
+  function plainField(field, changed, submit) {
+    field.addEventListener("input", () => changed(field.value));
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+    });
+    return { get: () => field.value, set: (text) => { field.value = text; changed(text); }, focus: () => field.focus() };
+  }
+
+  /* CodeMirror in place of the field, with what stands there now. A field that is in use is left alone until it is not. */
+  async function dress(field, changed, submit) {
+    await loadEditor();
+    if (document.activeElement === field) {
+      await new Promise((answer) => field.addEventListener("blur", answer, { once: true }));
+    }
+    const label = field.getAttribute("aria-label");
+    const height = `${field.offsetHeight}px`;
+    const view = window.rankzeroEditor(field.parentElement, { text: field.value, label, changed, submit });
+    field.hidden = true;
+    field.parentElement.querySelector(".cm-editor").style.minHeight = height; // nothing below moves
+    return view;
+  }
+
+  function whenNear(node, act) {
+    const watch = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      watch.disconnect();
+      act();
+    }, { rootMargin: NEAR });
+    watch.observe(node);
+  }
+
+  /* The reference opens after a try, or when the reader insists. */
+  function guard(card, id) {
+    const reference = card.querySelector("details.rz-reference");
+    reference.querySelector("summary").addEventListener("click", async (event) => {
+      const entry = load().items[id] || {};
+      if (reference.open || entry.state || entry.seen) return;
+      event.preventDefault();
+      if (!await ask(reference, "You have not checked a version of your own yet.", "Show the reference", "Not yet")) return;
+      change(id, { seen: true });
+      reference.open = true;
+    });
+  }
+
+  function showPrinted(bench) {
+    const place = bench.querySelector(".rz-printed");
+    const clear = () => {
+      place.textContent = "";
+      place.hidden = true;
+    };
+    const say = (line) => {
+      place.hidden = false;
+      place.textContent += `${line}\n`;
+    };
+    return { clear, say };
+  }
+
+  function others(id) {
+    const rest = [...benches].filter(([other, bench]) => other !== id && bench.written());
+    return Object.fromEntries(rest.map(([, bench]) => [bench.name, bench.get()]));
+  }
+
+  /* The check of one bench: says what happens, shows the result, and keeps it. */
+  function checker(card, bench, id, view) {
+    const status = bench.querySelector(".rz-status");
+    const result = bench.querySelector(".rz-result");
+    const button = bench.querySelector(".rz-check");
+    const printed = showPrinted(bench);
+    const told = {
+      began: (place) => { status.textContent = place < 0 ? "Running …" : `Running case ${place + 1} …`; },
+      say: printed.say,
+      again: printed.clear,
+    };
+    return async function check() {
+      if (button.getAttribute("aria-disabled") === "true") return;
+      button.setAttribute("aria-disabled", "true");
+      printed.clear();
+      result.textContent = "";
+      status.textContent = "Starting Python …";
+      const source = view().get();
+      try {
+        const reply = await window.rankzeroCheck.check({ id, source, others: others(id) }, told);
+        result.innerHTML = reply.html;
+        const state = reply.state === "right" ? "right" : "wrong";
+        if (reply.state !== "unwritten") change(id, { source, state, passed: reply.passed, total: reply.total });
+        status.textContent = "";
+      } catch (failure) {
+        status.textContent = `Not checked: ${failure.message}. Press Check to try again.`;
+      }
+      button.removeAttribute("aria-disabled");
+    };
+  }
+
+  function enliven(bench) {
+    const card = bench.closest(".rz-card");
+    const { work: id, function: name } = bench.dataset;
+    const field = bench.querySelector("textarea");
+    const starter = field.defaultValue;
+    const kept = load().items[id];
+    if (kept && typeof kept.source === "string") field.value = kept.source;
+    const result = bench.querySelector(".rz-result");
+    const changed = (source) => {
+      if (source === starter) forget(id);
+      else change(id, { source });
+    };
+    let view = plainField(field, changed, () => check());
+    const check = checker(card, bench, id, () => view);
+    whenNear(bench, () => dress(field, changed, check).then((made) => { view = made; }, () => {}));
+    bench.querySelector(".rz-check").addEventListener("click", check);
+    const again = bench.querySelector(".rz-startover");
+    function reset() {
+      view.set(starter);
+      forget(id);
+      result.textContent = "";
+      bench.querySelector(".rz-printed").hidden = true;
+    }
+    again.addEventListener("click", async () => {
+      const sure = view.get() === starter
+        || await ask(again.parentElement, "Throw away what you wrote?", "Start over", "Keep it");
+      if (!sure) return again.focus();
+      reset();
+      view.focus();
+    });
+    guard(card, id);
+    swap(card, true);
+    const [get, set] = [() => view.get(), (text) => view.set(text)];
+    benches.set(id, { name, get, set, reset, written: () => get() !== starter });
+  }
+
+  /* The state of each function: on its card, and in the scorecard. */
+  function render() {
+    const { items } = load();
+    document.querySelectorAll(".rz-bench").forEach((bench) => {
+      const state = (items[bench.dataset.work] || {}).state;
+      if (state) bench.closest(".rz-card").dataset.state = state;
+      else delete bench.closest(".rz-card").dataset.state;
+    });
+    document.querySelectorAll("[data-work-state]").forEach((cell) => {
+      const { state, passed, total } = items[cell.dataset.workState] || {};
+      cell.dataset.open = cell.dataset.open || cell.textContent;
+      cell.textContent = state ? `${STATES[state]}, ${passed} of ${total} public cases` : cell.dataset.open;
+      cell.className = state ? `rz-${state}` : "";
+    });
+  }
+
+  /* What a browser cannot check: the way to the very cell in Colab, where the page has a button for the notebook. */
+  function showElsewhere(node) {
+    const colab = document.querySelector('a[href*="colab.research.google.com"]');
+    const link = node.querySelector("a.rz-colab");
+    if (colab) link.href = `${colab.href.split("#")[0]}#scrollTo=${link.dataset.cell}`;
+    else link.closest("li").remove();
+    node.hidden = false;
+    node.closest(".rz-card").querySelectorAll(".rz-still").forEach((still) => { still.hidden = true; });
+    for (const button of node.querySelectorAll("button[data-copy]")) {
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        button.textContent = "Copied";
+      });
+    }
+  }
+
+  function start() {
+    document.querySelectorAll(".rz-elsewhere").forEach(showElsewhere);
+    if (/^https?:$/.test(location.protocol)) document.querySelectorAll(".rz-bench").forEach(enliven);
+    document.addEventListener("rankzero:work", render);
+    render();
+  }
+
+  window.rankzeroBenches = { benches };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();

@@ -1,0 +1,69 @@
+"""The reference pages in the built book: reachable from the opening page and from the sections, and searchable."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from experiments.corrections import corrections, every
+from rankzero.facts.chapters import CHAPTERS
+from tools import reference
+from tools.reference.corrections import anchor
+
+pytestmark = pytest.mark.browser
+
+NUMBERS = "reference/numbers-that-disagree.html"
+
+
+def read(html: Path, page: str) -> str:
+    return (html / "book" / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_the_opening_page_leads_there(html, name):
+    """The first click; the second is one on the page itself, if any."""
+    assert f'href="reference/{name}.html"' in read(html, "intro.html").partition("<article")[2]
+
+
+def test_every_correction_is_on_its_page(html):
+    assert read(html, NUMBERS).count('class="rz-correction"') == len(every())
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.page)
+def test_sections_lead_to_their_corrections_and_back(html, chapter):
+    """Kills a section without its link, and links in either direction whose target is not there."""
+    numbers, page = read(html, NUMBERS), read(html, f"{chapter.page}.html")
+    linked = re.findall(rf'href="{NUMBERS}#([^"]+)"', page)
+    sections = {one.section for one in corrections(chapter.prefix)}
+    assert sorted(linked) == sorted(anchor(section) for section in sections)
+    assert all(f'id="{target}"' in numbers for target in linked)
+    back = re.findall(rf'href="\.\./{chapter.page}\.html#([^"]+)"', numbers)
+    assert len(back) == len(sections)
+    assert all(f'id="{target}"' in page for target in back)
+
+
+def test_words_find_corrections(shared):
+    """Typing filters, sections without a hit go, and an empty field shows everything again."""
+    watch = shared("file", f"book/{NUMBERS}")
+    entries = watch.page.locator(".rz-correction:visible")
+    whole = entries.count()
+    assert whole == len(every())
+    field = watch.page.get_by_label("Find corrections")
+    field.fill("barrier tensor")
+    assert 0 < entries.count() < 10
+    assert "A barrier makes the tensor ready." in watch.page.locator("article").inner_text()
+    assert watch.page.locator("h2:visible").count() == 1
+    assert watch.page.locator(".rz-find output").inner_text() == f"{entries.count()} of {whole} corrections"
+    field.fill("")
+    assert entries.count() == whole
+    assert watch.problems == []
+
+
+def test_a_link_shows_what_the_filter_hides(shared):
+    watch = shared("file", f"book/{NUMBERS}")
+    watch.page.get_by_label("Find corrections").fill("barrier tensor")
+    watch.page.evaluate("target => { location.hash = target }", anchor("15.12", 1))
+    watch.page.locator(f"#{anchor('15.12', 1)}").wait_for(state="visible")
+    assert watch.page.get_by_label("Find corrections").input_value() == ""

@@ -1,0 +1,95 @@
+"""The book at home anywhere: under a path of a host, in a frame, from disk, and without a network after a visit."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+
+import pytest
+
+from tests.book.conftest import Opened, _open, _watched
+from tools import site as tool
+from tools.build_book import notebooks
+from tools.common import ROOT
+from tools.serve import server
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("published site")]
+
+
+@pytest.fixture(scope="module")
+def home(html, tmp_path_factory):
+    """The site in a folder of a host, and a page of it that was built."""
+    root = tmp_path_factory.mktemp("host")
+    tool.make(html, root / "courses" / "rank-zero")
+    names = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in notebooks()]
+    page = next(name for name in names if (html / name).exists())
+    yield root, page
+    shutil.rmtree(root)
+
+
+@pytest.fixture(scope="module")
+def host(home):
+    """The address of that folder's parent."""
+    with server(home[0]) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+@pytest.fixture
+def visited(browser, host, home):
+    """A profile that has visited a page of the site while there was a network, and lets a worker keep it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    watch = _watched(context, scripts=True)
+    watch.page.goto(f"{host}/courses/rank-zero/{home[1]}", wait_until="load")
+    watch.page.locator("html[data-offline=ready]").wait_for()
+    yield watch
+    context.close()
+
+
+def test_under_a_path(host, home, visit):
+    """Kills an address that begins at the host's root: from the entrance to a page, nothing is missing."""
+    watch = visit(f"{host}/courses/rank-zero/")
+    watch.page.wait_for_url("**/courses/rank-zero/book/intro.html")
+    watch.page.goto(f"{host}/courses/rank-zero/{home[1]}", wait_until="networkidle")
+    assert watch.page.locator("form fieldset:enabled").count() > 0
+    assert watch.problems == []
+
+
+def test_from_disk(home, visit):
+    """A page of the site's folder, opened as a file, asks for no worker and misses nothing."""
+    watch = visit((home[0] / "courses" / "rank-zero" / home[1]).as_uri())
+    assert watch.page.locator("form fieldset:enabled").count() > 0
+    assert watch.problems == []
+
+
+def test_in_a_frame(host, home, browser):
+    """A page of a school shows the book in a frame: its cards live."""
+    (home[0] / "school.html").write_text(f'<iframe src="courses/rank-zero/{home[1]}" width="900" height="600">')
+    watch = _open(browser, Opened(f"{host}/school.html"))
+    frame = watch.page.frame_locator("iframe")
+    frame.locator(".rz-card form fieldset:enabled").first.wait_for(state="attached")
+    assert frame.locator("article h1").inner_text().strip()
+    assert watch.problems == []
+    watch.page.context.close()
+
+
+def test_without_a_network_after_a_visit(visited):
+    """The page that was visited opens again, with its styles and scripts: cards live and formulas have their faces."""
+    visited.page.context.set_offline(True)
+    visited.page.reload(wait_until="load")
+    assert visited.page.locator("form fieldset:enabled").count() > 0
+    assert visited.page.evaluate("() => getComputedStyle(document.querySelector('.rz-card')).borderLeftWidth") == "3px"
+    assert [problem for problem in visited.problems if "script error" in problem] == []
+
+
+def test_a_new_book_is_seen_at_once(visited, home):
+    """Kills a worker that answers from its copies while there is a network."""
+    file = home[0] / "courses" / "rank-zero" / home[1]
+    old = file.read_text(encoding="utf-8")
+    try:
+        file.write_text(old.replace("</h1>", " renewed</h1>"), encoding="utf-8")
+        visited.page.reload(wait_until="load")
+        assert "renewed" in visited.page.locator("article h1").inner_text()
+    finally:
+        file.write_text(old, encoding="utf-8")

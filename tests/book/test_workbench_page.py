@@ -1,0 +1,294 @@
+"""Functions written and checked in the built page: the engine in the worker, and the card as a reader uses it.
+
+One page and one worker serve all tests of this module: Python starts once.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from autograder import bank
+from autograder.items import Build, Debug
+from autograder.learner import cards, checking, workbench
+from tools import stubs
+from tools.common import ROOT, VENDOR
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("workbench"),
+    pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)"),
+]
+
+PAGE = "book/03-collectives.html"
+TIME = "03-ring-all-reduce-time"
+#: Python starts, on a machine that other tests keep busy.
+START = 120_000
+
+#: Takes back what tests write, without a new start of Python.
+AS_OPENED = """() => {
+  window.rankzeroBenches.benches.forEach((bench) => bench.reset());
+  localStorage.clear();
+  document.querySelectorAll("details.rz-reference").forEach((fold) => { fold.open = false; });
+}"""
+
+CHECK_ALL = """async (requests) => {
+  const quiet = { began() {}, say() {}, again() {} };
+  const replies = [];
+  for (const request of requests) replies.push(await window.rankzeroCheck.check({ others: {}, ...request }, quiet));
+  return replies;
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(browser, site):
+    """Chapter 3 over HTTP, with nothing but this machine to be reached."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    context.set_default_timeout(START)
+    opened = context.new_page()
+    opened.problems = []
+    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
+    opened.goto(f"{site}/{PAGE}", wait_until="load")
+    yield opened
+    context.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_written(page):
+    """Each test begins with stubs, and ends without an error of a script."""
+    page.evaluate(AS_OPENED)
+    yield
+    assert page.problems == []
+
+
+def plain_items(chapter: str) -> list[Build]:
+    return [item for item in bank.of_chapter(chapter) if isinstance(item, Build) and workbench.plain(item)]
+
+
+def absolute(item: Build, source: str) -> str:
+    """A module of ``solutions`` as a program that stands alone."""
+    package = f"solutions.{item.home.partition('.')[0]}"
+    return source.replace("from ..", "from solutions.").replace("from .", f"from {package}.")
+
+
+def reference(item: Build) -> str:
+    return absolute(item, (ROOT / "solutions" / item.file).read_text(encoding="utf-8"))
+
+
+def stub(item: Build) -> str:
+    return workbench.starter(stubs.cell((ROOT / "solutions" / item.file).read_text(encoding="utf-8"), item))
+
+
+def slip(item: Build) -> str:
+    """A wrong program of the bank that is an edit of the reference; the given program where there is none."""
+    edited = [one for one in item.slips if one.changes and not one.program]
+    return absolute(item, item.source_of(edited[0])) if edited else stub(item)
+
+
+def in_a_notebook(item: Build, source: str) -> str:
+    """The card of the notebook's ``check`` for a program."""
+    namespace: dict = {"__name__": "__main__"}
+    exec(compile(source, "<your code>", "exec", dont_inherit=True), namespace)
+    return cards.results(checking.judged(item, checking._outcomes(item, namespace[item.function])))
+
+
+@pytest.mark.parametrize("chapter", bank.CHAPTERS)
+def test_every_function_of_plain_python(page, chapter):
+    """Kills an engine in the browser that judges otherwise than the notebook: for each function the reference is right,
+    the stub is called unwritten (a program to fix: wrong), and a slip gets the notebook's card, word for word.
+    """
+    items = plain_items(chapter)
+    programs = [(item, program(item)) for item in items for program in (reference, stub, slip)]
+    replies = page.evaluate(CHECK_ALL, [{"id": item.id, "source": source} for item, source in programs])
+    for place, item in enumerate(items):
+        right, blank, wrong = replies[3 * place : 3 * place + 3]
+        assert (right["state"], right["passed"]) == ("right", len(item.cases)), item.id
+        assert blank["state"] == ("wrong" if isinstance(item, Debug) else "unwritten"), item.id
+        if isinstance(item, Debug):
+            assert blank["html"] == in_a_notebook(item, stub(item)), item.id
+        assert wrong["html"] == in_a_notebook(item, slip(item)), item.id
+
+
+# The card, as a reader uses it.
+
+
+def bench(page, identifier: str = TIME):
+    """The card of a function, scrolled to, with its editor."""
+    card = page.locator(f"#rz-{identifier}")
+    card.scroll_into_view_if_needed()
+    expect(card.locator(".cm-content")).to_be_visible(timeout=START)
+    return card
+
+
+def type_in(page, card, source: str) -> None:
+    card.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+def typed(card) -> str:
+    return card.locator(".cm-content").inner_text()
+
+
+def check(card) -> str:
+    """Press the button and wait for the result."""
+    card.locator(".rz-check").click()
+    expect(card.locator(".rz-result")).not_to_be_empty(timeout=START)
+    return card.locator(".rz-result").inner_text()
+
+
+def program(body: str) -> str:
+    return f"def ring_all_reduce_time(message_bytes, ranks, bandwidth, latency=0.0):\n    {body}\n"
+
+
+SLIP = program("print('ranks:', ranks); return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)")
+FIXED = """def debug_double(message_bytes, ranks, bandwidth):
+    return 2 * (ranks - 1) * (message_bytes / ranks) / bandwidth
+"""
+
+
+def test_the_task_is_text_and_the_stub_is_an_editor(page):
+    """The stub's cell and the call give way to a table of arguments, an example, and an editor without docstring."""
+    card = bench(page)
+    assert "bytes/s" in card.locator(".rz-arguments").inner_text()
+    assert "For example" in card.inner_text()
+    assert "def ring_all_reduce_time(" in typed(card)
+    assert "Args:" not in typed(card)
+    assert page.locator(".tag_exercise:visible").count() == page.locator(".rz-elsewhere").count()
+    assert not page.get_by_text("ring_all_reduce_time = check(ring_all_reduce_time)").first.is_visible()
+
+
+def test_a_slip_is_named_and_what_is_printed_is_shown(page):
+    """Ctrl-Enter checks; the slip's sentence and the printed lines come, and the state is on the card."""
+    card = bench(page)
+    type_in(page, card, SLIP)
+    page.keyboard.press("Control+Enter")
+    expect(card.locator(".rz-result")).to_contain_text("the ring sends one chunk", timeout=START)
+    assert card.locator(".rz-printed").inner_text().startswith("ranks: 8")
+    assert card.get_attribute("data-state") == "wrong"
+
+
+@pytest.mark.parametrize(
+    "source", [program("while True: pass"), f"import itertools\n{program('return sum(itertools.repeat(1))')}"]
+)
+def test_a_program_that_does_not_end(page, source):
+    """Python ends a loop by itself, and the page ends a call that Python cannot; then the next check works."""
+    card = bench(page)
+    type_in(page, card, source)
+    assert "no answer within 3 s" in check(card)
+    type_in(page, card, SLIP)
+    expect(card.locator(".rz-check")).not_to_have_attribute("aria-disabled", "true")
+    assert "one chunk" in check(card)
+
+
+def test_starting_over_asks_first(page):
+    """No loses nothing; yes brings the stub back, and the card is as it was before the first check."""
+    card = bench(page)
+    type_in(page, card, SLIP)
+    check(card)
+    again = card.locator(".rz-startover")
+    again.click()
+    card.get_by_role("button", name="Keep it").click()
+    assert "message_bytes / bandwidth" in typed(card)
+    again.click()
+    card.locator(".rz-ask").get_by_role("button", name="Start over").click()
+    assert "NotImplementedError" in typed(card)
+    assert card.get_attribute("data-state") is None
+
+
+def test_the_reference_waits_for_a_try(page):
+    """It opens at once after a check, and on request before."""
+    card = bench(page)
+    fold = card.locator("details.rz-reference")
+    fold.locator("summary").click()
+    assert fold.get_attribute("open") is None
+    card.get_by_role("button", name="Show the reference").click()
+    assert fold.get_attribute("open") is not None
+    other = bench(page, "03-traffic")
+    check(other)
+    type_in(page, other, "def traffic(*given):\n    return (0.0, 0.0)\n")
+    check(other)
+    other.locator("details.rz-reference summary").click()
+    assert other.locator("details.rz-reference").get_attribute("open") is not None
+
+
+def test_a_function_uses_another_of_the_page(page):
+    """As in a notebook: what was written in one editor is there for the next."""
+    reply = page.evaluate(
+        CHECK_ALL,
+        [
+            {
+                "id": TIME,
+                "source": "def ring_all_reduce_time(m, n, b, a=0.0):\n    return debug_double(m, n, b)\n",
+                "others": {"debug_double": "def debug_double(m, n, b):\n    return 2 * (n - 1) * m / n / b\n"},
+            }
+        ],
+    )[0]
+    assert 0 < reply["passed"] < len(bank.find(TIME).cases)
+
+
+def graded(handed_in, items) -> dict[str, float]:
+    """The score of each item, by the command line."""
+    report = handed_in.parent / "results.json"
+    command = [sys.executable, "-m", "autograder", "grade", str(handed_in), "--out", str(report), "--only"]
+    subprocess.run([*command, *[item.id for item in items]], cwd=ROOT, capture_output=True, check=True)
+    tests = json.loads(report.read_text())["tests"]
+    return {item.id: sum(test["score"] for test in tests if item.id in json.dumps(test)) for item in items}
+
+
+def test_work_survives_a_reload_and_is_downloaded_graded_and_loaded(page, tmp_path):
+    """Text, state and scorecard come back; the notebook and the labs get the points that each function deserves; the
+    notebook restores a page from which everything was taken.
+    """
+    right, wrong = bank.find("03-debug-double"), bank.find(TIME)
+    card = bench(page, right.id)
+    type_in(page, card, FIXED)
+    assert "✓ right" in check(card)
+    type_in(page, bench(page), SLIP)
+    check(bench(page))
+    page.reload(wait_until="load")
+    assert "message_bytes / bandwidth" in typed(bench(page))
+    assert bench(page).get_attribute("data-state") == "wrong"
+    state = page.locator(f"[data-work-state='{TIME}']")
+    assert state.text_content() == f"✗ not yet, 0 of {len(wrong.cases)} public cases"
+    score = page.locator(".rz-scorecard")
+    points = {}
+    for name, button in (("work.ipynb", "Download my work"), ("labs.zip", "Download my labs")):
+        with page.expect_download(timeout=START) as download:
+            score.get_by_role("button", name=button).click()
+        download.value.save_as(tmp_path / name)
+        points[name] = graded(tmp_path / name, [right, wrong])
+    assert points["work.ipynb"] == points["labs.zip"]
+    assert points["work.ipynb"][right.id] == right.points
+    assert points["work.ipynb"][wrong.id] < wrong.points / 4
+    page.evaluate(AS_OPENED)
+    page.locator(".rz-work input").set_input_files(tmp_path / "work.ipynb")
+    expect(page.locator(".rz-work .rz-said")).to_contain_text("Loaded 2 functions", timeout=START)
+    assert "message_bytes / bandwidth" in typed(bench(page))
+    assert "✓ right" in check(bench(page, right.id))
+    page.locator(".rz-work input").set_input_files({"name": "x.ipynb", "mimeType": "", "buffer": b"no"})
+    expect(page.locator(".rz-work .rz-said")).to_contain_text("not a notebook", timeout=START)
+
+
+def test_what_a_browser_cannot_check(page):
+    """It says why, and leads to the very cell in Colab and to the file, with a command."""
+    card = page.locator("#rz-03-debug-dtype")
+    assert "several processes" in card.inner_text()
+    link = card.get_by_role("link", name="Open this cell in Colab").get_attribute("href")
+    assert link.endswith("03-collectives.ipynb#scrollTo=b-debug-dtype")
+    assert "--only 03-debug-dtype" in card.inner_text()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_from_disk_the_stub_stays(shared, scripts):
+    """Without scripts, and from disk, the page is what it was: the stub with its docstring, and where to write it."""
+    watch = shared("file", PAGE, scripts)
+    card = watch.page.locator(f"#rz-{TIME}")
+    assert "in the notebook of this page" in card.inner_text()
+    assert not card.locator(".rz-bench").is_visible()
+    assert watch.page.locator("pre", has_text="def ring_all_reduce_time").first.is_visible()
+    assert watch.problems == []
