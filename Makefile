@@ -1,4 +1,4 @@
-# Rank Zero. `make` lists what there is to do; the first `make book` or `make test` prepares the machine by itself.
+# Rank Zero. `make` lists the targets; the first `make book` or `make test` sets up the machine.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
@@ -6,8 +6,10 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 RUN := .venv/bin/python
+# Every step starts many processes: compiled modules are kept, also where the shell says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help ready python book test unit lint format types stubs serve bench corpus mutants luck clauses text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test chapter quick unit lint format types stubs serve site bench corpus mutants luck clauses text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -18,23 +20,32 @@ book: ready .stamps/vendor ## execute the notebooks and build the book into _bui
 test: ready .stamps/vendor ## everything: lint, types, unit tests, notebooks run twice, book, browser
 	@$(RUN) -m tools.check
 
-unit: ready ## the unit tests alone
-	@$(RUN) -m pytest -n 2 --dist loadgroup -m "not browser"
+chapter: ready .stamps/vendor ## N=07, or N=cap: everything for one chapter: lint, types, tests, page run twice, browser
+	@$(RUN) -m tools.chapter $(N)
+
+quick: ready ## check a change in a minute and a half: lint, types, the tests nearest to it
+	@$(RUN) -m tools.quick
+
+unit: ready ## only the unit tests
+	@$(RUN) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not browser"
 
 lint: ready ## ruff: lint and format, checking only
 	@$(RUN) -m ruff check . && $(RUN) -m ruff format --check .
 
-format: ready ## ruff: mend what it can
-	@$(RUN) -m ruff check --fix . && $(RUN) -m ruff format .
+format: ready ## ruff: fix and format what it can
+	@$(RUN) -m ruff check --fix-only --quiet . && $(RUN) -m ruff format --quiet . && $(RUN) -m ruff check .
 
 types: ready ## mypy on the public packages
 	@$(RUN) -m mypy
 
-stubs: ready ## write labs/ from solutions/, the generated cells of the notebooks, and the titles of sections
+stubs: ready ## generate labs/ from solutions/, cells of the notebooks, and the titles of sections
 	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells && $(RUN) -m tools.sections
 
 serve: book ## build the book and serve it on this machine, with live explorers
 	@$(RUN) -m tools.serve
+
+site: book ## the book as a folder for any static host, in _build/site
+	@$(RUN) -m tools.site
 
 bench: ready ## the benchmarks, as ratios within one run
 	@for b in benchmarks/[!_]*.py; do echo "$$b"; $(RUN) "$$b" || exit 1; done
@@ -42,22 +53,22 @@ bench: ready ## the benchmarks, as ratios within one run
 corpus: ready ## the hostile corpus, every file in every configuration (hours)
 	@$(RUN) tests/autograder/corpus_runs.py
 
-mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a reference that its cases do not notice (MESSAGES=1: what is said of each)
+mutants: ready ## ITEM=05-zero-memory, or every item: small changes to a reference that its cases do not catch (MESSAGES=1: what the report says of each)
 	@$(RUN) -m tools.mutants $(if $(MESSAGES),--messages) $(ITEM)
 
 luck: ready ## ITEM=05-zero-memory, or every item: right programs in other formulations, graded with 200 keys
 	@$(RUN) -m tools.luck $(if $(ITEM),--only $(ITEM))
 
-clauses: ready ## ITEM=05-zero-memory, or every item: what docstrings say against what cases try
+clauses: ready ## ITEM=05-zero-memory, or every item: check docstrings against cases
 	@$(RUN) -m tools.clauses $(if $(ITEM),--only $(ITEM))
 
 text: ready ## NOTEBOOK=book/03-collectives.ipynb: write it as text to edit
 	@$(RUN) -m tools.edit text "$(NOTEBOOK)"
 
-notebook: ready ## NOTEBOOK=book/03-collectives.ipynb: take the edited text back
+notebook: ready ## NOTEBOOK=book/03-collectives.ipynb: write the edited text back into the notebook
 	@$(RUN) -m tools.edit notebook "$(NOTEBOOK)"
 
-screenshot: book ## the picture of a page for the README
+screenshot: book ## take a screenshot of a page for the README
 	@$(RUN) -m tools.screenshot
 
 clean: ## remove what was built, keep what was installed
@@ -67,7 +78,7 @@ clean: ## remove what was built, keep what was installed
 distclean: clean ## remove what was installed too
 	@rm -rf .venv .stamps .cache *.egg-info
 
-# Set-up. A stamp per step, so that each runs once, and again when its list changes.
+# Set-up. Each step has a stamp, so that it runs once, and again when its list changes.
 ready: .stamps/environment
 
 python:
@@ -84,8 +95,8 @@ debian: | python ## install the Debian packages that are missing (browser, sandb
 	@$(PYTHON) tools/prepare.py environment
 	@touch $@
 
-vendor: .stamps/vendor ## bring the scripts of the book (charts, mathematics, Python in the browser)
+vendor: .stamps/vendor ## fetch the scripts of the book (charts, mathematics, Python in the browser)
 
-# Without npm the book builds all the same, with still explorers: no stamp then, and the next build tries again.
-.stamps/vendor: package.json tools/vendor.py | .stamps/environment
+# Without npm the book still builds, with static explorers; no stamp is written, so the next build tries again.
+.stamps/vendor: package.json tools/vendor.py tools/vendor_editor.py tools/editor.mjs | .stamps/environment
 	@$(RUN) -m tools.vendor && touch $@ || true

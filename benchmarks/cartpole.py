@@ -8,30 +8,15 @@ instead (some minutes) and writes them where the page reads them.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 
 import torch
 
-from experiments.ch12.ppo_training_runs import ablations
+from experiments.ch12 import ppo_training_runs
 from solutions.ch12.cartpole_runs import SOLVED, mean_return, networks
 from solutions.ch12.ppo_runs import train_cartpole
-
-STORED = Path(__file__).parents[1] / "rankzero" / "data" / "cartpole_ablations.json"
-
-
-def store() -> int:
-    """Run the ablations and write them, a line for each."""
-    rows = []
-    for one in ablations():
-        rows.append(json.dumps(asdict(one)))
-        print(rows[-1], flush=True)
-    STORED.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
-    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     torch.set_num_threads(1)
     if options.store:
-        return store()
+        ppo_training_runs.store(ppo_training_runs.ablations())
+        print(f"stored in {ppo_training_runs.STORED.name}")
+        return 0
     solved = 0
     for seed in range(options.seeds):
         policy, value = networks(seed)

@@ -26,10 +26,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, closure, probing, values
-from autograder.exam import Exam
+from autograder import bank, closure
 from autograder.items import Build, Case
-from autograder.judge import judge
+from autograder.marking import probing, values
+from autograder.running.exam import Exam
+from autograder.running.judging import judge
 from autograder.sandbox import Sandbox, child
 from autograder.submission import load
 

@@ -21,10 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, keeping
-from autograder.asking import Spec
-from autograder.classroom import Graded, grade_class
-from autograder.collecting import collect
+from autograder import bank
+from autograder.classroom import storage
+from autograder.classroom.classes import grade_class
+from autograder.classroom.collecting import collect
+from autograder.classroom.graded import Graded
+from autograder.classroom.worker import Spec
 from autograder.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[1]
@@ -62,7 +64,7 @@ def class_of(count: int, folder: Path, endless: bool = False) -> Path:
 def graded(folder: Path, out: Path, spec: Spec = SPEC) -> tuple[float, list[Graded]]:
     """Seconds for a class, and its rows."""
     start = time.perf_counter()
-    rows = grade_class(collect(folder), spec, keeping.Folder(out), workers=WORKERS)
+    rows = grade_class(collect(folder), spec, storage.Folder(out), workers=WORKERS)
     return time.perf_counter() - start, rows
 
 

@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from experiments.ch07.layout_search import search
-from rankzero.layouts import Job
-from rankzero.models import LLAMA3_405B
+from rankzero.facts.layouts import Job
+from rankzero.facts.models import LLAMA3_405B
 from solutions.ch07.layout import candidates, choose_layout, layout_memory, step_time
 
 #: What is aimed at: search time over one call of the memory and time model for each surviving layout.

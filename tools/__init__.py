@@ -1,1 +1,1 @@
-"""Maintenance: set-up, build, checks and what is generated. Nothing of the course imports it."""
+"""Maintenance: set-up, build, checks and generated files. No module of the course imports it."""

@@ -8,7 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from tools.common import CACHE
 from tools.prepare import BROWSERS
+
+AXE = CACHE / "axe-core" / "axe.min.js"  # for tests and benchmarks; no page has it
 
 FLAGS = (
     "--no-sandbox",

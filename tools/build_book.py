@@ -1,20 +1,23 @@
 """Build the book: ``python -m tools.build_book``.
 
-First the notebooks run, side by side, into a cache; then Jupyter Book turns the pages and the cached outputs into HTML.
-A failing cell ends the build with its own error; a warning of Sphinx is an error.
+The notebooks are executed first, in parallel; then Jupyter Book turns the pages and the outputs into HTML. A failing
+cell stops the build with its own error, and a Sphinx warning counts as an error.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from tools import bundle, execute
+from tools import bundle, course_data, execute, finish
 from tools.common import BOOK, CACHE, HTML, ROOT, VENDOR, fail, kernel_environment, say
 
 
@@ -32,26 +35,39 @@ def notebooks(source: Path = ROOT) -> list[Path]:
     return [path for path in pages(source) if path.suffix == ".ipynb"]
 
 
-def run_notebooks(paths: list[Path], cache: Path) -> list[str]:
-    """Execute what is new; one line for each. Returns the failures."""
+def run_notebooks(stored: Mapping[Path, Path]) -> list[str]:
+    """Execute the notebooks that are not stored yet, printing a line for each; returns the failures."""
     failures = []
-    for run in execute.fill(paths, cache):
+    for run in execute.fill(stored):
         say(f"{'failed' if run.failure else 'executed'} {run.path.name} in {run.seconds:.1f} s")
         failures += [run.failure] if run.failure else []
     return failures
 
 
-def render(source: Path, output: Path, cache: Path) -> bool:
-    """Turn the pages into HTML with Jupyter Book; False when it warned."""
+def contents(source: Path, page: Path | None, target: Path) -> Path:
+    """The table of contents of a build: the book's, or one with only its opening page and ``page``."""
+    if page is None:
+        return source / "_toc.yml"
+    root = yaml.safe_load((source / "_toc.yml").read_text(encoding="utf-8"))["root"]
+    name = page.relative_to(source).with_suffix("").as_posix()
+    toc = target / "_toc.yml"
+    toc.write_text(yaml.safe_dump({"format": "jb-book", "root": root, "chapters": [{"file": name}]}), encoding="utf-8")
+    return toc
+
+
+def render(source: Path, output: Path, cache: Path, page: Path | None = None) -> bool:
+    """Turn the pages into HTML with Jupyter Book; returns False if there were warnings."""
     from jupyter_book.sphinx import build_sphinx
 
-    overrides = {
-        "external_toc_path": str(source / "_toc.yml"),
+    overrides: dict[str, Any] = {
+        "external_toc_path": str(contents(source, page, cache)),
         "nb_execution_cache_path": str(cache / "cache"),
         "html_static_path": [str(BOOK / "_static"), str(VENDOR.parent)],
         "html_favicon": str(BOOK / "_static" / "favicon.svg"),
         "latex_individualpages": False,
     }
+    if page is not None:  # its links to the other pages lead nowhere
+        overrides["suppress_warnings"] = ["myst.xref_missing"]
     return not build_sphinx(
         source,
         output,
@@ -64,23 +80,58 @@ def render(source: Path, output: Path, cache: Path) -> bool:
     )
 
 
-def build(source: Path = ROOT, output: Path = HTML, caches: Path = CACHE / "notebooks") -> int:
-    """The whole chain; returns the exit status."""
-    began = time.monotonic()
+def forget(doctrees: Path, states: Mapping[str, str]) -> Path:
+    """Discard Sphinx's parsed copy of each page whose outputs have changed since the last complete build.
+
+    Sphinx itself looks only at the pages' own files. Returns the file in which to record the states once the build has
+    succeeded; until then it does not exist.
+    """
+    record = doctrees / "states.json"
+    shown = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+    record.unlink(missing_ok=True)
+    for name, state in states.items():
+        if shown.get(name) != state:
+            (doctrees / f"{name}.doctree").unlink(missing_ok=True)
+    return record
+
+
+def executed(chosen: Sequence[Path], output: Path, store: Path) -> Mapping[Path, Path] | None:
+    """Execute the notebooks of the chosen pages and copy them next to ``output``. Returns where each is stored, or None
+    if a cell failed."""
     os.environ.update(kernel_environment())
-    paths = notebooks(source)
-    cache = execute.folder(caches)
-    if failures := run_notebooks(paths, cache):
-        return fail("\n\n".join(failures) + "\n\nthe book was not built: the cells above failed")
-    executed = time.monotonic() - began
-    execute.copies(paths, cache)
-    bundle.write(VENDOR / "python.json")
-    if not render(source, output, cache):
+    stored = execute.places([path for path in chosen if path.suffix == ".ipynb"], store)
+    if failures := run_notebooks(stored):
+        fail("\n\n".join(failures) + "\n\nthe book was not built: the cells above failed")
+        return None
+    execute.copies(stored, output.with_name("executed"))
+    return stored
+
+
+def build(source: Path = ROOT, output: Path = HTML, store: Path = CACHE / "notebooks", page: Path | None = None) -> int:
+    """Execute and render the book, or one ``page`` of it; returns the exit status."""
+    began = time.monotonic()
+    whole = pages(source)
+    chosen = whole if page is None else [whole[0], page]
+    stored = executed(chosen, output, store)
+    if stored is None:
+        return 1
+    seconds = time.monotonic() - began
+    bundle.write(VENDOR)
+    names = {path.relative_to(source).with_suffix("").as_posix(): path for path in chosen}
+    states = {name: stored[path].stem if path in stored else "" for name, path in names.items()}
+    record = forget(output.with_name(".doctrees"), states)
+    if not render(source, output, output.with_name("executed"), page):
         return fail("the book was not built: the lines above are warnings, and a warning is an error")
-    say(f"built {len(pages(source))} pages in {time.monotonic() - began:.1f} s ({executed:.1f} s in the notebooks)")
+    finish.write(output / "_static" / "course-data.js", course_data.script(course_data.collect()))
+    try:
+        finish.finish(output, list(names))
+    except ValueError as error:
+        return fail(f"the book was not built: {error}")
+    record.write_text(json.dumps(states), encoding="utf-8")
+    say(f"built {len(chosen)} pages in {time.monotonic() - began:.1f} s ({seconds:.1f} s in the notebooks)")
     say(f"open {(output / 'index.html').relative_to(ROOT) if output.is_relative_to(ROOT) else output / 'index.html'}")
     if not (VENDOR / "pyodide").is_dir():
-        say(f"explorers stay still: {VENDOR.relative_to(CACHE.parent)} has no Pyodide (make vendor)")
+        say(f"explorers are static: {VENDOR.relative_to(CACHE.parent)} has no Pyodide (make vendor)")
     return 0
 
 
@@ -90,8 +141,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--source", type=Path, default=ROOT, help="folder with _config.yml and _toc.yml")
     parser.add_argument("--output", type=Path, default=HTML, help="folder for the HTML")
     parser.add_argument("--cache", type=Path, default=CACHE / "notebooks", help="folder for executed notebooks")
-    arguments = parser.parse_args(argv)
-    return build(arguments.source.resolve(), arguments.output.resolve(), arguments.cache.resolve())
+    parser.add_argument("--page", type=Path, help="a notebook: build only it and the opening page")
+    parser.add_argument("--notebooks", action="store_true", help="only execute the notebooks")
+    chosen = parser.parse_args(argv)
+    source, output, store = chosen.source.resolve(), chosen.output.resolve(), chosen.cache.resolve()
+    if chosen.notebooks:
+        return 1 if executed(pages(source), output, store) is None else 0
+    return build(source, output, store, chosen.page and chosen.page.resolve())
 
 
 if __name__ == "__main__":

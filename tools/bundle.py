@@ -1,4 +1,9 @@
-"""The Python modules that explorers run in the browser, as one JSON file: module name -> source."""
+"""What runs and is read in the browser, as JSON files: path -> text, of Python modules and of their data.
+
+``python.json`` is for explorers; ``check.json`` for the check of functions that are plain Python; ``labs.json`` holds
+the files into which a reader's functions are put when they are downloaded. ``start.json`` holds the version of Pyodide
+and the bytes that a start fetches, which the page shows while a reader waits.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,20 @@ import os
 import sys
 from pathlib import Path
 
+from autograder import bank, closure
 from autograder.closure import imported, parents
+from autograder.learner import workbench
+from autograder.marking import probing
 from tools.common import ROOT
+from tools.vendor import versions
 
 PACKAGES = ("experiments", "solutions", "rankzero")
+#: The files of Pyodide that its start fetches, beside its scripts.
+PYODIDE = ("pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 
 
 def _file(module: str, root: Path) -> Path | None:
-    """The source file of one of our modules; None for anybody else's."""
+    """The source file of a module of the course; None for any other module."""
     if module.split(".")[0] not in PACKAGES:
         return None
     path = root / module.replace(".", "/")
@@ -22,26 +33,26 @@ def _file(module: str, root: Path) -> Path | None:
 
 
 def collect(starts: list[str], root: Path = ROOT) -> dict[str, str]:
-    """The sources of ``starts`` and of everything of ours that they import.
+    """The texts, by path, of ``starts``, the course modules they import, and the JSON files in ``data`` beside them.
 
     Raises:
-        ValueError: one of them imports what a browser does not have; the message names both.
+        ValueError: a module imports something that the browser does not have; the message names both.
     """
-    sources: dict[str, str] = {}
+    files: set[Path] = set()
     waiting = [*starts]
     while waiting:
         module = waiting.pop()
         file = _file(module, root)
-        if file is None or module in sources:
+        if file is None or file in files:
             continue
-        sources[module] = file.read_text(encoding="utf-8")
+        files |= {file, *(file.parent / "data").glob("*.json")}
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        for name in (*parents(module), *imported(sources[module], package)):
+        for name in (*parents(module), *imported(file.read_text(encoding="utf-8"), package)):
             top = name.split(".")[0]
             if top not in PACKAGES and top not in sys.stdlib_module_names:
-                raise ValueError(f"{module} runs in the browser and imports {top}: only the standard library is there")
+                raise ValueError(f"{module} runs in the browser and imports {top}: only the standard library works")
             waiting.append(name)
-    return dict(sorted(sources.items()))
+    return {file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in sorted(files)}
 
 
 def explorers(root: Path = ROOT) -> list[str]:
@@ -50,9 +61,38 @@ def explorers(root: Path = ROOT) -> list[str]:
     return [f"experiments.{path.parent.name}.{path.stem}" for path in found]
 
 
-def write(target: Path) -> None:
-    """Write the bundle of all explorers, in one step."""
+def checks() -> dict[str, str]:
+    """The modules that ``check`` needs for every item of plain Python, by path."""
+    items = [item for item in bank.builds() if workbench.plain(item)]
+    roots = ["autograder.learner.in_page", "autograder.learner.work_files"]
+    roots += [f"autograder.bank.{chapter}.items" for chapter in bank.CHAPTERS]
+    roots += [f"solutions.{item.home}" for item in items]
+    roots += [f"autograder.probes.{probing.module(item.probe)}" for item in items if item.probe]
+    files = closure.modules(roots).values()
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+def labs(root: Path = ROOT) -> dict[str, str]:
+    """The files of ``labs``, by path."""
+    return {
+        file.relative_to(root).as_posix(): file.read_text(encoding="utf-8") for file in (root / "labs").rglob("*.py")
+    }
+
+
+def write(folder: Path) -> None:
+    """Write each bundle, and what a start of Python fetches."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, files in {"python": collect(explorers()), "check": checks(), "labs": labs()}.items():
+        _replace(folder / f"{name}.json", json.dumps(files))
+    fetched = [folder / "python.json", *(folder / "pyodide" / name for name in PYODIDE)]
+    total = sum(path.stat().st_size for path in fetched if path.exists())
+    _replace(folder / "start.json", json.dumps({"bytes": total, "version": versions()["pyodide"]}))
+
+
+def _replace(target: Path, text: str) -> None:
+    """Write a file atomically; one that already holds ``text`` stays, so that nothing is copied again."""
+    if target.exists() and target.read_text(encoding="utf-8") == text:
+        return
     fresh = target.with_suffix(f".{os.getpid()}")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh.write_text(json.dumps(collect(explorers())), encoding="utf-8")
+    fresh.write_text(text, encoding="utf-8")
     fresh.replace(target)

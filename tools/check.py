@@ -1,31 +1,48 @@
-"""Everything that must hold, one step after another: ``python -m tools.check`` (``make test``).
+"""Everything that must hold, in stages: ``python -m tools.check`` (``make test``).
 
-Every step runs, whatever failed before it, and prints one line; what it said is shown when it failed. The closing line
-counts steps and tests together.
+A stage has a few lanes that run in parallel, and a lane is a sequence of steps. Every step runs, whatever failed before
+it, and prints one line. Its output is shown if it failed; the slowest tests of a pytest run are always shown. The last
+line counts steps and tests together.
+
+Some tests judge what a clock says, and a busy machine can make a right program late. So the few tests that fail in a
+parallel run are run once more, one at a time, and the second result counts; their names are printed either way.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tools import execute
-from tools.common import CACHE, ROOT, kernel_environment, say
+from tools.common import CACHE, HTML, ROOT, kernel_environment, say
 
 REPORTS = CACHE / "reports"
-PYTEST = ("-m", "pytest", "-rs")
+SLOWEST = 20
+#: More failures than this are not noise: they are not run again.
+FEW = 12
+#: Three processes, since many tests wait for a deadline. They take groups of tests in the order set by
+#: ``tests/conftest.py``, longest first.
+SHARED = ("-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder")
+PYTEST = ("-m", "pytest", "-rsfE", f"--durations={SLOWEST}")
 NBVAL = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout", str(execute.CELL_TIMEOUT))
+
+
+BROWSER = re.compile(r"^(pytestmark = |@)pytest\.mark\.browser", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Count:
-    """Tests, or steps, by how they ended."""
+    """Tests or steps, counted by result."""
 
     passed: int = 0
     failed: int = 0
@@ -40,37 +57,77 @@ class Count:
 
 @dataclass(frozen=True)
 class Step:
-    """One command of the environment's Python. ``report`` is the file where a run of pytest leaves its counts."""
+    """One command of the environment's Python.
+
+    Attributes:
+        name: the first words of its line.
+        command: the arguments of Python.
+        report: the file to which pytest writes its counts.
+        settings: environment variables, in addition to the user's.
+        until: its deadline on the monotonic clock: a step that has not finished by then is killed and left out.
+        parallel: its tests disturb one another, so the few that fail are run again, one at a time.
+    """
 
     name: str
     command: tuple[str, ...]
     report: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    until: float | None = None
+    parallel: bool = False
 
 
-def tests(name: str, *arguments: str) -> Step:
+Lane = Sequence[Step]
+
+
+def report_of(name: str) -> Path:
+    """The file to which a pytest run writes its counts."""
+    return REPORTS / f"{name.replace(' ', '-')}.xml"
+
+
+def tests(name: str, *arguments: str, **settings: str) -> Step:
     """A run of pytest."""
-    report = REPORTS / f"{name.replace(' ', '-')}.xml"
-    return Step(name, (*PYTEST, f"--junitxml={report}", *arguments), report)
+    report = report_of(name)
+    return Step(name, (*PYTEST, f"--junitxml={report}", *arguments), report, settings)
 
 
-def steps() -> list[Step]:
-    """The steps, cheap ones first; the book is built before what reads it."""
-    executed = execute.folder() / "executed"
+def again(executed: Path, workers: int) -> Step:
+    """A second run of executed notebooks, which compares its outputs with those of the first."""
+    arguments = (*NBVAL, "-p", "tools.compare_images", "-n", str(workers), "--dist", "loadfile", str(executed))
+    return tests("notebooks again", *arguments, **kernel_environment())
+
+
+LINT = Step("lint", ("-m", "ruff", "check", "--quiet", "."))
+FORMAT = Step("format", ("-m", "ruff", "format", "--quiet", "--check", "."))
+TYPES = Step("types", ("-m", "mypy"))
+STUBS = Step("stubs", ("-m", "tools.stubs", "--check"))
+INSTALL_CELLS = Step("install cells", ("-m", "tools.install_cells", "--check"))
+
+
+def browser_tests(root: Path = ROOT) -> list[str]:
+    """The test modules that need a browser: collecting all the others would take most of a minute."""
+    found = (path for path in sorted((root / "tests").rglob("test_*.py")) if BROWSER.search(path.read_text("utf-8")))
+    return [path.relative_to(root).as_posix() for path in found]
+
+
+def stages() -> list[tuple[Lane, ...]]:
+    """The stages: notebooks are executed before the steps that read them, and the book is built before it is opened.
+
+    A step that uses a single core runs in parallel with one of two processes, so that no core is idle. The second run
+    of the notebooks has copies of its own: building the book writes its own anew.
+    """
+    copies = HTML.parent / "again" / "html"
+    browser = tests("browser", "-n", "2", "--dist", "loadgroup", "-m", "browser", *browser_tests())
+    unit = tests("unit tests", *SHARED, "-m", "not browser", "tests")
     return [
-        Step("lint", ("-m", "ruff", "check", "--quiet", ".")),
-        Step("format", ("-m", "ruff", "format", "--quiet", "--check", ".")),
-        Step("types", ("-m", "mypy")),
-        Step("stubs", ("-m", "tools.stubs", "--check")),
-        Step("install cells", ("-m", "tools.install_cells", "--check")),
-        tests("unit tests", "-n", "2", "--dist", "loadgroup", "-m", "not browser", "tests"),
-        Step("book", ("-m", "tools.build_book")),
-        tests("notebooks again", *NBVAL, "-p", "tools.compare_images", "-n", "2", "--dist", "loadfile", str(executed)),
-        tests("browser", "-n", "2", "-m", "browser", "tests"),
+        ((LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES), (replace(unit, parallel=True),)),
+        ((Step("notebooks", ("-m", "tools.build_book", "--notebooks", "--output", str(copies))),),),
+        ((Step("book", ("-m", "tools.build_book")),), (again(copies.with_name("executed") / "notebooks", 2),)),
+        ((replace(browser, parallel=True),),),
     ]
 
 
 def counted(report: Path) -> Count:
-    """The counts of a JUnit report; one failure when there is none."""
+    """The counts in a JUnit report; a missing report counts as one failure."""
     if not report.exists():
         return Count(failed=1)
     total = Count()
@@ -81,41 +138,83 @@ def counted(report: Path) -> Count:
     return total
 
 
-def skips(output: str) -> str:
-    """The lines of pytest that say what was skipped, and why."""
-    return "\n".join(line for line in output.splitlines() if line.startswith("SKIPPED"))
+def skips_and_slowest(output: str) -> str:
+    """The lines to show of a successful pytest run: the skipped tests, with the reason, and the slowest ones."""
+    lines = output.splitlines()
+    slow = [line for line in lines if re.match(r"[\d.]+s (call|setup|teardown) ", line)]
+    return "\n".join([*(line for line in lines if line.startswith("SKIPPED")), *slow])
+
+
+def outcome(step: Step) -> tuple[int | None, str]:
+    """Run a step's command; returns its exit status, None if it was killed at its deadline, and its output."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        process = subprocess.Popen(
+            [sys.executable, *step.command],
+            cwd=ROOT,
+            env={**os.environ, **step.settings},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=step.until is not None,  # a process group, to be killed as a whole
+        )
+        try:
+            status: int | None = process.wait(step.until and max(0, step.until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            status = None
+        said.seek(0)
+        return status, said.read()
+
+
+def alone(step: Step) -> Step:
+    """The tests of a step that failed just now, one at a time."""
+    report = report_of(f"{step.name} again")
+    command = (*step.command, "-n", "0", "--last-failed", "--last-failed-no-failures", "none", f"--junitxml={report}")
+    return replace(step, name=f"{step.name} again, one at a time", command=command, report=report, parallel=False)
 
 
 def perform(step: Step) -> Count:
-    """Run one step and say how it went."""
+    """Run one step and print its result."""
+    count = performed(step)
+    if not (step.parallel and 0 < count.failed <= FEW):
+        return count
+    second = perform(alone(step))
+    judged = second.passed + second.failed + second.skipped == count.failed
+    return Count(count.passed + second.passed, second.failed, count.skipped + second.skipped) if judged else count
+
+
+def performed(step: Step) -> Count:
+    """Run one step once and print its result."""
     if step.report:
         step.report.unlink(missing_ok=True)
     began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, *step.command],
-        cwd=ROOT,
-        env=kernel_environment() if "--nbval" in step.command else dict(os.environ),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    count = counted(step.report) if step.report else Count(passed=not done.returncode, failed=bool(done.returncode))
-    if done.returncode and not count.failed:
+    if step.until is not None and step.until < began:
+        say(f"{step.name}: left out, no time was left")
+        return Count(skipped=1)
+    status, output = outcome(step)
+    if status is None:
+        say(f"{step.name}: left out, it did not finish in time ({time.monotonic() - began:.1f} s)")
+        return Count(skipped=1)
+    count = counted(step.report) if step.report else Count(passed=not status, failed=bool(status))
+    if status and not count.failed:
         count += Count(failed=1)
-    took = f"{step.name}: {count}" if step.report else f"{step.name}: {'failed' if done.returncode else 'passed'}"
-    said = done.stdout if done.returncode else skips(done.stdout)
+    took = f"{step.name}: {count}" if step.report else f"{step.name}: {'failed' if status else 'passed'}"
+    said = output if status else skips_and_slowest(output) if step.report else ""
     say(f"{took} ({time.monotonic() - began:.1f} s)" + (f"\n{said.rstrip()}" if said.strip() else ""))
     return count
 
 
-def run(chosen: Sequence[Step]) -> Count:
-    """Perform the steps and print the closing line."""
+def run(chosen: Sequence[Sequence[Lane]]) -> Count:
+    """Run the stages in order, the lanes of each in parallel, and print the totals."""
     REPORTS.mkdir(parents=True, exist_ok=True)
-    total = sum(map(perform, chosen), start=Count())
+    total = Count()
+    for lanes in chosen:
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            total = sum(pool.map(lambda lane: sum(map(perform, lane), start=Count()), lanes), start=total)
     say(str(total))
     return total
 
 
 if __name__ == "__main__":
-    sys.exit(1 if run(steps()).failed else 0)
+    sys.exit(1 if run(stages()).failed else 0)

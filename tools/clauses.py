@@ -1,21 +1,22 @@
-"""Docstrings against cases: what is refused is announced, what is announced is refused, and what is said is tried.
+"""Checks docstrings against cases: refusals are announced, announced refusals happen, and promises are tested.
 
     python -m tools.clauses                       every item
     python -m tools.clauses --only 05-zero-memory
 
-Four lists, which are empty when all is well.
+It prints four lists, which are empty if all is well.
 
-*Not announced*: a public or hidden case that must be refused breaks no rule that the docstring states. The rule of an
-argument is its annotation (``int`` is a count: an int and no bool; ``float`` an amount: finite) and the words of its
-line under ``Args``: "at least 1", "not negative", "positive", "from 0 to 1". It holds where the docstring has a section
-``Raises``. Every other refusal has an :class:`Announced` in ``tests/clauses``, whose words stand in the docstring.
+*Not announced*: a public or hidden case that must be refused breaks no rule that the docstring states. An argument's
+rule follows from its annotation (``int`` is a count, an int but not a bool; ``float`` is an amount, finite) and the
+words of its line under ``Args``: "at least 1", "not negative", "positive", "from 0 to 1". It applies if the docstring
+has a section ``Raises``. Every other refusal needs an :class:`Announced` in ``tests/clauses`` whose words occur in the
+docstring.
 
-*Not refused*: the reference accepts what the rule of an argument excludes.
+*Not refused*: the reference accepts a value that the rule of an argument excludes.
 
 *Not tried*: no case breaks the rule of an argument.
 
-*No case*: a sentence that promises something (it holds one of :data:`TRIGGERS`) has no :class:`Clause`, or none of the
-item's cases notices the program that breaks it.
+*No case*: a sentence that promises something (it contains one of :data:`TRIGGERS`) has no :class:`Clause`, or none of
+the item's cases catches the program that breaks it.
 """
 
 from __future__ import annotations
@@ -31,16 +32,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, TypeVar
 
-from autograder import bank, compare, edits, probing, trusted, trusted_worlds, values
-from autograder.edits import Edit
-from autograder.exam import Exam
-from autograder.items import Build, Case, Group
-from autograder.outcome import Outcome
+from autograder import bank
+from autograder.items import Build, Case, Group, edits
+from autograder.items.edits import Edit
+from autograder.marking import compare, probing, trusted, trusted_worlds, values
+from autograder.marking.outcome import Outcome
+from autograder.running.exam import Exam
+
+T = TypeVar("T")
+RuleKind = Literal["count", "amount", "name"]
+Entries = Literal["ANNOUNCED", "CLAUSES", "UNTRIED"]
 
 HERE = Path(__file__).resolve().parents[1] / "tests" / "clauses"
-#: Keys whose cases are looked at, and those with which a program that breaks a clause must be noticed, each of them.
+#: Keys whose cases are examined, and keys with each of which a program that breaks a clause must be caught.
 KEYS, NOTICED = range(8), range(3)
 #: The same for items that need processes.
 FEW_KEYS, FEW_NOTICED = range(2), range(1)
@@ -54,7 +60,7 @@ TRIGGERS = re.compile(
 
 @dataclass(frozen=True)
 class Announced:
-    """What the reference says when it refuses, as a pattern, and the ``words`` of the docstring that announce it."""
+    """A pattern for the message of a refusal, and the ``words`` of the docstring that announce it."""
 
     message: str
     words: str
@@ -62,9 +68,9 @@ class Announced:
 
 @dataclass(frozen=True)
 class Clause:
-    """A sentence of a docstring, named by some of its ``words``, and a program that breaks it.
+    """A sentence of a docstring, identified by some of its ``words``, and a program that breaks it.
 
-    The program is the reference with ``edits``, or a whole ``program``. ``why``: no case can try it, for this reason.
+    The program is the reference with ``edits``, or a whole ``program``. ``why``: the reason if no case can try it.
     """
 
     words: str
@@ -86,9 +92,9 @@ class Untried:
 
 @dataclass(frozen=True)
 class Rule:
-    """What an argument may be. ``kind`` is ``count``, ``amount`` or ``name``; ``each``: the rule of every element."""
+    """What an argument may be. With ``each``, the rule applies to every element."""
 
-    kind: str
+    kind: RuleKind
     names: tuple[str, ...] = ()
     low: float = -math.inf
     high: float = math.inf
@@ -100,14 +106,14 @@ class Rule:
     infinite: bool = False
 
     def breaks(self, value: Any) -> bool:
-        """Whether ``value`` is against the rule."""
+        """Whether ``value`` breaks the rule."""
         if value is None:
             return not self.none
         if self.each and isinstance(value, list | tuple | Mapping):
             parts = value.values() if isinstance(value, Mapping) else value
             return any(replace(self, none=False).breaks(part) for part in parts)
         if isinstance(value, list | tuple | dict):
-            return False  # of another layout than the annotation: not for this rule to say
+            return False  # not laid out as annotated: the rule does not apply
         return self.breaks_one(value)
 
     def breaks_one(self, value: Any) -> bool:
@@ -162,15 +168,16 @@ RANGES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
 
 
 def rule(annotation: Any, text: str) -> Rule | None:
-    """The rule of an argument: from its annotation and its line under ``Args``. None where there is none to read."""
+    """The rule of an argument, from its annotation and its line under ``Args``; None if they state none."""
     words = str(annotation)
     outer = re.match(r"(?:Sequence|Iterable|list|tuple|Mapping)\[(.*)\]", words)
     kinds = set(re.findall(r"\b(int|float|bool|str|Tensor)\b", outer[1].rpartition(",")[2] if outer else words))
     names = tuple(re.findall(r'``"([^"]*)"``', text))
     if kinds == {"str"} and len(names) > 1:
         return Rule("name", names, each=bool(outer), none="None" in words)
-    kind = {"int": "count", "float": "amount"}.get(next(iter(kinds), "") if len(kinds) == 1 else "", "")
-    if not kind or (outer and "tuple[" in outer[1]):
+    known: dict[str, RuleKind] = {"int": "count", "float": "amount"}
+    kind = known.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if kind is None or (outer and "tuple[" in outer[1]):
         return None
     found: dict[str, Any] = {}
     for pattern, read in RANGES:
@@ -178,7 +185,7 @@ def rule(annotation: Any, text: str) -> Rule | None:
             found = read(match)
             break
     if not found and not re.search(r"\b(?:finite|integers?)\b", text):
-        return None  # nothing is said about what it may be
+        return None  # its range is not stated
     none = "None" in words
     return Rule(kind, each=bool(outer), none=none, infinite=bool(re.search(r"\binfinit", text)), **found)
 
@@ -195,10 +202,10 @@ def arguments(doc: str) -> dict[str, str]:
 
 @functools.cache
 def rules(function: Callable[..., Any]) -> dict[str, Rule]:
-    """The rules of the arguments of a function, or of what makes a class."""
+    """The rules of the arguments of a function or of a class's constructor."""
     doc = inspect.getdoc(function) or ""
     if "\nRaises:\n" not in doc:
-        return {}  # it refuses nothing: its ranges say what it is called with
+        return {}  # it refuses nothing: its ranges only describe the calls
     texts = arguments(doc)
     read = {
         name: rule(one.annotation, texts.get(name, "")) for name, one in inspect.signature(function).parameters.items()
@@ -207,7 +214,7 @@ def rules(function: Callable[..., Any]) -> dict[str, Rule]:
 
 
 def signature(item: Build) -> inspect.Signature:
-    """How a case calls: the function, or the driver of a probe, whose arguments are named as the function's are."""
+    """The signature that a case calls: the function's, or that of a probe's driver, which uses the same names."""
     own = inspect.signature(item.solution())
     if not item.probe:
         return own
@@ -219,7 +226,7 @@ def signature(item: Build) -> inspect.Signature:
 def broken(
     function: Callable[..., Any], call: inspect.Signature, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> list[str]:
-    """The arguments of a call that break the rules of ``function``; none where they do not fit."""
+    """The arguments of a call that break the rules of ``function``; none if they do not fit the signature."""
     known = rules(function)
     try:
         given = call.bind_partial(*args, **kwargs).arguments
@@ -229,7 +236,7 @@ def broken(
     return [name for name, value in given.items() if name in known and known[name].breaks(value)]
 
 
-# What is said beside the items.
+# The entries in ``tests/clauses``.
 
 
 def _modules() -> Iterator[ModuleType]:
@@ -238,7 +245,7 @@ def _modules() -> Iterator[ModuleType]:
 
 
 @functools.cache
-def said(name: str) -> dict[str, tuple[Any, ...]]:
+def said(name: Entries) -> dict[str, tuple[Any, ...]]:
     """``ANNOUNCED``, ``CLAUSES`` or ``UNTRIED`` of all modules in ``tests/clauses``, by item."""
     found: dict[str, tuple[Any, ...]] = {}
     for module in _modules():
@@ -250,13 +257,45 @@ def said(name: str) -> dict[str, tuple[Any, ...]]:
 # The four lists.
 
 
+def kept(compute: Callable[..., T]) -> Callable[..., T]:
+    """Cache ``compute(item, *numbers)`` for the last item, because several lists ask for the same.
+
+    Items are not hashable and two may have the same id, so they are compared by identity.
+    """
+    known: dict[tuple[int, ...], T] = {}
+    last: list[Build] = []
+
+    @functools.wraps(compute)
+    def found(item: Build, *numbers: int) -> T:
+        if not last or last[0] is not item:
+            known.clear()
+            last[:] = [item]
+        if numbers not in known:
+            known[numbers] = compute(item, *numbers)
+        return known[numbers]
+
+    return found
+
+
+@kept
 def drawn(item: Build, key: int) -> list[tuple[Group | None, Case]]:
-    """What a grading with this key asks."""
+    """The cases of a grading with this key."""
     return list(Exam([item], f"key {key}".encode()).sheet(item).drawn)
 
 
-def refusals(item: Build) -> Iterator[tuple[str, list[str]]]:
-    """For each case that has to be refused, what the reference says and the arguments that break their rules."""
+@kept
+def expected(item: Build, key: int) -> list[Outcome]:
+    """The reference's answers to the cases of a grading with this key."""
+    return trusted.run(item, item.solution(), [case for _, case in drawn(item, key)], 30.0)
+
+
+@kept
+def refusals(item: Build) -> list[tuple[str, list[str]]]:
+    """For each case that must be refused, the reference's message and the arguments that break their rules."""
+    return list(_refusals(item))
+
+
+def _refusals(item: Build) -> Iterator[tuple[str, list[str]]]:
     function, call = item.solution(), signature(item)
     for key in KEYS if item.grade in PLAIN else FEW_KEYS:
         cases = [case for _, case in drawn(item, key) if case.raises or item.grade == "calls"]
@@ -273,7 +312,7 @@ def refusals(item: Build) -> Iterator[tuple[str, list[str]]]:
 
 
 def _refused_calls(maker: Any, case: Case) -> Iterator[tuple[str, list[str]]]:
-    """The same for each call that an object refuses, and for making it."""
+    """The same for each call that an object refuses, and for its construction."""
     objects: dict[str, Any] = {}
     for name, args in (("", None), *case.calls):
         owner, _, method = name.rpartition(".")
@@ -296,17 +335,17 @@ def not_announced(item: Build) -> list[str]:
     """Refusals that neither the rule of an argument nor the words of the docstring announce."""
     entries: tuple[Announced, ...] = said("ANNOUNCED").get(item.id, ())
     text = " ".join(" ".join(docstrings(item)).split())
-    found = [f"{one.words!r} does not stand in the docstring" for one in entries if one.words not in text]
+    found = [f"{one.words!r} is not in the docstring" for one in entries if one.words not in text]
     messages = {message for message, arguments in refusals(item) if not arguments}
     matched = {one: [message for message in messages if re.search(one.message, message)] for one in entries}
-    found += [f"no refusal says {one.message!r}" for one, explained in matched.items() if not explained]
+    found += [f"no refusal matches {one.message!r}" for one, explained in matched.items() if not explained]
     open_ = messages - {message for explained in matched.values() for message in explained}
     alike = {re.sub(r"-?\d[\d.e+-]*", "#", message): message for message in sorted(open_)}
     return found + [f"the docstring does not say that it refuses {message[:150]!r}" for message in alike.values()]
 
 
 def not_refused(item: Build) -> list[str]:
-    """Values that the rule of an argument excludes, and that the reference takes without a ValueError."""
+    """Values that the rule of an argument excludes but the reference accepts without a ValueError."""
     function, found = item.solution(), []
     case = next((case for _, case in drawn(item, 0) if not case.raises), None)
     if case is None:
@@ -332,7 +371,7 @@ def _alone(item: Build, cases: Sequence[Case]) -> list[Outcome]:
 
 
 def _with(item: Build, case: Case, name: str, value: Any) -> Case | None:
-    """The case with another value for an argument, on every rank of a world; None where it cannot be put there."""
+    """The case with another value for an argument, on every rank of a world; None if it cannot be put there."""
     call, each = signature(item), rules(item.solution())[name].each
 
     def put(args: Sequence[Any]) -> Case | None:
@@ -373,7 +412,7 @@ def not_tried(item: Build) -> list[str]:
 
 
 def docstrings(item: Build) -> list[str]:
-    """What a learner reads: of the function or class, and of its public methods."""
+    """The docstrings that a learner reads: the function's or class's, and those of its public methods."""
     reference = item.solution()
     found = [inspect.getdoc(reference) or ""]
     if isinstance(reference, type):
@@ -383,7 +422,7 @@ def docstrings(item: Build) -> list[str]:
 
 
 def promises(item: Build) -> list[str]:
-    """The sentences that hold a trigger; what is refused (``Raises``) and the sources are left out."""
+    """The sentences that contain a trigger, except those under ``Raises`` and ``Sources``."""
     found = []
     for doc in docstrings(item):
         doc = re.sub(r"(?:^|\n)(?:Raises|Sources?):.*?(?=\n\S|\Z)", "", doc, flags=re.DOTALL)
@@ -396,31 +435,36 @@ def without_case(item: Build) -> list[str]:
     """Sentences without a clause, clauses without a sentence, and clauses that no case tries."""
     clauses: tuple[Clause, ...] = said("CLAUSES").get(item.id, ())
     text = " ".join(" ".join(docstrings(item)).split())
-    found = [f"{one.words!r} does not stand in the docstring" for one in clauses if one.words not in text]
+    found = [f"{one.words!r} is not in the docstring" for one in clauses if one.words not in text]
     for sentence in promises(item):
         if not any(one.words in " ".join(sentence.split()) or sentence in one.words for one in clauses):
             found.append(f"no clause for {sentence!r}")
-    for one in clauses:
-        if not one.why and (missed := unnoticed(item, one)):
-            found.append(f"{one.words!r} can be broken: nothing is lost with keys {missed}")
-    return found
+    return found + [sentence for one in clauses if not one.why for sentence in not_caught(item, one)]
+
+
+def not_caught(item: Build, clause: Clause) -> list[str]:
+    """What is wrong with the program that breaks a clause: it cannot be made, or no case catches it."""
+    try:
+        missed = unnoticed(item, clause)
+    except edits.DoesNotApply as error:
+        return [f"{clause.words!r}: {error}"]
+    return [f"{clause.words!r} can be broken: no case catches it with keys {missed}"] if missed else []
 
 
 def unnoticed(item: Build, clause: Clause) -> list[int]:
-    """The keys with which the program that breaks a clause loses nothing."""
+    """The keys with which no case catches the program that breaks a clause."""
     program = clause.program or edits.edited(item.solution(), clause.edits)
     missed = []
     for key in NOTICED if item.grade in PLAIN else FEW_NOTICED:
         cases = [case for _, case in drawn(item, key)]
-        expected = trusted.run(item, item.solution(), cases, 30.0)
-        rows = zip(cases, expected, _one_by_one(item, program, cases), strict=True)
+        rows = zip(cases, expected(item, key), _one_by_one(item, program, cases), strict=True)
         if not any(compare.fault(item, *row) for row in rows):
             missed.append(key)
     return missed
 
 
 def _one_by_one(item: Build, program: Any, cases: Sequence[Case]) -> Iterator[Outcome]:
-    """The outcomes of a program; where each case needs processes of its own, only as many as are asked for."""
+    """The outcomes of a program, computed only on demand if each case needs its own processes."""
     if item.grade in PLAIN:
         yield from trusted.run(item, program, cases, 2.0)
     for case in cases if item.grade not in PLAIN else ():
@@ -437,19 +481,19 @@ LISTS = {
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.clauses", description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="these items, or those whose ids begin so")
-    parser.add_argument("--list", choices=LISTS, help="this list alone")
+    parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="items, or beginnings of their ids")
+    parser.add_argument("--list", choices=LISTS, help="only this list")
     options = parser.parse_args(argv)
     chosen = [item for item in bank.builds() if not options.only or item.id.startswith(tuple(options.only))]
     if not chosen:
-        parser.error(f"no item is called or begins with {' or '.join(options.only)}")
+        parser.error(f"no item's id is or begins with {' or '.join(options.only)}")
     count = 0
     for item in chosen:
         for name, find in LISTS.items():
             for sentence in find(item) if options.list in (None, name) else []:
                 print(f"{item.id}: {name}: {sentence}", flush=True)
                 count += 1
-    print(f"{len(chosen)} items, {count} sentences")
+    print(f"{len(chosen)} items, {count} faults")
     return 1 if count else 0
 
 

@@ -1,4 +1,4 @@
-"""What the maintenance scripts share: where things are, and how they speak."""
+"""What the maintenance scripts share: paths, messages and the notebooks' environment."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ HTML = ROOT / "_build" / "html"
 
 
 def say(text: str) -> None:
-    """One line for the person who waits, at once."""
+    """Print one line, without buffering."""
     print(text, flush=True)
 
 
 def fail(text: str) -> int:
-    """One sentence on standard error; returns the exit status 1."""
+    """Print one sentence on standard error; returns the exit status 1."""
     print(text, file=sys.stderr, flush=True)
     return 1
 
 
 def kernel_environment() -> dict[str, str]:
-    """The environment in which notebooks are executed: the book's form of every card, and no setting of the user's."""
+    """The environment in which notebooks are executed: cards as in the book, without the user's Jupyter settings."""
     return {
         **os.environ,
         "RANKZERO_BOOK": "1",

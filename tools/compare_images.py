@@ -1,4 +1,4 @@
-"""A pytest plugin: nbval compares pictures too (without nbdime it would pass them over)."""
+"""A pytest plugin that makes nbval compare pictures too, which it skips if nbdime is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PICTURES = {"image/png", "image/jpeg"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Take pictures off the list of what nbval does not compare."""
+    """Remove pictures from the list of outputs that nbval does not compare."""
     for notebook in {item.parent for item in items}:
         skipped = getattr(notebook, "skip_compare", None)
         if skipped is not None:

@@ -1,7 +1,7 @@
 """Edit a notebook as text: ``make text NOTEBOOK=book/03-collectives.ipynb``, edit, ``make notebook NOTEBOOK=...``.
 
-The text is Python with ``# %%`` cells under ``.cache/text``; ids and tags of cells stand in the cell's first line.
-Going there and back changes nothing.
+The text is Python with ``# %%`` cells under ``.cache/text``; the first line of a cell holds its id and tags.
+Converting there and back changes nothing.
 """
 
 from __future__ import annotations

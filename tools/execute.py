@@ -1,17 +1,17 @@
-"""Execute notebooks side by side into a cache that Sphinx reads: each one only when its code, or the course, changed.
+"""Execute notebooks in parallel, and store the results from which the book is built.
 
-The cache does not see a change in our own packages, so its folder's name holds a hash of them. Every notebook runs in a
-fresh kernel, in an empty folder. The executed copies stand next to the cache, for the second run that compares.
+A notebook is executed again only if something it depends on has changed: the store has a folder for each page, in which
+executed copies are named by the fingerprint of what the page depends on (:mod:`tools.page_inputs`). Every notebook runs
+in a fresh kernel, in an empty folder.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -20,15 +20,17 @@ from pathlib import Path
 
 import nbformat
 from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.base import CacheBundleIn
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from tools.common import CACHE, ROOT
+from tools import page_cells
+from tools.page_inputs import Course
 
 CELL_TIMEOUT = 120  # seconds
-PACKAGES = ("rankzero", "solutions", "experiments", "autograder")
-KEPT = 3  # caches of older states, so that going back is cheap
+KEPT = 3  # executed copies of a page, so that going back to an earlier state is cheap
+#: A cell that is run last and not kept: it prints the modules that the kernel has loaded.
+LOADED = 'import sys, builtins; builtins.print(*(name for name in sys.modules if name != "__main__"))'
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -42,27 +44,15 @@ class Run:
     notebook: nbformat.NotebookNode
 
 
-def fingerprint(root: Path = ROOT, packages: Sequence[str] = PACKAGES) -> str:
-    """Twelve hexadecimal digits that change when anything changes that a notebook imports."""
-    files = [root / "constraints.txt"]
-    for package in packages:
-        files += sorted(p for p in (root / package).rglob("*") if p.is_file() and "__pycache__" not in p.parts)
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.relative_to(root)}\0{file.stat().st_size}\0".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:12]
+def label(path: Path) -> str:
+    """A page's name in the store: its file's, preceded by its folder's unless that is ``book``."""
+    return path.stem if path.parent.name == "book" else f"{path.parent.name}-{path.stem}"
 
 
-def folder(root: Path = CACHE / "notebooks") -> Path:
-    """The cache of the present state of the course; older ones but the last few are removed."""
-    present = root / fingerprint()
-    present.mkdir(parents=True, exist_ok=True)
-    present.touch()
-    by_age = sorted(root.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in by_age[KEPT:]:
-        shutil.rmtree(old)
-    return present
+def places(paths: Iterable[Path], store: Path) -> dict[Path, Path]:
+    """The path of each notebook's executed copy for the current state of the course; it may not exist yet."""
+    course = Course.read()
+    return {path: store / label(path) / f"{course.fingerprint(path)}.ipynb" for path in paths}
 
 
 def explain(path: Path, notebook: nbformat.NotebookNode, error: Exception) -> str:
@@ -75,62 +65,85 @@ def explain(path: Path, notebook: nbformat.NotebookNode, error: Exception) -> st
     return f"{path.name}: {type(error).__name__}: {_COLOURS.sub('', str(error))}"
 
 
-def execute(path: Path, timeout: float = CELL_TIMEOUT) -> Run:
-    """Run one notebook from top to bottom in an empty folder."""
+def _unseen(path: Path, fingerprint: str, modules: Iterable[str]) -> str | None:
+    """Why a run must not be kept: its fingerprint would not identify its state. None if it may be kept."""
+    course = Course.read()
+    if lost := course.overlooked(path, modules):
+        return f"{path.name} loads {', '.join(lost)}, which its code does not name: name the chapter there"
+    if course.fingerprint(path) != fingerprint:
+        return f"the course changed while {path.name} ran: build again"
+    return None
+
+
+def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT) -> Run:
+    """Run one notebook from top to bottom in an empty folder; its ``fingerprint`` must not change meanwhile."""
     notebook = nbformat.read(path, as_version=4)
-    began, failure = time.monotonic(), None
+    notebook.cells.append(nbformat.v4.new_code_cell(LOADED))
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as empty:
-        where = {"metadata": {"path": empty}}
-        quiet = ["--log-level=ERROR"]
         client = NotebookClient(
             notebook,
             timeout=timeout,
             kernel_name="python3",
-            resources=where,
-            extra_arguments=quiet,
+            resources={"metadata": {"path": empty}},
+            extra_arguments=["--log-level=ERROR"],
             record_timing=False,
         )
         try:
             client.execute()
+            modules = "".join(output.get("text", "") for output in notebook.cells[-1].outputs).split()
+            failure = _unseen(path, fingerprint, modules)
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             failure = explain(path, notebook, error)
+    notebook.cells.pop()
     return Run(path, time.monotonic() - began, failure, notebook)
 
 
-def _known(cache: JupyterCacheAbstract, path: Path) -> bool:
-    try:
-        cache.match_cache_notebook(nbformat.read(path, as_version=4))
-    except KeyError:
-        return False
-    return True
-
-
-def _side_by_side(paths: Sequence[Path]) -> Iterator[Run]:
-    """Execute in as many processes as there are cores; runs come as they finish."""
-    if not paths:
+def _side_by_side(wanted: Mapping[Path, str]) -> Iterator[Run]:
+    """Execute in as many processes as there are cores; yields runs as they finish."""
+    if not wanted:
         return
-    with ProcessPoolExecutor(min(len(paths), cpu_count() or 1), mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(execute, path) for path in paths]):
+    with ProcessPoolExecutor(min(len(wanted), cpu_count() or 1), mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(execute, *one) for one in wanted.items()]):
             yield future.result()
 
 
-def fill(paths: Iterable[Path], target: Path) -> Iterator[Run]:
-    """Execute what the cache in ``target`` does not hold yet, and keep what succeeded."""
-    cache = get_cache(str(target / "cache"))
-    unknown = [path for path in paths if not _known(cache, path)]
-    for run in _side_by_side(unknown):
+def keep(notebook: nbformat.NotebookNode, place: Path) -> None:
+    """Write an executed copy atomically, and remove all but the page's latest few."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft = place.with_suffix(".part")
+    nbformat.write(notebook, draft)
+    draft.replace(place)
+    by_age = sorted(place.parent.glob("*.ipynb"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in by_age[KEPT:]:
+        old.unlink()
+
+
+def fill(stored: Mapping[Path, Path]) -> Iterator[Run]:
+    """Execute the notebooks that have no stored copy yet, and store those that succeed."""
+    for run in _side_by_side({path: place.stem for path, place in stored.items() if not place.exists()}):
         if run.failure is None:
-            bundle = CacheBundleIn(run.notebook, str(run.path), data={"execution_seconds": run.seconds})
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            keep(run.notebook, stored[run.path])
         yield run
 
 
-def copies(paths: Iterable[Path], target: Path) -> Path:
-    """Write the executed copies of cached notebooks into ``target/executed`` and return that folder."""
-    cache, executed = get_cache(str(target / "cache")), target / "executed"
-    shutil.rmtree(executed, ignore_errors=True)
-    executed.mkdir(parents=True)
-    for path in paths:
-        _, notebook = cache.merge_match_into_notebook(nbformat.read(path, as_version=4))
-        nbformat.write(notebook, executed / path.name)
-    return executed
+def copies(stored: Mapping[Path, Path], target: Path) -> None:
+    """Write what a build reads: a cache for Sphinx in ``target/cache``, of the cells as a page shows them, and in
+    ``target/notebooks`` the pages as they are now with the outputs of the store, for the second run that compares."""
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "notebooks").mkdir(parents=True)
+    cache = get_cache(str(target / "cache"))
+    for path, place in stored.items():
+        place.touch()
+        notebook = with_outputs(nbformat.read(path, as_version=4), nbformat.read(place, as_version=4))
+        nbformat.write(notebook, target / "notebooks" / f"{label(path)}.ipynb")
+        bundle = CacheBundleIn(page_cells.shown(notebook), str(path))
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def with_outputs(page: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The page as it is now with what its code cells printed; text may have changed since."""
+    cells = ([cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (page, executed))
+    for cell, ran in zip(*cells, strict=True):
+        cell.outputs, cell.execution_count = ran.outputs, ran.execution_count
+    return page

@@ -1,7 +1,7 @@
 """Generate what depends on the repository's address: ``python -m tools.install_cells [--check]``.
 
-The address stands in ``_config.yml``. The install cell of a notebook (tag ``install``) is written from it, and links
-into the repository on the same page follow: the old install cell says which address they were written for.
+The address is in ``_config.yml``. The install cell of a notebook (tag ``install``) is generated from it, and links into
+the repository on the same page are updated: the old install cell tells which address they contain.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import yaml
 
 from tools.common import BOOK, ROOT, fail, say
 
-#: A script made of the notebook has a comment or nothing in place of the magic: the branch needs a statement besides.
+#: In a script exported from the notebook the magic is a comment or gone, so the branch needs another statement.
 TEMPLATE = """\
-# In Colab, and wherever the course is missing, this installs it; elsewhere it does nothing.
-import importlib.util
+# Installs the course where it is missing, as in Colab; elsewhere it does nothing.
+from importlib.util import find_spec
 
 if {condition}:
     print("Installing Rank Zero")
     %pip install --quiet {requirement}
 
-from rankzero import torch_version
+from rankzero.world import torch_version
 
 torch_version.require()"""
-#: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules that are there with it.
+#: Pages that need more than the core: the extra of ``pyproject.toml``, and the modules it provides.
 EXTRAS = {
     "08-server": ("serve", ("rankzero", "openai", "starlette", "uvicorn")),
     "12-rl": ("rl", ("rankzero", "gymnasium")),
@@ -43,17 +43,17 @@ def address(root: Path = ROOT) -> str:
 
 
 def install_cell(url: str, page: str = "") -> str:
-    """The source of the install cell of a page, which is called as its file is, without ``.ipynb``."""
+    """The source of the install cell of ``page``, the notebook's file name without ``.ipynb``."""
     if page not in EXTRAS:
-        condition = 'importlib.util.find_spec("rankzero") is None'
+        condition = 'find_spec("rankzero") is None'
         return TEMPLATE.format(condition=condition, requirement=f"git+{url}")
     extra, modules = EXTRAS[page]
-    condition = f"None in map(importlib.util.find_spec, [{', '.join(map(json.dumps, modules))}])"
+    condition = f"None in map(find_spec, [{', '.join(map(json.dumps, modules))}])"
     return TEMPLATE.format(condition=condition, requirement=f'"rankzero[{extra}] @ git+{url}"')
 
 
 def renewed(text: str, url: str, page: str = "") -> str:
-    """The notebook ``text`` with install cells and links written for ``url``; ``page`` is the file's name."""
+    """The notebook ``text`` with install cells and links for ``url``; ``page`` is the file name without ``.ipynb``."""
     notebook = nbformat.reads(text, as_version=4)
     cells = [cell for cell in notebook.cells if "install" in cell.metadata.get("tags", ())]
     old = {found.group(1) for cell in cells if (found := _ADDRESS.search(cell.source))}
@@ -66,15 +66,15 @@ def renewed(text: str, url: str, page: str = "") -> str:
 
 
 def stale(paths: list[Path], url: str) -> dict[Path, str]:
-    """The notebooks that differ from what they should be, with what they should be."""
+    """The notebooks that are out of date, with what they should contain."""
     wanted = {path: renewed(path.read_text(encoding="utf-8"), url, path.stem) for path in paths}
     return {path: text for path, text in wanted.items() if path.read_text(encoding="utf-8") != text}
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write, or with ``--check`` only say (status 1), what is stale."""
+    """Write what is stale, or with ``--check`` only report it (status 1)."""
     parser = argparse.ArgumentParser(prog="python -m tools.install_cells", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when something is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if something is stale")
     arguments = parser.parse_args(argv)
     found = stale(sorted(BOOK.glob("*.ipynb")), address())
     if arguments.check:

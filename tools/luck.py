@@ -3,11 +3,10 @@
     python -m tools.luck                              every item, 200 keys
     python -m tools.luck --only 05-zero-memory --keys 20
 
-For each item whose answers hold floats, ``tests/luck/`` has two further right programs at least: another order of
-operations, another algebra, double precision inside, a function of a library. Each is handed the public cases and the
-hidden cases of each key, and its answers are judged as those of a submission are. A right program that fails with one
-key is printed with the group of the case. Programs run in this process and in worlds, outside the sandbox: they are
-ours.
+For each item whose answers contain floats, ``tests/luck/`` has at least two more right programs: with another order of
+operations, other algebra, double precision inside, or a library function. Each gets the public cases and the hidden
+cases of every key, and its answers are judged as a submission's are. A right program that fails is printed with the key
+and the group of the case. The programs are ours, so they run in this process and in worlds, outside the sandbox.
 """
 
 from __future__ import annotations
@@ -20,18 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder import bank, compare, edits, trusted, trusted_worlds
-from autograder.edits import Edit
-from autograder.exam import Asked, Exam, Paper, answered
-from autograder.items import Build, Case, Group, Tensor
-from autograder.outcome import Outcome
-from autograder.values import Record
+from autograder import bank
+from autograder.items import Build, Case, Group, Tensor, edits
+from autograder.items.edits import Edit
+from autograder.marking import compare, trusted, trusted_worlds
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import Asked, Paper, answered
+from autograder.marking.values import Record
+from autograder.running.exam import Exam
 
 HERE = Path(__file__).resolve().parents[1] / "tests" / "luck"
-#: Keys whose cases share their processes.
+#: Number of keys whose cases share processes.
 BATCH = 20
 #: Seconds for one case.
-PATIENCE = 30.0
+CASE_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Right:
 
 @dataclass(frozen=True)
 class Failure:
-    """A case that a right program lost."""
+    """A case that a right program failed."""
 
     item: str
     formulation: str
@@ -62,7 +63,7 @@ class Failure:
 
 
 def formulations() -> dict[str, tuple[Right, ...]]:
-    """The further right programs of every item, by id, from the modules in ``tests/luck``."""
+    """The other right programs of every item, by id, from the modules in ``tests/luck``."""
     found: dict[str, tuple[Right, ...]] = {}
     for file in sorted(HERE.glob("ch*.py")):
         for identifier, programs in importlib.import_module(f"tests.luck.{file.stem}").RIGHT.items():
@@ -71,7 +72,7 @@ def formulations() -> dict[str, tuple[Right, ...]]:
 
 
 def has_floats(item: Build) -> bool:
-    """Whether an answer to a public case or to a hidden one of the first key holds a float."""
+    """Whether an answer to a public case, or to a hidden one of the first key, contains a float."""
     cases = [case for _, case in _drawn(item, 0)]
     return any(outcome.kind == "value" and _floats(outcome.value) for outcome in _answers(item, item.solution(), cases))
 
@@ -87,7 +88,7 @@ def _floats(value: Any) -> bool:
 
 
 def failures(item: Build, programs: Sequence[Right], keys: Sequence[int]) -> Iterator[Failure]:
-    """The cases that right programs lose, over all keys."""
+    """The cases that right programs fail, over all keys."""
     made = [(right, right.made(item)) for right in programs]
     for start in range(0, len(keys), BATCH):
         rows = [(key, group, case) for key in keys[start : start + BATCH] for group, case in _drawn(item, key)]
@@ -103,7 +104,7 @@ def failures(item: Build, programs: Sequence[Right], keys: Sequence[int]) -> Ite
 def _faults(
     item: Build, cases: Sequence[Case], expected: Sequence[Outcome], outcomes: Sequence[Outcome]
 ) -> Iterator[tuple[int, str]]:
-    """The places of wrong outcomes. How far the reference moves is found out where an outcome is not close to it."""
+    """The places of wrong outcomes. How far rounding moves the reference is computed only where it may matter."""
     rows = zip(cases, expected, outcomes, strict=True)
     far = [place for place, row in enumerate(rows) if compare.fault(item, *row)]
     paper = Paper(item, tuple(Asked(cases[place], None, expected[place]) for place in far), ())
@@ -113,19 +114,19 @@ def _faults(
 
 
 def _drawn(item: Build, key: int) -> list[tuple[Group | None, Case]]:
-    """What a grading with this key asks."""
+    """The cases of a grading with this key."""
     return list(Exam([item], f"key {key}".encode()).sheet(item).drawn)
 
 
 def _answers(item: Build, program: Any, cases: Sequence[Case]) -> list[Outcome]:
     if item.grade in ("tensor", "world"):
-        return trusted_worlds.together(item, program, cases, PATIENCE)
-    return trusted.run(item, program, cases, PATIENCE)
+        return trusted_worlds.together(item, program, cases, CASE_TIMEOUT)
+    return trusted.run(item, program, cases, CASE_TIMEOUT)
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.luck", description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="these items alone")
+    parser.add_argument("--only", nargs="+", metavar="ID", default=[], help="only these items")
     parser.add_argument("--keys", type=int, default=200, help="how many keys (200)")
     options = parser.parse_args(argv)
     known = formulations()
@@ -134,11 +135,16 @@ def main(argv: list[str] | None = None) -> int:
     for item in items:
         programs = known.get(item.id, ())
         if len(programs) < 2 and has_floats(item):
-            print(f"{item.id}: {len(programs)} further right programs; two are needed", flush=True)
+            print(f"{item.id}: {len(programs)} other right programs; two are needed", flush=True)
             failed += 1
-        found = list(failures(item, programs, range(options.keys))) if programs else []
+        try:
+            found = list(failures(item, programs, range(options.keys))) if programs else []
+        except edits.DoesNotApply as error:
+            print(f"{item.id}: {error}", flush=True)
+            failed += 1
+            continue
         if programs:
-            print(f"{item.id}: {len(programs)} programs, {options.keys} keys, {len(found)} cases lost", flush=True)
+            print(f"{item.id}: {len(programs)} programs, {options.keys} keys, {len(found)} cases failed", flush=True)
         print(*(f"  {one}" for one in found), sep="\n", end="\n" if found else "", flush=True)
         failed += len(found)
     return 1 if failed else 0

@@ -2,14 +2,14 @@
 
     python -m tools.mutants 05-zero-memory 06-activation-bytes
     python -m tools.mutants --chapter 05
-    python -m tools.mutants --messages 05-zero-memory       what a learner reads who hands in the mutant
+    python -m tools.mutants --messages 05-zero-memory       what a learner who hands in the mutant reads
 
-Each mutant is the reference with one change in it: another comparison, operator, constant or condition, a statement
-left out. It is handed every case of the item, public and hidden (for a few keys), as a submission would be. A mutant
-that nothing notices is printed with its line. It is a hole in the bank, or a change that means nothing (another branch
-with the same result): a person decides which.
+Each mutant is the reference with one change: another comparison, operator, constant or condition, or a statement left
+out. It gets every case of the item, public and hidden (for a few keys), as a submission would. A mutant that no case
+catches is printed with its line. It shows a hole in the bank, or it is an equivalent mutant (another branch with the
+same result); a person must decide which.
 
-Items of plain calls and classes take a second each. Those that need processes are tried with ``--worlds``, slowly.
+Items of plain calls and classes take a second each. Those that need processes are slower, and need ``--worlds``.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from autograder import bank, compare, judge, trusted
-from autograder.exam import Exam
+from autograder import bank
 from autograder.items import Build, Case
-from autograder.outcome import Outcome
+from autograder.marking import compare, judge, trusted
+from autograder.marking.outcome import Outcome
+from autograder.running.exam import Exam
 
 PLAIN = ("call", "calls")
 KEYS = ("key 0", "key 1", "key 2")
-#: Seconds for one case of a mutant, which may loop for ever.
-PATIENCE = 0.5
-#: Of address space for the mutants of an item of plain calls, bytes.
-SPACE = 4 << 30
+#: Seconds for one case of a mutant, which may loop forever.
+CASE_TIMEOUT = 0.5
+#: Limit of the address space for mutants of an item of plain calls, bytes.
+ADDRESS_SPACE = 4 << 30
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -64,7 +65,7 @@ NAMES = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "any": "a
 
 
 def variants(node: ast.AST) -> Iterator[ast.AST]:
-    """The ways to change one node, each a new node to stand in its place."""
+    """The ways to change one node, each as a new node to replace it."""
     if is_check(node):
         yield ast.Pass()
     elif isinstance(node, ast.Compare):
@@ -108,7 +109,7 @@ def replaced(node: ast.AST, **fields: Any) -> ast.AST:
 
 
 def is_check(node: ast.AST) -> bool:
-    """Whether a statement does nothing but refuse a bad argument: the limits in it are not changed, it is left out."""
+    """Whether a statement only refuses a bad argument: it is left out whole, and the limits in it are not changed."""
     if isinstance(node, ast.If):
         return isinstance(node.body[0], ast.Raise) and not node.orelse
     called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
@@ -120,7 +121,7 @@ def is_text(node: ast.AST) -> bool:
 
 
 def own_code(tree: ast.Module, function: str) -> list[ast.AST]:
-    """The definition of ``function`` and those of its module that it leads to, but for other exercises."""
+    """The definition of ``function`` and those in its module that it uses, except other exercises."""
     others = {item.function for item in bank.builds()} - {function}
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     known = {node.name: node for node in defined if node.name not in others}
@@ -135,7 +136,7 @@ def own_code(tree: ast.Module, function: str) -> list[ast.AST]:
 
 
 def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Where nodes stand below ``node``: parent, field and place in it. Messages and annotations are left out."""
+    """The positions of the nodes below ``node``: parent, field and index. Messages and annotations are left out."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "exc", "decorator_list"):
             continue
@@ -147,7 +148,7 @@ def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
 
 
 def mutants(item: Build) -> Iterator[tuple[str, str, types.CodeType]]:
-    """The line, the change in words and the code of the module with it."""
+    """For each mutant, its line, the change in words, and the code of the changed module."""
     source = inspect.getsource(importlib.import_module(f"solutions.{item.home}"))
     tree = ast.parse(source)
     lines = source.splitlines()
@@ -176,7 +177,7 @@ def short(node: ast.AST) -> str:
 
 
 def program(item: Build, code: types.CodeType) -> Any:
-    """The function of the item out of a changed module."""
+    """The function of the item from a changed module."""
     module = types.ModuleType(f"solutions.{item.home}")
     module.__package__ = module.__name__.rpartition(".")[0]
     exec(code, module.__dict__)
@@ -184,7 +185,7 @@ def program(item: Build, code: types.CodeType) -> Any:
 
 
 def papers(item: Build) -> list[tuple[Case, Outcome]]:
-    """Every case with what the reference makes of it: the public ones, and the hidden ones of a few keys."""
+    """Every case with the reference's outcome: the public ones, and the hidden ones of a few keys."""
     keys = KEYS if item.grade in PLAIN else KEYS[:1]
     hidden = [case for key in keys for _, cases in item.hidden(Random(key)) for case in cases]
     cases = [*item.cases, *hidden]
@@ -193,20 +194,20 @@ def papers(item: Build) -> list[tuple[Case, Outcome]]:
 
 def noticed(item: Build, changed: Any, paper: list[tuple[Case, Outcome]]) -> bool:
     for case, expected in paper:
-        (outcome,) = trusted.run(item, changed, [case], PATIENCE if item.grade in PLAIN else 5.0)
+        (outcome,) = trusted.run(item, changed, [case], CASE_TIMEOUT if item.grade in PLAIN else 5.0)
         if compare.fault(item, case, expected, outcome) is not None:
             return True
     return False
 
 
 def survivors(item: Build) -> tuple[int, list[str]]:
-    """How many mutants an item has, and those that nothing notices."""
+    """How many mutants an item has, and those that no case catches."""
     paper, tried, left = papers(item), 0, []
     for line, words, code in mutants(item):
         tried += 1
         try:
             missed = not noticed(item, program(item, code), paper)
-        except Exception:  # a mutant that does not even load is noticed
+        except Exception:  # a mutant that does not even load is caught
             missed = False
         if missed:
             left.append(f"  {line}\n      {words}")
@@ -214,14 +215,14 @@ def survivors(item: Build) -> tuple[int, list[str]]:
 
 
 def messages(item: Build) -> tuple[int, list[str]]:
-    """How many mutants an item has, and what the report says of each that is noticed: a person judges if it is true."""
+    """How many mutants an item has, and what the report says of each one caught, for a person to judge."""
     said, tried = [], 0
     with Exam([item], b"key 0") as exam:
         paper = exam.paper(item)
         for line, words, code in mutants(item):
             tried += 1
             try:
-                outcomes = trusted.run(item, program(item, code), paper.cases, PATIENCE)
+                outcomes = trusted.run(item, program(item, code), paper.cases, CASE_TIMEOUT)
             except Exception as error:
                 said.append(f"  {line}\n      {words}\n      does not load: {type(error).__name__}")
                 continue
@@ -233,19 +234,19 @@ def messages(item: Build) -> tuple[int, list[str]]:
 
 
 def in_own_process(identifier: str, find: Callable[[Build], tuple[int, list[str]]]) -> tuple[int, list[str]]:
-    """:func:`survivors` or :func:`messages` where mutants may take what they can get."""
+    """Run :func:`survivors` or :func:`messages` where a mutant's memory can be limited."""
     (item,) = (one for one in bank.builds() if one.id == identifier)
-    logging.getLogger("asyncio").disabled = True  # mutants leave their coroutines as they please
+    logging.getLogger("asyncio").disabled = True  # mutants may never await their coroutines
     if item.grade in PLAIN:
-        resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     return find(item)
 
 
 def chosen(ids: list[str], chapter: str | None, worlds: bool) -> list[Build]:
-    """The items that are asked for: of all, those with these ids, and those whose id begins with the chapter.
+    """The items with these ids, or all of them; only those of the chapter, if one is given.
 
     Raises:
-        ValueError: there are none, or one of the ids is no exercise that can be tried so.
+        ValueError: there are none, or an id is not an exercise that can be tried this way.
     """
     items = [item for item in bank.builds() if (item.grade not in PLAIN) == worlds]
     for identifier in ids:
@@ -274,8 +275,8 @@ def _require_exercise(identifier: str, worlds: bool) -> None:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__.partition("\n")[0])
     parser.add_argument("ids", nargs="*", help="items, or nothing for all of them")
-    parser.add_argument("--chapter", help="the items whose id begins so: 05, or cap")
-    parser.add_argument("--messages", action="store_true", help="print what is said of each mutant that is noticed")
+    parser.add_argument("--chapter", help="only the items of a chapter: 05, or cap")
+    parser.add_argument("--messages", action="store_true", help="print what the report says of mutants that are caught")
     parser.add_argument("--worlds", action="store_true", help="the items that need processes, instead of the others")
     options = parser.parse_args(argv)
     try:
@@ -286,7 +287,7 @@ def main(argv: list[str] | None = None) -> int:
     for item in items:
         with multiprocessing.get_context("fork").Pool(1) as pool:
             tried, found = pool.apply(in_own_process, (item.id, messages if options.messages else survivors))
-        done = "are noticed" if options.messages else "pass"
+        done = "are caught" if options.messages else "pass"
         print(f"{item.id}: {len(found)} of {tried} mutants {done}", *found, sep="\n", flush=True)
     return 0
 

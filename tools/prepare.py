@@ -1,8 +1,8 @@
 """Prepare a fresh machine: ``python3 tools/prepare.py debian`` and ``python3 tools/prepare.py environment``.
 
-Standard library only: this runs before anything is installed. ``debian`` installs what the operating system must bring
-(a browser and a sandbox for the tests, npm for the explorers) where apt and the rights for it exist, and says what is
-missing otherwise; ``environment`` makes ``.venv`` and installs the course into it.
+Standard library only: this runs before anything is installed. ``debian`` installs what the operating system must
+provide (a browser and a sandbox for the tests, npm for the explorers) if there is apt and permission to use it, and
+otherwise says what is missing; ``environment`` makes ``.venv`` and installs the course into it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 @dataclass(frozen=True)
 class Need:
-    """A program of the operating system: its Debian package, whether it is there, and what is skipped without it."""
+    """A program of the operating system: its Debian package, whether it is there, and the consequence if it is not."""
 
     package: str
     present: Callable[[], bool]
@@ -35,7 +35,7 @@ class Need:
 NEEDS = (
     Need("chromium", lambda: any(map(shutil.which, BROWSERS)), "the browser tests are skipped"),
     Need("bubblewrap", lambda: bool(shutil.which("bwrap")), "grading is isolated less well, its tests are skipped"),
-    Need("npm", lambda: bool(shutil.which("npm")), "explorers in the built pages stay still"),
+    Need("npm", lambda: bool(shutil.which("npm")), "explorers in the built pages are static"),
     Need("python3-venv", lambda: bool(importlib.util.find_spec("ensurepip")), "no virtual environment can be made"),
 )
 
@@ -55,7 +55,7 @@ def _apt() -> list[str] | None:
 
 
 def debian() -> int:
-    """Install the missing programs; always 0, for the course works without them."""
+    """Install the missing programs; returns 0 in any case, because the course works without them."""
     missing = _missing()
     command = _apt() if missing else None
     if command:
@@ -71,7 +71,7 @@ def debian() -> int:
 
 
 def environment() -> int:
-    """Make ``.venv`` and install the course with the pinned versions; 1 with a sentence when that fails."""
+    """Make ``.venv`` and install the course with the pinned versions; returns 1 if that fails."""
     began = time.monotonic()
     python = ROOT / ".venv" / "bin" / "python"
     if not python.exists():

@@ -1,4 +1,4 @@
-"""A picture of a page of the built book: ``python -m tools.screenshot [PAGE] [--at SELECTOR] [--out FILE]``."""
+"""A screenshot of a page of the built book: ``python -m tools.screenshot [PAGE] [--at SELECTOR] [--out FILE]``."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import argparse
 import sys
 from pathlib import Path
 from threading import Thread
+from typing import Literal, get_args
 
 from tools.browser import chromium
 from tools.common import HTML, ROOT, fail, say
 from tools.serve import server
 
+Scheme = Literal["light", "dark"]
 
-def picture(address: str, out: Path, selector: str, width: int, height: int, scheme: str) -> None:
-    """Open ``address``, wait for its mathematics, scroll to ``selector`` and write what is seen."""
+
+def picture(address: str, out: Path, selector: str, width: int, height: int, scheme: Scheme) -> None:
+    """Open ``address``, scroll to ``selector`` and save the screenshot."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
         page.goto(address, wait_until="load")
-        page.evaluate("() => window.MathJax && MathJax.startup && MathJax.startup.promise")
         page.locator(selector).first.evaluate("node => window.scrollTo(0, node.getBoundingClientRect().top - 90)")
         page.evaluate("() => document.fonts.ready")
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "page.png", help="file to write")
     parser.add_argument("--width", type=int, default=1280, help="pixels")
     parser.add_argument("--height", type=int, default=860, help="pixels")
-    parser.add_argument("--scheme", choices=("light", "dark"), default="light", help="colours")
+    parser.add_argument("--scheme", choices=get_args(Scheme), default="light", help="colours")
     arguments = parser.parse_args(argv)
     if not (HTML / arguments.page).is_file():
         return fail(f"there is no page {arguments.page}: run make book")

@@ -1,8 +1,8 @@
-"""Generate what names chapters and sections: ``python -m tools.sections [--check]``.
+"""Generate the files that name chapters and sections: ``python -m tools.sections [--check]``.
 
-The chapters stand in :mod:`rankzero.chapters`; the headings of the notebooks are the one source of sections. From them
-come ``autograder/sections.py`` (a report names the section to read, also where there is no book beside the grader),
-``_toc.yml``, and the table of the opening page.
+The chapters are listed in :mod:`rankzero.facts.chapters`; the headings of the notebooks are the only source of
+sections. From them come ``autograder/sections.py`` (with it, a report can name the section to read even where the book
+is not installed), ``_toc.yml``, and the table of the opening page.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import re
 import sys
 from pathlib import Path
 
-from rankzero.chapters import CHAPTERS, PARTS
+from rankzero.facts.chapters import CHAPTERS, PARTS
+from tools import reference as reference_pages
 from tools.common import BOOK, ROOT, fail, say
 
 SECTIONS = '''"""Sections of the book by number. Generated from the notebooks by tools/sections.py."""
@@ -22,11 +23,16 @@ SECTIONS = '''"""Sections of the book by number. Generated from the notebooks by
 SECTIONS = {{
 {sections}}}
 '''
-TOC = """# Generated from rankzero/chapters.py by tools/sections.py.
+TOC = """# Generated from rankzero/facts/chapters.py by tools/sections.py.
 format: jb-book
 root: book/intro
 parts:
-{parts}  - caption: "For instructors"
+{parts}  - caption: "Your work"
+    chapters:
+      - file: book/your-course
+  - caption: "Reference"
+    chapters:
+{reference}  - caption: "For instructors"
     chapters:
       - file: book/instructors
 """
@@ -57,11 +63,12 @@ def contents() -> str:
     for part in PARTS:
         pages = "".join(f"      - file: book/{chapter.page}\n" for chapter in CHAPTERS if chapter.part == part)
         parts += f'  - caption: "{part}"\n    chapters:\n{pages}'
-    return TOC.format(parts=parts)
+    reference = "".join(f"      - file: book/reference/{name}\n" for name in reference_pages.PAGES)
+    return TOC.format(parts=parts, reference=reference)
 
 
 def opening(text: str) -> str:
-    """The opening page with its table of chapters written anew."""
+    """The opening page with its table of chapters regenerated."""
     rows = ""
     for part, use in PARTS.items():
         chapters = [chapter for chapter in CHAPTERS if chapter.part == part]
@@ -70,7 +77,7 @@ def opening(text: str) -> str:
 
 
 def wanted(root: Path = ROOT) -> dict[Path, str]:
-    """Every generated file and what it should be."""
+    """Every generated file and what it should contain."""
     intro = root / "book" / "intro.md"
     return {
         root / "autograder" / "sections.py": module(root / "book"),
@@ -80,9 +87,9 @@ def wanted(root: Path = ROOT) -> dict[Path, str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the files, or with ``--check`` only say (status 1) which are stale."""
+    """Write the files, or with ``--check`` only report which are stale (status 1)."""
     parser = argparse.ArgumentParser(prog="python -m tools.sections", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when a file is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if a file is stale")
     arguments = parser.parse_args(argv)
     files = wanted(ROOT).items()
     stale = {path: text for path, text in files if not path.exists() or path.read_text(encoding="utf-8") != text}

@@ -1,10 +1,10 @@
 """Generate what a learner fills in: ``python -m tools.stubs [--check]``.
 
-``labs/chNN/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are written from
-``solutions/chNN/*.py``, where every signature and docstring stands once. An exercise keeps both and raises
-NotImplementedError; a debug exercise gets the wrong program of the bank. Other public definitions stay whole, and
-private ones where something that stays needs them. Writing overwrites what was filled in. ``labs/README.md`` gets its
-list of exercises.
+``labs/chNN/*.py`` and the cells of ``book/*.ipynb`` with the tag ``exercise`` are generated from
+``solutions/chNN/*.py``, the only place where signatures and docstrings are written. An exercise keeps both and raises
+NotImplementedError; a debug exercise gets the wrong program of the bank. Other public definitions are kept whole, and
+so are the private ones that they need. Writing overwrites what was filled in. The list of exercises in
+``labs/README.md`` is generated too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ import nbformat
 
 from autograder import bank
 from autograder.items import Build, Debug
-from rankzero import chapters
-from rankzero.chapters import CHAPTERS
+from rankzero.facts import chapters
+from rankzero.facts.chapters import CHAPTERS
+from tools import columns
 from tools.common import ROOT, fail, say
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
@@ -40,23 +41,23 @@ Definition = ast.FunctionDef | ast.ClassDef
 
 @dataclass(frozen=True)
 class Piece:
-    """A top-level statement of a module as it stands in the labs."""
+    """A top-level statement of a module, as it appears in the labs."""
 
     text: str
     names: frozenset[str]  # what it defines or imports
     blank: int = 0  # blank lines before it
     is_import: bool = False
-    item: str = ""  # id of the exercise that it is
+    item: str = ""  # id of the exercise, if it is one
 
     @property
     def private(self) -> bool:
-        """It stays only where something that stays needs it. Torch is the tool of the job and always stays."""
+        """Whether it is kept only if something else needs it. Imports of torch are always kept."""
         if self.is_import:
             return _group(self.text) in (STANDARD, RUNTIME, HERE)
         return all(name.startswith("_") for name in self.names)
 
     def uses(self) -> set[str]:
-        """Names that it reads."""
+        """The names that it reads."""
         return {node.id for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.Name)}
 
 
@@ -75,7 +76,7 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _head(node: Definition, lines: Sequence[str]) -> str:
-    """Decorators, signature and docstring, as they were typed."""
+    """Decorators, signature and docstring, as in the source."""
     if ast.get_docstring(node) is None:
         raise ValueError(f"{node.name} must have a docstring: it is what a learner reads")
     return "".join(lines[_first_line(node) - 1 : node.body[0].end_lineno])
@@ -90,7 +91,7 @@ def _stub(node: Definition, lines: Sequence[str], identifier: str) -> str:
     for member in node.body[1:]:
         if not isinstance(member, ast.FunctionDef):
             members.append("".join(lines[member.lineno - 1 : member.end_lineno]))
-        elif member.name == "__init__" and ast.get_docstring(member) is None:  # the class's docstring speaks for it
+        elif member.name == "__init__" and ast.get_docstring(member) is None:  # the class's docstring covers it
             head_line = "".join(lines[_first_line(member) - 1 : member.body[0].lineno - 1])
             indent = " " * member.body[0].col_offset
             members.append(f'{head_line}{indent}raise NotImplementedError("{identifier}: not written yet")\n')
@@ -161,7 +162,7 @@ def _trimmed(piece: Piece, needed: Iterable[Piece]) -> Piece:
 
 
 def _group(text: str) -> int:
-    """The place of an import among the others."""
+    """The group of an import."""
     package = text.split()[1].partition(".")[0]
     if package in sys.stdlib_module_names:
         return FUTURE if package == "__future__" else STANDARD
@@ -217,7 +218,7 @@ def labs(root: Path = ROOT) -> dict[Path, str]:
 
 
 def _neighbours(file: str, source: str) -> set[str]:
-    """The files of the room from which ``file`` imports."""
+    """The files of topic modules from which ``file`` imports."""
     chapter = file.partition("/")[0]
     relative = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ImportFrom) and n.level]
     own = {f"{chapter}/{n.module}.py" for n in relative if n.level == 1 and n.module}
@@ -225,7 +226,7 @@ def _neighbours(file: str, source: str) -> set[str]:
 
 
 def readme(text: str) -> str:
-    """``labs/README.md`` with its list of exercises written anew, chapter by chapter."""
+    """``labs/README.md`` with its list of exercises regenerated, chapter by chapter."""
     milestones = [milestone.item for milestone in bank.milestones()]
     lists = ""
     for chapter in CHAPTERS:
@@ -236,24 +237,26 @@ def readme(text: str) -> str:
 
 
 def _task(item: Build) -> str:
-    does = "mend" if isinstance(item, Debug) else "write"
+    does = "fix" if isinstance(item, Debug) else "write"
     return f"{does} `{item.function}`{' (optional)' if item.bonus else ''}"
 
 
 def notebook(text: str, root: Path = ROOT) -> str:
-    """The notebook ``text`` (JSON) with its exercise cells written."""
+    """The notebook ``text`` (JSON) with its exercise cells written, within the columns of a page."""
     page = nbformat.reads(text, as_version=4)
-    for place in page.cells:
-        if "exercise" not in place.metadata.get("tags", ()):
-            continue
+    places = [place for place in page.cells if "exercise" in place.metadata.get("tags", ())]
+    sources = []
+    for place in places:
         item = bank.find(place.metadata.get("rankzero", {}).get("id", ""))
         assert isinstance(item, Build), f"{item.id} is not something to write"
-        place.source = cell((root / "solutions" / item.file).read_text(encoding="utf-8"), item)
+        sources.append(cell((root / "solutions" / item.file).read_text(encoding="utf-8"), item))
+    for place, source in zip(places, columns.fitted(sources), strict=True):
+        place.source = source
     return nbformat.writes(page).rstrip("\n") + "\n"
 
 
 def stale(root: Path = ROOT) -> Mapping[Path, str | None]:
-    """The files that differ from what they should be, with what they should be (None: gone)."""
+    """The files that are out of date, with what they should contain (None: they should not exist)."""
     wanted: dict[Path, str | None] = dict(labs(root))
     wanted[root / "labs" / "README.md"] = readme((root / "labs" / "README.md").read_text(encoding="utf-8"))
     for path in sorted((root / "book").glob("*.ipynb")):
@@ -265,9 +268,9 @@ def stale(root: Path = ROOT) -> Mapping[Path, str | None]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write, or with ``--check`` only say (status 1), what is stale."""
+    """Write what is stale, or with ``--check`` only report it (status 1)."""
     parser = argparse.ArgumentParser(prog="python -m tools.stubs", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; status 1 when something is stale")
+    parser.add_argument("--check", action="store_true", help="write nothing; status 1 if something is stale")
     arguments = parser.parse_args(argv)
     found = stale()
     if arguments.check:

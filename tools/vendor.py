@@ -1,13 +1,16 @@
-"""Bring the scripts that the built book serves itself: ``python -m tools.vendor``.
+"""Fetch the scripts that the built book serves itself: ``python -m tools.vendor``.
 
-Charts (Vega) and Python in the browser (Pyodide) come from npm in the exact versions of ``package.json``; mathematics
-(MathJax) comes from a Python package. They land in ``.cache/static/vendor``, which the build copies into ``_static``.
+Charts (Vega), Python in the browser (Pyodide), formulas (KaTeX) and search (MiniSearch) come from npm in the exact
+versions of ``package.json``; the editor (CodeMirror) is bundled from npm packages; the script that sets formulas where
+KaTeX cannot (MathJax) comes from a Python package. They go into ``.cache/static/vendor``, which the build copies into
+``_static``. What only tests and benchmarks need goes into ``.cache``: axe, which is in no page.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,13 +18,29 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from tools.common import ROOT, VENDOR, say
+from tools import vendor_editor
+from tools.common import CACHE, ROOT, VENDOR, say
 
+#: The faces of KaTeX that its style sheet names.
+FACES = (
+    *("AMS-Regular", "Caligraphic-Bold", "Caligraphic-Regular", "Fraktur-Bold", "Fraktur-Regular"),
+    *(f"Main-{style}" for style in ("Bold", "BoldItalic", "Italic", "Regular")),
+    *("Math-BoldItalic", "Math-Italic", "SansSerif-Bold", "SansSerif-Italic", "SansSerif-Regular", "Script-Regular"),
+    *(f"Size{size}-Regular" for size in (1, 2, 3, 4)),
+    "Typewriter-Regular",
+)
 #: npm package -> the files of it that the book serves.
 FILES = {
     "vega": ("build/vega.min.js",),
     "vega-lite": ("build/vega-lite.min.js",),
     "vega-embed": ("build/vega-embed.min.js",),
+    "katex": (
+        "dist/katex.min.js",
+        "dist/katex.min.css",
+        "LICENSE",
+        *(f"dist/fonts/KaTeX_{face}.woff2" for face in FACES),
+    ),
+    "minisearch": ("dist/umd/index.js", "LICENSE.txt"),
     "pyodide": (
         "pyodide.js",
         "pyodide.mjs",
@@ -31,11 +50,13 @@ FILES = {
         "pyodide-lock.json",
     ),
 }
+#: npm package -> the files of it that tests and benchmarks use, and no page.
+CHECKS = {"axe-core": ("axe.min.js",)}
 
 
-def versions() -> dict[str, str]:
+def versions(group: str = "dependencies") -> dict[str, str]:
     """Package -> exact version, from ``package.json``."""
-    return json.loads((ROOT / "package.json").read_text())["dependencies"]
+    return json.loads((ROOT / "package.json").read_text())[group]
 
 
 def mathjax() -> None:
@@ -51,7 +72,8 @@ def mathjax() -> None:
 
 
 def unpack(archive: Path, names: tuple[str, ...], target: Path) -> None:
-    """Take ``names`` out of an npm archive (whose folder is ``package``) into the new folder ``target``."""
+    """Take ``names`` out of an npm archive (whose folder is ``package``) into the new folder ``target``. Fonts keep
+    their folder, where style sheets look for them."""
     fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
@@ -60,13 +82,21 @@ def unpack(archive: Path, names: tuple[str, ...], target: Path) -> None:
             member = tar.extractfile(f"package/{name}")
             if member is None:
                 raise FileNotFoundError(f"{archive.name} has no file {name}")
-            (fresh / Path(name).name).write_bytes(member.read())
+            place = fresh / ("fonts" if "/fonts/" in name else "") / Path(name).name
+            place.parent.mkdir(exist_ok=True)
+            place.write_bytes(member.read())
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
 
 
-def fetch(package: str, version: str) -> str | None:
-    """Bring one npm package; a sentence when that is impossible."""
+def one_format(sheet: Path) -> None:
+    """Keep one format of each font in a style sheet: every browser that can run the book reads WOFF2."""
+    text = sheet.read_text(encoding="utf-8")
+    sheet.write_text(re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", text), encoding="utf-8")
+
+
+def fetch(package: str, version: str, names: tuple[str, ...], target: Path) -> str | None:
+    """Fetch ``names`` of one npm package into the folder ``target``; returns a sentence if that fails."""
     if not shutil.which("npm"):
         return "npm is missing"
     with tempfile.TemporaryDirectory() as folder:
@@ -74,19 +104,25 @@ def fetch(package: str, version: str) -> str | None:
         done = subprocess.run(pack, cwd=folder, capture_output=True, text=True)
         archives = list(Path(folder).glob("*.tgz"))
         if done.returncode or not archives:
-            return f"npm could not bring {package} {version}: {(done.stderr or done.stdout).strip()[-300:]}"
-        unpack(archives[0], FILES[package], VENDOR / package)
+            return f"npm could not fetch {package} {version}: {(done.stderr or done.stdout).strip()[-300:]}"
+        unpack(archives[0], names, target)
     return None
 
 
 def main() -> int:
-    """Bring everything; 1 when a script of the explorers is missing (the book still builds)."""
+    """Fetch everything; returns 1 if something is missing (the book still builds, and says what it does without)."""
     VENDOR.mkdir(parents=True, exist_ok=True)
     mathjax()
-    for package, version in versions().items():
-        if problem := fetch(package, version):
-            say(f"{problem}; explorers in the built pages stay still")
+    wanted = [(name, version, FILES[name], VENDOR / name) for name, version in versions().items()]
+    wanted += [(name, versions("devDependencies")[name], files, CACHE / name) for name, files in CHECKS.items()]
+    for package, version, names, target in wanted:
+        if problem := fetch(package, version, names, target):
+            say(f"{problem}; built pages do without it")
             return 1
+    one_format(VENDOR / "katex" / "katex.min.css")
+    if problem := vendor_editor.bundle():
+        say(f"{problem}; functions are not written in the built pages")
+        return 1
     say(f"scripts of the book: {', '.join(f'{name} {version}' for name, version in versions().items())}")
     return 0
 

@@ -97,8 +97,8 @@ def test_no_mutant_is_left(run):
 
 def test_what_is_asked_of_every_item_holds(run):
     tests = (
-        "tests/autograder/test_bank.py",
-        "tests/autograder/test_full_marks.py",
+        "tests/autograder/bank/test_bank.py",
+        "tests/autograder/maintenance/test_full_marks.py",
         "tests/tools/test_clauses.py",
         "tests/tools/test_luck.py",
     )

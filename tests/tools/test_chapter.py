@@ -1,0 +1,80 @@
+"""``make chapter N=07``: what it takes to belong to a chapter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rankzero.facts.chapters import CHAPTERS
+from tools import chapter
+from tools.common import ROOT
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.mark.parametrize(("name", "number"), [("7", 7), ("07", 7), ("15", 15), ("cap", 15), ("1", 1)])
+def test_a_chapter_is_found_by_number_and_prefix(name, number):
+    assert chapter.named(name).number == number
+
+
+@pytest.mark.parametrize("name", ["", "0", "16", "ch07", "07-pipeline-expert", "007"])
+def test_a_wrong_chapter_is_one_sentence(name, capsys):
+    assert chapter.main([name] if name else []) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        f"N must be the number of a chapter, 1 to 15, or cap for the capstone, got {name!r}: make chapter N=07\n"
+    )
+
+
+@pytest.mark.parametrize("one", CHAPTERS, ids=lambda one: one.package)
+def test_every_file_that_bears_a_chapter_s_number_is_its_own(one):
+    """Kills a list of folders in which one is forgotten: held against all paths of the course."""
+    found = [ROOT / name for name in chapter.files(one)]
+    skipped = {"labs", "_build", "node_modules"}
+    bearing = re.compile(rf"(^|/){one.package}(/|\.py$)|^book/(.*/)?{one.number:02}-.*\.ipynb$")
+    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.suffix in (".py", ".ipynb"))
+    ours = [path for path in paths if not (path.parts[0] in skipped or path.parts[0].startswith("."))]
+    bear = {path.as_posix() for path in ours if bearing.search(path.as_posix())}
+    apart = {"autograder/conclusions", "autograder/probes"}  # common to every page
+    lost = [name for name in bear if not any(file in ((ROOT / name), *(ROOT / name).parents) for file in found)]
+    assert [name for name in lost if Path(name).parent.as_posix() not in apart] == []
+
+
+def test_a_chapter_has_its_lanes():
+    """Form and tests in one, the page in the other: run once by the build, once more, and then opened."""
+    tests, page = chapter.lanes(chapter.named("07"))
+    assert [step.name for step in tests] == ["lint", "format", "types", "unit tests", "tests of every item", "demos"]
+    assert [step.name for step in page] == ["page 07-pipeline-expert", "notebooks again", "browser"]
+    html = Path(page[2].settings["RANKZERO_HTML"])
+    assert str(html) in page[0].command
+    assert str(html.with_name("executed") / "notebooks" / "07-pipeline-expert.ipynb") in page[1].command
+
+
+def test_tests_that_go_through_all_items_or_pages_are_found(tmp_path):
+    """By the list that they take their parameters from."""
+    texts = {
+        "tests/test_pages.py": "@pytest.mark.parametrize('p', NOTEBOOKS)",
+        "tests/bank/test_bank.py": "@pytest.mark.parametrize('p', bank.builds())",
+        "tests/bank/ch07/test_own.py": "@pytest.mark.parametrize('p', bank.builds())",
+        "tests/bank/test_one.py": "bank.builds()",
+        "tests/bank/test_other.py": "@pytest.mark.parametrize('p', [1])",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert chapter.shared_tests(tmp_path) == ["tests/bank/test_bank.py", "tests/test_pages.py"]
+    assert chapter.own_tests(chapter.named("7"), tmp_path) == ["tests/bank/ch07"]
+
+
+def test_a_chapter_s_share_of_them_is_chosen_by_their_parameters(pytester):
+    """Ids of items, names of pages and of packages, and no others; pytest itself chooses."""
+    names = ["07-bubble", "3-07-bubble", "07-pipeline-expert.ipynb", "ch07", "bank.ch07"]
+    others = ["17-bubble", "06-block", "1e07", "ch06", "cap-plan"]
+    pytester.makepyfile(
+        f"import pytest\n@pytest.mark.parametrize('one', {names + others})\ndef test_it(one): assert one in {names}"
+    )
+    done = pytester.runpytest("-k", chapter.selection(chapter.named("07")))
+    done.assert_outcomes(passed=len(names), deselected=len(others))

@@ -1,0 +1,81 @@
+"""Mathematics is set at build: found wherever Sphinx and cards write it, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from html import escape, unescape
+
+import pytest
+
+from tools import mathematics
+from tools.mathematics import KATEX, formulas, replaced, typeset
+
+INLINE = r'<span class="math notranslate nohighlight">\(a &lt; b\)</span>'
+DISPLAY = '<div class="math notranslate nohighlight">\n\\[\\frac{S}{N}\\]</div>'
+NUMBERED = '<div class="math" id="e"><span class="eqno">(1)<a href="#e">#</a></span>\\[x\\]</div>'
+
+needs_katex = pytest.mark.skipif(
+    not (shutil.which("node") and KATEX.exists()), reason="node or KaTeX is not here (make vendor)"
+)
+
+
+def card(sentence: str) -> str:
+    """A card whose data hold a sentence."""
+    return f'<section data-card="{escape(json.dumps({"slips": [{"sentence": sentence}]}))}">'
+
+
+def test_finds_every_form():
+    """Inline, set apart, with a number, and in the data of a card; each once, without the escapes of HTML."""
+    page = INLINE + DISPLAY + NUMBERED + INLINE + card(INLINE.replace("(a", "(c"))
+    found = [("c < b", False), ("a < b", False), ("\\frac{S}{N}", True), ("x", True)]
+    assert sorted(formulas(page)) == sorted(found)
+
+
+def test_code_is_no_mathematics():
+    r"""Kills a search for bare ``\(``: regular expressions in code and in cards hold it too."""
+    page = r"<pre>re.compile(r'\(a\)')</pre>" + card(r"write \(a\) for a bracket")
+    assert formulas(page) == []
+    assert replaced(page, lambda formula: "?") == page
+
+
+def test_data_stay_data():
+    """Kills a replacement in the raw attribute: quotes in what was made would end the string, or the attribute."""
+    page = replaced(card(f"so {INLINE}."), lambda formula: '<b class="set">"it\'s"</b>')
+    data = json.loads(unescape(page.split('data-card="')[1].split('"')[0]))
+    assert data["slips"][0]["sentence"].endswith('<b class="set">"it\'s"</b></span>.')
+
+
+def test_a_finished_page_stays():
+    """Nothing is left to set in a page that was set, so that the next build takes it as it is."""
+    page = replaced(INLINE + DISPLAY + card(INLINE), lambda formula: "<math></math>")
+    assert formulas(page) == []
+
+
+@needs_katex
+def test_mathml_stands_beside():
+    """Who listens to the page gets MathML; what is drawn is hidden from her, and nothing is a tab stop."""
+    html = typeset([("\\frac{S}{N}", True)])["\\frac{S}{N}", True]
+    assert "<mfrac>" in html
+    assert '<span class="katex-html" aria-hidden="true">' in html
+    assert "katex-display" in html
+    assert "tabindex" not in html
+
+
+@needs_katex
+def test_a_formula_that_cannot_be_set_is_named():
+    """Kills a build that prints the source in red and goes on."""
+    with pytest.raises(ValueError, match=r"the formula '\\\\fraq\{a\}' cannot be set: KaTeX parse error"):
+        typeset([("\\fraq{a}", False)])
+
+
+def test_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(mathematics.shutil, "which", lambda name: None)
+    assert mathematics.why_not() == "node is missing"
+
+
+@needs_katex
+def test_micro_is_a_greek_letter():
+    """Kills a build that stops at the sign of micro, which KaTeX does not know: times are printed with it."""
+    formula = ("t = 10\\text{ µs}", True)
+    assert "<mi>μ</mi>" in typeset([formula])[formula]

@@ -1,0 +1,155 @@
+"""``make quick``: what a change touches, and what is said of the rest."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tools import check, quick
+from tools.common import ROOT
+
+pytest_plugins = ["pytester"]
+
+FILES = {
+    "rankzero/units.py": "GB = 1",
+    "rankzero/text.py": "FILE = 'alice.txt'",
+    "rankzero/data/alice.txt": "Alice",
+    "solutions/ch07/layout.py": "from rankzero.units import GB",
+    "solutions/ch07/late.py": "def late():\n    from .layout import GB",
+    "autograder/bank/ch07/items.py": 'layout = lazily("solutions.ch07.layout")',
+    "tests/solutions/ch07/test_layout.py": "",
+    "tests/solutions/ch07/test_late.py": "import solutions.ch07.late",
+    "tests/autograder/bank/ch07/test_bank.py": "from autograder.bank.ch07 import items",
+    "tests/rankzero/test_text.py": "from rankzero import text",
+    "tests/rankzero/test_units.py": "from rankzero import units",
+    "tests/helper.py": "from rankzero import units",
+    "tests/demos/test_help.py": "import tests.helper",
+    "tests/demos/test_none.py": "this is no Python",
+    "book/07-layout.ipynb": "{}",
+}
+
+
+@pytest.fixture
+def little(tmp_path: Path) -> Path:
+    """A course under git, with one commit."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    quick.git("init", "-q", root=tmp_path)
+    commit(tmp_path)
+    return tmp_path
+
+
+def commit(root: Path) -> None:
+    who = ("-c", "user.name=A reader", "-c", "user.email=reader@example.org", "-c", "commit.gpgsign=false")
+    quick.git("add", "-A", root=root)
+    quick.git(*who, "commit", "-qm", "A state", root=root)
+
+
+def test_a_change_is_what_git_does_not_have(little):
+    """Edited, new, removed and staged files; with none of them the last commit."""
+    (little / "rankzero" / "units.py").write_text("GB = 2")
+    (little / "rankzero" / "new.py").touch()
+    (little / "solutions" / "ch07" / "late.py").unlink()
+    quick.git("add", "rankzero/units.py", root=little)
+    expected = ["rankzero/new.py", "rankzero/units.py", "solutions/ch07/late.py"]
+    assert quick.changed(little) == expected
+    commit(little)
+    assert quick.changed(little) == expected
+
+
+def test_the_first_commit_is_a_change_too(little):
+    assert quick.changed(little) == sorted(FILES)
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        (
+            "solutions/ch07/layout.py",
+            "solutions/ch07/test_layout solutions/ch07/test_late autograder/bank/ch07/test_bank",
+        ),
+        ("rankzero/data/alice.txt", "rankzero/test_text"),
+        ("autograder/bank/ch07/items.py", "autograder/bank/ch07/test_bank"),
+        ("tests/helper.py", "demos/test_help"),
+        ("tests/demos/test_none.py", "demos/test_none"),
+        ("book/07-layout.ipynb", ""),
+        ("README.md", ""),
+    ],
+)
+def test_the_tests_of_a_change(little, changed, tests):
+    """Mirrors, importers at any depth and inside functions, modules that are named, readers of data."""
+    assert quick.nearest([changed], quick.uses(little)) == [f"tests/{name}.py" for name in tests.split()]
+
+
+def test_the_nearest_come_first(little):
+    """The mirror, then who imports it, then the mirror's neighbours, then who imports that."""
+    (little / "tests" / "demos" / "test_near.py").write_text("import rankzero.units")
+    assert quick.nearest(["rankzero/units.py"], quick.uses(little)) == [
+        "tests/rankzero/test_units.py",
+        "tests/demos/test_near.py",
+        "tests/rankzero/test_text.py",
+        "tests/demos/test_help.py",
+        "tests/autograder/bank/ch07/test_bank.py",
+        "tests/solutions/ch07/test_late.py",
+    ]
+
+
+def test_a_module_that_is_gone_is_missed_by_its_importers(little):
+    (little / "solutions" / "ch07" / "layout.py").unlink()
+    assert "tests/solutions/ch07/test_late.py" in quick.nearest(["solutions/ch07/layout.py"], quick.uses(little))
+
+
+@pytest.mark.parametrize(
+    ("file", "chapters"),
+    [
+        ("solutions/ch07/layout.py", ["ch07"]),
+        ("tests/luck/ch07.py", ["ch07"]),
+        ("book/07-pipeline-expert.ipynb", ["ch07"]),
+        ("book/deeper/15-faults.ipynb", ["ch15"]),
+        ("rankzero/units.py", []),
+    ],
+)
+def test_a_chapter_is_touched_by_its_files(file, chapters):
+    assert [one.package for one in quick.touched_chapters([file])] == chapters
+
+
+def test_every_step_ends_in_time():
+    """Each one has its end, and tests begin no later than some seconds before it."""
+    stages = quick.stages(["book/07-pipeline-expert.ipynb"], ["tests/a.py"], end=time.monotonic() + 90)
+    steps = [step for lanes in stages for lane in lanes for step in lane]
+    names = ["types", "lint", "format", "stubs", "install cells", "texts of the pages", "tests", "tests of every item"]
+    assert [step.name for step in steps] == names
+    assert all(step.until is not None and step.until < time.monotonic() + 91 for step in steps)
+    assert time.time() + 60 < float(steps[-1].settings["RANKZERO_DEADLINE"]) < time.time() + 90 - quick.RESERVE + 1
+
+
+def test_a_step_whose_time_is_over_does_not_begin(capsys):
+    step = check.Step("late", ("-c", "raise SystemExit(1)"), until=time.monotonic() - 1)
+    assert check.perform(step) == check.Count(skipped=1)
+    assert capsys.readouterr().out == "late: left out, no time was left\n"
+
+
+def test_tests_that_come_too_late_are_named(pytester, monkeypatch):
+    """They are skipped before their fixtures are made, and found in the report."""
+    pytester.makepyfile(test_late="import pytest\n@pytest.fixture\ndef slow(): assert False\ndef test_it(slow): pass")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for moment, outcome in ((time.time() - 1, {"skipped": 1}), (time.time() + 600, {"errors": 1})):
+        monkeypatch.setenv("RANKZERO_DEADLINE", str(moment))
+        done = pytester.runpytest_subprocess("-p", "tools.deadline", "--junitxml=report.xml")
+        done.assert_outcomes(**outcome)
+        assert quick.unfinished(pytester.path / "report.xml") == (["test_late"] if "skipped" in outcome else [])
+
+
+def test_long_lists_are_cut():
+    assert quick.listed([]) == ""
+    assert quick.listed(["a", "b"]) == "a, b"
+    assert quick.listed(list("abcdefghijklmno")) == "a, b, c, d, e, f, g, h, i, j, k, l and 3 more"
+
+
+def test_a_wrong_call_of_git_is_no_empty_change(tmp_path):
+    with pytest.raises(subprocess.CalledProcessError):
+        quick.changed(tmp_path)

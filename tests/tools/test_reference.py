@@ -1,0 +1,199 @@
+"""The reference pages: complete, up to date by construction, and linked from and to the sections."""
+
+import html
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import yaml
+
+from autograder.sections import SECTIONS
+from demos import names
+from experiments.correction import Correction
+from experiments.corrections import every
+from experiments.formulas import FORMULAS
+from experiments.glossary import GLOSSARY
+from rankzero.facts.chapters import CHAPTERS
+from rankzero.facts.hardware import GPUS, LINKS, NODES
+from rankzero.facts.models import GPT2_SMALL, MIXTRAL_8X7B, MODELS
+from tools import reference
+from tools.common import BOOK, ROOT
+from tools.reference import bibliography, corrections, formulas, glossary, hardware, models, programs
+from tools.reference.latex import latex
+from tools.reference.markup import inline, section_link, table
+
+ONE = Correction("3.8", "An all-reduce takes 2 S/B.", "It takes longer.", "Steps start.", "A source", "Plans fail.")
+
+
+class TestPages:
+    def test_every_page_is_in_the_contents_and_on_the_opening_page(self):
+        """Kills a page that only its address finds."""
+        toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+        listed = {chapter["file"] for part in toc["parts"] for chapter in part["chapters"]}
+        opening = (BOOK / "intro.md").read_text(encoding="utf-8")
+        for name in reference.PAGES:
+            assert f"book/reference/{name}" in listed
+            assert f"(reference/{name}.md)" in opening
+
+    @pytest.mark.parametrize("name", reference.PAGES)
+    def test_nothing_generated_is_in_the_source(self, name):
+        """Kills a page whose figures were pasted: the source holds the mark, and the build puts the text there."""
+        source = (BOOK / "reference" / f"{name}.md").read_text(encoding="utf-8")
+        filled = reference.fill(name, source)
+        assert reference.PAGES[name]() in filled
+        assert not re.search(r"^(\||<d[lt]|- )", source, re.MULTILINE)
+
+    def test_a_page_without_the_mark_is_refused(self):
+        with pytest.raises(ValueError, match=r"book/reference/models.md must hold .* once, got it 0 times"):
+            reference.fill("models", "# Models\n")
+
+
+class TestCorrections:
+    def test_each_is_there_once_under_its_section(self):
+        """Kills a correction that is lost on the way, and one under a section that is not its own."""
+        parts = re.split(r"^### (\d+\.\d+) .*$", corrections.text(), flags=re.MULTILINE)
+        shown = dict(zip(parts[1::2], parts[2::2], strict=True))
+        assert sum(part.count('class="rz-correction"') for part in shown.values()) == len(every())
+        for one in every():
+            assert inline(one.claim) in shown[one.section]
+            assert inline(one.right) in shown[one.section]
+            assert inline(one.matters) in shown[one.section]
+
+    def test_sections_are_those_of_the_book(self):
+        assert {one.section for one in every()} <= set(SECTIONS)
+
+    def test_the_chapter_follows_from_the_section(self):
+        assert ONE.chapter == "03"
+        assert replace(ONE, section="15.4").chapter == "cap"
+        for chapter in CHAPTERS:
+            package = __import__(f"experiments.{chapter.package}.corrections", fromlist=["CORRECTIONS"])
+            assert {one.chapter for one in package.CORRECTIONS} <= {chapter.prefix}
+
+    @pytest.mark.parametrize(
+        ("places", "printed"),
+        [((), "Claim"), (("A, page 3",), "Printed in A, page 3"), (("A, page 3", "B, table 1"), "Often printed")],
+    )
+    def test_often_printed_takes_two_places(self, places, printed):
+        """Kills "often" said of one text, and a place that is not named."""
+        one = replace(ONE, places=places)
+        assert one.printed == printed
+        assert all(place in corrections.entry(one, 1) for place in places)
+
+    def test_markup_in_a_claim_is_text(self):
+        """Kills a claim with < that the browser takes for a tag."""
+        assert "&lt;b&gt;" in corrections.entry(replace(ONE, claim="a <b> c."), 1)
+
+    def test_ids_are_unique(self):
+        found = re.findall(r'id="([^"]+)"', corrections.text())
+        assert len(set(found)) == len(found) == len(every())
+
+
+class TestRecords:
+    def test_formulas(self):
+        text = formulas.text()
+        for formula in FORMULAS:
+            assert f"### {formula.name}\n" in text
+            assert f"= {latex(formula.law)} $$" in text
+
+    @pytest.mark.parametrize(
+        ("law", "shown"),
+        [
+            ("alpha + S/B", r"\alpha + \frac{S}{B}"),
+            ("2*(N - 1)*S", r"2\, \left(N - 1\right)\, S"),
+            ("1 - a**(k + 1)", r"1 - a^{k + 1}"),
+            ("(a + b)**2", r"\left(a + b\right)^{2}"),
+            ("a - (b - c)", r"a - \left(b - c\right)"),
+            ("ceil(log2(N))*alpha_x", r"\lceil \log_2 N \rceil\, \alpha_{x}"),
+            ("x*2", r"x \cdot 2"),
+        ],
+    )
+    def test_laws_as_latex(self, law, shown):
+        """Kills parentheses that are lost where they change the value."""
+        assert latex(law) == shown
+
+    def test_what_is_no_law_is_refused(self):
+        with pytest.raises(ValueError, match="law must hold numbers, names"):
+            latex("a if b else c")
+
+    def test_every_gpu_link_node_and_model(self):
+        for record in (*GPUS, *LINKS, *NODES):
+            assert f"| {record.name} |" in hardware.text()
+            assert inline(record.source) in hardware.text()
+        assert all(models.text().count(f"| {model.name} |") == 2 for model in MODELS)
+
+    def test_what_a_token_uses_of_a_mixture(self):
+        """Against the count that the authors give: 12.9 of 46.7 billion; a dense model uses all it has."""
+        assert models.active_parameters(MIXTRAL_8X7B) / 1e9 == pytest.approx(12.9, abs=0.05)
+        assert models.active_parameters(GPT2_SMALL) == GPT2_SMALL.parameters
+
+    def test_every_term(self):
+        assert all(f'id="{glossary.anchor(term)}"' in glossary.text() for term in GLOSSARY)
+
+    def test_every_program_with_a_command_that_starts_it(self):
+        text = programs.text()
+        shown = re.findall(r"<code>python -m demos (\w+)", text)
+        assert sorted(shown) == sorted(names())
+
+    def test_programs_name_the_sections_that_use_them(self):
+        assert "3.7" in programs.mentions(CHAPTERS[2])["ring"] or "3.6" in programs.mentions(CHAPTERS[2])["ring"]
+
+    def test_a_table_escapes_bars_and_aligns_numbers(self):
+        assert table(("a", "b"), [("x|y", "1.5"), ("z", "2")]) == (
+            "| a | b |\n| --- | ---: |\n| x\\|y | 1.5 |\n| z | 2 |\n"
+        )
+
+
+class TestBibliography:
+    def test_every_number_that_a_chapter_cites_is_listed_once(self):
+        """Kills a work that is lost, and one that is listed twice because two chapters print it differently."""
+        listed = [work.text.lower() for work in bibliography.works()]
+        for chapter in CHAPTERS:
+            for entry in bibliography.bullets(chapter):
+                for number in re.findall(r"arXiv:\d{4}\.\d{4,5}", entry):
+                    assert sum(number.lower() in text for text in listed) == 1, number
+
+    def test_notes_go_and_authors_stay(self):
+        entry = 'A. Bee et al., "One", 2020, arXiv:2001.00001, section 3: a note; "Two", 2021, arXiv:2101.00002 (more)'
+        assert bibliography.cited(entry) == [
+            'A. Bee et al., "One", 2020, arXiv:2001.00001',
+            'A. Bee et al., "Two", 2021, arXiv:2101.00002',
+        ]
+
+    def test_numbers_are_links(self):
+        assert inline("doi:10.1145/42411.42415.") == (
+            '<a href="https://doi.org/10.1145/42411.42415">doi:10.1145/42411.42415</a>.'
+        )
+        assert "https://arxiv.org/abs/1910.02054" in inline("ZeRO, arXiv:1910.02054, section 7")
+
+
+def test_links_between_a_chapter_and_its_corrections(tmp_path):
+    """A little book with one section of chapter 3: its link leads to an id of the page of corrections, and back."""
+    book = tmp_path / "course" / "book"
+    (book / "reference").mkdir(parents=True)
+    course = book.parent
+    (course / "_config.yml").write_text((ROOT / "_config.yml").read_text(encoding="utf-8"), encoding="utf-8")
+    toc = {
+        "format": "jb-book",
+        "root": "book/intro",
+        "chapters": [{"file": f"book/{name}"} for name in ("03-collectives", "reference/numbers-that-disagree")],
+    }
+    (course / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+    (book / "intro.md").write_text("# A course\n", encoding="utf-8")
+    (book / "03-collectives.md").write_text(
+        "# 3. C\n\n## 3.8 Time\n\nText.\n\n### Part\n\n## Summary\n", encoding="utf-8"
+    )
+    page = "reference/numbers-that-disagree"
+    (book / f"{page}.md").write_text(f"# Numbers\n\n{reference.MARK}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "tools.build_book", "--source", str(course), "--output", str(course / "html")]
+    built = subprocess.run([*command, "--cache", str(course / "cache")], cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stdout + built.stderr
+    chapter = (course / "html" / "book" / "03-collectives.html").read_text(encoding="utf-8")
+    numbers = (course / "html" / "book" / f"{page}.html").read_text(encoding="utf-8")
+    links = re.findall(rf'href="{page}\.html#([^"]+)"[^>]*>([^<]+)<', chapter)
+    count = sum(one.section == "3.8" for one in every())
+    assert links == [(corrections.anchor("3.8"), f"{count} corrections to claims about 3.8")]
+    assert f'id="{links[0][0]}"' in numbers
+    assert html.unescape(section_link("3.8", "Read section 3.8")) in numbers
+    assert 'id="section-3-8"' in chapter

@@ -1,0 +1,81 @@
+"""Which results of a page wait for which questions, and what a page gets for it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tools import finish, veil
+
+HEADING = "<section><h2>3.1 A ring</h2>"
+RUN = '<div class="cell docutils container"><div class="cell_output docutils container"><pre>42</pre></div></div>'
+EXPLORER = RUN.replace("<pre>42</pre>", '<figure class="rz-explorer" data-module="m"></figure>')
+CHECK = RUN.replace("<pre>42</pre>", '<section class="rz-card" id="rz-03-ring"><p>Write it.</p></section>')
+TASK = "<section><h3>Build <code>ring</code></h3>"
+
+
+def asked(name: str) -> str:
+    card = f'<section class="rz-card" id="rz-{name}" data-card="{{&quot;id&quot;: 1}}"><p>How many?</p></section>'
+    return RUN.replace("<pre>42</pre>", card)
+
+
+def page(*parts: str) -> str:
+    body = f'<h1>In print</h1><article class="bd-article"><h1>3. A page</h1>{"".join(parts)}</article>'
+    return f'<html data-content_root="../"><head>\n  </head><body>{body}</body></html>'
+
+
+def marked(*parts: str) -> list[str]:
+    """The questions of each output of a page that is no card and no explorer; an empty word for none."""
+    html = veil.veiled(page(*parts))
+    outputs = re.findall(r'<div (?:data-veil="([^"]*)" )?class="cell_output docutils container"><pre>', html)
+    assert html.count(" data-veil=") == len([one for one in outputs if one])
+    return outputs
+
+
+@pytest.mark.parametrize(
+    ("parts", "wanted"),
+    [
+        ((HEADING, RUN), [""]),
+        ((HEADING, RUN, asked("a"), RUN, RUN), ["", "a", "a"]),
+        ((HEADING, asked("a"), asked("b"), RUN), ["a b"]),
+        ((HEADING, asked("a"), RUN, asked("b"), RUN), ["a", "b"]),
+        ((HEADING, asked("a"), RUN, asked("b"), asked("c")), ["a"]),
+        ((HEADING, asked("a"), RUN, asked("b"), asked("c"), RUN), ["a", "b c"]),
+        ((HEADING, asked("a"), HEADING, RUN), [""]),
+        ((HEADING, asked("a"), TASK, CHECK, RUN), ["a"]),
+        ((HEADING, asked("a"), EXPLORER, RUN, CHECK, EXPLORER), ["a"]),
+        ((HEADING, CHECK, RUN), [""]),
+    ],
+)
+def test_a_result_waits_for_the_questions_before_it(parts, wanted):
+    """Kills a veil over a card, an explorer or a result without question, and one into the next section."""
+    assert marked(*parts) == wanted
+
+
+def test_a_line_stands_before_each_result():
+    """It leads to the questions; a second result of the same questions has no second button."""
+    html = veil.veiled(page(HEADING, asked("a"), RUN, RUN, asked("b"), asked("c"), RUN))
+    lines = re.findall(r'<p class="rz-veil">(.*?)</p><div data-veil', html)
+    assert len(lines) == 3
+    assert lines[0].startswith('Answer <a href="#rz-a">the question above</a> first, or <button type="button">')
+    assert "<button" not in lines[1]
+    assert '(<a href="#rz-b">b</a>, <a href="#rz-c">c</a>)' in lines[2]
+
+
+def test_the_switch_stands_below_the_title_of_the_article():
+    html = veil.veiled(page(HEADING, asked("a"), RUN))
+    assert "<h1>3. A page</h1>\n" + veil.SWITCH in html
+    assert html.count("rz-everything") == 1
+
+
+@pytest.mark.parametrize("parts", [(HEADING,), (HEADING, RUN, asked("a")), ()])
+def test_a_page_without_results_stays_as_it_is(parts):
+    assert finish.with_veils(page(*parts)) == page(*parts)
+
+
+def test_twice_is_once():
+    once = finish.with_veils(page(HEADING, asked("a"), RUN))
+    assert finish.with_veils(once) == once
+    assert once.count('<script src="../_static/veil.js"></script>') == 1  # not deferred: nothing is drawn yet
+    assert once.count("../_static/veil.css") == 1

@@ -1,0 +1,47 @@
+/* What the page's editor is made of: bundled by tools/vendor_editor.py into one script, which sets `rankzeroEditor`. */
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+/* Colours are those of the page, in light and dark, by custom properties of workbench.css. */
+const colours = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword], color: "var(--rz-code-keyword)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--rz-code-string)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--rz-code-number)" },
+  { tag: [tags.comment], color: "var(--rz-code-comment)", fontStyle: "italic" },
+  { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], color: "var(--rz-code-name)" },
+]);
+
+/* Tab indents. Escape gives the key back for once, so that the keyboard leads out of the editor. */
+const indentation = [
+  { key: "Tab", run: indentMore },
+  { key: "Shift-Tab", run: indentLess },
+];
+
+window.rankzeroEditor = function (parent, { text, label, changed, submit }) {
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        lineNumbers(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), bracketMatching(),
+        indentUnit.of("    "), python(), syntaxHighlighting(colours),
+        keymap.of([
+          { key: "Ctrl-Enter", mac: "Cmd-Enter", run: () => (submit(), true) },
+          { key: "Escape", run: (editor) => (editor.setTabFocusMode(2000), true) },
+          ...indentation, ...historyKeymap, ...defaultKeymap,
+        ]),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+        EditorView.updateListener.of((update) => update.docChanged && changed(view.state.doc.toString())),
+      ],
+    }),
+  });
+  return {
+    get: () => view.state.doc.toString(),
+    set: (value) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } }),
+    focus: () => view.focus(),
+  };
+};

@@ -1,0 +1,95 @@
+"""Sets the mathematics of built pages once, at build: as HTML and, beside it, as MathML for who listens to the page.
+
+KaTeX does it, run by node. Sphinx and the cards of the course (``autograder/markup.py``) write a formula as
+``<span class="math …">\\(…\\)</span>`` or ``<div class="math …">\\[…\\]</div>``; the data of cards hold such spans too.
+Where node or KaTeX is missing, pages keep the script that sets mathematics when they are read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from html import escape, unescape
+from pathlib import Path
+
+from tools.common import ROOT, VENDOR
+
+KATEX = VENDOR / "katex" / "katex.min.js"
+
+Formula = tuple[str, bool]  # TeX, and whether it stands on a line of its own
+
+_FORMULA = re.compile(
+    r'(?P<open><(?P<tag>span|div) class="math\b[^>]*>(?:\s*<span class="eqno">.*?</span>)?)\s*'
+    r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<display>.*?)\\\])\s*(?=</(?P=tag)>)",
+    re.DOTALL,
+)
+_DATA = re.compile(r'(?P<name>\bdata-[a-z]+)="(?P<json>[^"]*class=\\&quot;math[^"]*)"')
+
+
+def why_not() -> str:
+    """Why mathematics cannot be set at build, as one clause; empty when it can."""
+    if not shutil.which("node"):
+        return "node is missing"
+    return "" if KATEX.exists() else "KaTeX is not here (make vendor)"
+
+
+def _formula(found: re.Match[str]) -> Formula:
+    display = found["display"] is not None
+    return unescape(found["display"] if display else found["inline"]).strip(), display
+
+
+def _in_strings(data: object, change: Callable[[str], str]) -> object:
+    """Data as JSON holds it, with every string changed."""
+    if isinstance(data, str):
+        return change(data)
+    if isinstance(data, list):
+        return [_in_strings(one, change) for one in data]
+    if isinstance(data, dict):
+        return {name: _in_strings(one, change) for name, one in data.items()}
+    return data
+
+
+def replaced(html: str, change: Callable[[Formula], str]) -> str:
+    """``html`` with every formula, those in the data of cards included, replaced by what ``change`` makes of it."""
+
+    def body(text: str) -> str:
+        return _FORMULA.sub(lambda found: found["open"] + change(_formula(found)), text)
+
+    def data(found: re.Match[str]) -> str:
+        changed = _in_strings(json.loads(unescape(found["json"])), body)
+        return f'{found["name"]}="{escape(json.dumps(changed, ensure_ascii=False))}"'
+
+    return body(_DATA.sub(data, html))
+
+
+def formulas(html: str) -> list[Formula]:
+    """The formulas of a page that are not set yet, each once."""
+    found: dict[Formula, None] = {}
+
+    def note(formula: Formula) -> str:
+        found[formula] = None
+        return ""
+
+    replaced(html, note)
+    return list(found)
+
+
+def typeset(wanted: Iterable[Formula], katex: Path = KATEX) -> dict[Formula, str]:
+    """The HTML of each formula.
+
+    Raises:
+        ValueError: KaTeX refuses a formula; the message shows it and says why.
+    """
+    asked = list(dict.fromkeys(wanted))
+    if not asked:
+        return {}
+    command = ["node", str(ROOT / "tools" / "set_formulas.cjs"), str(katex)]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    made = dict(zip(asked, json.loads(done.stdout), strict=True))
+    for (tex, _), answer in made.items():
+        if "error" in answer:
+            raise ValueError(f"the formula {tex!r} cannot be set: {answer['error']}")
+    return {formula: answer["html"] for formula, answer in made.items()}

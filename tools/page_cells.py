@@ -1,0 +1,217 @@
+"""What the built page shows of a notebook, as an extension of Sphinx: the notebook itself stays as it is.
+
+A reader of the page cannot run a cell. Calls that only serve a notebook are left out (:func:`treatment`), imports and
+drawing are folded, and the programs that a section is about stand open. A cell with the tag ``source`` prints the
+source of a function of the house; in its place the page gets that source within the columns of a page, with a link to
+the file. Where a section has several tasks, each gets a heading, so that the contents beside the page lead to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import yaml
+
+from tools import columns
+from tools.common import ROOT
+from tools.page_inputs import digest
+
+#: Calls whose result is on the page, a card, an explorer or a stepper, and whose code says nothing more.
+CARDS = frozenset({"predict", "design", "check", "scorecard", "explore", "stepper", "export_progress"})
+#: Modules that draw.
+PICTURES = frozenset({"figures", "plots"})
+#: What a cell that only draws does not hold: a program of its own.
+PROGRAM = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.With, ast.Try, ast.Assert)
+#: Lines of a function that stand open; the rest is folded below them, unless it is only a few.
+SCREEN = 24
+FEW = 6
+#: A paragraph that sets a task: what to do, whether it is optional, the name, what follows.
+_TASK = re.compile(r"^\*\*(Build|Debug)\*\*( \(optional\))? (`\w+`)(.*)$", re.MULTILINE)
+_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
+
+
+def _calls(tree: ast.AST) -> Iterator[str]:
+    """What is called: ``print``, ``world.run``."""
+    return (ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _card(statement: ast.stmt) -> bool:
+    value = getattr(statement, "value", None)
+    simple = isinstance(statement, ast.Expr | ast.Assign)
+    return simple and isinstance(value, ast.Call) and ast.unparse(value.func) in CARDS
+
+
+def _prepares(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Import | ast.ImportFrom) or ast.unparse(statement) == "world.prepare()"
+
+
+def _draws(tree: ast.Module) -> bool:
+    """Whether the cell ends in a picture and holds no program and no run."""
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+        return False
+    if ast.unparse(last.value.func).partition(".")[0] not in PICTURES:
+        return False
+    return not any(isinstance(node, PROGRAM) for node in ast.walk(tree)) and not {"print", "world.run"} & {
+        *_calls(tree)
+    }
+
+
+def treatment(source: str) -> str:
+    """What becomes of a code cell: the tag that Jupyter Book knows, or nothing where the code stands open.
+
+    >>> treatment('predict("03-ring-ms")')
+    'remove-input'
+    >>> treatment("import torch")
+    'hide-input'
+    >>> treatment("for rank in range(4):\\n    print(rank)")
+    ''
+    """
+    tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+    if not tree.body:
+        return ""
+    if all(map(_card, tree.body)):
+        return "remove-input"
+    if all(map(_prepares, tree.body)):
+        return "remove-input" if "world.prepare" in _calls(tree) else "hide-input"
+    return "hide-input" if _draws(tree) else ""
+
+
+def _imports(cells: Iterable[Any]) -> dict[str, str]:
+    """What the names mean that the cells import: ``{"data_parallel_runs": "experiments.ch05.data_parallel_runs"}``."""
+    names: dict[str, str] = {}
+    for cell in cells:
+        for node in ast.walk(ast.parse(_MAGIC.sub(r"\1pass", cell.source))):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def named(source: str, imports: dict[str, str]) -> str:
+    """The full name of the function whose source a cell prints.
+
+    Raises:
+        ValueError: the cell does not read ``print(inspect.getsource(NAME))``, or nothing imports the name.
+    """
+    found = re.search(r"^print\(inspect\.getsource\(([\w.]+)\)\)$", source, re.MULTILINE)
+    if found is None:
+        raise ValueError(f"a cell with the tag source must read print(inspect.getsource(NAME)), got {source!r}")
+    first, dot, rest = found[1].partition(".")
+    if first not in imports:
+        raise ValueError(f"a cell with the tag source must name what the page imports, got {found[1]!r}")
+    return imports[first] + dot + rest
+
+
+def located(name: str, root: Path = ROOT) -> tuple[Path, int, int]:
+    """The file of a function or class, relative to ``root``, and its first and last line.
+
+    Raises:
+        ValueError: there is no such module, or it does not define the name.
+    """
+    module, _, function = name.rpartition(".")
+    path = Path(*module.split(".")).with_suffix(".py")
+    if not (root / path).is_file():
+        raise ValueError(f"a cell with the tag source names {name}: there is no file {path}")
+    for node in ast.parse((root / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == function:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            return path, first, node.end_lineno or first
+    raise ValueError(f"a cell with the tag source names {name}: {path} does not define it")
+
+
+def listing(name: str, root: Path = ROOT) -> str:
+    """Markdown: the source of a function, the first screen of it open, and a link to its lines in the repository."""
+    path, first, last = located(name, root)
+    lines = (root / path).read_text(encoding="utf-8").splitlines()[first - 1 : last]
+    (code,) = columns.fitted(["\n".join(lines)])
+    lines = code.split("\n")
+    end = SCREEN if len(lines) > SCREEN + FEW else len(lines)
+    screen, rest = "\n".join(lines[:end]), lines[end:]
+    repository = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    place = f"{repository['url']}/blob/{repository['branch']}/{path.as_posix()}#L{first}-L{last}"
+    text = f"Source: [`{path.as_posix()}`]({place})\n\n```python\n{screen}\n```"
+    if rest:
+        folded = "\n".join(rest)
+        text += f"\n\n<details><summary>{len(rest)} more lines</summary>\n\n```python\n{folded}\n```\n\n</details>"
+    return text
+
+
+def headed(text: str) -> str:
+    """The text of a cell with a heading before the paragraph that sets its task.
+
+    >>> headed("**Build** `relay`. A float has 64 bits.")
+    '### Build `relay`\\n\\nA float has 64 bits.'
+    """
+
+    def heading(found: re.Match[str]) -> str:
+        verb, optional, name, rest = found.groups()
+        text = rest.lstrip(".,: ")
+        text = text[:1].upper() + text[1:]
+        return f"### {verb} {name}{optional or ''}\n\n{text}".rstrip()
+
+    return _TASK.sub(heading, text, count=1)
+
+
+def _section(cells: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Each cell with the number of its section: the cell that has the last heading of the second level."""
+    section = 0
+    for number, cell in enumerate(cells):
+        if cell.cell_type == "markdown" and re.search(r"^## ", cell.source, re.MULTILINE):
+            section = number
+        yield section, cell
+
+
+def long_sections(cells: Sequence[Any]) -> list[Any]:
+    """The cells of text that set a task in a section with at least two of them."""
+    tasks: dict[int, list[Any]] = {}
+    for section, cell in _section(cells):
+        if cell.cell_type == "markdown" and _TASK.search(cell.source):
+            tasks.setdefault(section, []).append(cell)
+    return [cell for found in tasks.values() if len(found) > 1 for cell in found]
+
+
+def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook as the page shows it: tags on its code cells, listings behind those with the tag ``source``, and
+    headings of tasks."""
+    for cell in long_sections(notebook.cells):
+        cell.source = headed(cell.source)
+    cells = []
+    imports = _imports(cell for cell in notebook.cells if cell.cell_type == "code")
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type != "code":
+            continue
+        tags = cell.metadata.get("tags", [])
+        if "install" in tags:
+            cell.metadata["tags"] = [*tags, "remove-input"]
+        elif "source" in tags:
+            name = named(cell.source, imports)
+            cells.append(nbformat.v4.new_markdown_cell(listing(name), id=f"{cell.get('id', 'cell')}-listing"))
+            cell.metadata["tags"] = [*tags, "remove-cell"]
+        elif "exercise" not in tags and (tag := treatment(cell.source)):
+            cell.metadata["tags"] = [*(old for old in tags if old != tag), tag]
+    notebook.cells = cells
+    return notebook
+
+
+def _read(app: Any, docname: str, content: list[str]) -> None:
+    if Path(app.env.doc2path(docname)).suffix == ".ipynb":
+        content[0] = nbformat.writes(shown(nbformat.reads(content[0], as_version=4)))
+
+
+def _labelled(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """A fold is called what stands on it."""
+    context["body"] = context.get("body", "").replace('<summary aria-label="Toggle hidden content">', "<summary>")
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Called by Sphinx. Pages are read again when this module changes."""
+    app.add_config_value("page_cells", digest([Path(__file__).read_bytes()]), "env", [str])
+    app.connect("source-read", _read)
+    app.connect("html-page-context", _labelled)
+    return {"parallel_read_safe": True, "version": "1"}

@@ -1,0 +1,88 @@
+"""The reference pages, made while the book is built. An extension of Sphinx, named in ``_config.yml``.
+
+A page of ``book/reference/`` is a few lines of text around one mark, ``<!-- generated -->``; the module of this
+package that :data:`PAGES` names for it writes what stands there, from code that is tested. The chapters get what leads
+to those pages: an anchor at each section, and a link at the end of each section that has corrections.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+from experiments.correction import Correction
+from rankzero.facts.chapters import CHAPTERS
+
+from . import bibliography, corrections, formulas, glossary, hardware, models, programs
+
+#: The pages in the order of the contents, and what writes the generated part of each.
+PAGES: dict[str, Callable[[], str]] = {
+    "numbers-that-disagree": corrections.text,
+    "formulas": formulas.text,
+    "hardware": hardware.text,
+    "models": models.text,
+    "glossary": glossary.text,
+    "programs": programs.text,
+    "bibliography": bibliography.text,
+}
+FOLDER = "book/reference/"
+MARK = "<!-- generated -->"
+_NUMBER = re.compile(r"^(\d+\.\d+) ")
+
+
+def fill(name: str, text: str) -> str:
+    """The text of a page with its generated part in place.
+
+    Raises:
+        ValueError: the page does not hold the mark exactly once.
+    """
+    if text.count(MARK) != 1:
+        raise ValueError(f"{FOLDER}{name}.md must hold {MARK} once, got it {text.count(MARK)} times")
+    return text.replace(MARK, PAGES[name]())
+
+
+def _read(app: Any, document: str, source: list[str]) -> None:
+    name = document.removeprefix(FOLDER)
+    if document.startswith(FOLDER) and name in PAGES:
+        source[0] = fill(name, source[0])
+
+
+def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """What a page says may change with any module: all of them are read anew in each build, in a second or two."""
+    return [f"{FOLDER}{name}" for name in PAGES if f"{FOLDER}{name}" in env.found_docs]
+
+
+def link(found: tuple[Correction, ...]) -> nodes.paragraph:
+    """The paragraph that leads from the end of a section to its corrections."""
+    section, number = found[0].section, len(found)
+    text = f"{number} correction{'s' if number > 1 else ''} to claims about {section}"
+    target = f"reference/numbers-that-disagree.html#{corrections.anchor(section)}"
+    place = nodes.reference("", text, refuri=target, internal=True)
+    return nodes.paragraph("", "Numbers that disagree: ", place, nodes.Text("."), classes=["rz-corrections"])
+
+
+def _mark(app: Any, tree: nodes.document) -> None:
+    """Give each section of a chapter its anchor, and its link to the corrections."""
+    document = app.env.docname
+    chapters = [chapter for chapter in CHAPTERS if document == f"book/{chapter.page}"]
+    for chapter in chapters:
+        for file in Path(app.srcdir, "experiments", chapter.package).glob("*corrections.py"):
+            app.env.note_dependency(str(file))
+        by_section = corrections.by_section()
+        for section in tree.findall(nodes.section):
+            if title := _NUMBER.match(section[0].astext()):
+                section["ids"].append(f"section-{title[1].replace('.', '-')}")
+                if found := by_section.get(title[1]):
+                    section += link(found)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """What Sphinx calls."""
+    app.connect("source-read", _read)
+    app.connect("env-get-outdated", _outdated)
+    app.connect("doctree-read", _mark)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,57 @@
+"""Numbers that disagree: every correction of the course, by chapter and section."""
+
+from __future__ import annotations
+
+import functools
+
+from experiments.correction import Correction
+from experiments.corrections import every
+from rankzero.facts.chapters import CHAPTERS
+
+from .markup import chapter_of, inline, records, section_link, title
+
+
+@functools.cache
+def by_section() -> dict[str, tuple[Correction, ...]]:
+    """The corrections of each section that has some, in the order of the book."""
+    found: dict[str, tuple[Correction, ...]] = {}
+    for one in sorted(every(), key=lambda one: tuple(map(int, one.section.split(".")))):
+        found[one.section] = (*found.get(one.section, ()), one)
+    return found
+
+
+def anchor(section: str, place: int = 0) -> str:
+    """The id of a section of the page, or of the correction at ``place`` in it, counted from 1."""
+    return f"disagree-{section.replace('.', '-')}" + (f"-{place}" if place else "")
+
+
+def entry(one: Correction, place: int) -> str:
+    """One correction: the claim, what is right, why, what the claim does to a plan, and where to look it up."""
+    where = "; ".join(map(inline, one.places)) if len(one.places) > 1 else ""
+    parts = [
+        (inline(one.printed), inline(one.claim)),
+        ("In", where),
+        ("Instead", inline(one.right)),
+        ("Why", inline(one.because)),
+        ("Effect", inline(one.matters)),
+        ("Source", inline(one.source)),
+    ]
+    return f'<div class="rz-correction" id="{anchor(one.section, place)}">\n{records(parts)}\n</div>\n'
+
+
+def _section(section: str, found: tuple[Correction, ...]) -> str:
+    entries = "".join(entry(one, place) for place, one in enumerate(found, 1))
+    back = f'<p class="rz-back">{section_link(section, f"Read section {section}")}</p>'
+    return f"({anchor(section)})=\n### {title(section)}\n\n{back}\n\n{entries}"
+
+
+def text() -> str:
+    """The page's generated part."""
+    groups = by_section()
+    parts = [f"{len(every())} corrections in {len(groups)} sections.\n"]
+    for chapter in CHAPTERS:
+        mine = {section: found for section, found in groups.items() if chapter_of(section) == chapter}
+        if mine:
+            parts.append(f"## {chapter.number}. {chapter.title}\n")
+            parts += [_section(section, found) for section, found in mine.items()]
+    return "\n".join(parts)

@@ -1,0 +1,78 @@
+"""What the reference pages are written with: HTML for records, Markdown for headings and tables."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from autograder.sections import SECTIONS
+from rankzero.facts.chapters import CHAPTERS, Chapter
+
+_CODE = re.compile(r"`+([^`]+)`+")
+_ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
+_DOI = re.compile(r"doi:(10\.\d{4,}/[^\s,;]*[^\s,;.:])")
+_ADDRESS = re.compile(r"(?<!\")\bhttps?://[^\s,;<]*[^\s,;:.<]")
+
+
+class Fact(Protocol):
+    """A record with a source."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+
+def inline(text: str) -> str:
+    """A sentence as HTML: escaped, with `code`, and with links for arXiv numbers, DOIs and addresses."""
+    text = _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
+    text = _ADDRESS.sub(lambda found: _anchor(found[0], found[0]), text)
+    text = _ARXIV.sub(lambda found: _anchor(f"https://arxiv.org/abs/{found[1]}", found[0]), text)
+    return _DOI.sub(lambda found: _anchor(f"https://doi.org/{found[1]}", found[0]), text)
+
+
+def _anchor(address: str, text: str) -> str:
+    return f'<a href="{html.escape(address)}">{text}</a>'
+
+
+def chapter_of(section: str) -> Chapter:
+    """The chapter of a section: ``"3.7"`` is in chapter 3."""
+    return CHAPTERS[int(section.partition(".")[0]) - 1]
+
+
+def section_link(section: str, text: str = "") -> str:
+    """A link from a reference page to a section of a chapter."""
+    page = f"../{chapter_of(section).page}.html#section-{section.replace('.', '-')}"
+    return f'<a href="{page}">{text or section}</a>'
+
+
+def title(section: str) -> str:
+    """Number and title of a section."""
+    return f"{section} {SECTIONS[section]}"
+
+
+def records(pairs: Iterable[tuple[str, str]]) -> str:
+    """A list of named parts, each already HTML; parts without text are left out."""
+    rows = "".join(f"<dt>{name}</dt><dd>{text}</dd>\n" for name, text in pairs if text)
+    return f'<dl class="rz-record">\n{rows}</dl>'
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; columns after the first whose cells begin with a digit are aligned to the right."""
+    body = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    numeric = [
+        at > 0 and all(row[at][:1].isdigit() or row[at] in ("", "–") for row in body) for at in range(len(header))
+    ]
+    lines = [header, ["---:" if right else "---" for right in numeric], *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def sources(facts: Iterable[Fact]) -> str:
+    """Where the figures of a table are from: each source once, with what it gives."""
+    found: dict[str, list[str]] = {}
+    for fact in facts:
+        found.setdefault(fact.source, []).append(fact.name)
+    return "".join(f"- {', '.join(names)}: {inline(source)}\n" for source, names in found.items())
