@@ -6,10 +6,30 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tools import browser as chrome
 
+#: Groups of tests, each of which takes minutes.
+LONG = ("full marks", "instructors' guide", "contributing", "container", "class")
+
+settings.register_profile("course", deadline=None)  # processes share the cores: a moment's wait is no failure
+settings.load_profile("course")
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where several processes share the tests by groups, begin with those that take minutes, so that none is left alone
+    with them at the end: long groups, and tests with a time limit of their own. The rest stays in its order."""
+    if not getattr(config.option, "loadgroup", False):
+        return
+
+    def long(item: pytest.Item) -> bool:
+        group = item.get_closest_marker("xdist_group")
+        return item.get_closest_marker("timeout") is not None or (group is not None and group.args[0] in LONG)
+
+    items.sort(key=lambda item: not long(item))
 
 
 @pytest.fixture(scope="session")

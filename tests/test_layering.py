@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -29,15 +30,50 @@ ARROWS = {
         "autograder.bank",
         "autograder.items",
         "solutions",
-        "rankzero.chapters",
-        "rankzero.units",
-        "rankzero.hardware",
-        "rankzero.models",
-        "rankzero.layouts",
+        "rankzero.facts",
         "rankzero.events",
     ),
-    "autograder": ("autograder", "rankzero.chapters", "rankzero.world", "rankzero.units", "rankzero.events"),
+    "autograder": (
+        "autograder",
+        "rankzero.facts",
+        "rankzero.world",
+        "rankzero.events",
+    ),
 }
+
+#: package of rankzero, or module that all of them may use -> the others that it may import, each from further up.
+RUNTIME = {
+    "charts": (),
+    "stored": (),
+    "events": (),
+    "explore": (),
+    "facts": (),
+    "grammar": (),
+    "sim": ("events",),
+    "world": ("events",),
+    "tiny": ("facts",),
+    "figures": ("charts", "events", "facts", "sim"),
+    "server": ("grammar", "tiny"),
+}
+
+#: package of the grader -> what of the grader it may import beside itself and the few modules that stand in no package.
+INSIDE = {
+    "items": (),
+    "bank": ("items",),
+    "child": (),
+    "probes": (),
+    "conclusions": ("items",),
+    "sandbox": (),
+    "submission": ("items", "bank"),
+    "marking": ("items", "child", "conclusions"),
+    "running": ("items", "child", "marking", "sandbox", "submission"),
+    "learner": ("items", "bank", "marking"),
+    "classroom": ("items", "bank", "marking", "sandbox", "submission", "running"),
+    "gradescope": ("items", "bank", "marking", "sandbox", "submission", "running"),
+    "maintenance": ("items", "bank", "marking", "sandbox", "submission", "running"),
+}
+#: Most modules in one folder: more is a list, and no room.
+MOST = 40
 
 #: Modules of solutions that touch tensors say so at their top; every other one runs in a browser.
 TENSORS = {"torch"}
@@ -88,6 +124,29 @@ def test_arrows(room):
         assert {other for other in ours if not allowed(other, arrows) and other not in ways} == set(), name
 
 
+def test_the_table_of_the_runtime_is_whole_and_leads_downwards():
+    parts = {name.split(".")[1] for name, _ in modules("rankzero") if "." in name}
+    assert set(RUNTIME) == parts
+    order = list(RUNTIME)
+    for part, uses in RUNTIME.items():
+        assert set(uses) <= set(order[: order.index(part)]), part
+
+
+@pytest.mark.parametrize("part", RUNTIME)
+def test_arrows_between_packages_of_the_runtime(part):
+    for name, file in modules("rankzero"):
+        if name.split(".")[1:2] == [part]:
+            others = {other.split(".")[1] for other in imports(name, file) if other.startswith("rankzero.")} - {part}
+            assert others <= {*RUNTIME[part]}, name
+
+
+def test_no_modules_of_the_runtime_need_each_other():
+    """Kills a circle that an import inside a function, or one for type checkers only, hides."""
+    found = {name: imports(name, file) for name, file in modules("rankzero") if file.name != "__init__.py"}
+    order = graphlib.TopologicalSorter({name: uses & found.keys() for name, uses in found.items()})
+    assert set(order.static_order()) == found.keys()  # a circle is a CycleError
+
+
 def chapter_of(name: str) -> int:
     """The number of the chapter in a module's name; 0 where there is none."""
     found = re.search(r"\.ch(\d\d)(\.|$)", name)
@@ -99,6 +158,58 @@ def test_a_chapter_uses_itself_and_earlier_ones(room):
     for name, file in modules(room):
         if chapter := chapter_of(name):
             assert [other for other in imports(name, file) if chapter_of(other) > chapter] == [], name
+
+
+def inner(name: str) -> str:
+    """The package of the grader that holds a module; empty where it stands in none."""
+    parts = name.split(".")
+    return parts[1] if parts[0] == "autograder" and len(parts) > 1 and (ROOT / "autograder" / parts[1]).is_dir() else ""
+
+
+@pytest.mark.parametrize("package", INSIDE)
+def test_arrows_inside_the_grader(package):
+    for name, file in modules(f"autograder.{package}"):
+        others = {inner(other) for other in imports(name, file)} - {"", package}
+        assert others <= set(INSIDE[package]), name
+
+
+def test_every_package_of_the_grader_has_its_arrows():
+    """The commands stand above all others."""
+    found = {path.parent.name for path in (ROOT / "autograder").glob("*/__init__.py")}
+    assert found == {*INSIDE, "commands"}
+
+
+@pytest.mark.parametrize("room", [*ROOMS, "tests", "tools"])
+def test_no_folder_is_a_list(room):
+    folders = {path.parent for path in (ROOT / room).rglob("*.py")} - {ROOT / "tests" / "autograder" / "hostile"}
+    assert [folder.name for folder in folders if len(list(folder.glob("*.py"))) > MOST] == []
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """One circle in a graph of imports, as a path; empty where there is none."""
+    done: set[str] = set()
+
+    def walk(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return path[path.index(name) :]
+        if name in done:
+            return []
+        found = next((one for other in sorted(graph.get(name, ())) if (one := walk(other, [*path, name]))), [])
+        done.add(name)
+        return found
+
+    return next((found for name in sorted(graph) if (found := walk(name, []))), [])
+
+
+@pytest.mark.parametrize("room", ["autograder", "solutions", "experiments"])
+def test_nothing_imports_in_a_circle(room):
+    """Not inside functions either, and not for types alone: a package's own face is left out."""
+    found = {name: file for name, file in modules(room) if file.name != "__init__.py"}
+    graph = {
+        name: {other for other in imports(name, file) if other in found and other != name}
+        for name, file in found.items()
+    }
+    assert circle(graph) == []
 
 
 @pytest.mark.parametrize("room", ["solutions", "labs", "experiments"])
@@ -136,7 +247,7 @@ def test_solutions_are_plain_or_tensors():
 
 def test_explorers_fit_the_browser():
     """What explorers import, and what that imports, is ours and the standard library's."""
-    assert "experiments.ch03.explorers" in bundle.collect(bundle.explorers())
+    assert "experiments/ch03/explorers.py" in bundle.collect(bundle.explorers())
 
 
 def loaded(statement: str) -> set[str]:
@@ -153,10 +264,12 @@ LIGHT = [
     "autograder.bank",
     "autograder.__main__",
     "rankzero.world",
+    "rankzero.charts",
     "rankzero.events",
-    "rankzero.units",
-    "rankzero.hardware",
-    "rankzero.models",
+    "rankzero.explore",
+    "rankzero.facts.units",
+    "rankzero.facts.hardware",
+    "rankzero.facts.models",
 ]
 
 
@@ -164,6 +277,12 @@ LIGHT = [
 def test_light_to_import(name):
     """These start in a blink: no torch, NumPy or Matplotlib comes with them."""
     assert loaded(f"import {name}") & {"torch", "numpy", "matplotlib", "IPython"} == set()
+
+
+def test_templates_wait_for_a_page():
+    """Kills: Jinja imported by every command about a class, or inside Gradescope's container, which has none."""
+    modules = "autograder.classroom.classes, autograder.classroom.storage, autograder.gradescope.inside"
+    assert loaded(f"import {modules}") & {"jinja2", "markupsafe", "torch"} == set()
 
 
 def test_items_are_light_too():

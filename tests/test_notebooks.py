@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -10,13 +11,16 @@ import nbformat
 import pytest
 
 from autograder import bank
+from tools.columns import WIDTH
 from tools.common import BOOK, ROOT
 from tools.edit import to_notebook, to_text
 from tools.install_cells import address, install_cell, renewed
+from tools.page_cells import shown
 
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
-TAGS = {"install", "hide-input", "exercise", "predict", "nbval-ignore-output", "raises-exception", "gpu"}
-CELL_LINES = 12
+TAGS = {"install", "hide-input", "exercise", "predict", "source", "nbval-ignore-output", "raises-exception", "gpu"}
+STATEMENTS = 12
+MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^\s*(```\{|:::|\(\S+\)=$)|\{(ref|numref|cite\w*|doc|eq|term)\}`", re.MULTILINE)
 TAG = re.compile(r"</?([a-zA-Z]+)[^<>]*>")
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
@@ -70,18 +74,32 @@ def test_tags(path):
         tags = set(cell.metadata.get("tags", ()))
         assert tags <= TAGS, cell["id"]
         assert ("exercise" in tags) == ("rankzero" in cell.metadata), cell["id"]
-        assert ("predict" in tags) == (cell.cell_type == "code" and cell.source.startswith("predict(")), cell["id"]
+        assert ("predict" in tags) == (cell.cell_type == "code" and cell.source.startswith(("predict(", "design("))), (
+            cell["id"]
+        )
 
 
-def code_lines(source: str) -> int:
-    """Lines that say something: neither blank nor a comment alone."""
-    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
+def statements(source: str) -> int:
+    """How many statements a cell has, those inside others included and imports left out."""
+    nodes = ast.walk(ast.parse(MAGIC.sub(r"\1pass", source)))
+    return sum(isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom) for node in nodes)
 
 
 def test_cells_are_short(path):
-    """A cell does one thing, in at most a dozen lines; stubs, which are generated, may be longer."""
+    """A cell does one thing, in at most a dozen statements; stubs, which are generated, may be longer."""
     written = [cell for cell in cells(path, "code") if "exercise" not in cell.metadata.get("tags", ())]
-    assert [cell["id"] for cell in written if code_lines(cell.source) > CELL_LINES] == []
+    assert [cell["id"] for cell in written if statements(cell.source) > STATEMENTS] == []
+
+
+def test_code_fits_the_column(path):
+    """Kills a line that the page would cut off: code of every kind, stubs included, has at most 88 columns."""
+    lines = [(cell["id"], line) for cell in cells(path, "code") for line in cell.source.splitlines()]
+    assert [(name, line) for name, line in lines if len(line) > WIDTH] == []
+
+
+def test_a_source_can_be_shown(path):
+    """A cell with the tag ``source`` names a function that the page imports and that stands in its file."""
+    shown(nbformat.read(path, as_version=4))
 
 
 def test_every_item_stands_in_its_section(path):
@@ -90,7 +108,7 @@ def test_every_item_stands_in_its_section(path):
     for cell in cells(path):
         headings = re.findall(r"^## (\d+\.\d+) ", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else []
         section = headings[-1] if headings else section
-        asked = re.findall(r"^predict\(\"([\w-]+)\"\)$", cell.source) if cell.cell_type == "code" else []
+        asked = re.findall(r"^(?:predict|design)\(\"([\w-]+)\"\)$", cell.source) if cell.cell_type == "code" else []
         for identifier in [*asked, *([cell.metadata.rankzero.id] if "rankzero" in cell.metadata else [])]:
             assert identifier not in found, identifier
             found[identifier] = section

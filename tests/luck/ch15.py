@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_interval
 from solutions.ch15.flops import training_flops, utilization
@@ -136,17 +137,17 @@ def run_by_events(work, interval, checkpoint_time, restart_time, failure_gaps):
     return {"wall": clock, **parts, "failures": failures}
 
 
-def report_in_days(model, tokens, **plan):
+def report_in_days(model, tokens, layout, cluster, checkpoints, costs):
     """The bill and the calendar from days, the failures from the bill."""
-    report = run_report(model, tokens, **plan)
-    computing = report["flops"] / plan["peak"] / plan["mfu"] / plan["gpus"] / 86_400
-    days = computing + computing * report["waste"] / (1 - report["waste"])
-    hours = plan["gpus"] * days * 24
-    dollars = plan["price_per_gpu_hour"] * hours
-    kwh = plan["pue"] * plan["kw_per_gpu"] * hours
+    report = run_report(model, tokens, layout, cluster, checkpoints, costs)
+    computing = report.flops / cluster.peak / cluster.mfu / cluster.gpus / 86_400
+    days = computing + computing * report.waste / (1 - report.waste)
+    hours = cluster.gpus * days * 24
+    dollars = costs.price_per_gpu_hour * hours
+    kwh = costs.pue * costs.kw_per_gpu * hours
     later = {"compute_days": computing, "days": days, "gpu_hours": hours, "dollars": dollars, "kwh": kwh}
-    later |= {"electricity_dollars": plan["price_per_kwh"] * kwh, "failures": days * 86_400 / plan["mtbf"]}
-    return report | later | {"dollars_lost": dollars - dollars * computing / days}
+    later |= {"electricity_dollars": costs.price_per_kwh * kwh, "failures": days * 86_400 / cluster.mtbf}
+    return replace(report, **later, dollars_lost=dollars - dollars * computing / days)
 
 
 RIGHT = {
@@ -344,7 +345,7 @@ RIGHT = {
             edits=(
                 ("wall = flops / rate / (1 - waste)", "wall = flops / rate + flops / rate * (waste / (1 - waste))"),
                 ('waste * bill["dollars"]', 'bill["dollars"] - bill["dollars"] * (1 - waste)'),
-                ("rate = gpus * peak * mfu", "rate = peak * mfu * gpus"),
+                ("cluster.gpus * cluster.peak * cluster.mfu", "cluster.peak * cluster.mfu * cluster.gpus"),
                 (
                     "norms = (2 * model.layers + 1) * model.hidden",
                     "norms = model.hidden + 2 * model.hidden * model.layers",
