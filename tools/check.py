@@ -116,7 +116,9 @@ def stages() -> list[tuple[Lane, ...]]:
     of the notebooks has copies of its own: building the book writes its own anew.
     """
     copies = HTML.parent / "again" / "html"
-    browser = tests("browser", "-n", "2", "--dist", "loadgroup", "-m", "browser", *browser_tests())
+    browser = tests(
+        "browser", "-n", "2", "--dist", "loadgroup", "-m", "browser", *browser_tests(), RANKZERO_HTML=str(HTML)
+    )
     unit = tests("unit tests", *SHARED, "-m", "not browser", "tests")
     return [
         ((LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES), (replace(unit, parallel=True),)),

@@ -153,6 +153,18 @@ def test_choice_and_order(shared, chapter):
     assert watch.problems == []
 
 
+KEPT = "() => localStorage.getItem('rankzero:progress')"
+
+
+def wait_until_kept(page) -> None:
+    """Wait until a second tab reads what this one wrote: a page hands its storage to the browser a moment later, and what
+    was written right before a reload may be lost on the way."""
+    tab = page.context.new_page()
+    tab.goto(page.evaluate("() => new URL('../_static/favicon.svg', location.href).href"))
+    tab.wait_for_function("(text) => localStorage.getItem('rankzero:progress') === text", arg=page.evaluate(KEPT))
+    tab.close()
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("way", WAYS)
 def test_progress_is_kept_and_forgotten(shared, way, chapter):
@@ -162,6 +174,7 @@ def test_progress_is_kept_and_forgotten(shared, way, chapter):
     card, data = cards(page, "question")[0]
     answer(card, [part["answer"] for part in data["parts"]])
     assert card.get_attribute("data-state") == "right"
+    wait_until_kept(page)
     page.reload()
     kept = expect(cards(page, "question")[0][0])
     kept.to_have_attribute("data-state", "right", timeout=30_000)  # the browser may take its time

@@ -48,6 +48,7 @@ ANSWER = """() => {
     card.querySelectorAll(".rz-part input").forEach((field) => { field.value = "1234.5"; });
     const option = card.querySelector("input[type=radio]");
     if (option) option.checked = true;
+    card.querySelectorAll(".rz-knob select").forEach((field) => { field.value = [...field.options].pop().value; });
     card.querySelector("button[type=submit]").click();
     if (!card.dataset.state) wrong.push([card.id, "no state"]);
     done.add(card.id.slice(3));
@@ -123,6 +124,7 @@ def test_who_looks_first_is_known_to_have_looked(visit, addresses, way, chapter)
     assert page.evaluate(ENTRIES)[name]["looked"] is True
     assert "Confidence" not in page.locator(".rz-tally").inner_text()
     page.locator(".rz-reset").click()
+    page.get_by_role("button", name="Forget them").click()
     assert wrong_sight(page, seen=False) == []
     assert watch.problems == []
 
@@ -142,6 +144,7 @@ def test_the_switch_is_kept_and_goes_both_ways(visit, addresses, chapter):
     card.locator("button[type=submit]").press("Enter")
     assert page.evaluate(ENTRIES)[name]["looked"] is True
     page.locator(".rz-reset").click()
+    page.get_by_role("button", name="Forget them").click()
     page.get_by_role("switch", name="Show everything").press("Space")
     page.reload()
     assert wrong_sight(page, seen=False) == []
