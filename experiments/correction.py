@@ -6,6 +6,13 @@ from dataclasses import dataclass
 
 from rankzero.facts.chapters import CHAPTERS
 
+#: Published courses that print several of the claims, as they stood at the commit in parentheses.
+MLSYS = "ovshake/mlsys-for-dummies on GitHub (e8559e7)"
+TRAINING_BOOK = "ttsugriy/distributed-training-book on GitHub (10b3e76)"
+SENIOR_ENGINEER = "ai-infra-curriculum/ai-infra-senior-engineer-learning on GitHub (e401ddc)"
+FUNDAMENTALS = f"{SENIOR_ENGINEER}, lessons/mod-202-distributed-training/lecture-notes/01-distributed-fundamentals.md"
+LLM_OPTIMIZATION = f"{SENIOR_ENGINEER}, lessons/mod-204-model-optimization/lecture-notes/06-llm-optimization.md"
+
 
 @dataclass(frozen=True)
 class Correction:
@@ -18,8 +25,8 @@ class Correction:
         because: the reason, or the numbers that show it.
         source: where to look it up.
         matters: what goes wrong for somebody who believes the claim.
-        places: published texts known to print the claim, each with the place inside it. Empty where none is named: then
-            nothing is said about how often the claim is printed.
+        places: published texts known to print the claim, each once, with the place inside it and, in parentheses, the
+            part of the claim that it prints if that is not the whole. Empty where none is known.
     """
 
     section: str
@@ -38,7 +45,5 @@ class Correction:
 
     @property
     def printed(self) -> str:
-        """How the claim may be introduced: "often printed" takes at least two places."""
-        if not self.places:
-            return "Claim"
-        return "Often printed" if len(self.places) > 1 else f"Printed in {self.places[0]}"
+        """How the claim may be introduced: "printed" takes a place that is named, "often printed" two."""
+        return ("Claim", "Printed", "Often printed")[min(len(self.places), 2)]

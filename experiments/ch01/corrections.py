@@ -1,4 +1,4 @@
-"""Chapter 1: claims about ranks, scale and efficiency that are often printed wrong. Standard library only."""
+"""Chapter 1: wrong claims about ranks, scale and efficiency, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from solutions.ch01.scale import minimum_ranks, training_flops_per_token, traini
 from solutions.ch01.scaling import amdahl_speedup, scaling_efficiency
 from solutions.ch01.sharding import shard_indices
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, Correction
 from .launching import VARIABLES
 
 #: Bytes that mixed-precision Adam keeps for each parameter.
@@ -53,6 +53,7 @@ def _time() -> tuple[Correction, ...]:
             f"3.14e23 FLOP on a V100 at 28 TFLOP/s take {v100:.2f} years; 6 N D is {_flops():.3g} FLOP.",
             _BROWN,
             matters="A budget made with it names the wrong GPU, or is several times too long.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "1.1",
@@ -62,6 +63,7 @@ def _time() -> tuple[Correction, ...]:
             f"{rate * per_token / A100_SXM.peak_bf16:.1f} times an A100's dense peak.",
             _NARAYANAN,
             matters="A schedule built on it is too short, and it asks for more than one GPU can compute.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "1.1",
@@ -72,6 +74,7 @@ def _time() -> tuple[Correction, ...]:
             f"1/efficiency: at 90 % it is {bills[1]:.2f} million USD.",
             _BROWN,
             matters="It hides that the price of a run is fixed by its compute, whatever the number of GPUs.",
+            places=(FUNDAMENTALS,),
         ),
     )
 
@@ -93,6 +96,10 @@ def _memory() -> tuple[Correction, ...]:
             f"{format_bytes(without)} on {devices[1]}.",
             _ZERO,
             matters="Memory is missing from the plan, and the job fails at start.",
+            places=(
+                f"{MLSYS}, src/part2-parallelism/chapter05.md (840 GB for 70 billion parameters)",
+                FUNDAMENTALS,
+            ),
         ),
         Correction(
             "1.3",
@@ -117,6 +124,7 @@ def _processes() -> tuple[Correction, ...]:
             "one rank, and because the same program then runs on several machines.",
             _TORCH,
             matters="It explains the wrong thing: the case for processes is dispatch, isolation and several machines.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter01.md",),
         ),
         Correction(
             "1.6",
@@ -126,6 +134,7 @@ def _processes() -> tuple[Correction, ...]:
             "sets them itself.",
             _TORCH,
             matters="A program that relies on it fails to find its peers, or puts every rank on one GPU.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter01.md",),
         ),
     )
 
@@ -186,6 +195,7 @@ def _speed() -> tuple[Correction, ...]:
             f"{scaled[0]} or {scaled[1]}, not {amdahl[0]} or {amdahl[1]}.",
             _AMDAHL,
             matters="The predicted ceiling on the speed-up has nothing to do with the program.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "1.10",
@@ -194,6 +204,7 @@ def _speed() -> tuple[Correction, ...]:
             f"51,200 samples, at 32 per rank and step, take {steps[0]:,} steps on one rank and {steps[1]} on 32.",
             _AMDAHL,
             matters="A scaling chart drawn with it mixes up two different experiments.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "1.1",
@@ -203,6 +214,7 @@ def _speed() -> tuple[Correction, ...]:
             f"16,384 H100s reached {h100[0]:.0f} to {h100[1]:.0f} %.",
             _MFU,
             matters="A healthy run on a large cluster looks like a failure, and a poor one on a few GPUs looks fine.",
+            places=("alphabetsoup.ai, Model FLOPs Utilization (40 to 60 % good)",),
         ),
     )
 

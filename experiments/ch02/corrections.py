@@ -1,4 +1,4 @@
-"""Chapter 2: claims about messages that are often printed wrong. Standard library only."""
+"""Chapter 2: wrong claims about messages, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from solutions.ch02.alpha_beta import message_time, relay_time
 from solutions.ch02.deadlock import simulate
 from solutions.ch02.model_parallel import naive_step
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, Correction
 
 _TORCH = "torch.distributed documentation, point-to-point communication"
 _MPI = "MPI standard, communication modes"
@@ -42,6 +42,7 @@ def _messages() -> tuple[Correction, ...]:
             "that prints one of them is not wrong because a text expected the other.",
             _TORCH,
             matters="A correct program reports itself as wrong.",
+            places=(f"{MLSYS}, tutorial/part1-distributed/chapter02-point-to-point/scripts/send_recv_basic.py",),
         ),
         Correction(
             "2.3",
@@ -52,6 +53,7 @@ def _messages() -> tuple[Correction, ...]:
             f"{eager_rounds} rounds complete and {len(eager_blocked)} ranks are blocked.",
             f"{_MPI}; {_NCCL}",
             matters="A program that works on one backend hangs on another.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter02.md",),
         ),
         Correction(
             "2.5",
@@ -96,6 +98,7 @@ def _relays() -> tuple[Correction, ...]:
             f"{format_time(blocking)} against {format_time(overlapped)} for 64 MB over 50 GB/s with 5 us.",
             _SANDERS,
             matters="The measured pipeline is slower than the plan, and the code looks correct.",
+            places=(f"{MLSYS}, tutorial/part1-distributed/chapter02-point-to-point/scripts/pipeline_simulation.py",),
         ),
         Correction(
             "2.7",
@@ -128,6 +131,7 @@ def _stages() -> tuple[Correction, ...]:
             f"takes {format_time(equal)}, and the devices are busy {100 * busy_equal:.1f} % of it.",
             _GPIPE,
             matters="A plan for a pipeline starts from the wrong time and the wrong utilization.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "2.8",
@@ -138,6 +142,7 @@ def _stages() -> tuple[Correction, ...]:
             "% on 8.",
             _GPIPE,
             matters="A bubble shrinks with more micro-batches; with one batch in flight there is nothing to tune.",
+            places=(FUNDAMENTALS,),
         ),
     )
 

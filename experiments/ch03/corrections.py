@@ -1,4 +1,4 @@
-"""Chapter 3: claims about collectives that are often printed wrong. Standard library only."""
+"""Chapter 3: wrong claims about collectives, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rankzero.facts.units import GB, MB, Gbit, MiB, format_bytes, format_time, u
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch03.collective_semantics import collective_outputs
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, SENIOR_ENGINEER, Correction
 
 _TORCH = "torch.distributed documentation"
 _MPI = "MPI standard, collective communication"
@@ -42,6 +42,7 @@ def _semantics() -> tuple[Correction, ...]:
             f"Ranks that contribute {', '.join(map(str, inputs))} get {', '.join(map(str, scattered))}.",
             _MPI,
             matters="An implementation that follows it returns the wrong values on every rank.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter03.md",),
         ),
         Correction(
             "3.3",
@@ -76,6 +77,7 @@ def _volume() -> tuple[Correction, ...]:
             f"{whole / ring:.3g} times less.",
             _NCCL_TESTS,
             matters="A ring written that way is several times too slow on many ranks.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter03.md, exercise 3",),
         ),
         Correction(
             "3.7",
@@ -85,6 +87,7 @@ def _volume() -> tuple[Correction, ...]:
             f"On 8 ranks: {_sent('all_gather', 8):.6g} S and {ring:.6g} S.",
             _NCCL_TESTS,
             matters="Volumes of two operations are compared as if they were measured in the same unit.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter03.md",),
         ),
         Correction(
             "3.7",
@@ -93,6 +96,11 @@ def _volume() -> tuple[Correction, ...]:
             f"2 (N-1)/N is {two:.6g} for 2 ranks and {many:.6g} for 1,000; a root does not send to itself.",
             _RING,
             matters="Small groups look more expensive than they are.",
+            places=(
+                f"{MLSYS}, src/part1-distributed/chapter03.md (the first half)",
+                "torchedup.dev, Ring All-Reduce (the first half)",
+                "cruxible.dev, Ring all reduce (the first half)",
+            ),
         ),
         Correction(
             "3.9",
@@ -124,6 +132,7 @@ def _time() -> tuple[Correction, ...]:
             "before the size matters.",
             _RING,
             matters="For small messages on many ranks the estimate misses nearly all of the time.",
+            places=(f"{SENIOR_ENGINEER}, lessons/mod-202-distributed-training/lecture-notes/04-nccl-networking.md",),
         ),
         Correction(
             "3.11",
@@ -133,6 +142,7 @@ def _time() -> tuple[Correction, ...]:
             f"{format_bytes(1 * MiB, binary=True)}, and all-reduces each.",
             _DDP,
             matters="A memory plan then counts savings that DDP does not bring.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter03.md",),
         ),
         Correction(
             "3.3",
@@ -151,6 +161,7 @@ def _time() -> tuple[Correction, ...]:
             "gives " + ", ".join(f"{change} {time}" for change, time in times.items()) + ".",
             _NCCL_TESTS,
             matters="Errors of this size decide whether communication can be hidden.",
+            places=(f"{FUNDAMENTALS} (what its program prints)",),
         ),
     )
 

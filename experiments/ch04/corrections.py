@@ -1,4 +1,4 @@
-"""Chapter 4: claims about links, algorithms and their cost that are often printed wrong. Standard library only."""
+"""Chapter 4: wrong claims about links, algorithms and their cost, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from solutions.ch04.all_reduce_algorithms import (
 from solutions.ch04.bandwidth import bus_bandwidth
 from solutions.ch04.topology import parse_topology
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, TRAINING_BOOK, Correction
 
 _SHEETS = "NVIDIA A100, H100 and DGX H100 data sheets"
 _IB = "InfiniBand Trade Association roadmap"
@@ -62,6 +62,11 @@ def _links() -> tuple[Correction, ...]:
             f"the sum for the previous generation. In bits it is {_gbit(NVLINK4.bandwidth)} per direction.",
             _SHEETS,
             matters="The wrong factor enters every estimate inside a node.",
+            places=(
+                f"{MLSYS}, src/part1-distributed/chapter04.md (900)",
+                f"{TRAINING_BOOK}, docs/foundations/03-cluster-memory-hierarchy.md (900) and "
+                "synthesis/34-case-study-llama3.md (600)",
+            ),
         ),
         Correction(
             "4.1",
@@ -81,6 +86,7 @@ def _links() -> tuple[Correction, ...]:
             f"All {node.gpus} GPUs of a node send {_rate(node.gpus * NVLINK4.bandwidth)} at once.",
             f"{_PCIE}; {_SHEETS}",
             matters="Adding directions or devices makes a slow bus look fast.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
             "4.2",
@@ -92,6 +98,7 @@ def _links() -> tuple[Correction, ...]:
             "link and only one of the other.",
             _NCCL_TESTS,
             matters="The measured time then looks like a fault of the machine.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
             "4.7",
@@ -101,6 +108,7 @@ def _links() -> tuple[Correction, ...]:
             f"{bus_bandwidth('all_reduce', 4 * GB, 0.03, 8) / NVLINK3.bandwidth:.1%} of it.",
             _NCCL_TESTS,
             matters="A healthy link is reported as broken because it does not reach its data sheet.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
     )
 
@@ -122,6 +130,7 @@ def _trees() -> tuple[Correction, ...]:
             f"4 GB on 8 ranks take {whole} level by level and {double} in two pipelined trees.",
             _TREES,
             matters="It suggests that trees waste half of the machine, which rules them out for the wrong reason.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
             "4.5",
@@ -131,6 +140,10 @@ def _trees() -> tuple[Correction, ...]:
             f"That is {format_bytes(few)} on 8 ranks and {format_bytes(many)} on 1,024, with 5 us and 50 GB/s.",
             _TREES,
             matters="Forcing a ring on a large job multiplies the time of its small messages.",
+            places=(
+                f"{FUNDAMENTALS} (the first half)",
+                f"{TRAINING_BOOK}, docs/collectives/12-ring-tree-algorithms.md",
+            ),
         ),
         Correction(
             "4.4",
@@ -142,6 +155,10 @@ def _trees() -> tuple[Correction, ...]:
             f"and {times[1]} in a ring.",
             _TREES,
             matters="Large jobs are tuned without the algorithm that suits them.",
+            places=(
+                f"{MLSYS}, src/part1-distributed/chapter04.md",
+                f"{TRAINING_BOOK}, docs/collectives/12-ring-tree-algorithms.md (the second half)",
+            ),
         ),
         Correction(
             "4.2",
@@ -152,6 +169,10 @@ def _trees() -> tuple[Correction, ...]:
             + ".",
             _RING,
             matters="An all-gather that starts from there sends chunks that are not complete.",
+            places=(
+                f"{MLSYS}, src/part1-distributed/chapter04.md",
+                f"{TRAINING_BOOK}, docs/collectives/12-ring-tree-algorithms.md",
+            ),
         ),
         Correction(
             "4.3",
@@ -165,6 +186,7 @@ def _trees() -> tuple[Correction, ...]:
             f"{format_time(all_reduce_time('tree', 0, 1024, *_LINK))}.",
             f"{_RING}; {_TREES}",
             matters="Rings on many ranks look cheaper than they are.",
+            places=(FUNDAMENTALS,),
         ),
     )
 
@@ -227,6 +249,7 @@ def _machine() -> tuple[Correction, ...]:
             "GPU7, on another processor.",
             _SMI,
             matters="A ring that is chosen with it crosses the slowest links.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter04.md and chapter04-topology.md",),
         ),
         Correction(
             "4.10",
@@ -236,6 +259,7 @@ def _machine() -> tuple[Correction, ...]:
             "others.",
             _ENVIRONMENT,
             matters="The log that would explain a hang is not written.",
+            places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
             "4.5",
@@ -244,6 +268,11 @@ def _machine() -> tuple[Correction, ...]:
             "; ".join(f"{name}: {format_bytes(round(size))}" for name, size in sizes.items()) + ".",
             _TREES,
             matters="A threshold copied from another machine picks the slower algorithm.",
+            places=(
+                f"{MLSYS}, src/part1-distributed/chapter04-benchmark.md (256 KB) and "
+                "benchmark_algorithms.py (1 to 10 MB)",
+                f"{TRAINING_BOOK}, docs/collectives/12-ring-tree-algorithms.md (256 KB)",
+            ),
         ),
         Correction(
             "4.1",

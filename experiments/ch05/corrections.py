@@ -1,4 +1,4 @@
-"""Chapter 5: claims about replicas, model states and precision that are often printed wrong. Standard library only."""
+"""Chapter 5: wrong claims about replicas, model states and precision, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from solutions.ch05.precision import round_to_format
 from solutions.ch05.scaler_protocols import final_scales
 from solutions.ch05.zero import min_ranks, state_bytes, zero_memory, zero_traffic
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, Correction
 
 _ZERO = "Rajbhandari et al. (2020), arXiv:1910.02054"
 _DDP = "Li et al. (2020), arXiv:2006.15704; PyTorch documentation, DistributedDataParallel"
@@ -68,6 +68,10 @@ def _states() -> tuple[Correction, ...]:
             f"precisions {both:g} bytes, {_gb(_PARAMS * both)}.",
             f"{_ZERO}, section 3.1",
             matters="The plan is short by the master copy, and the optimizer runs out of memory.",
+            places=(
+                f"{MLSYS}, src/part2-parallelism/chapter05.md",
+                FUNDAMENTALS,
+            ),
         ),
         Correction(
             "5.6",
@@ -88,6 +92,7 @@ def _states() -> tuple[Correction, ...]:
             "and gradients save.",
             _MIXED,
             matters="The batch is chosen for memory that was never freed.",
+            places=("roboticscenter.ai, glossary, Mixed Precision Training",),
         ),
         Correction(
             "5.6",
@@ -97,6 +102,7 @@ def _states() -> tuple[Correction, ...]:
             "under stage 1, before activations.",
             f"{_ZERO}, section 3.1",
             matters="The first step ends in an out-of-memory error.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "5.7",
@@ -126,6 +132,7 @@ def _sharding() -> tuple[Correction, ...]:
             "on each GPU, not nothing.",
             f"{_ZERO}, section 5",
             matters="The choice of a stage rests on figures that contradict each other.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter05.md (the first half)",),
         ),
         Correction(
             "5.7",
@@ -134,6 +141,7 @@ def _sharding() -> tuple[Correction, ...]:
             f"That is {state_bytes()[0]:g} bytes per parameter on the wire instead of {state_bytes()[2]:g}.",
             f"{_ZERO}, sections 5 and 7",
             matters="It moves the largest states for nothing, and more bytes than DDP.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter05.md",),
         ),
         Correction(
             "5.7",
@@ -143,6 +151,7 @@ def _sharding() -> tuple[Correction, ...]:
             "a reduce-scatter and an all-gather; stage 3 gathers once more.",
             f"{_ZERO}, section 7",
             matters="A stage is rejected for a cost that it does not have, or chosen for a saving it does not bring.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter05.md (half as much again; three times)",),
         ),
         Correction(
             "5.7",
@@ -180,6 +189,7 @@ def _sharding() -> tuple[Correction, ...]:
             f"{format_bytes(H100_SXM.memory_bandwidth)}/s, and have nothing in common.",
             f"{_ZERO}, section 1",
             matters="Sharding adds communication and leaves the bottleneck as it was.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter05.md",),
         ),
         Correction(
             "5.7",
@@ -215,6 +225,9 @@ def _replicas() -> tuple[Correction, ...]:
             f"{sum(means) / len(means):g}. Batch norm, dropout and the order of sums break equality too.",
             _DDP,
             matters="Rows on ranks with few tokens get too much weight, and nothing reports it.",
+            places=(
+                f"{MLSYS}, tutorial/part2-parallelism/chapter05-data-parallel/scripts/gradient_sync_visualizer.py",
+            ),
         ),
         Correction(
             "5.1",
@@ -265,6 +278,7 @@ def _replicas() -> tuple[Correction, ...]:
             "ranks.",
             _FSDP,
             matters="A batch that should just fit does not.",
+            places=(FUNDAMENTALS,),
         ),
     )
 
@@ -318,6 +332,7 @@ def _precision() -> tuple[Correction, ...]:
             f"exactly half, becomes {round_to_format(2.0**-25, 5, 10):g}.",
             "IEEE 754-2019, section 3.4",
             matters="Gradients are declared lost that the format still holds.",
+            places=("apxml.com, How to Build a Large Language Model, chapter 20",),
         ),
         Correction(
             "5.10",

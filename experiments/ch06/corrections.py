@@ -1,4 +1,4 @@
-"""Chapter 6: claims about tensor parallelism and activations that are often printed wrong. Standard library only."""
+"""Chapter 6: wrong claims about tensor parallelism and activations, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rankzero.facts.units import MB, format_bytes, format_time
 from solutions.ch06.activations import activation_bytes, best_segment, tensor_parallel_traffic
 from solutions.ch06.heads import head_partition
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, TRAINING_BOOK, Correction
 
 _MEGATRON = "Shoeybi et al. (2019), arXiv:1909.08053, section 3"
 _SEQUENCE = "Korthikanti et al. (2022), arXiv:2205.05198"
@@ -54,6 +54,7 @@ def _collectives() -> tuple[Correction, ...]:
             "A row-parallel layer gives partial sums of the full output, and those need the all-reduce.",
             _MEGATRON,
             matters="Layers are then joined with a collective that is not needed, or without one that is.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter06.md (the second half)",),
         ),
         Correction(
             "6.2",
@@ -73,6 +74,7 @@ def _collectives() -> tuple[Correction, ...]:
             "learns.",
             _MEGATRON,
             matters="Communication is planned at a multiple of what it takes.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "6.3",
@@ -82,6 +84,10 @@ def _collectives() -> tuple[Correction, ...]:
             f"output is wrong by {_RANKS - 1} biases.",
             _MEGATRON,
             matters="The bias is added a wrong number of times, or its replicas drift apart.",
+            places=(
+                FUNDAMENTALS,
+                f"{TRAINING_BOOK}, docs/parallelism/15-tensor-parallelism-linearity.md (a comment)",
+            ),
         ),
     )
 
@@ -104,6 +110,7 @@ def _bytes() -> tuple[Correction, ...]:
             f"layer, not {format_bytes(_layer() / 2)}.",
             _MEGATRON,
             matters="Traffic is underestimated by the size of an element.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter06.md",),
         ),
         Correction(
             "6.6",
@@ -124,6 +131,7 @@ def _bytes() -> tuple[Correction, ...]:
             f"generation, with the {format_bytes(8 * IB_NDR.bandwidth)}/s of a node's eight ports.",
             _SHEETS,
             matters="The rule to keep tensor parallelism inside a node loses its reason, or is overstated.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter06.md (10 times)",),
         ),
         Correction(
             "6.6",
@@ -133,6 +141,7 @@ def _bytes() -> tuple[Correction, ...]:
             f"Six steps of 5 us take {format_time(6 * 5e-6)}: the bytes are the smaller part.",
             _SHEETS,
             matters="Small messages are estimated by their bytes, when start-ups dominate them.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter06.md",),
         ),
         Correction(
             "6.6",
@@ -170,6 +179,7 @@ def _shapes() -> tuple[Correction, ...]:
             f"The largest matrix of GPT-3, its embedding, takes only {format_bytes(largest)} in bf16.",
             _MEGATRON,
             matters="The main reasons for splitting a layer are overlooked.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter06.md",),
         ),
         Correction(
             "6.1",
@@ -187,6 +197,7 @@ def _shapes() -> tuple[Correction, ...]:
             f"With 32 heads it is {4096 // 32}.",
             _MEGATRON,
             matters="An example that cannot be built teaches a rule that cannot be checked.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter06.md, exercise 2",),
         ),
         Correction(
             "6.4",
@@ -206,6 +217,9 @@ def _shapes() -> tuple[Correction, ...]:
             "times. And with one seed all shards are identical, so a test of their order cannot fail.",
             _XAVIER,
             matters="Every rank starts from the same columns, and the model cannot become the one that was meant.",
+            places=(
+                f"{MLSYS}, tutorial/part2-parallelism/chapter06-tensor-parallel/scripts/tp_linear.py and tp_mlp.py",
+            ),
         ),
         Correction(
             "6.3",
@@ -214,6 +228,7 @@ def _shapes() -> tuple[Correction, ...]:
             f"Otherwise a correct layer on {_RANKS} ranks looks {_RANKS} times too small.",
             _MEGATRON,
             matters="The test passes for a layer that counts each contribution too often.",
+            places=(f"{MLSYS}, tutorial/part2-parallelism/chapter06-tensor-parallel/scripts/tp_mlp.py",),
         ),
     )
 
@@ -235,6 +250,7 @@ def _memory() -> tuple[Correction, ...]:
             "not.",
             f"{_SEQUENCE}, table 2",
             matters="Whether a batch fits is decided by a number that ignores the batch.",
+            places=(f"{FUNDAMENTALS} (the second half)",),
         ),
         Correction(
             "6.9",
@@ -246,6 +262,7 @@ def _memory() -> tuple[Correction, ...]:
             f"{format_bytes(peak)}.",
             _CHEN,
             matters="Memory is planned that no schedule reaches.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "6.9",

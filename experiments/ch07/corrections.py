@@ -1,4 +1,4 @@
-"""Chapter 7: claims about pipelines, experts and layouts that are often printed wrong. Standard library only."""
+"""Chapter 7: wrong claims about pipelines, experts and layouts, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from solutions.ch07.pipeline import (
     simulate_schedule,
 )
 
-from ..correction import Correction
+from ..correction import FUNDAMENTALS, MLSYS, TRAINING_BOOK, Correction
 
 _NARAYANAN = "Narayanan et al. (2021), arXiv:2104.04473, section 2.2"
 _GPIPE = "Huang et al. (2019), arXiv:1811.06965"
@@ -66,6 +66,10 @@ def _idle() -> tuple[Correction, ...]:
             f"{_end('1f1b'):g} with tF = 1, tB = 2.",
             f"{_GPIPE}; {_NARAYANAN}",
             matters="The slower schedule is chosen because two definitions are compared.",
+            places=(
+                f"{TRAINING_BOOK}, docs/parallelism/16-pipeline-parallelism-separability.md and "
+                "synthesis/34-case-study-llama3.md",
+            ),
         ),
         Correction(
             "7.4",
@@ -76,6 +80,7 @@ def _idle() -> tuple[Correction, ...]:
             "time.",
             _NARAYANAN,
             matters="A schedule is chosen for speed that it does not have, and its real merit is overlooked.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter07-pipeline.md",),
         ),
         Correction(
             "7.4",
@@ -84,6 +89,7 @@ def _idle() -> tuple[Correction, ...]:
             "It warms up with p - 1 - i forward passes and runs one more before its first backward pass.",
             _NARAYANAN,
             matters="The first stage runs out of memory, or the last is given room that it does not need.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter07.md (p micro-batches)",),
         ),
         Correction(
             "7.2",
@@ -94,6 +100,7 @@ def _idle() -> tuple[Correction, ...]:
             f"gradient comes back through {p - 1} stages.",
             _GPIPE,
             matters="Activations are freed too early on paper, and the peak comes out too small.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter07.md, the first schedule",),
         ),
         Correction(
             "7.3",
@@ -102,6 +109,7 @@ def _idle() -> tuple[Correction, ...]:
             f"The printed formula gives {_percent(drained)}: it counts the empty slots of one rank m times over.",
             _GPIPE,
             matters="The answer is a plausible number for the wrong schedule.",
+            places=(f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/pipeline_schedule_viz.py",),
         ),
         Correction(
             "7.3",
@@ -112,6 +120,7 @@ def _idle() -> tuple[Correction, ...]:
             f"{_percent(1 - bubble_overhead(4, 2))}.",
             _NARAYANAN,
             matters="Pipelines with few micro-batches look worse than they are.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "7.5",
@@ -151,6 +160,10 @@ def _held() -> tuple[Correction, ...]:
             "With more micro-batches each is smaller, and 1F1B holds p of them.",
             _NARAYANAN,
             matters="The number of micro-batches is kept low, and the bubble fraction large, for no reason.",
+            places=(
+                f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/"
+                "pipeline_schedule_viz.py (naive schedule)",
+            ),
         ),
         Correction(
             "7.4",
@@ -161,6 +174,7 @@ def _held() -> tuple[Correction, ...]:
             "sequence length, and that a layer keeps 34 s b h bytes, not one element per feature.",
             _KORTHIKANTI,
             matters="The plan is short by more than an order of magnitude.",
+            places=(f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/pipeline_schedule_viz.py",),
         ),
         Correction(
             "7.6",
@@ -171,6 +185,7 @@ def _held() -> tuple[Correction, ...]:
             "weights.",
             _NARAYANAN,
             matters="Every step time and every bubble time of the plan is too small.",
+            places=(FUNDAMENTALS,),
         ),
     )
 
@@ -192,6 +207,7 @@ def _experts() -> tuple[Correction, ...]:
             "Tokens travel between ranks, so the number of experts on a rank does not change what is sent.",
             _GSHARD,
             matters="The estimate falls with the number of experts where the traffic does not.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter07.md",),
         ),
         Correction(
             "7.10",
@@ -230,6 +246,10 @@ def _layouts() -> tuple[Correction, ...]:
             f"With TP {layout.tp} the claim is {layout.tp} times too large.",
             _NARAYANAN,
             matters="The time for the gradients is too long by the degree of tensor parallelism.",
+            places=(
+                f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/"
+                "parallel_strategy_calculator.py",
+            ),
         ),
         Correction(
             "7.8",
@@ -238,6 +258,10 @@ def _layouts() -> tuple[Correction, ...]:
             f"With DP {layout.dp} a replica has {job.global_batch // layout.dp} of {job.global_batch} sequences.",
             _NARAYANAN,
             matters="A layout looks as if it became worse with more replicas.",
+            places=(
+                f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/"
+                "parallel_strategy_calculator.py",
+            ),
         ),
         Correction(
             "7.14",
@@ -246,6 +270,10 @@ def _layouts() -> tuple[Correction, ...]:
             f"On 8 replicas it takes {held[0]:g} bytes of each parameter; ZeRO-3 takes {held[1]:g}.",
             _ZERO,
             matters="Memory is planned that the optimizer's sharding alone does not free.",
+            places=(
+                f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/"
+                "parallel_strategy_calculator.py",
+            ),
         ),
         Correction(
             "7.15",
@@ -265,6 +293,7 @@ def _layouts() -> tuple[Correction, ...]:
             f"{2048 // 64} to {2048 // 128} and the printed utilization from 43 to 41 %.",
             _LLAMA3,
             matters="GPUs are bought that save no steps.",
+            places=(f"{MLSYS}, src/part2-parallelism/chapter07.md",),
         ),
         Correction(
             "7.13",
@@ -274,6 +303,7 @@ def _layouts() -> tuple[Correction, ...]:
             f"ranks 0 to {replicas[0][1] - 1}.",
             _LLAMA3,
             matters="Gradients of different shards are averaged.",
+            places=(FUNDAMENTALS,),
         ),
         Correction(
             "7.7",
@@ -282,6 +312,7 @@ def _layouts() -> tuple[Correction, ...]:
             "Its schedules are ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B and others.",
             _TORCH,
             matters="The code does not import.",
+            places=(FUNDAMENTALS,),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Chapter 8: claims about inference servers that are often printed wrong. Standard library only."""
+"""Chapter 8: wrong claims about inference servers, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rankzero.sim.batching import Run, continuous, static
 from solutions.ch08.serving import replicas_needed, workload
 from solutions.ch08.serving_repairs import debug_kv_room, debug_max_tokens
 
-from ..correction import Correction
+from ..correction import LLM_OPTIMIZATION, MLSYS, SENIOR_ENGINEER, Correction
 from .deployments import Deployment
 
 _POPE = "Pope et al. (2022), arXiv:2211.05102"
@@ -62,6 +62,7 @@ def _steps() -> tuple[Correction, ...]:
             "The weights are read once for all sequences, but each has its own keys and values.",
             _POPE,
             matters="The largest gain in serving, the batch, is left out of the plan.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter08-server-anatomy/scripts/minimal_inference_server.py",),
         ),
         Correction(
             "8.3",
@@ -71,6 +72,10 @@ def _steps() -> tuple[Correction, ...]:
             "That is the time to read the weights, which even the shortest prompt needs.",
             _ROOFLINE,
             matters="Short prompts are tuned for the wrong limit.",
+            places=(
+                f"{MLSYS}, src/part3-inference/chapter08.md",
+                LLM_OPTIMIZATION,
+            ),
         ),
         Correction(
             "8.5",
@@ -124,6 +129,7 @@ def _load() -> tuple[Correction, ...]:
             f"{format_time(Deployment(LLAMA3_8B, H100_SXM).decode_step([8192] * 64))}.",
             _ROOFLINE,
             matters="A service that reads memory all day looks busy computing.",
+            places=(f"{SENIOR_ENGINEER}, lessons/mod-204-model-optimization/lecture-notes/07-continuous-batching.md",),
         ),
     )
 
@@ -142,6 +148,7 @@ def _memory() -> tuple[Correction, ...]:
             f"{LLAMA3_70B.kv_heads} heads of {LLAMA3_70B.head_dim}. Chapter 9 counts them.",
             _POPE,
             matters="A server accepts more requests than its memory can hold.",
+            places=(f"{MLSYS}, src/part3-inference/chapter08.md",),
         ),
         Correction(
             "8.11",
@@ -160,6 +167,7 @@ def _memory() -> tuple[Correction, ...]:
             "They are a master copy, a mean and a variance, each in float32. Serving needs none of them.",
             _ZERO,
             matters="Memory is saved where there is little of it.",
+            places=(f"{MLSYS}, src/part3-inference/chapter08.md",),
         ),
         Correction(
             "8.11",
@@ -169,6 +177,7 @@ def _memory() -> tuple[Correction, ...]:
             "The weights must fit in the memory of all GPUs together; how they are cut is another question.",
             _POPE,
             matters="Cheaper ways to serve the model are not considered.",
+            places=(f"{MLSYS}, src/part3-inference/chapter08.md",),
         ),
         Correction(
             "8.2",
@@ -177,6 +186,7 @@ def _memory() -> tuple[Correction, ...]:
             "Python salts the hashes of strings. A table, or a digest such as SHA-256, is the same everywhere.",
             _PYTHON,
             matters="Prompts are encoded differently after each restart, and caches never match.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter08-server-anatomy/scripts/minimal_inference_server.py",),
         ),
     )
 

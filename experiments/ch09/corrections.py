@@ -1,4 +1,4 @@
-"""Chapter 9: claims about keys and values in memory that are often printed wrong. Standard library only."""
+"""Chapter 9: wrong claims about keys and values in memory, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB, MB, GiB, KiB, MiB
 from solutions.ch09.kv_cache import kv_bytes_per_token, max_concurrent_requests, paged_waste, prefix_sharing_saving
 
-from ..correction import Correction
+from ..correction import LLM_OPTIMIZATION, MLSYS, Correction
 
 _GQA = "Ainslie et al. (2023), arXiv:2305.13245"
 _LLAMA3 = "Llama Team (2024), arXiv:2407.21783, table 3"
@@ -40,6 +40,7 @@ def _sizes() -> tuple[Correction, ...]:
             "The formula holds if every query head has its own keys and values; here 8 heads serve 64.",
             _GQA,
             matters="Capacity is underestimated by the number of query heads that share a key.",
+            places=(f"{LLM_OPTIMIZATION} (LLaMA-70B)",),
         ),
         Correction(
             "9.3",
@@ -49,6 +50,7 @@ def _sizes() -> tuple[Correction, ...]:
             f"A request has 32,768 tokens of {_TOKEN:,.0f} B.",
             _LLAMA3,
             matters="Requests are admitted that do not fit.",
+            places=(f"{MLSYS}, src/part3-inference/chapter08.md",),
         ),
         Correction(
             "9.3",
@@ -59,6 +61,7 @@ def _sizes() -> tuple[Correction, ...]:
             "bytes.",
             _LLAMA3,
             matters="Decimal and binary units drift further apart with every prefix.",
+            places=(f"{MLSYS}, src/part3-inference/chapter09.md",),
         ),
         Correction(
             "9.4",
@@ -71,6 +74,7 @@ def _sizes() -> tuple[Correction, ...]:
             f"The claim divides by {320 * 4 / 1000:g} GB for 4K, with 320,000 B and 4,000 tokens, and rounds down.",
             _LLAMA3,
             matters="A service is promised more requests than it can hold.",
+            places=(f"{MLSYS}, src/part3-inference/chapter09-calculator.md (the first three)",),
         ),
         Correction(
             "9.3",
@@ -80,6 +84,10 @@ def _sizes() -> tuple[Correction, ...]:
             "Query heads are not cached, and several share one head of keys and values.",
             _GQA,
             matters="Models with grouped queries look several times as expensive as they are.",
+            places=(
+                f"{MLSYS}, src/part3-inference/chapter09.md",
+                LLM_OPTIMIZATION,
+            ),
         ),
         Correction(
             "9.3",
@@ -89,6 +97,10 @@ def _sizes() -> tuple[Correction, ...]:
             "Both have 80 layers and heads of 128; the first has 64 key-value heads, the second 8.",
             _QWEN,
             matters="Two models of one size are taken to cost the same to serve.",
+            places=(
+                f"{MLSYS}, tutorial/part3-inference/chapter09-kv-cache/scripts/kv_cache_calculator.py "
+                "(Qwen-72B with 8 key-value heads)",
+            ),
         ),
         Correction(
             "9.3",
@@ -114,6 +126,10 @@ def _work() -> tuple[Correction, ...]:
             "The claim counts only the projections: token i still attends to i keys.",
             _POPE,
             matters="The cost of long answers is underestimated.",
+            places=(
+                f"{MLSYS}, src/part3-inference/chapter09.md",
+                "inferensys.com, glossary, KV Cache",
+            ),
         ),
         Correction(
             "9.4",
@@ -122,6 +138,7 @@ def _work() -> tuple[Correction, ...]:
             f"One such request takes {_request(32_768) / GB:.3g} GB.",
             _LLAMA3,
             matters="Memory is spent on the cache where the weights are what fills it.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter09-kv-cache/scripts/kv_cache_calculator.py",),
         ),
     )
 
@@ -140,6 +157,7 @@ def _paging() -> tuple[Correction, ...]:
             f"of 256 waste {_share(short)}.",
             _PAGED,
             matters="The gain is understated, and the reason for paging is missed.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter09-kv-cache/scripts/kv_cache_calculator.py",),
         ),
         Correction(
             "9.7",
@@ -148,6 +166,7 @@ def _paging() -> tuple[Correction, ...]:
             "Plain LRU would free a prefix whose suffix is still in use.",
             _RADIX,
             matters="Evicting an inner node leaves children that can never be found again.",
+            places=(f"{MLSYS}, src/part3-inference/chapter09.md",),
         ),
         Correction(
             "9.7",
@@ -157,6 +176,7 @@ def _paging() -> tuple[Correction, ...]:
             f"{_share(1000 / 1050)}.",
             _RADIX,
             matters="The saving is promised for traffic that does not share enough.",
+            places=(f"{MLSYS}, src/part3-inference/chapter09-prefix.md",),
         ),
     )
 

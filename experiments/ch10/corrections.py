@@ -1,4 +1,4 @@
-"""Chapter 10: claims about graphs, overlap and schedulers that are often printed wrong. Standard library only."""
+"""Chapter 10: wrong claims about graphs, overlap and schedulers, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rankzero.facts.units import ms, us
 from solutions.ch08.serving import decode_step_time
 from solutions.ch10.scheduling import eager_time, graph_time, overlap_time, padding_waste, published_sizes
 
-from ..correction import Correction
+from ..correction import MLSYS, Correction
 
 _NOTES = "PyTorch documentation, CUDA semantics, section CUDA Graphs"
 _GUIDE = "NVIDIA, CUDA C++ Programming Guide, sections on asynchronous execution and CUDA Graphs"
@@ -45,6 +45,7 @@ def _graphs() -> tuple[Correction, ...]:
             f"{many[0] / ms:.4g} ms one by one and {many[1] / ms:.3g} ms as a graph.",
             _GUIDE,
             matters="Graphs are introduced where the device was the limit all along.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter10-scheduling-cuda/scripts/cuda_graph_simple.py",),
         ),
         Correction(
             "10.2",
@@ -53,6 +54,7 @@ def _graphs() -> tuple[Correction, ...]:
             "A graph holds addresses. Without the copy it computes the same answer every time.",
             _NOTES,
             matters="Every request gets the answer of the first.",
+            places=(f"{MLSYS}, src/part3-inference/chapter10.md",),
         ),
         Correction(
             "10.2",
@@ -62,6 +64,7 @@ def _graphs() -> tuple[Correction, ...]:
             "change.",
             _NOTES,
             matters="Models that could be captured are left to run eagerly.",
+            places=(f"{MLSYS}, src/part3-inference/chapter10.md",),
         ),
         Correction(
             "10.2",
@@ -70,6 +73,7 @@ def _graphs() -> tuple[Correction, ...]:
             "Keep the learning rate in a tensor, and create the optimizer with capturable=True.",
             _NOTES,
             matters="A tool is overlooked that training at scale relies on.",
+            places=(f"{MLSYS}, src/part3-inference/chapter10.md",),
         ),
         Correction(
             "10.3",
@@ -79,6 +83,7 @@ def _graphs() -> tuple[Correction, ...]:
             "Prefills run in piecewise graphs that leave attention out, or eagerly.",
             _VLLM,
             matters="Serving gives up graphs for most of its batches.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter10-scheduling-cuda/scripts/cuda_graph_simple.py",),
         ),
     )
 
@@ -107,6 +112,7 @@ def _loop() -> tuple[Correction, ...]:
             f"{45.2 / 5.2:.2g} times.",
             _ROOFLINE,
             matters="Optimizing the CPU looks pointless exactly where it still pays.",
+            places=(f"{MLSYS}, src/part3-inference/chapter10-benchmark.md",),
         ),
         Correction(
             "10.4",
@@ -115,6 +121,7 @@ def _loop() -> tuple[Correction, ...]:
             "The weights are read for one sequence as for many, so a small batch does not make a short step.",
             _ROOFLINE,
             matters="The wrong side of the engine is optimized.",
+            places=(f"{MLSYS}, src/part3-inference/chapter10-benchmark.md",),
         ),
         Correction(
             "10.5",
@@ -124,6 +131,9 @@ def _loop() -> tuple[Correction, ...]:
             "The results of step N are read while step N+1 runs.",
             f"{_NANOFLOW}; {_SGLANG}",
             matters="The engine is left with a gap in every step.",
+            places=(
+                f"{MLSYS}, tutorial/part3-inference/chapter10-scheduling-cuda/scripts/scheduling_overhead_benchmark.py",
+            ),
         ),
         Correction(
             "10.5",
@@ -132,6 +142,7 @@ def _loop() -> tuple[Correction, ...]:
             "Coroutines switch only where one of them waits. A loop that computes belongs in a thread.",
             _ASYNCIO,
             matters="Requests wait while the loop blocks the server.",
+            places=(f"{MLSYS}, src/part3-inference/chapter10.md",),
         ),
         Correction(
             "10.6",
@@ -148,6 +159,9 @@ def _loop() -> tuple[Correction, ...]:
             "A thread that sleeps needs no core and no lock; one that computes needs both.",
             _ASYNCIO,
             matters="A design that would not overlap real work passes its benchmark.",
+            places=(
+                f"{MLSYS}, tutorial/part3-inference/chapter10-scheduling-cuda/scripts/scheduling_overhead_benchmark.py",
+            ),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Chapter 11: claims about speculation and about masks that are often printed wrong. Standard library only."""
+"""Chapter 11: wrong claims about speculation and about masks, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rankzero.facts.hardware import H100_SXM
 from solutions.ch11.speculation_costs import batched_speedup
 from solutions.ch11.speculative import expected_tokens, optimal_draft_length, speculative_speedup
 
-from ..correction import Correction
+from ..correction import LLM_OPTIMIZATION, MLSYS, Correction
 from .mask_corrections import CONSTRAINT_CORRECTIONS
 from .speculation_law import law_of, plain_law, total_variation
 from .wrong_samplers import replaced_from_target, without_bonus
@@ -32,6 +32,7 @@ def _lengths() -> tuple[Correction, ...]:
             "The exponent is k + 1: k drafts and one token of the target.",
             f"{_LEVIATHAN}, equation 1",
             matters="The printed number contradicts the printed formula, and the bonus token is lost.",
+            places=(f"{MLSYS}, src/part3-inference/chapter11.md",),
         ),
         Correction(
             "11.2",
@@ -42,6 +43,7 @@ def _lengths() -> tuple[Correction, ...]:
             "features. Medusa's heads guess several at once, and n-gram look-up takes no pass.",
             f"{_LEVIATHAN}, algorithm 1; Li et al. (2024), arXiv:2401.15077; Cai et al. (2024), arXiv:2401.10774",
             matters="The draft looks free, and the token that the target adds is lost.",
+            places=(f"{MLSYS}, src/part3-inference/chapter11.md",),
         ),
         Correction(
             "11.4",
@@ -70,6 +72,7 @@ def _speed() -> tuple[Correction, ...]:
             "ratio of times.",
             f"{_LEVIATHAN}, theorem 3.8",
             matters="The cost of drafting is left out, and it decides the best length.",
+            places=(f"{MLSYS}, src/part3-inference/chapter11.md",),
         ),
         Correction(
             "11.4",
@@ -80,6 +83,7 @@ def _speed() -> tuple[Correction, ...]:
             "the draft length.",
             f"{_LEVIATHAN}, definition 3.7",
             matters="The formula predicts a loss for every draft.",
+            places=(f"{MLSYS}, src/part3-inference/chapter11.md (the ratio)",),
         ),
         Correction(
             "11.4",
@@ -89,6 +93,10 @@ def _speed() -> tuple[Correction, ...]:
             "The draft model runs once for each token that it drafts.",
             f"{_LEVIATHAN}, theorem 3.8",
             matters="A long draft looks profitable when it is not.",
+            places=(
+                f"{MLSYS}, tutorial/part3-inference/chapter11-spec-constraint/scripts/speculative_demo.py",
+                LLM_OPTIMIZATION,
+            ),
         ),
         Correction(
             "11.4",
@@ -135,6 +143,7 @@ def _law() -> tuple[Correction, ...]:
             "Test a distribution by enumeration, or by comparing counts with it.",
             f"{_LEVIATHAN}, appendix A.1",
             matters="A sampler that changes the output would pass the same demonstration.",
+            places=(f"{MLSYS}, tutorial/part3-inference/chapter11-spec-constraint/scripts/speculative_demo.py",),
         ),
         Correction(
             "11.3",

@@ -1,4 +1,4 @@
-"""Chapter 11, text that must fit: claims that are often printed wrong. Standard library only."""
+"""Chapter 11, text that must fit: wrong claims, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from random import Random
 from rankzero.grammar.automata import compile_regex
 from solutions.ch11.constrained import ConstraintState, schema_to_regex, token_index
 
-from ..correction import Correction
+from ..correction import LLM_OPTIMIZATION, MLSYS, Correction
 
 _OUTLINES = "Willard and Louf (2023), arXiv:2307.09702"
 _ALIGNED = "Park et al. (2024), arXiv:2405.21047"
@@ -93,6 +93,7 @@ def _corrections() -> tuple[Correction, ...]:
             f"At an allowed token the second term is 0 * -inf, so the sum is {product}: every allowed token is lost.",
             "IEEE 754-2019, section 7.2",
             matters="The masked logits become NaN, and so does the distribution.",
+            places=(f"{MLSYS}, src/part3-inference/chapter11.md",),
         ),
         Correction(
             "11.8",
@@ -102,6 +103,10 @@ def _corrections() -> tuple[Correction, ...]:
             f"not JSON; with the budget {cut_share(20, True):.1%}.",
             _OUTLINES,
             matters="A client that parses the answer fails whenever the limit cuts it.",
+            places=(
+                f"{MLSYS}, src/part3-inference/chapter11-json.md",
+                LLM_OPTIMIZATION,
+            ),
         ),
         Correction(
             "11.7",
@@ -110,6 +115,10 @@ def _corrections() -> tuple[Correction, ...]:
             f"Of {balanced:,} balanced strings among {_STRINGS:,} random ones, json.loads rejects {broken:,}.",
             _JSON,
             matters="Invalid answers pass the check.",
+            places=(
+                f"{MLSYS}, tutorial/part3-inference/chapter11-spec-constraint/scripts/"
+                "json_constraint_demo.py (brackets)",
+            ),
         ),
         Correction(
             "11.9",

@@ -1,4 +1,4 @@
-"""Chapter 12: claims about reinforcement learning that are often printed wrong. Standard library only."""
+"""Chapter 12: wrong claims about reinforcement learning, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import pvariance
 
 from solutions.ch12.rl import gae, optimal_baseline, policy_value, ppo_clip_objective, reinforce_moments
 
-from ..correction import Correction
+from ..correction import MLSYS, Correction
 from .random_walk import advantage_quality, walk
 
 _GYM = "Gymnasium, CartPole-v1"
@@ -40,6 +40,7 @@ def _cartpole() -> tuple[Correction, ...]:
             "Solved means an average return of 475 over 100 episodes of at most 500 steps.",
             _GYM,
             matters="The first layer of the network has the wrong size.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter12-ppo.md",),
         ),
         Correction(
             "12.9",
@@ -49,6 +50,7 @@ def _cartpole() -> tuple[Correction, ...]:
             "must rise above zero.",
             f"{_PPO}, algorithm 1",
             matters="The update looks healthy in the log and never happens.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter12-rl-fundamentals/scripts/ppo_cartpole.py",),
         ),
     )
 
@@ -70,6 +72,7 @@ def _advantages() -> tuple[Correction, ...]:
             f"Over the ten steps the advantages vary by {spreads} for lambda 0, 0.5, 0.95 and 1: not always more.",
             f"{_GAE}, equation 16",
             matters="Whoever checks an implementation by the example breaks a correct one.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter12-gae.md",),
         ),
         Correction(
             "12.8",
@@ -87,6 +90,7 @@ def _advantages() -> tuple[Correction, ...]:
             "A truncated step reached a state that has a value. Only the recursion stops at both kinds of end.",
             _PARDO,
             matters="The critic learns that surviving until the time limit is worthless.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter12-rl-fundamentals/scripts/ppo_cartpole.py",),
         ),
         Correction(
             "12.7",
@@ -96,6 +100,7 @@ def _advantages() -> tuple[Correction, ...]:
             "After termination nothing more is earned, whatever a network says about that state.",
             "Sutton and Barto (2018), section 3.4",
             matters="The last action of each episode gets credit for a state that does not exist.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter12.md",),
         ),
     )
 
@@ -115,6 +120,7 @@ def _clipping() -> tuple[Correction, ...]:
             f"{ten:.1f}.",
             f"{_PPO}, section 3",
             matters="Runs are planned with too few samples.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter12.md",),
         ),
         Correction(
             "12.9",
@@ -124,6 +130,10 @@ def _clipping() -> tuple[Correction, ...]:
             "clipped.",
             f"{_PPO}, equation 7",
             matters="A single update can move the policy far away on samples with a negative advantage.",
+            places=(
+                f"{MLSYS}, src/part4-rlhf/chapter12.md",
+                "Hugging Face, Deep RL Course, unit 8, Introducing the Clipped Surrogate Objective Function",
+            ),
         ),
         Correction(
             "12.9",
@@ -170,6 +180,7 @@ def _estimates() -> tuple[Correction, ...]:
             "In episodes that are cut off even lambda = 1 keeps the bias of the bootstrap.",
             f"{_GAE}, section 3",
             matters="Lambda is tuned for a bias that a good critic does not show.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter12.md",),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Chapter 13: claims about RLHF that are often printed wrong. Standard library only."""
+"""Chapter 13: wrong claims about RLHF, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solutions.ch13.beta_sweep import run_of
 from solutions.ch13.kl import estimator_moments, expected_kl_gradient, kl_estimates
 from solutions.ch13.rlhf_memory import rlhf_bytes
 
-from ..correction import Correction
+from ..correction import MLSYS, Correction
 from .explorers import token_rewards_of
 
 _INSTRUCT = "Ouyang et al. (2022), arXiv:2203.02155"
@@ -24,8 +24,9 @@ _GAO = "Gao et al. (2022), arXiv:2210.10760"
 _P, _Q = (0.5, 0.3, 0.2), (0.4, 0.4, 0.2)
 _LOGITS = (0.3, -0.2, 0.5), (0.0, 0.4, -0.1)
 
-#: Log-ratios of eight tokens whose sum happens to be negative.
+#: Log-ratios of eight tokens, and of five, whose sums happen to be negative.
 _RATIOS = (-0.2, 0.2, -0.3, 0.1, -0.1, 0.1, 0.3, -0.3)
+_FIVE = (0.1, -0.2, 0.2, -0.3, 0.1)
 
 #: Rewards and values of three tokens.
 _REWARDS, _VALUES = (-0.02, 0.0, 1.1), (0.2, 0.3, 0.4)
@@ -73,6 +74,7 @@ def _memory() -> tuple[Correction, ...]:
             f"learn. Counting only four sets of weights gives 8 bytes per parameter; the sum is {whole / 7:.0f}.",
             "Rajbhandari et al. (2020), arXiv:1910.02054, section 3.1",
             matters="The job is placed on half of the GPUs that it needs.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter13.md",),
         ),
     )
 
@@ -81,6 +83,7 @@ def _estimates() -> tuple[Correction, ...]:
     kl = estimator_moments(_P, _Q, "k1")[0]
     twice = math.fsum(p * p * math.log(p / q) for p, q in zip(_P, _Q, strict=True))
     total, positive = _sums(_RATIOS)
+    short = _sums(_FIVE)[0]
     less, more = _sums((-1.0, -1.5, -1.0))
     return (
         Correction(
@@ -90,6 +93,9 @@ def _estimates() -> tuple[Correction, ...]:
             "Sampling already weights by pi. The difference is not an approximation: its mean is the KL.",
             _SCHULMAN,
             matters="The penalty is biased, and its weight no longer means what it says.",
+            places=(
+                f"{MLSYS}, tutorial/part4-rlhf/chapter13-rlhf-flow/scripts/reward_calculator.py (as the exact value)",
+            ),
         ),
         Correction(
             "13.6",
@@ -100,15 +106,17 @@ def _estimates() -> tuple[Correction, ...]:
             f"paid as a bonus, and k3 {more:.5f}.",
             _SCHULMAN,
             matters="A negative divergence is taken for a finding; it is noise.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter13-rlhf-flow/scripts/reward_calculator.py (what it prints)",),
         ),
         Correction(
             "13.7",
             "The net reward rises with beta, up to .55 at beta .5, because the KL dominates.",
-            f"The sum of k1 was negative: .45 + .5 times {-total:.2f} is {0.45 - 0.5 * total:.2f}, a bonus that grows "
+            f"The sum of k1 was negative: .5 + .5 times {-short:.2f} is {0.5 - 0.5 * short:.2f}, a bonus that grows "
             "with beta.",
             "A penalty lowers the reward on average, not in every sample. Average over many responses.",
             _SCHULMAN,
             matters="The weight of the penalty is raised because that seems to raise the reward.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter13-rlhf-flow/scripts/reward_calculator.py (what it prints)",),
         ),
         Correction(
             "13.5",
@@ -118,6 +126,7 @@ def _estimates() -> tuple[Correction, ...]:
             "A response pays beta times the sum over its tokens. Say whether a KL is per token or per response.",
             f"{_INSTRUCT}, equation 2",
             matters="The penalty is underestimated by the length of the response.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter13-loop.md",),
         ),
     )
 
@@ -138,6 +147,7 @@ def _advantage() -> tuple[Correction, ...]:
             "Each response then averages to zero, which erases the reward. Whiten over all real tokens of the batch.",
             "Zheng et al. (2023), arXiv:2307.04964",
             matters="A bad response is reinforced as strongly as a good one.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter13-rlhf-flow/scripts/rlhf_loop_pseudo.py",),
         ),
         Correction(
             "13.5",
@@ -147,6 +157,7 @@ def _advantage() -> tuple[Correction, ...]:
             "[B] and [B, T] do not fit unless B = T or 1; [B, 1] fits and pays T times.",
             "Ziegler et al. (2019), arXiv:1909.08593, section 2",
             matters="The score is paid once for each token, and long answers win.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter13-loop.md",),
         ),
         Correction(
             "13.9",
@@ -156,6 +167,7 @@ def _advantage() -> tuple[Correction, ...]:
             "V of a prefix predicts the reward of the whole remainder.",
             "Schulman et al. (2016), arXiv:1506.02438, section 5",
             matters="Values ignore what comes later, and advantages lose their meaning.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter13-loop.md",),
         ),
         Correction(
             "13.10",
@@ -165,6 +177,7 @@ def _advantage() -> tuple[Correction, ...]:
             "The value means nothing; its gradient drives the update. A program without a gradient updates nothing.",
             _PPO,
             matters="The demonstration trains nothing and does not notice.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter13-rlhf-flow/scripts/rlhf_loop_pseudo.py",),
         ),
     )
 
@@ -187,6 +200,7 @@ def _optimum() -> tuple[Correction, ...]:
             "In k3, a token that the policy has almost abandoned counts exponentially.",
             "Tang and Munos (2025), arXiv:2506.09477",
             matters="The estimator is chosen for a property that it has only near the reference.",
+            places=("probsee.com, K3 KL divergence approximation (the first half)",),
         ),
         Correction(
             "13.11",
@@ -214,6 +228,7 @@ def _optimum() -> tuple[Correction, ...]:
             "A verifiable reward replaces the reward model, and a group's mean replaces the critic.",
             "Shao et al. (2024), arXiv:2402.03300; Rafailov et al. (2023), arXiv:2305.18290",
             matters="Two models are loaded that the method does not use.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/memory_timeline.py",),
         ),
     )
 

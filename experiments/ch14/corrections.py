@@ -1,4 +1,4 @@
-"""Chapter 14: claims about the systems of RLHF that are often printed wrong. Standard library only."""
+"""Chapter 14: wrong claims about the systems of RLHF, and what is right. Standard library only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from solutions.ch14.rlhf_profile import Iteration, asynchronous_time, flops_per_
 from solutions.ch14.rlhf_schedule import debug_scaled_gen, simulate_async
 from solutions.ch14.weight_sync import bucketed_sync_time, transition_cost
 
-from ..correction import Correction
+from ..correction import LLM_OPTIMIZATION, MLSYS, Correction
 
 _HYBRID = "Sheng et al. (2024), HybridFlow, arXiv:2409.19256"
 _AREAL = "Fu et al. (2025), AReaL, arXiv:2505.24298"
@@ -39,6 +39,7 @@ def _roads() -> tuple[Correction, ...]:
             "Half of the model is more than an eighth of it. The published gain is up to 89 %, not all.",
             f"{_HYBRID}, section 8.4",
             matters="The pause between training and generation is missing from the schedule.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter14.md",),
         ),
         Correction(
             "14.5",
@@ -48,6 +49,7 @@ def _roads() -> tuple[Correction, ...]:
             "Move layers or buckets, so that no GPU ever holds the whole model.",
             "the documentation of torch.multiprocessing; section 14.5",
             matters="The update is planned at a fraction of its time, on memory that is not there.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/weight_update_demo.py",),
         ),
         Correction(
             "14.5",
@@ -59,6 +61,7 @@ def _roads() -> tuple[Correction, ...]:
             "NCCL refuses two ranks on one GPU, so it cannot be used there.",
             "torch.multiprocessing.reductions; the user guide of NCCL, section on communicators",
             matters="The code fails on its first call, or fails between machines.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter14.md (the first half)",),
         ),
         Correction(
             "14.5",
@@ -68,6 +71,7 @@ def _roads() -> tuple[Correction, ...]:
             "Ranks are renumbered within a group, but `src` is not.",
             "the documentation of torch.distributed.broadcast",
             matters="The call fails, or the wrong rank's weights are sent.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter14.md",),
         ),
         Correction(
             "14.7",
@@ -76,6 +80,10 @@ def _roads() -> tuple[Correction, ...]:
             "Only responses go back, as tokens and log-probabilities of a few kilobytes each.",
             "section 14.5",
             matters="Every iteration is planned one transfer too long.",
+            places=(
+                f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/weight_update_demo.py "
+                "(the four terms)",
+            ),
         ),
         Correction(
             "14.5",
@@ -87,6 +95,7 @@ def _roads() -> tuple[Correction, ...]:
             "Count ports, count both ways, and name the unit.",
             "NVIDIA DGX H100 data sheet (2022)",
             matters="Bits are taken for bytes, or one port for a node, and the choice of a road is made on it.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/weight_update_demo.py",),
         ),
     )
 
@@ -158,6 +167,7 @@ def _memory() -> tuple[Correction, ...]:
             "Two models are trained, with 12 bytes of optimizer states for each parameter.",
             f"{_ZERO}, section 3.1",
             matters="The plan leaves out the critic and the master copies, and neither GPUs nor hosts hold them.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter14-memory.md",),
         ),
         Correction(
             "14.3",
@@ -168,6 +178,10 @@ def _memory() -> tuple[Correction, ...]:
             "Those models have 8 heads of keys and values, and 64 or 128 of queries.",
             "Ainslie et al. (2023), arXiv:2305.13245",
             matters="Batches are kept several times too small, or the formula is applied to a model it does not fit.",
+            places=(
+                f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/memory_timeline.py",
+                f"{LLM_OPTIMIZATION} (with heads times head size)",
+            ),
         ),
         Correction(
             "14.3",
@@ -178,6 +192,7 @@ def _memory() -> tuple[Correction, ...]:
             "A trained model takes 16 bytes for each parameter, not 2.",
             f"{_ZERO}, section 3.1",
             matters="Training is placed on GPUs that hold the weights and nothing else.",
+            places=(f"{MLSYS}, src/part4-rlhf/chapter14.md",),
         ),
         Correction(
             "14.12",
@@ -186,6 +201,7 @@ def _memory() -> tuple[Correction, ...]:
             "Using only a share of the memory makes each GPU smaller.",
             "section 14.3",
             matters="The safety margin makes the job smaller instead of larger.",
+            places=(f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/memory_timeline.py",),
         ),
         Correction(
             "14.3",
@@ -196,6 +212,10 @@ def _memory() -> tuple[Correction, ...]:
             f"Caches and activations scale: {kv_bytes_per_token(80, 8, 128) / MiB:.2f} MiB of cache for each token.",
             "section 14.3",
             matters="Offloading is planned for things whose size the batch does not change.",
+            places=(
+                f"{MLSYS}, tutorial/part4-rlhf/chapter14-rlhf-architecture/scripts/memory_timeline.py "
+                "(names with weights or optimizer)",
+            ),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The capstone: claims about one large run, its cost and failures, that are often printed wrong. Standard library."""
+"""The capstone: wrong claims about one large run, its cost and failures, and what is right. Standard library."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from solutions.ch15.run_plan import memory_per_stage, partition_layers, traffic_
 from solutions.ch15.run_sheet import run_bill
 
 from ..ch01.token_budgets import best_split
-from ..correction import Correction
+from ..correction import TRAINING_BOOK, Correction
 
 _DALY = "Daly (2006), doi:10.1016/j.future.2004.11.016"
 _HOFFMANN = "Hoffmann et al. (2022), arXiv:2203.15556; Besiroglu et al. (2024), arXiv:2404.10102"
@@ -142,6 +142,7 @@ def _budget() -> tuple[Correction, ...]:
             f"{six / (_ROW.gpus * WINDOW * H100_SXM.peak_bf16):.1%}. Both count all parameters, as the paper does.",
             f"{CARD}; {PAPER}, section 3.3.4",
             matters="The length of the run is taken from a window of its log.",
+            places=(f"{TRAINING_BOOK}, docs/synthesis/34-case-study-llama3.md (the days)",),
         ),
         Correction(
             "15.3",
@@ -201,6 +202,7 @@ def _budget() -> tuple[Correction, ...]:
             "PaLM 540B prints 46.2 % on 6,144 TPU v4. A faster chip with the same network has the lower MFU.",
             f"{PAPER}, table 4; {_PALM}",
             matters="The state of the art at this scale is taken for a failure.",
+            places=("zeroentropy.dev, Model FLOPs Utilization (40 to 60 % good, 50 % and more excellent)",),
         ),
         Correction(
             "15.5",
@@ -273,6 +275,10 @@ def _failures() -> tuple[Correction, ...]:
             f"{STORAGE / TB:.0f} TB/s for all GPUs.",
             f"{PAPER}, section 3.3.1",
             matters="The stall of each checkpoint is planned far too short.",
+            places=(
+                f"{TRAINING_BOOK}, docs/composition/26-failures-checkpoints.md; 5 GB/s in "
+                "synthesis/34-case-study-llama3.md",
+            ),
         ),
         Correction(
             "15.11",

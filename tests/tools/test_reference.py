@@ -73,13 +73,20 @@ class TestCorrections:
 
     @pytest.mark.parametrize(
         ("places", "printed"),
-        [((), "Claim"), (("A, page 3",), "Printed in A, page 3"), (("A, page 3", "B, table 1"), "Often printed")],
+        [((), "Claim"), (("A, page 3",), "Printed"), (("A, page 3", "B, table 1"), "Often printed")],
     )
     def test_often_printed_takes_two_places(self, places, printed):
-        """Kills "often" said of one text, and a place that is not named."""
-        one = replace(ONE, places=places)
-        assert one.printed == printed
-        assert all(place in corrections.entry(one, 1) for place in places)
+        """Kills "printed" said of a claim without a place, "often" said of one text, and a place that is not named."""
+        shown = corrections.entry(replace(ONE, places=places), 1)
+        assert f"<dt>{printed}</dt>" in shown
+        assert re.findall("<dt>In</dt><dd>(.*)</dd>", shown) == (["; ".join(places)] if places else [])
+
+    @pytest.mark.parametrize("one", [one for one in every() if one.places], ids=lambda one: one.claim[:30])
+    def test_a_place_is_a_text_and_where_in_it(self, one):
+        """Kills two chapters of one course that are counted as two texts, and a text without the place in it."""
+        texts = [place.partition(", ")[0] for place in one.places]
+        assert len(set(texts)) == len(texts)
+        assert all(", " in place for place in one.places)
 
     def test_markup_in_a_claim_is_text(self):
         """Kills a claim with < that the browser takes for a tag."""

@@ -26,11 +26,10 @@ def anchor(section: str, place: int = 0) -> str:
 
 
 def entry(one: Correction, place: int) -> str:
-    """One correction: the claim, what is right, why, what the claim does to a plan, and where to look it up."""
-    where = "; ".join(map(inline, one.places)) if len(one.places) > 1 else ""
+    """One correction: the claim, where it is printed, what is right, why, what it does to a plan, and the source."""
     parts = [
-        (inline(one.printed), inline(one.claim)),
-        ("In", where),
+        (one.printed, inline(one.claim)),
+        ("In", "; ".join(map(inline, one.places))),
         ("Instead", inline(one.right)),
         ("Why", inline(one.because)),
         ("Effect", inline(one.matters)),
