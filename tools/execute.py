@@ -28,6 +28,8 @@ from tools import page_cells
 from tools.page_inputs import Course
 
 CELL_TIMEOUT = 120  # seconds
+#: Notebooks that run side by side: one more than cores, since worlds and servers spend much of their time waiting.
+WORKERS = (cpu_count() or 1) + 1
 KEPT = 3  # executed copies of a page, so that going back to an earlier state is cheap
 #: A cell that is run last and not kept: it prints the modules that the kernel has loaded.
 LOADED = 'import sys, builtins; builtins.print(*(name for name in sys.modules if name != "__main__"))'
@@ -100,10 +102,10 @@ def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT) -> Run:
 
 
 def _side_by_side(wanted: Mapping[Path, str]) -> Iterator[Run]:
-    """Execute in as many processes as there are cores; yields runs as they finish."""
+    """Execute :data:`WORKERS` at a time; yields runs as they finish."""
     if not wanted:
         return
-    with ProcessPoolExecutor(min(len(wanted), cpu_count() or 1), mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(min(len(wanted), WORKERS), mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(execute, *one) for one in wanted.items()]):
             yield future.result()
 
