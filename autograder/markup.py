@@ -1,4 +1,4 @@
-"""The little Markdown that cards carry, as HTML: paragraphs, ``- `` lists, `code`, *emphasis*, **strong**, $math$.
+"""The subset of Markdown that cards use, as HTML: paragraphs, ``- `` lists, `code`, *emphasis*, **strong**, $math$.
 
 Everything else, HTML included, is escaped and shown as text. In the built book mathematics is wrapped as Sphinx wraps
 it; in a notebook the dollar signs stay, and the notebook's own MathJax renders them.

@@ -1,7 +1,7 @@
-"""Code of a page within 88 columns: :func:`fitted` turns code of the house, which may have 120, into such code.
+"""Code of a page within 88 columns: :func:`fitted` rewrites code of the course, whose lines may have 120.
 
-Statements are laid out by ruff. Docstrings, which no formatter touches, are filled anew, paragraph by paragraph, where
-a line is too long.
+Statements are laid out by ruff. Docstrings, which no formatter touches, are refilled, paragraph by paragraph, where a
+line is too long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import nbformat
 
 WIDTH = 88
 _HEAD = re.compile(r"\s*(Args|Attributes|Raises|Returns|Yields):$")
-#: Under such a head each line of the least indentation begins an entry of its own.
+#: Under such a heading, each line with the least indentation begins an entry.
 _LISTS = re.compile(r"\s*(Args|Attributes|Raises):$")
 _ENTRY = re.compile(r"\s*[\w`*]+(, [\w`*]+)*: ")
 _POINT = re.compile(r"\s*([-*]|\d+\.) ")
@@ -30,7 +30,7 @@ def _indentation(line: str) -> int:
 
 
 def _alone(line: str) -> bool:
-    """Whether a line is filled with no other: a head, the closing quotes, an example or nothing."""
+    """Whether a line is never joined with others: a heading, the closing quotes, an example or a blank line."""
     return line.strip() in ("", _QUOTES) or bool(_HEAD.match(line)) or line.lstrip().startswith((">>>", "..."))
 
 
@@ -53,7 +53,7 @@ def paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
 
 
 def filled(group: Sequence[str], width: int = WIDTH) -> list[str]:
-    """A group of lines with none beyond ``width``; as it was where none is."""
+    """A group of lines, refilled to ``width``; left as it is if no line is longer."""
     if all(len(line) <= width for line in group) or _alone(group[0]):
         return list(group)
     first = _indentation(group[0])
@@ -84,7 +84,7 @@ def _docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
 
 def _docstring(lines: Sequence[str], width: int) -> list[str]:
     found = [line for group in paragraphs(lines) for line in filled(group, width)]
-    if len(found) > len(lines) == 1:  # a line that became several: the closing quotes stand below
+    if len(found) > len(lines) == 1:  # one line was split into several: the closing quotes get a line of their own
         found[-1:] = [found[-1].removesuffix(_QUOTES), " " * _indentation(lines[0]) + _QUOTES]
     return found
 

@@ -1,4 +1,4 @@
-"""Sets the mathematics of built pages once, at build: as HTML and, beside it, as MathML for who listens to the page.
+"""Sets the mathematics of built pages once, at build: as HTML and, beside it, as MathML for screen readers.
 
 KaTeX does it, run by node. Sphinx and the cards of the course (``autograder/markup.py``) write a formula as
 ``<span class="math …">\\(…\\)</span>`` or ``<div class="math …">\\[…\\]</div>``; the data of cards hold such spans too.
@@ -19,7 +19,7 @@ from tools.common import ROOT, VENDOR
 
 KATEX = VENDOR / "katex" / "katex.min.js"
 
-Formula = tuple[str, bool]  # TeX, and whether it stands on a line of its own
+Formula = tuple[str, bool]  # TeX, and whether it is displayed on a line of its own
 
 _FORMULA = re.compile(
     r'(?P<open><(?P<tag>span|div) class="math\b[^>]*>(?:\s*<span class="eqno">.*?</span>)?)\s*'

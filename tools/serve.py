@@ -1,7 +1,7 @@
 """Serve the built book on this machine: ``python -m tools.serve [--port PORT]``; a free port unless one is named.
 
-Text and WebAssembly are sent compressed. A browser asks again before it uses what it kept, and gets nothing but "the
-same" where nothing changed.
+Text and WebAssembly are sent compressed. A browser revalidates what it has cached before it uses it, and is only told
+"not modified" where nothing changed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import BinaryIO
 
 from tools.common import HTML, fail, say
 
-#: Kinds of file that become smaller; pictures, fonts and archives are compressed already.
+#: Kinds of file that compress well; pictures, fonts and archives are compressed already.
 PACKABLE = ("text/", "application/json", "application/wasm", "image/svg+xml")
 
 
 @lru_cache(maxsize=256)
 def packed(path: Path, changed: int) -> bytes:
-    """A file as it is sent, in the state in which it ``changed`` last (nanoseconds)."""
+    """The compressed contents of a file that last ``changed`` at this time (nanoseconds)."""
     return gzip.compress(path.read_bytes(), 6, mtime=0)
 
 
@@ -42,12 +42,12 @@ class Quiet(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        """Every answer is kept, and asked about before it is used again."""
+        """Let the browser cache every response, to be revalidated before it is used again."""
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        """The answer's head; the file itself, compressed where that helps and the browser can read it."""
+        """Send the headers of a response; returns the file, compressed where that helps and the browser can read it."""
         path, kind = Path(self.translate_path(self.path)), self.guess_type(self.path.split("?")[0])
         can = "gzip" in self.headers.get("Accept-Encoding", "") and path.is_file() and kind.startswith(PACKABLE)
         if not can or self.headers.get("If-Modified-Since") == formatdate(int(path.stat().st_mtime), usegmt=True):

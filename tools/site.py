@@ -16,9 +16,9 @@ from tools.common import BOOK, HTML, ROOT, fail, say
 from tools.finish import SCRIPT, with_head
 
 SITE = ROOT / "_build" / "site"
-#: What no page asks for.
+#: Files that no page requests.
 UNUSED = ("*.map", "locales", ".buildinfo")
-#: What a page asks for that was not finished (``tools/finish.py``): pattern -> how its address ends.
+#: Files that only a page which was not finished (``tools/finish.py``) requests: pattern -> how their address ends.
 UNFINISHED = {
     "fontawesome.js*": "scripts/fontawesome.js",
     "mathjax": "vendor/mathjax/tex-svg.js",
@@ -44,7 +44,7 @@ def unused(texts: list[str]) -> tuple[str, ...]:
 
 
 def make(html: Path = HTML, target: Path = SITE) -> Path:
-    """Write the site of the book built in ``html``; what stood in ``target`` goes."""
+    """Write the site of the book built in ``html``; what was in ``target`` before is removed."""
     texts = [path.read_text(encoding="utf-8") for path in html.rglob("*.html") if "_static" not in path.parts]
     fresh = target.with_name(f"{target.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -56,7 +56,7 @@ def make(html: Path = HTML, target: Path = SITE) -> Path:
     worker = (BOOK / "_static" / "offline-worker.js").read_text(encoding="utf-8")
     (fresh / "_static" / "offline-worker.js").unlink(missing_ok=True)
     (fresh / "offline-worker.js").write_text(worker.replace(STAMP, stamp(fresh)), encoding="utf-8")
-    (fresh / ".nojekyll").touch()  # GitHub Pages leaves folders out whose names begin with a line
+    (fresh / ".nojekyll").touch()  # GitHub Pages leaves out folders whose names begin with an underscore
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
     return target

@@ -21,7 +21,7 @@ from pathlib import Path
 from tools import vendor_editor
 from tools.common import CACHE, ROOT, VENDOR, say
 
-#: The faces of KaTeX that its style sheet names.
+#: The fonts of KaTeX that its style sheet names.
 FACES = (
     *("AMS-Regular", "Caligraphic-Bold", "Caligraphic-Regular", "Fraktur-Bold", "Fraktur-Regular"),
     *(f"Main-{style}" for style in ("Bold", "BoldItalic", "Italic", "Regular")),
@@ -50,7 +50,7 @@ FILES = {
         "pyodide-lock.json",
     ),
 }
-#: npm package -> the files of it that tests and benchmarks use, and no page.
+#: npm package -> the files of it that tests and benchmarks use, but no page.
 CHECKS = {"axe-core": ("axe.min.js",)}
 
 

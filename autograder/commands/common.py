@@ -130,7 +130,7 @@ def check_exported(key: Key, sandbox: Sandbox) -> None:
     """Refuse a key from the environment if submissions could read it in ``/proc``, where it stays after removal.
 
     Raises:
-        Usage: the key is from the environment, and the sandbox does not hide processes.
+        Usage: the key came from the environment, and the sandbox does not hide processes.
     """
     if key.exported and not sandbox.hides_processes:
         advice = "give the key on standard input (--key -), or grade where files are isolated"

@@ -29,7 +29,7 @@ def pipelined(_case: Case, answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def timed(case: Case, orders: Any) -> Any:
-    """What counts about the orders of all ranks.
+    """The properties by which the orders of all ranks are compared.
 
     Whether they are legal, how long they take with equal and with unequal stages, and for each rank, how many
     micro-batches it holds at most and which stages it has.

@@ -16,7 +16,7 @@ from autograder.marking.papers import Paper
 
 
 class OtherVectors(Exception):
-    """The answers belong to other cases than those they are to be graded by; the message is a sentence."""
+    """The answers are not to the cases that they are to be graded by; the message is a sentence."""
 
 
 @dataclass(frozen=True)

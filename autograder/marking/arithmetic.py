@@ -1,4 +1,4 @@
-"""Numbers as people type them: digits in several spellings, calculations, and a unit.
+"""Numbers as people type them: digits in several notations, calculations, and a unit.
 
 The built page applies these rules in ``book/_static/numbers.js``. Text is parsed, never evaluated.
 
@@ -12,7 +12,7 @@ import math
 import re
 from dataclasses import dataclass
 
-#: Characters of a calculation at most, which bounds how deep parentheses go.
+#: The most characters of a calculation, which limits how deeply parentheses nest.
 LONGEST = 200
 WANTED = "Type one number, or a calculation such as 3*7 or 2^10."
 LARGE = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -30,7 +30,7 @@ _NUMBER = re.compile(
 
 
 class Refused(ValueError):
-    """Text that is no number; the message is one sentence for whoever typed it."""
+    """Text that is not a number; the message is one sentence for whoever typed it."""
 
 
 def _prefixed(name: str, prefixes: dict[str, float]) -> dict[str, float]:
@@ -105,9 +105,9 @@ class _Amount:
 
 
 class _Parser:
-    """Recursive descent; the grammar stands in ``numbers.js``.
+    """Recursive descent; the grammar is in ``numbers.js``.
 
-    A unit belongs to all of its product that stands before it: 2^10 KiB, 3/4 GB.
+    A unit applies to the whole product before it: 2^10 KiB, 3/4 GB.
     """
 
     def __init__(self, text: str, unit: str) -> None:
@@ -195,7 +195,8 @@ class _Parser:
         return _Amount(value)
 
     def _fits(self, name: str) -> bool:
-        """Whether ``name`` stands here. Capital letters tell prefixes apart; a mere word may be typed anyhow."""
+        """Whether ``name`` comes next in the text. Case counts where it tells prefixes apart, but not in a plain
+        word."""
         end = self.at + len(name)
         here = self.text[self.at : end]
         same = here == name if len(self.units) > 2 else here.lower() == name.lower()

@@ -1,6 +1,6 @@
 """Designs: every combination is simulated once, and judged by the front of those that can be built.
 
-The page looks its answer up in the same table (:func:`judged`), which stands in the card.
+The page looks its answer up in the same table (:func:`judged`), which is stored in the card.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.items import Design, Simulated
 
-#: Costs that differ by less than this share are equal: they were rounded on different ways.
+#: Costs that differ by less than this share are equal: only rounding sets them apart.
 ROUNDING = 1e-9
 BEST = "No other choice here is better in one of the two without being worse in the other."
 BEATEN = "It can be built, but another choice here is better in one of the two and no worse in the other."

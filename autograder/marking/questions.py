@@ -34,7 +34,7 @@ ESTIMATED = {
     "small": "Too small by a factor of {factor}.",
     "positive": "Type a positive number.",
 }
-#: Estimates that are off by more than this are not told by how much.
+#: The verdict on an estimate that is off by more than this does not say by how much.
 HUGE = 1e12
 #: Factors between the prefixes of a unit.
 PREFIXES = (1e3, 1e6, 1e9, 1e12, 1e-3, 1e-6, 1e-9, 1e-12)
@@ -113,7 +113,7 @@ def judge_number(part: Part, given: float) -> tuple[bool, str]:
 
 
 def factor_between(one: float, other: float) -> float:
-    """How many times the smaller of two positive numbers the larger one is."""
+    """The ratio of the larger of two positive numbers to the smaller."""
     return max(one / other, other / one)
 
 

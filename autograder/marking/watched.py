@@ -1,4 +1,4 @@
-"""A deadline without signals, for Python in the browser: it is looked at on every call and every turn of a loop.
+"""A deadline without signals, for Python in the browser: it is checked on every call and every iteration of a loop.
 
 ``sys.monitoring`` (Python 3.12) calls back on these events, and what the callback raises is raised in the program. A
 single call into C that never ends has no such event: the page that waits for it has to end the worker.

@@ -85,7 +85,7 @@ class Reader:
         return index if type(index) is int and 0 <= index < len(self.units) else None
 
     def line(self, index: Any, line: Any) -> int | None:
-        """A line of a unit, if it has that line."""
+        """The number of a line, if the unit has that line."""
         unit = self.unit(index)
         if unit is None or type(line) is not int:
             return None

@@ -61,7 +61,7 @@ NAMES = tuple(kind.name for kind in LAYERS[1:])
 #: What must be isolated before code that nobody has read may run beside other people's work.
 NEEDED: frozenset[Guard] = frozenset({"files", "network"})
 
-#: What the report mentions when it is not isolated. ``channels``: ways for children to talk to each other unseen.
+#: What a report names if it is not isolated. ``channels``: ways for children to talk to each other unseen.
 REPORTED: frozenset[Guard] = NEEDED | {"processes", "channels"}
 
 

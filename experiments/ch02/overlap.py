@@ -28,7 +28,7 @@ Span = tuple[str, float, float]  # what was done, its start and its end, on the 
 
 
 class Diary:
-    """What one rank computed, and when. All ranks open their diaries together, after a barrier.
+    """What one rank computed, and when. The clocks of all diaries start together, after a barrier.
 
     Attributes:
         opened: when the barrier ended, on the machine's clock.

@@ -14,7 +14,7 @@ from solutions.ch03.ring_walk import complete_chunk, ring_walk
 
 from .explorers import MESSAGE, starting_blocks
 
-#: Places in the picture, pixels: what is left of the boxes and above them, the distance from box to box, their size.
+#: Layout of the picture, pixels: margins to the left of the boxes and above, the distance between them, their size.
 LEFT, TOP = 50, 48
 ACROSS, DOWN = 70, 62
 WIDTH, HEIGHT = 62, 38
@@ -52,7 +52,8 @@ def ring_states(ranks: int = 4) -> list[State]:
 
 
 def _added(before: State, counts: list[list[int]]) -> State:
-    """The state after a step of the reduce-scatter, which leaves ``counts``: what grew was received and added."""
+    """The state after a step of the reduce-scatter that leaves ``counts``: a chunk whose count grew was just
+    received."""
     ranks, sums, senders = len(counts), [row[:] for row in before.sums], {}
     for rank, row in enumerate(counts):
         for chunk, count in enumerate(row):

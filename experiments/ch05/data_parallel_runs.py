@@ -39,7 +39,7 @@ class Trained:
         weights: at the end, by name; the same on every rank.
         reductions: all-reduces of gradients in one step, on one rank.
         spread: largest difference between the weights of two ranks at the end.
-        seconds: time of the whole run on the slowest rank, without starting the processes.
+        seconds: time of the whole run on the slowest rank, excluding the start of the processes.
     """
 
     losses: tuple[float, ...]

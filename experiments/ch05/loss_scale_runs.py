@@ -49,7 +49,7 @@ def scaled_training(
         growth_interval: clean steps before S doubles.
         steps: how many.
     """
-    run = world.run(_scaled, scaler, init_scale, growth_interval, steps, ranks=1)  # torch's optimizers are loaded there
+    run = world.run(_scaled, scaler, init_scale, growth_interval, steps, ranks=1)  # where torch is loaded
     return ScaledTraining(*run.values[0])
 
 
@@ -89,7 +89,7 @@ def _step(scaler: Any, value: torch.Tensor, optimizer: torch.optim.Optimizer, mo
 
 
 class _Torch:
-    """``GradScaler``. It does not say whether it skipped a step, but the scale falls then, and only then."""
+    """``GradScaler``. It does not say whether it skipped a step, but the scale falls if and only if it did."""
 
     def __init__(self, init_scale: float, growth_interval: int) -> None:
         self.scaler = torch.amp.GradScaler("cpu", init_scale=init_scale, growth_interval=growth_interval)

@@ -149,7 +149,7 @@ class ClassicLayer(nn.Module):
 
 
 def unnamed(name: str, tensor: torch.Tensor, inside: str = UNNAMED) -> torch.Tensor:
-    """The tensor itself: a ``name`` for passes that nobody watches."""
+    """The tensor itself: takes the place of ``name`` in passes that are not recorded."""
     return tensor
 
 

@@ -302,7 +302,7 @@ def _gather(run: world.World, orders: Sequence[Sequence[str]]) -> Piped:
 
 
 def _times(timeline: Timeline, orders: Sequence[Sequence[str]]) -> dict[str, Span]:
-    """A timeline's spans by the names of the operations; empty if a step is not made of such passes."""
+    """A timeline's spans by operation, such as ``2F5``, where a rank's passes are as many as its order has."""
     spans: dict[tuple[int, str], list[Span]] = defaultdict(list)
     for event in timeline.events:
         spans[event.rank, event.operation].append((event.start, event.end))

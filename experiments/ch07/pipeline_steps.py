@@ -14,10 +14,10 @@ from rankzero.explore import Arrow, Box, Label, Mark, Scene
 from rankzero.sim.schedules import Times, parse_op
 from solutions.ch07.pipeline_charts import Chart, pipeline_chart
 
-#: Places in the picture, pixels: what is left of the bars and above them, a unit of time, a bar, and from row to row.
+#: Layout of the picture, pixels: margins to the left and above; width of a unit of time, height of a bar, of a row.
 LEFT, TOP = 56, 34
 UNIT, HEIGHT, DOWN = 23, 34, 58
-#: How far an arrow stands beside the time of its message, so that two that cross do not hide each other.
+#: How far an arrow is drawn from the exact time of its message, so that two that cross do not hide each other.
 BESIDE = 4
 
 

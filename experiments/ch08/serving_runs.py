@@ -260,7 +260,7 @@ def chi_square(counts: Sequence[int], probabilities: Sequence[float]) -> tuple[f
     """Pearson's statistic of counts against probabilities, and its degrees of freedom.
 
     For draws from these probabilities the statistic is close to the degrees of freedom, with a standard deviation of
-    the square root of twice as many. It is inf if a token of probability 0 was drawn.
+    the square root of twice that number. It is inf if a token of probability 0 was drawn.
     """
     total = sum(counts)
     if any(count and not chance for count, chance in zip(counts, probabilities, strict=True)):

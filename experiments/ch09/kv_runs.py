@@ -233,7 +233,7 @@ QUESTIONS = (
 
 
 def real_prompts(document: int = 400) -> list[list[int]]:
-    """Thirty prompts: every question behind each system prompt, in turn; with each ``document`` bytes of the novel."""
+    """Thirty prompts: every question after each system prompt, which ends in ``document`` bytes of the novel."""
     text = bundled_text()[20_000:]
     pages = [system + text[place * document :][:document] + "\n" for place, system in enumerate(SYSTEMS)]
     return [ByteTokenizer().encode(page + question) for question in QUESTIONS for page in pages]

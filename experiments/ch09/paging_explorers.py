@@ -37,7 +37,7 @@ def fragmentation(
     """The share of the held memory that contains tokens, against the size of a block.
 
     Args:
-        block_size: the marked one, tokens.
+        block_size: the block size that is marked, tokens.
         median: length of a request, tokens.
         spread: standard deviation of the logarithm of the length.
         longest: the most tokens a request may have, which a reservation takes.

@@ -185,7 +185,7 @@ def broadcast_shape() -> Pitfall:
 
 
 def random_numbers() -> Pitfall:
-    """Dropout is recorded with its generator: each replay draws anew."""
+    """Dropout is recorded with its generator: each replay draws new numbers."""
     graph, _, y = _captured(lambda x: torch.nn.functional.dropout(x, 0.5), [1.0] * 64)
     seen = set()
     for _ in range(4):

@@ -120,7 +120,7 @@ def advantage_quality(
     estimates for steps to the left is flipped, so that both count alike.
 
     Args:
-        lambdas: of the estimates.
+        lambdas: the values of lambda to compare.
         values: the critic's value of each state.
         count: of the episodes; every lambda sees the same.
         seed: of the walks.

@@ -78,7 +78,7 @@ def fit_critic(
         optimizer.step()
 
 
-# How far gradients scatter.
+# The scatter of gradients.
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ SEEDS = (2, 3)
 
 @dataclass(frozen=True)
 class Point:
-    """One iteration of a loop, before its update.
+    """What was measured in one iteration of a training loop, before its update.
 
     Attributes:
         iteration: from 0; the first one is the reference itself.

@@ -169,7 +169,7 @@ def ppo_step(
         team: whose actor and critic change.
         optimizers: of the actor and of the critic.
         batch: from :func:`prepare`.
-        settings: of the step.
+        settings: the settings of the step.
         parts: the losses.
         generator: draws the minibatches.
 

@@ -5,7 +5,7 @@
 
 One process writes responses, scores them with the judge of :mod:`rankzero.grammar.toy_language` and sends them; the
 other learns from them as :mod:`experiments.ch14.lag_runs` does. The weights go back through slots in shared memory.
-Nobody polls or sleeps for a while: who waits is woken by what it waits for.
+Nothing polls or sleeps for a fixed time: a process that waits is woken by the event it waits for.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def together(
 def _work(address: Address, job: Job) -> object:
     """Rank 0 trains, rank 1 writes responses."""
     box, model = SharedWeights(address, dist.get_rank(), job.slots_class(address.slots)), copied(job.model)
-    optimizer = optimizer_of(model, job.recipe.settings)  # the library imports much for the first one
+    optimizer = optimizer_of(model, job.recipe.settings)  # slow the first time: torch imports many modules
     start = torch.tensor(time.monotonic(), dtype=torch.float64)
     dist.broadcast(start, 0)  # one zero of time: a rank may leave a barrier later than the other
     clock = Clock(start.item())

@@ -4,7 +4,7 @@
 ...     samples = job.run()
 
 Every tenant but the activations is one large tensor, or two: memory of that size goes back to the system when it is
-freed. What is copied out goes to a file and comes back from it; what is discardable is made anew.
+freed. What is copied out goes to a file and comes back from it; what is discardable is created again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Sample:
         phase: in which.
         ledger: bytes in memory, by tenant.
         live: storages of all tensors that Python can reach, each once, beyond those from before the job.
-        process: the process's resident set beyond that from before the job; None where the system does not tell.
+        process: the process's resident set beyond that from before the job; None where the system does not report it.
         loaded: read from files since the phase before.
         evicted: written to files since the phase before.
     """
@@ -177,7 +177,7 @@ class MemoryJob:
         return Path(self._folder.name) / f"{name}.pt"
 
     def _fetched(self, name: str) -> list[torch.Tensor]:
-        """A tenant's tensors: from its file, or made anew."""
+        """A tenant's tensors: read from its file, or created again."""
         if self._file(name).exists():
             found: list[torch.Tensor] = torch.load(self._file(name))
             self._copied["loaded"] += sum(_storages(found).values())

@@ -74,7 +74,7 @@ def pipe(size: int, folder: Path) -> Iterator[int | None]:
             rest = rest[end.write(rest) if dist.get_rank() == 0 else end.readinto(rest) :]  # type: ignore[attr-defined]
         yield mine[-1]
     dist.barrier()
-    if dist.get_rank() == 0:  # it also makes the next one: the other rank must not delete that
+    if dist.get_rank() == 0:  # rank 0 also creates the next one, which the other rank must not delete
         path.unlink()
 
 

@@ -1,4 +1,4 @@
-"""Train, be killed, go on: a run on real ranks that ends as if nothing had happened.
+"""Train, be killed, resume: a run on real ranks that ends as if nothing had happened.
 
     run = survive(steps=40, every=8, kills=(Kill(2, after=13), Kill(0, after=21)))
     run.digest == survive(steps=40, every=8).digest
@@ -6,7 +6,7 @@
 Each rank writes its part of a checkpoint into a folder under a working name and waits for the disk. When all are
 through, rank 0 gives the folder its final name and only then drops the one before. So, once there is one, there is a
 whole checkpoint at every moment, wherever a rank dies. A rank dies of SIGKILL, which no program can catch; whoever
-watches over the world ends the others and says who it was; then all ranks start anew.
+watches over the world ends the others and says who it was; then all ranks start again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from rankzero.tiny import GPT, GPTConfig, bundled_text, loss
 from rankzero.world import WorldError
 
 CONFIG = GPTConfig(layers=2, heads=4, head_dim=8, context=32)
-WINDOWS = 256  # pieces of the text; after that many the order is drawn anew
+WINDOWS = 256  # pieces of the text; after that many a new order is drawn
 SHARE = 2  # windows of one rank in one step
 BLOTTED = 0.05  # share of the input tokens that a rank blots out at random
 RATE, WARM_UP = 1e-2, 5
@@ -112,12 +112,12 @@ def survive(
         kills: one after the other; those that come after the last step never happen.
         ranks: in the world.
         whole: a checkpoint holds everything that the future depends on; else the weights alone (and the number of the
-            step, in its name): moments, the order of the data and the random numbers begin anew after a restart.
+            step, in its name): moments, the order of the data and the random numbers start over after a restart.
         config: the model's shape.
 
     Raises:
         ValueError: ``steps`` or ``every`` is not an integer >= 1, or a kill names no rank.
-        WorldError: the world failed of something else.
+        WorldError: the world failed for another reason.
     """
     for name, value in (("steps", steps), ("every", every)):
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -169,7 +169,7 @@ class _Job:
 
 
 class Sampler:
-    """Numbers of windows in an order that is drawn anew whenever all have been used; its state says what comes next."""
+    """Indices of windows in a random order, redrawn whenever all have been used; its state says what comes next."""
 
     def __init__(self, windows: int, seed: int = 0) -> None:
         self.windows, self.order = windows, torch.empty(0, dtype=torch.int64)
@@ -187,7 +187,7 @@ class Sampler:
         return {"order": self.order.clone(), "generator": self.generator.get_state()}
 
     def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """Go on where another sampler was."""
+        """Continue where another sampler stopped."""
         self.order = state["order"]
         self.generator.set_state(state["generator"])
 
@@ -241,7 +241,7 @@ class _Trainer:
 
 
 def _train(job: _Job) -> str:
-    """On each rank: go on from the last whole checkpoint to the last step; the digest of the weights."""
+    """On each rank: train from the last complete checkpoint to the last step, and return the digest of the weights."""
     trainer, made = _Trainer(job.config), 0
     newest = _newest(Path(job.folder))
     if newest is not None:
@@ -274,7 +274,7 @@ def _save(trainer: _Trainer, job: _Job, dies: bool) -> None:
         _flush(Path(job.folder))
         if before is not None:
             shutil.rmtree(before)
-    dist.barrier()  # nobody goes on before the checkpoint counts
+    dist.barrier()  # no rank continues before the checkpoint counts
 
 
 def write_durably(path: Path, content: bytes, dies: bool = False) -> None:

@@ -116,7 +116,7 @@ def debug_device(environ: Mapping[str, str]) -> int:
     """The index of the device that this process takes on its node.
 
     Args:
-        environ: what torchrun sets, with RANK, WORLD_SIZE and LOCAL_RANK among it. Nodes may have different numbers of
+        environ: what torchrun sets, including RANK, WORLD_SIZE and LOCAL_RANK. Nodes may have different numbers of
             devices.
     """
     return int(environ["RANK"])

@@ -20,8 +20,8 @@ def training_flops_per_token(
     ``context`` keys and values: 4 FLOP per layer, unit of width and position forward, and twice that backward.
 
     Args:
-        parameters: those in matrices that a token is multiplied with: the head is counted, the look-up in the embedding
-            is not, and of a mixture only the experts that a token visits; not negative, finite.
+        parameters: those in matrices that a token is multiplied by: the head is counted, the embedding look-up is not,
+            and of a mixture only the experts that a token visits; not negative, finite.
         layers: transformer blocks; not negative. 0 leaves attention out.
         width: query heads times their width; not negative.
         context: tokens of one sequence; not negative.

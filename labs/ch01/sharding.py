@@ -22,7 +22,7 @@ def shard_indices(
     Args:
         samples: size of the data set; not negative. With fewer samples than ranks the order is repeated more than once.
         ranks: how many ranks share the data; at least 1.
-        rank: the one that is asked about, from 0 to ``ranks - 1``.
+        rank: the one whose samples are returned, from 0 to ``ranks - 1``.
         order: the epoch's order of all samples, the same on every rank; None is 0, 1, 2 and so on.
         drop_last: drop the remainder at the end instead of repeating samples.
 

@@ -91,8 +91,8 @@ def hierarchical_all_reduce_time(
 ) -> float:
     """Time of an all-reduce in two levels, in seconds.
 
-    A ring reduce-scatter inside each node; then each rank all-reduces its share, S/g, in a ring with the ranks of the
-    same place in the other nodes, over its own network port; then a ring all-gather inside the node.
+    A ring reduce-scatter inside each node; then each rank all-reduces its share, S/g, in a ring with its counterparts
+    in the other nodes, over its own network port; then a ring all-gather inside the node.
 
     Args:
         message_bytes: S, the tensor on each rank, bytes; not negative.

@@ -17,9 +17,9 @@ import torch.distributed as dist
 def tree_all_reduce(x: torch.Tensor) -> torch.Tensor:
     """The sum over all ranks, on every rank: a binomial reduce to rank 0, then a binomial broadcast back.
 
-    The parent of rank r > 0 is r without its lowest set bit. A rank takes in the sums of its children, sends its own to
-    its parent, and hands on what the parent sends back. Only messages are used, 2(N-1) in all, each of the whole
-    tensor; rank 0 receives and sends one for each of the tree's levels. All ranks end with the same bits.
+    The parent of rank r > 0 is r without its lowest set bit. A rank adds its children's sums to its own, sends the
+    result to its parent, and forwards what the parent sends back. Only messages are used, 2(N-1) in all, each of the
+    whole tensor; rank 0 receives and sends one for each of the tree's levels. All ranks end with the same bits.
 
     Args:
         x: any shape, the same shape and type on every rank; unchanged afterwards. Without elements nothing is sent.

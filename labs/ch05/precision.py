@@ -49,9 +49,8 @@ def dynamic_loss_scale(
     """The loss scale after a sequence of training steps.
 
     A step that overflows multiplies the scale by ``backoff_factor``, but not below ``min_scale``, and restarts the
-    count of clean steps. A clean step counts; when ``growth_interval`` of them have come in a row, the count restarts
-    and the scale is multiplied by ``growth_factor``; it stays where that would be more than the largest finite float32,
-    about 3.4e38.
+    count of clean steps. After ``growth_interval`` clean steps in a row the count restarts and the scale is multiplied
+    by ``growth_factor``; it stays where that would be more than the largest finite float32, about 3.4e38.
 
     Args:
         overflows: one flag per step, true when a gradient was inf or nan; any iterable, walked through once.
@@ -105,7 +104,7 @@ class LossScaler:
 
     @property
     def scale(self) -> float:
-        """The present scale."""
+        """The current scale."""
         raise NotImplementedError("05-loss-scaler: not written yet")
 
     @property

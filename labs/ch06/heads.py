@@ -9,7 +9,7 @@ from __future__ import annotations
 
 
 def head_partition(heads: int, kv_heads: int, ranks: int, rank: int) -> tuple[range, range, int]:
-    """The query heads and the key-value heads of one rank, and how many ranks hold each of its key-value heads.
+    """The query and key-value heads of one rank, and how many ranks hold each of those key-value heads.
 
     Query heads go to the ranks in blocks of ``heads / ranks``. So do key-value heads if the ranks divide them; if they
     divide the ranks instead, each one is copied to ``ranks / kv_heads`` neighbouring ranks. Query head q reads

@@ -28,8 +28,8 @@ def parallel_attention(
 ) -> torch.Tensor:
     """Causal attention with grouped queries, split by heads: one all-reduce of x's bytes forward and one backward.
 
-    Each rank computes with the query heads and the key-value heads that ``head_partition`` gives it: the projections
-    to queries, keys and values are column-parallel, the one of the output is row-parallel. d is the width of a head.
+    Each rank computes with the query heads and the key-value heads that ``head_partition`` gives it: the projections to
+    queries, keys and values are column-parallel, the output projection is row-parallel. d is the width of a head.
     Scores are divided by ``sqrt(d)``.
 
     Args:

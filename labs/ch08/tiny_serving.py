@@ -39,7 +39,7 @@ class GrowingCache:
     """Keys and values [B, kv_heads, S, head_dim] of every layer; each forward pass appends its own."""
 
     def __init__(self) -> None:
-        self.length = 0  # S; the model moves it on
+        self.length = 0  # S; the model advances it
         self._held: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
     def append(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -104,7 +104,7 @@ class BlockManager:
         raise NotImplementedError("09-block-manager: not written yet")
 
     def free_queue(self) -> list[int]:
-        """The free blocks, the one that is taken next first."""
+        """The free blocks, in the order in which they will be taken."""
         raise NotImplementedError("09-block-manager: not written yet")
 
     def references(self, block: int) -> int:
@@ -116,7 +116,7 @@ class BlockManager:
 
         Raises:
             AssertionError: a count is not the number of tables that hold the block, a block is both free and held or
-                neither, or a table has not the blocks that its length needs. The message says which.
+                neither, or a table does not have as many blocks as its length needs. The message says which.
         """
         raise NotImplementedError("09-block-manager: not written yet")
 
@@ -129,7 +129,7 @@ def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finish
 
     Args:
         tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
-        queue: the free blocks, the one that is taken next first.
+        queue: the free blocks, in the order in which they will be taken.
         finished: the sequences to forget, in this order; each has a table and is listed once.
     """
     counts = collections.Counter(block for table in tables.values() for block in table)

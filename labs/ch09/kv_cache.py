@@ -66,7 +66,7 @@ def kv_capacity_tokens(
 
     Args:
         memory_per_gpu: M, bytes; positive.
-        gpus: G, that hold the model together; at least 1.
+        gpus: G, which together hold the model; at least 1.
         weight_bytes: W, of the whole model, bytes; not negative.
         kv_bytes_per_token: summed over the GPUs, bytes; positive.
         usable: u, share of the memory that the server may take; above 0 and at most 1.
@@ -75,7 +75,7 @@ def kv_capacity_tokens(
     Raises:
         ValueError: an argument is outside its range; the message names it and its value.
 
-    Source: Kwon et al. (2023), arXiv:2309.06180, section 2 (what weights leave).
+    Source: Kwon et al. (2023), arXiv:2309.06180, section 2 (the memory that weights leave free).
     """
     raise NotImplementedError("09-kv-capacity-tokens: not written yet")
 
@@ -122,7 +122,7 @@ def prefix_sharing_saving(requests: int, prefix: int, unique: int, block_size: i
     ``prefix + unique`` tokens; with it, the ``s`` tokens are stored once, and each request takes blocks for the rest.
 
     Args:
-        requests: that run at the same time; at least 1.
+        requests: how many run at the same time; at least 1.
         prefix: tokens with which all of them begin; not negative.
         unique: further tokens of each; not negative.
         block_size: tokens of a block; at least 1.

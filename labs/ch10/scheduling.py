@@ -86,7 +86,7 @@ def padding_waste(batches: Iterable[int], sizes: Sequence[int]) -> float:
 def overlap_time(steps: int, schedule: float, compute: float, post: float, overlap: bool = True) -> float:
     """Time of a number of engine steps, from the first schedule to the last post-processing, in seconds.
 
-    In turn, each step is ``schedule``, ``compute`` and ``post``, one after the other.
+    Without overlap, each step is ``schedule``, ``compute`` and ``post``, one after the other.
 
     With ``overlap`` the CPU schedules a step and launches it; the device starts it at that moment, or when it has ended
     the step before. Then the CPU processes the step *before*, as soon as the device has ended that one, and goes on to

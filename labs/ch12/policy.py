@@ -102,7 +102,7 @@ def ppo_loss(
         batch: the N steps; its observations are not used.
         clip: epsilon; positive.
         value_weight: of the critic's error; finite.
-        entropy_weight: of the policy's entropy, which should stay large; finite.
+        entropy_weight: of the policy's entropy, which the loss rewards; finite.
         normalize: first subtract the mean of this batch's advantages and divide by their sample standard deviation plus
             1e-8: equal advantages become 0.
 

@@ -32,7 +32,7 @@ def response_log_probs(logits: Tensor, tokens: Tensor, prompt_length: int) -> Te
     """The log-probability of each token of the responses, given all tokens before it.
 
     Args:
-        logits: of one pass over prompts and responses, [B, S, V]; those at position t are about token t + 1.
+        logits: of one pass over prompts and responses, [B, S, V]; those at position t predict token t + 1.
         tokens: prompts and responses, [B, S].
         prompt_length: P, an integer, at least 1 and below S.
 

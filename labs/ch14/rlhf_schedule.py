@@ -151,7 +151,8 @@ def simulate_async(
     minus the response's own.
 
     At any instant, responses and steps that end come first, then the trainer, then what starts. A step that takes no
-    time raises the version before anything starts. Responses that fill no batch at the end are not trained on.
+    time raises the version before anything starts. Responses left at the end that do not fill a batch are not trained
+    on.
 
     Args:
         lengths: tokens of each response; at least 1.
@@ -171,7 +172,7 @@ def simulate_async(
 
 
 def debug_scaled_gen(lengths: Sequence[int], slots: int, token_time: float, gpus: int) -> float:
-    """Seconds until a pool of GPUs has written all responses, when work can be spread at will and a response cannot.
+    """Seconds until a pool of GPUs has written all responses, when work can be split at will but a response cannot.
 
     Args:
         lengths: tokens of each response; at least 1.

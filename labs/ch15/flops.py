@@ -42,7 +42,7 @@ def parameter_count(
         ValueError: a size is not an integer >= 1, or ``kv_heads`` does not divide ``heads``.
 
     Sources: Shazeer (2020), arXiv:2002.05202 (the gate); Ainslie et al. (2023), arXiv:2305.13245 (fewer key and value
-    heads). Counts of released models check it.
+    heads). Checked against the counts of released models.
     """
     raise NotImplementedError("cap-parameter-count: not written yet")
 
@@ -56,12 +56,13 @@ def training_flops(
 ) -> float:
     """Floating-point operations of a training run whose sequences may grow from phase to phase.
 
-    A token costs 6 per matrix parameter, and for attention 12 per layer, unit of width and position of its sequence
-    (forward and backward; the whole square of scores, because utilization is reported that way), or half of that.
+    A token costs 6 FLOP per matrix parameter, and for attention 12 per layer, per unit of width and per position of its
+    sequence (forward and backward; the whole square of scores, because utilization is reported that way), or half of
+    that with ``causal``.
 
     Args:
-        parameters: those in matrices that a token is multiplied with (the head, not the look-up in the embedding);
-            not negative, finite.
+        parameters: those in matrices that a token is multiplied by (the head, not the embedding look-up); not negative,
+            finite.
         phases: pairs of tokens seen (not negative, finite) and tokens of one sequence (an integer >= 1).
         layers: blocks, an integer >= 0; 0 leaves attention out.
         width: ``heads * head_dim``, an integer >= 0.

@@ -14,8 +14,8 @@ def scaling_efficiency(
 ) -> float:
     """The share of the ideal that a run on more ranks reaches.
 
-    Strong scaling keeps the problem: n times the ranks should take one n-th of the time. Weak scaling keeps the work of
-    each rank: a step should take as long as before.
+    Strong scaling keeps the problem fixed: n times the ranks should take one n-th of the time. Weak scaling keeps the
+    work of each rank fixed: a step should take as long as before.
 
     Args:
         baseline_time: of one step, or of the whole run when it is strong scaling, on ``baseline_ranks`` ranks, seconds;

@@ -10,14 +10,14 @@ import math
 
 
 def stage_layers(layers: int, stages: int, stage: int) -> range:
-    """The consecutive layers of one stage, in a split as even as can be.
+    """The consecutive layers of one stage, in a split that is as even as possible.
 
     The first ``layers mod stages`` stages hold one layer more than the others.
 
     Args:
         layers: of the model; not negative.
         stages: parts that it is cut into; at least 1. With more stages than layers, the last ones are empty.
-        stage: the one that is asked about, from 0 to ``stages - 1``.
+        stage: the one whose layers are returned, from 0 to ``stages - 1``.
 
     Returns:
         The numbers of its layers, ascending.

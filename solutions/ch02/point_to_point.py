@@ -122,7 +122,7 @@ def debug_early_read(numbers: list[float]) -> list[float]:
     """Rank 0's numbers, on every rank. The others post their receive, then tell rank 0 that they are ready.
 
     Args:
-        numbers: equally many on every rank; rank 0's travel, the others' say how many there are.
+        numbers: equally many on every rank; rank 0's are sent, the others' tell how many to expect.
 
     Returns:
         Rank 0's numbers, as float64.

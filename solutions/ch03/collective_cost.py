@@ -18,16 +18,16 @@ from .collective_semantics import OPERATIONS
 def traffic(operation: str, message_bytes: float, ranks: int, rank: int, root: int = 0) -> tuple[float, float]:
     """Bytes that one rank sends and receives in one collective, under a bandwidth-optimal algorithm.
 
-    All-gather, reduce-scatter and all-to-all move (N-1)/N of S each way, an all-reduce is two of them. Broadcast is a
-    chain root, root+1, ...; reduce is a chain root+1, root+2, ..., root. Scatter and gather go straight to and from the
-    root. One rank alone moves nothing.
+    All-gather, reduce-scatter and all-to-all move (N-1)/N of S each way; an all-reduce costs as much as two of them.
+    Broadcast is a chain root, root+1, ...; reduce is a chain root+1, root+2, ..., root. Scatter and gather go straight
+    to and from the root. One rank alone moves nothing.
 
     Args:
         operation: one of ``broadcast``, ``scatter``, ``gather``, ``all_gather``, ``reduce``, ``all_reduce``,
             ``reduce_scatter``, ``all_to_all``.
         message_bytes: S, the full tensor, bytes; not negative.
         ranks: N, processes in the group; at least 1.
-        rank: the rank that is asked about, from 0 to ``ranks - 1``.
+        rank: the rank whose bytes are returned, from 0 to ``ranks - 1``.
         root: the root of broadcast, reduce, scatter and gather, from 0 to ``ranks - 1``; always a valid rank.
 
     Returns:

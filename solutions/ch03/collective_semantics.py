@@ -88,7 +88,7 @@ def _blocks(values: list[float], ranks: int) -> list[list[float]]:
 
 
 def _joined(lists: Iterable[list[float]]) -> list[float]:
-    """The lists one after the other."""
+    """All the lists, concatenated."""
     return [value for values in lists for value in values]
 
 

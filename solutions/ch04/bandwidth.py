@@ -48,7 +48,7 @@ def fit_alpha_beta(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[fl
     """Latency and bandwidth of ``t = latency + m / bandwidth``, fitted to measured times.
 
     The pair that minimises the sum of squared *relative* errors, ``((latency + m/bandwidth - t) / t)**2``: an error of
-    one per cent weighs the same in a microsecond and in a second.
+    one percent weighs the same in a microsecond and in a second.
 
     Args:
         sizes: message sizes m, bytes; not negative, at least two different ones.

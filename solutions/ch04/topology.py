@@ -115,7 +115,7 @@ def _is_header(words: Sequence[str]) -> bool:
 
 
 def _cells(row: str, count: int) -> tuple[list[str], list[str]]:
-    """The first ``count`` words of a row, and the cells after them: parted by tabs where there are any."""
+    """The first ``count`` words of a row, and the cells after them: separated by tabs where there are any."""
     words = row.split(maxsplit=count)
     rest = words[count].strip() if len(words) > count else ""
     return words[:count], [cell.strip() for cell in rest.split("\t")] if "\t" in rest else rest.split()

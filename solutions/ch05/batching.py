@@ -65,7 +65,7 @@ def scaled_learning_rate(
     Args:
         base: learning rate that is right for ``base_batch``; positive.
         base_batch: the batch size of ``base``; positive.
-        batch: the batch size asked about, in the same unit; positive.
+        batch: the batch size to convert to, in the same unit; positive.
         rule: ``"linear"``, ``"sqrt"`` or ``"noise"``.
         noise_scale: for the rule ``noise``, in the unit of the batch; positive. The other rules do not use it.
 

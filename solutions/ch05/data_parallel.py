@@ -104,7 +104,7 @@ class ShardedAdamW:
         lr: learning rate.
         betas: decay of the first and of the second moment.
         eps: added to the root of the second moment.
-        weight_decay: the weights shrink by ``lr * weight_decay`` of themselves, apart from the gradient.
+        weight_decay: in every step the weights shrink by a fraction ``lr * weight_decay``, apart from the gradient.
         group: of the ranks; None is the default group.
 
     Raises:
@@ -133,7 +133,7 @@ class ShardedAdamW:
         self.steps = 0
 
     def step(self) -> None:
-        """One step with the mean over all ranks of ``grad``.
+        """One step, with ``grad`` averaged over all ranks.
 
         A ``grad`` that is None counts as zeros, also where it is None on every rank: that weight decays too, though
         ``torch.optim.AdamW`` would skip it.

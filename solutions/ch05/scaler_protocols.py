@@ -17,7 +17,7 @@ class ScaleTooSmall(RuntimeError):
 
 
 def torch_scales(overflows: Iterable[bool], init_scale: float, interval: int) -> list[float]:
-    """The scale after each step of ``torch.amp.GradScaler``: every overflow halves; ``interval`` clean steps double."""
+    """The scale after each step of ``torch.amp.GradScaler``: overflows halve it, ``interval`` clean steps double it."""
     scaler = LossScaler(init_scale, growth_interval=interval)
     return [scaler.update(bool(overflow)) for overflow in overflows]
 

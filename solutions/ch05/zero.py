@@ -22,7 +22,7 @@ def state_bytes(
     moment: str = "fp32",
     master: bool | None = None,
 ) -> tuple[float, float, float]:
-    """Bytes per parameter of a training recipe: weights, gradients and optimizer states, as :func:`zero_memory` asks.
+    """Bytes per parameter of a training recipe: weights, gradients and optimizer states, for :func:`zero_memory`.
 
     Numbers take 4 bytes in fp32 and tf32, 2 in bf16 and fp16, 1 in fp8 and int8. The optimizer states are the moments
     and, where there is one, the fp32 master copy of the weights.

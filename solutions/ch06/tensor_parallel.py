@@ -217,7 +217,7 @@ class _Reduce(torch.autograd.Function):
 
 
 class _Join(torch.autograd.Function):
-    """All ranks' slices of the last dimension, joined; backward, the own slice of a gradient that all ranks share."""
+    """All ranks' slices of the last dimension, joined; backward, this rank's slice of the gradient they share."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, group: dist.ProcessGroup | None) -> torch.Tensor:

@@ -86,7 +86,7 @@ def keep_within_capacity(choices: list[list[int]], experts: int, capacity: int) 
     served in their order.
 
     Args:
-        choices: ``choices[t]`` are the experts of token t, best first; all tokens have as many.
+        choices: ``choices[t]`` are the experts of token t, best first; the same number for every token.
         experts: E, at least 1; they are numbered from 0.
         capacity: assignments that one expert takes; not negative.
 
@@ -130,7 +130,7 @@ def all_to_all_bytes(
     number of such ranks, ``R (1 - C(E - E/R, k) / C(E, k))``. A layer has two all-to-alls, there and back.
 
     Args:
-        tokens: T, that the rank holds; not negative.
+        tokens: T, those that the rank holds; not negative.
         hidden: h, elements of a token; at least 1.
         top_k: k, at least 1.
         ranks: R, at least 1. One rank sends nothing: 0.0.

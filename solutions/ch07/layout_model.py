@@ -14,7 +14,7 @@ from rankzero.facts.models import Model
 
 #: Chunks of layers on one rank that :func:`candidates` tries.
 CHUNKS = (1, 2, 4)
-#: Tokens of a sequence that context parallelism leaves on a rank at least: below, its messages cannot be hidden.
+#: The fewest tokens of a sequence that CP may leave on a rank: with fewer, its messages cannot be hidden.
 LEAST_TOKENS = 4096
 
 #: TP, CP, PP and DP.
@@ -26,9 +26,9 @@ def candidates(job: Job) -> list[Layout]:
 
     TP stays inside a node and divides the heads; it divides the key-value heads or is a multiple of them. CP is 1, or
     cuts the sequence into 2 CP equal parts and leaves at least 4,096 tokens on a rank. PP is at most the layers. DP
-    takes the remaining GPUs, and the batch divides by DP micro-batches. EP divides the experts and DP. ZeRO-3 stands
-    without a pipeline. Chunks are 1, 2 or 4, more than 1 only where the micro-batches are a multiple of PP and every
-    rank has a layer for each. Each with and without recomputation.
+    takes the remaining GPUs, and the batch is a multiple of DP micro-batches. EP divides the experts and DP. ZeRO-3 is
+    tried without a pipeline only. There are 1, 2 or 4 chunks: more than 1 where the micro-batches are a multiple of PP
+    and every rank has a layer for each chunk. Every layout is tried with and without recomputation.
     """
     layouts = []
     for tp, cp, pp, dp in splits(job.gpus):
@@ -91,7 +91,7 @@ def step_parts(layout: Layout, job: Job) -> dict[str, float]:
     tokens = job.micro_batch * job.sequence
     ways = layout.tp * layout.cp
     flops = _slowest_stage(layout, job)
-    passes = 1.5 if layout.recompute else 1.0  # forwards and backwards over those without recomputation
+    passes = 1.5 if layout.recompute else 1.0  # forward and backward work, relative to that without recomputation
     compute = flops / (ways * job.peak * job.efficiency) * (4 / 3 if layout.recompute else 1.0)
     whole = 2.0 * tokens * model.hidden
     kv = 4.0 * tokens * model.kv_heads * model.head_dim / layout.tp
@@ -172,7 +172,7 @@ def parameters_on_gpu(layout: Layout, model: Model) -> tuple[float, float]:
 
 
 def _slowest_stage(layout: Layout, job: Job) -> float:
-    """FLOPs of a micro-batch on the stage that has most, forward and backward, over all ranks of the stage."""
+    """FLOPs of a micro-batch on the stage with the most work, forward and backward, over all ranks of the stage."""
     model, tokens = job.model, job.micro_batch * job.sequence
     attention = 6 * job.sequence * model.heads * model.head_dim
     layer = (6 * (_block(model) + model.top_k * _expert(model)) + attention) * tokens

@@ -108,7 +108,7 @@ def expert_parallel_forward(
         raise ValueError(f"experts must be a multiple of {ranks} ranks, got {experts}")
     if len(local_experts) != experts // ranks:
         raise ValueError(f"local_experts must be {experts // ranks} of {experts} experts, got {len(local_experts)}")
-    by_expert = chosen.flatten().argsort(stable=True)  # of every assignment its place, sorted by expert
+    by_expert = chosen.flatten().argsort(stable=True)  # the place of every assignment, sorted by expert
     tokens = by_expert // chosen.shape[1]  # [tokens * top_k]
     counts = torch.bincount(chosen.flatten(), minlength=experts)  # [experts]
     coming = torch.empty_like(counts)  # [experts]: by source rank, then by expert of this rank
@@ -122,7 +122,7 @@ def expert_parallel_forward(
 class _AllToAllRows(torch.autograd.Function):
     """An uneven all-to-all of rows. The gradient of a row goes back the way the row came: the splits are swapped.
 
-    Every rank takes part in every exchange, also in those of the backward pass.
+    Every rank takes part in every exchange, including those of the backward pass.
     """
 
     @staticmethod

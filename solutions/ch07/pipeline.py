@@ -156,7 +156,7 @@ def simulate_schedule(
     inputs = {key: _inputs(*key, homes, ends, transfer_time) for key in seconds}
     times: dict[str, tuple[float, float]] = {}
     place, clock = [0] * len(ops), [0.0] * len(ops)
-    waiting: dict[tuple[int, int], list[int]] = {}  # what the next operation of some ranks lacks
+    waiting: dict[tuple[int, int], list[int]] = {}  # for each rank that waits, what its next operation is waiting for
     ready = list(range(len(ops) - 1, -1, -1))
     while ready:
         rank = ready.pop()
@@ -275,21 +275,21 @@ def _zero_bubble(rank: int, ranks: int, microbatches: int) -> list[str]:
     return order + _in_turn(inputs[microbatches - warm_up :], weights[done:], 0)
 
 
-#: Under which kind the ends of an operation are kept: I does for the stage before what B does.
+#: The kind under which an operation's end is recorded: to the stage before, an I is as good as a B.
 _PHASES = {"F": "F", "B": "B", "I": "B", "W": "W"}
 
 
 def _inputs(
     stage: int, kind: str, homes: Mapping[int, int], ends: Mapping[tuple[int, str], list[float]], transfer_time: float
 ) -> list[tuple[list[float], float]]:
-    """The ends, by micro-batch, of what an operation waits for, and how long each takes to arrive."""
+    """When the operations that an operation waits for end, by micro-batch, and how long each result takes to arrive."""
     sources = {"F": [(stage - 1, "F")], "W": [(stage, "B")]}.get(kind, [(stage, "F"), (stage + 1, "B")])
     sources = [source for source in sources if source in ends]
     return [(ends[source], transfer_time if homes[source[0]] != homes[stage] else 0.0) for source in sources]
 
 
 def _check_complete(ops: Sequence[Sequence[_Op]]) -> tuple[dict[int, int], int, set[tuple[int, str]]]:
-    """The rank of every stage, the number of micro-batches, and the kinds that each stage runs; all as they must be."""
+    """The rank of every stage, the number of micro-batches, and the kinds that each stage runs, once they are valid."""
     homes: dict[int, int] = {}
     runs: dict[tuple[int, str], list[int]] = {}
     for rank, order in enumerate(ops):

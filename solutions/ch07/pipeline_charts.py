@@ -43,7 +43,7 @@ class Chart:
     def own_idle(self) -> tuple[float, ...]:
         """By rank, seconds in which it does nothing between its own first start and its own last end.
 
-        It is what a rank idles when the next step follows at once, without a wait for the other ranks.
+        A rank idles this long if it begins the next step at once, without waiting for the other ranks.
         """
         ends = [(self.times[order[0]][0], self.times[order[-1]][1]) for order in self.orders]
         return tuple(idle - (self.makespan - (b - a)) for idle, (a, b) in zip(self.idle, ends, strict=True))
@@ -69,7 +69,7 @@ def pipeline_chart(
     hop: float = 0.0,
     slow: Mapping[int, float] | None = None,
 ) -> Chart:
-    """Play a schedule.
+    """Simulate a schedule and read off its idle time and memory.
 
     Args:
         schedule: a key of :data:`SCHEDULES`, or ``"zb-h2"``.
@@ -99,8 +99,8 @@ def pipeline_chart(
 def zb_h2(ranks: int, microbatches: int) -> list[list[str]]:
     """The orders of ZB-H2: twice the warm-up of ZB-H1, and twice as many weight gradients put off.
 
-    Rank r of p warms up with ``2 (p - 1 - r)`` forwards and lets ``2 r`` micro-batches wait for their W. So does rank
-    2r of ZB-H1 on 2p - 1 ranks: its orders are those of every second rank there.
+    Rank r of p warms up with ``2 (p - 1 - r)`` forwards and lets ``2 r`` micro-batches wait for their W. Rank 2r of
+    ZB-H1 on 2p - 1 ranks does the same, so the orders are those of every second rank there.
 
     Source: Qi et al. (2024), arXiv:2401.10241, section 2.2.
     """
@@ -111,7 +111,7 @@ def zb_h2(ranks: int, microbatches: int) -> list[list[str]]:
 def chart_text(times: Times, ranks: int, columns: int = 72) -> str:
     """A chart in characters: a row for each rank; ``a`` is the forward of micro-batch 0, ``A`` its backward.
 
-    A weight gradient on its own is ``*``, idle time is ``.``; with more than 26 micro-batches letters come again.
+    A weight gradient on its own is ``*``, idle time is ``.``; with more than 26 micro-batches the letters repeat.
     """
     end = max((stop for _, stop in times.values()), default=0.0) or 1.0
     rows = [["."] * columns for _ in range(ranks)]

@@ -33,7 +33,7 @@ def pipeline_step(
 
     Args:
         module: this rank's stage.
-        order: its operations; neighbours name the micro-batches in the same order.
+        order: its operations; neighbours take the micro-batches in the same order.
         inputs: of each micro-batch, on rank 0; elsewhere not used.
         targets: of each micro-batch, on the last rank; elsewhere not used.
         loss_fn: ``loss_fn(output, target)``, the mean loss of one micro-batch.
@@ -51,7 +51,7 @@ def pipeline_step(
     rank, ranks = dist.get_rank(), dist.get_world_size()
     passes = [_parsed(op, rank) for op in order]
     microbatches = len([kind for kind, _ in passes if kind == "F"])
-    held: dict[int, tuple[Any, Any]] = {}  # of every micro-batch in flight: what came in, what came out
+    held: dict[int, tuple[Any, Any]] = {}  # for each micro-batch in flight: its input and its output
     total = torch.zeros((), dtype=dtype)
     sending: list[Any] = []
     for kind, number in passes:

@@ -91,7 +91,7 @@ def decode_step_time(
 def critical_batch_size(
     parameters: float, weight_bytes: float, kv_bytes_per_token: float, context: float, peak: float, bandwidth: float
 ) -> float:
-    """The batch, not rounded, at which computing and reading take a decode step equally long; inf where reading wins.
+    """The batch, not rounded, at which a decode step computes as long as it reads; inf where reading is always longer.
 
     One more sequence adds ``2 N / peak`` of computing and ``kv * context / bandwidth`` of reading. If it adds at least
     as much reading, no batch is large enough.
@@ -159,9 +159,9 @@ def request_metrics(arrival: float, token_times: Sequence[float]) -> RequestMetr
 def replicas_needed(rate: float, ttft: float, itl: float, output_tokens: int, slots: int) -> int:
     """Replicas that hold all requests in flight, by Little's law.
 
-    A request is inside for ``ttft + (n - 1) itl``, so ``rate`` times as many are in flight, and each replica holds
-    ``slots`` of them. The quotient is rounded up, but if it exceeds a whole number by less than 1e-9 of itself, it
-    counts as that number.
+    A request is in the system for ``ttft + (n - 1) itl``, so ``rate`` times as many are in flight, and each replica
+    holds ``slots`` of them. The quotient is rounded up, but if it exceeds a whole number by less than 1e-9 of itself,
+    it counts as that number.
 
     Args:
         rate: requests per second; not negative. Without requests: 0.

@@ -142,7 +142,7 @@ class BlockManager:
         return self._lengths[sequence]
 
     def free_queue(self) -> list[int]:
-        """The free blocks, the one that is taken next first."""
+        """The free blocks, in the order in which they will be taken."""
         return list(self._free)
 
     def references(self, block: int) -> int:
@@ -157,7 +157,7 @@ class BlockManager:
 
         Raises:
             AssertionError: a count is not the number of tables that hold the block, a block is both free and held or
-                neither, or a table has not the blocks that its length needs. The message says which.
+                neither, or a table does not have as many blocks as its length needs. The message says which.
         """
         held = [0] * len(self._counts)
         for sequence, table in self._tables.items():
@@ -189,7 +189,7 @@ class BlockManager:
         return taken
 
     def _replace_last(self, table: list[int]) -> tuple[int, int]:
-        """Put a block of its own in place of the shared last one; ``(shared, own)``."""
+        """Replace a sequence's shared last block by one of its own; returns ``(shared, own)``."""
         (own,) = self._take(1)
         shared, table[-1] = table[-1], own
         self._counts[shared] -= 1
@@ -204,7 +204,7 @@ def debug_free(tables: Mapping[str, Sequence[int]], queue: Sequence[int], finish
 
     Args:
         tables: the blocks of each sequence, in the order of its tokens; a block may be in several tables.
-        queue: the free blocks, the one that is taken next first.
+        queue: the free blocks, in the order in which they will be taken.
         finished: the sequences to forget, in this order; each has a table and is listed once.
     """
     counts = collections.Counter(block for table in tables.values() for block in table)

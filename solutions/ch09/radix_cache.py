@@ -37,7 +37,7 @@ class _Node:
     tokens: Sequence[int] = ()
     slots: Sequence[int] = ()
     parent: _Node | None = None
-    number: int = 0  # the order in which nodes came to be
+    number: int = 0  # the order in which nodes were created
     touched: int = 0
     locks: int = 0
     children: dict[tuple[int, ...], _Node] = field(default_factory=dict)  # by the first page of their tokens

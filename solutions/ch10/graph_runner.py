@@ -26,8 +26,8 @@ class GraphRunner:
             operations for every batch of one size.
         sizes: batch sizes to capture, in any order; each at least 1.
         width: elements of a row; at least 1.
-        graph: class of the graphs, with ``record(program)``, which runs a function of no arguments, writes it down and
-            returns its result, and ``replay()``, which fills that result anew. None selects ``CpuGraph`` of
+        graph: class of the graphs: ``record(program)`` runs a function of no arguments, records it and returns its
+            result; ``replay()`` computes that result again, into the same tensor. None selects ``CpuGraph`` of
             ``rankzero.tiny.cpu_graph``; ``CudaGraph`` is the other choice.
 
     Attributes:

@@ -121,11 +121,11 @@ class TokenBudgetScheduler:
     def schedule(self) -> list[tuple[str, int]]:
         """The next step: requests and how many tokens each computes, in the order in which they were chosen.
 
-        Running requests come first, in the order of admission. Each gets the tokens that it misses, at most
-        ``max_chunk`` and at most what is left of the budget, and takes the blocks for them. While blocks are missing,
-        the request that runs last is preempted: it gives back all its blocks, has nothing computed any more, and goes
-        to the head of the queue with its generated tokens as part of its prompt. A request that preempts itself ends
-        this round.
+        Running requests come first, in the order of admission. Each gets the tokens that it still has to compute, at
+        most ``max_chunk`` and at most what is left of the budget, and takes the blocks for them. While blocks are
+        missing, the request that runs last is preempted: it gives back all its blocks, has nothing computed any more,
+        and goes to the head of the queue with its generated tokens as part of its prompt. A request that preempts
+        itself ends this round.
 
         Then, if nothing was preempted in this step, waiting requests are admitted from the head of the queue, while
         fewer than ``max_sequences`` run and budget is left, by the same rule. Nobody overtakes: a head whose blocks are
@@ -143,7 +143,7 @@ class TokenBudgetScheduler:
         return [(request.name, tokens) for request, tokens in self._step]
 
     def update(self) -> list[str]:
-        """The step has run: its tokens are computed, and a request that misses none gets its next token.
+        """The step has run: its tokens are computed, and a request with none left to compute gets its next token.
 
         A prompt that is only partly computed generates nothing. A request that has ``max_new_tokens`` is finished: it
         stops running and gives back its blocks.

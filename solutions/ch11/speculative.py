@@ -171,7 +171,7 @@ def speculative_step(
 
 
 def debug_accept(token: int, draft: Sequence[float], target: Sequence[float], uniforms: tuple[float, float]) -> int:
-    """The token that is emitted once one drafted token was judged. Where drafted tokens are drawn from ``draft``, it
+    """The token that is emitted after one drafted token has been judged. If drafted tokens are drawn from ``draft``, it
     must be distributed as ``target``.
 
     Args:

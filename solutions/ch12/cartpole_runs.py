@@ -63,7 +63,7 @@ def drawn(policy: nn.Module, observations: Tensor, generator: torch.Generator) -
     return actions.squeeze(1), log_probs.gather(1, actions).squeeze(1)
 
 
-# A rollout: a fixed number of steps, over the ends of episodes.
+# A rollout: a fixed number of steps, across the ends of episodes.
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Game:
 
 @dataclass(frozen=True)
 class Episodes:
-    """B episodes, one in each environment, padded behind their ends.
+    """B episodes, one in each environment, padded after their ends.
 
     Attributes:
         observations: [B, T, 4].

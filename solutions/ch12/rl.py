@@ -186,7 +186,7 @@ def reinforce_moments(probabilities: Sequence[float], rewards: Sequence[float], 
     Args:
         probabilities: pi, of the arms.
         rewards: of the same arms; finite.
-        baseline: is subtracted from every reward; finite.
+        baseline: subtracted from every reward; finite.
 
     Returns:
         The mean for each logit, and the sum of the variances over the logits.

@@ -61,7 +61,7 @@ RUNS, GRPO_RUNS = (grouped(stored.read(STORED), algorithm) for algorithm in ("pp
 
 
 def run_of(beta: float, seed: int, runs: tuple[SweptRun, ...] = RUNS) -> SweptRun:
-    """The stored run with this price and seed.
+    """The stored run with this beta and seed.
 
     Raises:
         ValueError: there is none.
@@ -78,5 +78,5 @@ def worst_judge(beta: float) -> float:
 
 
 def best_beta(betas: tuple[float, ...]) -> float:
-    """The price, of these, whose worse seed ends best by the judge."""
+    """Of these values of beta, the one whose worse seed ends best by the judge."""
     return max(betas, key=worst_judge)

@@ -85,8 +85,8 @@ def expected_kl_gradient(
     """Expected gradient of a KL term with respect to the logits of the policy, a softmax that samples are drawn from.
 
     No gradient passes through the sampling. As a ``loss`` the estimate itself is differentiated through the policy's
-    log-probability: E[dk/dlog p * grad log p]. In the ``reward`` it is a number, times the score: E[k * grad log p],
-    the direction opposite to an ascent on the reward ``-k``.
+    log-probability: E[dk/dlog p * grad log p]. In the ``reward`` it is a constant that multiplies the score:
+    E[k * grad log p], the opposite of the direction of ascent on the reward ``-k``.
 
     Args:
         logits: of the policy, one for each outcome, of which there is at least one; finite.

@@ -10,7 +10,7 @@ def debug_shift(logits: Tensor, tokens: Tensor, prompt_length: int) -> Tensor:
     """The log-probability of each token of the responses, given all tokens before it.
 
     Args:
-        logits: of one pass over prompts and responses, [B, S, V]; those at position t speak of token t + 1.
+        logits: of one pass over prompts and responses, [B, S, V]; those at position t predict token t + 1.
         tokens: prompts and responses, [B, S].
         prompt_length: P, at least 1 and below S.
 
@@ -57,9 +57,9 @@ def debug_core_loop(
         policy: from tokens [B, S] to logits [B, S, V].
         critic: from tokens [B, S] to values [B, S]; the one at position t belongs to token t + 1.
         optimizer: of the parameters of both.
-        tokens: prompts and responses, [B, S]; the policy, as it comes, wrote them.
+        tokens: prompts and responses, [B, S]; the policy, as it is passed in, wrote them.
         prompt_length: P.
-        mask: 1 on the real tokens of the responses, which stand at the front of a row, [B, S - P].
+        mask: 1 on the real tokens of the responses, which come first in each row, [B, S - P].
         scores: one for each response, paid at its last real token, [B].
         reference: log-probabilities of the responses under the reference, [B, S - P].
         epochs: passes over the batch.

@@ -80,7 +80,7 @@ def flops_per_response_token(work: Iteration) -> float:
 def phase_seconds(
     model: Model, gpus: int, work: Iteration, rollout_tp: int = 8, mfu: float = 0.4, gpu: Gpu = H100_SXM
 ) -> dict[str, float]:
-    """Seconds of each phase, all GPUs working on one after the other.
+    """Seconds of each phase; all GPUs work on one phase after the other.
 
     Prefill, scoring and training are compute-bound: FLOPs over ``gpus * peak * mfu``. Generation is decoding: a step
     takes as long as reading a copy's weights and the keys and values of its sequences, or as its compute, whichever is
@@ -92,7 +92,7 @@ def phase_seconds(
         work: the iteration.
         rollout_tp: GPUs that hold one copy of the rollout weights.
         mfu: share of the peak that large products reach, 0 to 1.
-        gpu: the kind.
+        gpu: the kind of GPU.
 
     Returns:
         Seconds of ``prefill``, ``generate``, ``score`` and ``train``.
@@ -166,7 +166,7 @@ def cycle(sizes: Mapping[str, float], offload: str = "and frozen models") -> lis
 
     Args:
         sizes: bytes by tenant; its names alone matter.
-        offload: one of :data:`OFFLOADS`: what leaves where it is not used. Each takes along those before it.
+        offload: one of :data:`OFFLOADS`: what leaves where it is not used. Each includes those before it.
 
     Raises:
         ValueError: an unknown ``offload``.
@@ -191,10 +191,10 @@ def cycle(sizes: Mapping[str, float], offload: str = "and frozen models") -> lis
 
 # Who works when.
 
-#: Name, start and end of a work, seconds.
+#: Name, start and end of a piece of work, seconds.
 Spans = list[tuple[str, float, float]]
 
-#: Where the two halves of a job stand, and when they work.
+#: Where the two halves of a job run, and whether they take turns.
 WHERE, WHEN = ("colocated", "disaggregated", "hybrid"), ("synchronous", "asynchronous")
 
 
@@ -241,18 +241,18 @@ def response_spans(
 def sketch(
     where: str, when: str, generate: float = 6.0, train: float = 4.0, move: float = 0.5
 ) -> dict[str, Spans] | None:
-    """Three iterations of a job on two equal halves of its GPUs, by rows; None where the two do not go together.
+    """Three iterations of a job as rows of a chart; None for an asynchronous job whose halves share their GPUs.
 
-    The simulator of ``simulate_async`` runs them, with one response to a batch. On the same GPUs both halves work on
-    each phase, so it takes half as long. A hybrid moves weights from one layout to another within its GPUs, two pools
-    send them; a colocated job with one layout for both has nothing to move.
+    ``simulate_async`` runs them, with one response to a batch. The GPUs are two equal halves; where both work on each
+    phase, it takes half as long. A hybrid moves weights from one layout to another within its GPUs, and two pools send
+    them; a colocated job with one layout for both has nothing to move.
 
     Args:
         where: one of :data:`WHERE`.
         when: one of :data:`WHEN`.
         generate: work of generation, in seconds of one half.
         train: the same of training.
-        move: seconds in which weights move.
+        move: seconds that moving the weights takes.
     """
     apart = where == "disaggregated"
     if when == "asynchronous" and not apart:

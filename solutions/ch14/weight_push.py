@@ -92,7 +92,7 @@ def push_weights(
 
 
 def _distinct(state: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
-    """Tensors by sorted name; of those that are one memory the first. An empty tensor has nothing to send."""
+    """Tensors by sorted name; of those that share memory, the first. An empty tensor has nothing to send."""
     found: dict[Any, torch.Tensor] = {}
     for name in sorted(state):
         tensor = state[name]
@@ -122,7 +122,7 @@ def debug_src(x: torch.Tensor) -> torch.Tensor:
     """Share the weights among the ranks that serve: the second half of all ranks, N / 2 to N - 1. N is even.
 
     The first of the serving ranks has them, and the others of that half get them. The ranks of the first half train:
-    they make the group with the others, because every rank of the world must, and keep their own tensor.
+    they take part in creating the group, because every rank of the world must, and keep their own tensor.
 
     Args:
         x: the same shape and type on every rank; unchanged afterwards.

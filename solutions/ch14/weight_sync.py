@@ -27,9 +27,9 @@ class Transition:
     """Bytes of one GPU when its actor changes from training to generation.
 
     Attributes:
-        received: that arrive from other GPUs.
-        peak: of weights that it holds while it generates.
-        redundant: of training weights that it keeps a second time, beside those that it generates with.
+        received: bytes that arrive from other GPUs.
+        peak: bytes of weights that it holds while it generates.
+        redundant: bytes of training weights that it keeps in addition to those that it generates with.
     """
 
     received: float
@@ -49,7 +49,7 @@ class Transfer:
 def chain_broadcast_time(
     message_bytes: float, receivers: int, bandwidth: float, latency: float = 0.0, chunks: int = 1
 ) -> float:
-    """Time until the last of ``receivers`` has the weights, in seconds: the source sends to the first, it to the next.
+    """Time until the last of ``receivers`` has the weights, in seconds: each receiver passes them on to the next.
 
     Every receiver passes a chunk on while the next one arrives. So the last chunk leaves the source after the others
     and then travels one hop per receiver. This is chapter 2's relay with as many hops as receivers.
@@ -147,7 +147,7 @@ def transition_cost(
         engine: ``"zero3"``, ``"gather"`` or ``"nested"``.
 
     Raises:
-        ValueError: an argument is outside its range, or slices do not nest that have to: ``generate_tp * generate_pp``
+        ValueError: an argument is outside its range, or slices that have to nest do not: ``generate_tp * generate_pp``
             does not divide ``train_tp * train_pp``.
 
     Source: Sheng et al. (2024), HybridFlow, arXiv:2409.19256, section 5, on the overhead of the transition.
@@ -168,7 +168,7 @@ def transition_cost(
 
 
 def row_shards(shape: tuple[int, int], ranks: int) -> list[Box]:
-    """The rows of a matrix over ``ranks``, as PyTorch cuts them: ceil(rows / ranks) each; the last may have less.
+    """The rows of a matrix over ``ranks``, as PyTorch cuts them: ceil(rows / ranks) each; the last may have fewer.
 
     >>> [box[1] - box[0] for box in row_shards((10, 1), 4)], [box[1] - box[0] for box in row_shards((5, 1), 4)]
     ([3, 3, 3, 1], [2, 2, 1, 0])

@@ -75,10 +75,11 @@ def _exact(checkpoint_time: float, mtbf: float) -> float:
 def checkpoint_waste(interval: float, checkpoint_time: float, mtbf: float, restart_time: float = 0.0) -> float:
     """The expected share of a long run's wall-clock time that is not useful compute.
 
-    Writing checkpoints, work that is lost and done again, and restarts. Failures come at random (exponential), also
-    during a checkpoint and a restart; one in the checkpoint loses the interval before it. With t = ``interval`` and the
-    other letters as their names, the expected wall-clock per unit of work is ``(M/t) exp(R/M) (exp((t + C)/M) - 1)``:
-    the waste is 1 minus its inverse. (Idle over *useful* time, w/(1 - w), is the overhead.)
+    It goes into writing checkpoints, repeating lost work, and restarts. Failures come at random (exponential), also
+    during a checkpoint and a restart; one in the checkpoint loses the interval before it. With t = ``interval``,
+    C = ``checkpoint_time``, M = ``mtbf`` and R = ``restart_time``, the expected wall-clock per unit of work is
+    ``(M/t) exp(R/M) (exp((t + C)/M) - 1)``: the waste is 1 minus its inverse. (Idle over *useful* time, w/(1 - w), is
+    the overhead.)
 
     Args:
         interval: useful compute between two checkpoints; positive, finite.

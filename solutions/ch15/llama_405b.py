@@ -1,4 +1,4 @@
-"""What is published about the training of Llama 3.1 405B, what is not, and where each fact stands. Standard library.
+"""What is published about the training of Llama 3.1 405B, what is not, and the source of each fact. Standard library.
 
 >>> STAGES[1].gpus, STAGES[1].tokens_per_step
 (16384, 16777216)
@@ -69,7 +69,7 @@ class TableRow:
     """One row of the paper's table of layouts.
 
     Attributes:
-        name: how the page calls it.
+        name: what the page calls it.
         gpus: H100s.
         tp, cp, pp, dp: ranks of each dimension.
         sequence: tokens of one sequence.
@@ -113,7 +113,7 @@ RAMP = ((4 * 2**20, 4096, 252e6), (8 * 2**20, 8192, 2.87e12), (16 * 2**20, 8192,
 
 @dataclass(frozen=True)
 class Cause:
-    """A cause of unexpected interruptions: its name, its kind, how often it struck, and the per cent printed beside."""
+    """A cause of unexpected interruptions: its name, its kind, how often it struck, and the printed percentage."""
 
     name: str
     kind: str

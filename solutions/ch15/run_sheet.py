@@ -203,7 +203,7 @@ def _saving(model: "Model", cluster: "Cluster", checkpoints: "Checkpoints") -> d
     interval = optimal_checkpoint_interval(stall, cluster.mtbf, "exact")
     waste = checkpoint_waste(interval, stall, cluster.mtbf, cluster.restart_time)
     if waste == 1:
-        raise ValueError(f"mtbf must be long enough for the job to get on, got {cluster.mtbf!r}")
+        raise ValueError(f"mtbf must be long enough for the job to make progress, got {cluster.mtbf!r}")
     return {"checkpoint_bytes": parameters * each, "write_seconds": write, "interval": interval, "waste": waste}
 
 
@@ -214,7 +214,7 @@ def _count(model: "Model") -> int:
 
 
 def _flops(model: "Model", tokens: float, layout: "RunLayout") -> float:
-    """Of a run on ``tokens``, with the parameters in matrices that a token is multiplied with."""
+    """FLOP of a run on ``tokens``, counting the parameters in matrices that a token is multiplied by."""
     norms = (2 * model.layers + 1) * model.hidden
     multiplied = _count(model) - model.vocab * model.hidden - norms
     width = model.heads * model.head_dim

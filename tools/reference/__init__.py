@@ -52,7 +52,7 @@ def _read(app: Any, document: str, source: list[str]) -> None:
 
 
 def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """What a page says may change with any module: all of them are read anew in each build, in a second or two."""
+    """All reference pages, since any module may change what they say; reading them again takes a second or two."""
     return [f"{FOLDER}{name}" for name in PAGES if f"{FOLDER}{name}" in env.found_docs]
 
 
@@ -81,7 +81,7 @@ def _mark(app: Any, tree: nodes.document) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """What Sphinx calls."""
+    """Connect the extension; called by Sphinx."""
     app.connect("source-read", _read)
     app.connect("env-get-outdated", _outdated)
     app.connect("doctree-read", _mark)

@@ -14,7 +14,7 @@ from .markup import inline
 _WORK = re.compile(r"arXiv:\d{4}\.\d{4,5}|doi:10\.\d{4,}/[^\s,;]*[^\s,;.:]")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _TITLE = re.compile(r'"([^"]+)"')
-#: What a chapter takes from a work, after its last part: a place in it, or a few words.
+#: The end of an entry that says what the chapter uses of a work: a place in it, or a few words.
 _NOTE = re.compile(r"(?:, (?:sections?|tables?|appendix|chapters?) [^,:\"]*)?(?:: [^\"]*|\s\([^()]*\))?$")
 
 

@@ -13,7 +13,7 @@ def latex(law: str) -> str:
     r"""The expression as LaTeX: ``latex("S/(N*B)")`` is ``\frac{S}{N\, B}``.
 
     Raises:
-        ValueError: the expression holds something else than numbers, names, + - * / ** and calls.
+        ValueError: the expression holds something other than numbers, names, + - * / ** and calls.
     """
     return _node(ast.parse(law, mode="eval").body)
 

@@ -1,6 +1,7 @@
 """Chapter 01: what a launcher tells a process, read from five variables, a build item.
 
-The function returns a dataclass, which is compared by its name and its fields; wrong programs make one of that name.
+The function returns a dataclass, which is compared by its name and its fields; wrong programs define one with the same
+name.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _without(rng: Random) -> list[Case]:
 
 
 def _no_numbers(rng: Random) -> list[Case]:
-    """Texts that int() reads or that are no number, in each variable; an address that is none."""
+    """Texts that int() accepts or that are not numbers, in each variable, and an invalid address."""
     rank = rng.randrange(1, 8)
     changed = [
         *(("RANK", text) for text in (f"+{rank}", f" {rank}", f"{rank}.0", "")),

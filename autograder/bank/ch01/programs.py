@@ -18,7 +18,7 @@ def values(*numbers: float) -> Case:
 
 
 def _said(rng: Random, ranks: int = 0) -> Case:
-    """Numbers of both signs that fall: no two alike, none of them a float32."""
+    """Decreasing numbers of both signs: no two equal, none of them a float32."""
     numbers = sorted((rng.uniform(-1000, 1000) for _ in range(ranks or rng.randint(2, 4))), reverse=True)
     return values(*numbers)
 

@@ -11,7 +11,7 @@ from autograder.items import Build, Case, Group, Slip
 
 
 def _chain(rng: Random, ranks: int) -> Case:
-    """Rank 0's number travels; the other ranks have one that nobody asked for."""
+    """Rank 0's number is passed on; the other ranks have numbers that must not be used."""
     increment = rng.randint(1, 999) / 8
     return Case(args=tuple((rng.randint(1000, 99999) / 10, increment) for _ in range(ranks)))
 

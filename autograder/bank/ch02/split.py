@@ -80,7 +80,7 @@ def _no_targets(rng: Random) -> Case:
 
 
 def _crossings(case: Case) -> list[int]:
-    """Bytes that come to each rank: an activation over the boundary before it, a gradient over the one behind it."""
+    """Bytes that come to each rank: an activation over the boundary before it, a gradient over the one after it."""
     ranks, size = len(case.args), 4 * math.prod(case.args[0][3])
     return [size * ((rank > 0) + (rank < ranks - 1)) for rank in range(ranks)]
 

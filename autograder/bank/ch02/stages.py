@@ -11,7 +11,7 @@ from rankzero.facts.units import ms
 
 
 def _uneven_of_each(rng: Random) -> list[Case]:
-    """Splits with a rest that are asked about at their ends and in their middle."""
+    """Splits with a remainder; the stage is at either end or in the middle."""
     stages = rng.randint(4, 32)
     size, longer = rng.randint(2, 9), rng.randint(2, stages - 2)
     asked = (0, longer - 1, longer, stages - 1, rng.randrange(stages))

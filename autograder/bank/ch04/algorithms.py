@@ -18,7 +18,7 @@ def _link(rng: Random) -> tuple[float, float]:
 
 
 def _uneven(rng: Random) -> int:
-    """A number of ranks that is no power of two."""
+    """A number of ranks that is not a power of two."""
     power = rng.randint(2, 14)
     return rng.randint(2**power + 1, 2 ** (power + 1) - 1)
 
@@ -28,7 +28,7 @@ def _time(rng: Random) -> Case:
 
 
 def _times(rng: Random) -> list[Case]:
-    """Each algorithm that takes any number of ranks, twice, on a number that is no power of two."""
+    """Each algorithm that takes any number of ranks, twice, on a number that is not a power of two."""
     names = [name for name in NAMES[:3] for _ in range(2)]
     return [Case(args=(name, 10 ** rng.uniform(6, 12), _uneven(rng), *_link(rng))) for name in names]
 

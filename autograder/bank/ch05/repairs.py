@@ -1,4 +1,4 @@
-"""Chapter 5: four programs to fix. Their wrong versions stand in the labs as they stand here."""
+"""Chapter 5: four programs to fix. The labs contain their wrong versions exactly as they are here."""
 
 from __future__ import annotations
 

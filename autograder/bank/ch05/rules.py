@@ -1,4 +1,4 @@
-"""Chapter 5: what the ranks may call, and how many bytes they may hand in. One rank alone may call what it likes."""
+"""Chapter 5: what the ranks may call, and how many bytes they may hand in. A single rank may call anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Events = Sequence[Event]
 
 
 def gradients_once(case: Case, values: Values, events: Events) -> str | None:
-    """As many all-reduces as were told, two more for small facts at most, and every distinct gradient once.
+    """As many all-reduces as the function reports, at most two more for small values, and each distinct gradient once.
 
     The facts are the counts of rows and, for each parameter, on how many ranks it has a gradient.
     """

@@ -18,7 +18,7 @@ def _steps(ranks: int, seed: int, steps: int = 3, shapes: tuple[tuple[int, ...],
 
 
 def _padded(rng: Random) -> Case:
-    """66 is no multiple of 4."""
+    """66 is not a multiple of 4."""
     return _steps(4, rng.randrange(10**6))
 
 
@@ -136,7 +136,7 @@ SHARDED = Build(
 
 
 def _whole(rng: Random, ranks: int, length: int, padding: int) -> Case:
-    """Slices of ``length``; ``padding`` elements at the end are no part of the parameter."""
+    """Slices of ``length``; ``padding`` elements at the end are not part of the parameter."""
     numel = ranks * length - padding
 
     def vector(size: int) -> Tensor:

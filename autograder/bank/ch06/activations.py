@@ -39,7 +39,8 @@ def _split(rng: Random, parallel: bool | None = None, recompute: str | None = No
 
 
 def _split_of_each(rng: Random) -> list[Case]:
-    """Each way in the large, one of them twice, and two of the least layer: its third is no whole number of bytes."""
+    """Each way to split a large layer, one of them twice; two of a tiny one, whose third is not a whole number of
+    bytes."""
     ways = [_split(rng, parallel, how) for how in ("none", "selective", "full") for parallel in (False, True)]
     return [*ways, _split(rng, False, "full"), _least(rng, "none"), _least(rng, "full")]
 

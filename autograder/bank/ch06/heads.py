@@ -30,7 +30,7 @@ def _split(rng: Random) -> Case:
 
 
 def _replicated(rng: Random) -> Case:
-    """The key-value heads divide the ranks; a late rank, so that pairing in turn is wrong."""
+    """The key-value heads divide the ranks; a high rank, so that dealing heads out in turn is wrong."""
     kv_heads, replicas, per_rank = rng.choice((2, 4, 8)), rng.choice((2, 4, 8)), rng.choice((1, 2, 4))
     ranks = kv_heads * replicas
     return Case((ranks * per_rank, kv_heads, ranks, rng.choice((1, ranks - 2, ranks // 2))))

@@ -1,4 +1,4 @@
-"""Chapter 6: what the ranks may call: so many collectives, of so many bytes. One rank alone may call what it likes."""
+"""Chapter 6: what the ranks may call: so many collectives, of so many bytes. A single rank may call anything."""
 
 from __future__ import annotations
 

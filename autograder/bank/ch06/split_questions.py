@@ -17,7 +17,7 @@ BLOCKS = 12 * LLAMA3_70B.hidden**2 * LLAMA3_70B.layers
 
 
 def heads_of(ranks: int, place: int) -> int:
-    """How many query (0) or key-value heads (1) a rank has, or how often each of the latter stands somewhere (2)."""
+    """How many query (0) or key-value heads (1) a rank has, or how many ranks hold each of the latter (2)."""
     part = attention_heads.head_partition(HEADS, KV_HEADS, ranks, 0)[place]
     return part if isinstance(part, int) else len(part)
 

@@ -33,7 +33,7 @@ def step_bytes(**options: bool) -> float:
 
 
 def overhead(bandwidth: float) -> float:
-    """Communication over compute, in per cent."""
+    """Communication over compute, in percent."""
     return 100 * step_bytes() / bandwidth / COMPUTE
 
 

@@ -15,7 +15,7 @@ from autograder.items import Build, Case, Debug, Group, Tensor
 def _loss(
     rng: Random, ranks: int, share: int, batch: tuple[int, ...], scale: float = 3.0, owner: int | None = None
 ) -> Case:
-    """Targets anywhere, or all on one rank; the largest logit of all stands on rank 0."""
+    """Targets anywhere, or all on one rank; the largest logit of all is on rank 0."""
     tokens = math.prod(batch)
     ids = [
         rng.randrange(ranks * share) if owner is None else owner * share + rng.randrange(share) for _ in range(tokens)

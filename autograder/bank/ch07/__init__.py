@@ -1,1 +1,1 @@
-"""Chapter 7: its questions and exercises; those of the chapter in order stand in ``items``."""
+"""Chapter 7: its questions and exercises; ``items`` lists them in the order of the page."""

@@ -204,7 +204,7 @@ def _job(rng: Random) -> Job:
 
 @functools.lru_cache(maxsize=1024)
 def _priced(job: Job) -> tuple[Layout | None, dict[Layout, tuple[float, float, float]]]:
-    """The best layout, None where it is unclear or none fits; states, all memory and time of every layout."""
+    """The best layout (None if two are too close or none fits), and each layout's state bytes, total bytes and time."""
     rows = {}
     for one in layout.candidates(job):
         states, activations = layout.layout_memory(one, job)

@@ -13,7 +13,7 @@ from autograder.items import Build, Case, Group, Slip, Tensor, invalid
 
 
 def _apart(rng: Random, tokens: int, experts: int) -> list[float]:
-    """Logits in steps of 1/4 without two alike in a row: far from ties, also in half precision."""
+    """Logits in steps of 1/4, all different within a row: far from ties, even in half precision."""
     return [value / 4 for _ in range(tokens) for value in rng.sample(range(-16, 17), experts)]
 
 

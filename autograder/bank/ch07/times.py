@@ -74,7 +74,7 @@ def _free_of_each(rng: Random) -> list[Case]:
 
 
 def _renumbered(rng: Random) -> Case:
-    """1F1B whose micro-batches run in another order than that of their numbers, on all ranks alike."""
+    """1F1B in which the micro-batches run in the same order on all ranks, but not in that of their numbers."""
     ranks, count = rng.randint(3, 5), rng.randint(5, 9)
     numbers = rng.sample(range(count), count)
     while numbers == sorted(numbers):

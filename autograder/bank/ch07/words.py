@@ -1,4 +1,4 @@
 """Chapter 07: sentences that several exercises share."""
 
-#: For a program that checks nothing; filled in with what it let pass.
+#: The sentence about a program that checks nothing; filled in with what it accepted.
 UNCHECKED = "Impossible arguments were accepted: {}."

@@ -17,7 +17,7 @@ VOCABULARY = [
 #: Characters of one to four bytes; few, so that stop strings are met.
 LETTERS = "aab\u00e9\u20ac\U0001f600 "
 
-#: What is no UTF-8, or only the beginning of a character.
+#: Bytes that are not UTF-8, or only the beginning of a character.
 BROKEN = (b"\xff", b"\x80", b"\xc3(", b"\xe2\x82a", b"\xed\xa0\x80", b"\xf0\x9fb", b"\xc0\x80")
 BEGUN = (b"\xc3", b"\xe2\x82", b"\xf0\x9f", b"\xf0\x9f\x98")
 
@@ -50,7 +50,7 @@ def _plain(rng: Random) -> Case:
 
 
 def _stopped(rng: Random) -> Case:
-    """Stop strings of which at least one is in the text; the text may go on behind it in the same token."""
+    """Stop strings of which at least one is in the text; the text may continue after it in the same token."""
     stops = [_word(rng, 2, 4, "ab\u00e9") for _ in range(rng.randint(1, 3))]
     text = _word(rng, 4, 14) + rng.choice(stops) + _word(rng, 1, 3, "xyz")
     return _cut(rng, text.encode(), stops)
@@ -90,7 +90,7 @@ def _begun(rng: Random) -> Case:
 
 
 def _begun_behind(rng: Random) -> Case:
-    """The beginning of a character behind the stop string, in the same token."""
+    """The beginning of a character after the stop string, in the same token."""
     return _cut(rng, (_word(rng, 2, 6, "xyz") + "!?").encode() + rng.choice(BEGUN), ["!?"], 0)
 
 

@@ -7,7 +7,7 @@ from random import Random
 from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
-#: For a program that checks nothing; filled in with what it let pass.
+#: The sentence about a program that checks nothing; filled in with what it accepted.
 UNCHECKED = "Impossible arguments were accepted: {}."
 
 WIDTHS = (64, 80, 96, 128, 192, 256)
@@ -23,7 +23,7 @@ def _any_model(rng: Random) -> Case:
 
 
 def _models(rng: Random) -> list[Case]:
-    """One rank, several ranks, and heads that are no power of two."""
+    """One rank, several ranks, and heads that are not a power of two."""
     return [
         Case((rng.randint(12, 126), rng.choice((8, 32, 64)), 128)),
         Case((rng.randint(12, 126), rng.choice((8, 32, 64)), 128, 1)),

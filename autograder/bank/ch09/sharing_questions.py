@@ -24,7 +24,7 @@ def _hit_share(cached: str = "everything") -> float:
 
 
 def _saved_of_three(copies: int = 2) -> float:
-    """Of prompts of 100, 120 and 90 tokens that share 7, the share that is saved."""
+    """The share saved when prompts of 100, 120 and 90 tokens have 7 in common."""
     return copies * 7 / (100 + 120 + 90)
 
 

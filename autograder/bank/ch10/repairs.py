@@ -1,4 +1,4 @@
-"""Chapter 10: a loop that lets nobody else in, and a scheduler that lets streams starve."""
+"""Chapter 10: a loop that never yields, and a scheduler that lets streams starve."""
 
 from __future__ import annotations
 

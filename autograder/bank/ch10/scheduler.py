@@ -119,7 +119,7 @@ def _ended(rng: Random) -> Case:
 
 
 def _last_token(rng: Random) -> Case:
-    """A request that ends early in the very step that would have finished it; its name comes again at once."""
+    """A request that ends early in the very step that would have finished it; its name is reused at once."""
     prompt, new = rng.randint(2, 9), rng.randint(1, 4)
     calls = _adds(("a", prompt, new), ("b", prompt, new)) + STEP * (new - 1)
     calls += (("schedule", ()), ("finish", ("a",)), *_adds(("a", rng.randint(1, 5), 1)), ("update", ()))

@@ -126,7 +126,7 @@ def _budget(rng: Random) -> Case:
 
 
 def _chain(rng: Random) -> Case:
-    """Tokens that must follow, an accepting state on the way, and one where two may follow."""
+    """A chain of states with one token each, an accepting state on the way, and a state with two tokens."""
     size = rng.randint(5, 9)
     index: Index = {state: {rng.randint(1, 9): state + 1} for state in range(size)} | {size: {}}
     stop = rng.randint(2, size - 2)

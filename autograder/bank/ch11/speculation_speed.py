@@ -7,7 +7,7 @@ from random import Random
 from autograder.bank.refusals import bad_input
 from autograder.items import Build, Case, Group, Slip, invalid
 
-#: For a program that checks nothing; filled in with what it let pass.
+#: The sentence about a program that checks nothing; filled in with what it accepted.
 UNCHECKED = "Impossible arguments were accepted: {}."
 
 BAD_COUNTS = (-1, 1.5, True)

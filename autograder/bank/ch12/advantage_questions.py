@@ -8,7 +8,7 @@ from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
 rl = lazily("solutions.ch12.rl")
 
-#: A critic's word on three steps, and what they earned.
+#: Three steps: their rewards, and the values that a critic gave their states.
 EARNED, SAID = (0.1, 0.2, 1), (0.5, 0.4, 0.2)
 
 

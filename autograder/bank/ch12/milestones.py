@@ -24,7 +24,7 @@ class CartPole:
 
     What is seen is the state rotated: four mixtures of position, velocity, angle and angular velocity. The two actions
     may be exchanged. For a program that learns, one frame is as good as another; a controller or a table of weights
-    that was made for the usual one falls at once. Whoever wants to know the frame has to play in it.
+    that was made for the usual one fails at once. The only way to learn the frame is to play in it.
     """
 
     def __init__(self, rng: Random, steps: int) -> None:
@@ -33,7 +33,7 @@ class CartPole:
 
         drawn = torch.tensor([[rng.gauss(0, 1) for _ in range(4)] for _ in range(4)], dtype=torch.float64)
         q, r = torch.linalg.qr(drawn)
-        self.mix = (q * r.diagonal().sign()).tolist()  # every rotation and reflection alike
+        self.mix = (q * r.diagonal().sign()).tolist()  # every rotation and reflection is equally likely
         self.swapped = rng.random() < 0.5
         self.seed, self.starts, self.evaluation = rng.randrange(2**31), Random(rng.random()), rng.randrange(2**31)
         self.steps, self.played, self.resets, self.asked = steps, 0, 0, 0
@@ -101,7 +101,7 @@ class CartPole:
         plain = state.tolist()
         return [sum(m * x for m, x in zip(row, plain, strict=True)) for row in self.mix]
 
-    # What came of it.
+    # The verdict.
 
     def refusal(self, weights: Sequence[Tensor]) -> str:
         """Why these weights cannot come from what was played here; empty when they can."""

@@ -21,7 +21,7 @@ def _table(rows: list[list[float]]) -> Tensor:
 
 
 def _episodes(lengths: list[int], rng: Random, booleans: bool = False) -> Case:
-    """Episodes of these lengths; the places behind their ends hold numbers like any other."""
+    """Episodes of these lengths; the places after their ends hold ordinary numbers."""
     longest, size = max(1, *lengths), len(lengths)
     log_probs, weights = (
         Tensor.of([rng.uniform(*ends) for _ in range(size * longest)], "float64", (size, longest))
@@ -219,7 +219,7 @@ PPO_LOSS = Build(
 
 
 def _rounds(rng: Random, steps: int, size: int, epochs: int) -> list[list[int]]:
-    """The rows of each minibatch, shuffled anew in each epoch."""
+    """The rows of each minibatch, reshuffled in each epoch."""
     found = []
     for _ in range(epochs):
         rows = rng.sample(range(steps), steps)

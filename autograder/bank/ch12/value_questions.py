@@ -8,7 +8,7 @@ rl = lazily("solutions.ch12.rl")
 
 #: Two states, and the chances of the next one.
 TWO = ((0.5, 0.5), (0.2, 0.8))
-#: Three arms and what they give.
+#: The probabilities of three arms, and their rewards.
 PI, Q = (0.5, 0.3, 0.2), (0, 1, 5)
 
 PROCESS: tuple[Item, ...] = (

@@ -128,7 +128,7 @@ def _gae_with_holes(rng: Random) -> Case:
 
 
 def _gae_beside_anything(rng: Random) -> list[Case]:
-    """What is no number comes first in one of them, and in the gaps of the other."""
+    """Values that are not finite fill the padding of one, and the gaps of the other."""
     return [
         _estimated(rng, ending([2, 4, 1], 4), 0.9, 0.8, rests=REST),
         _estimated(rng, holes(rng, 2, 6), 0.9, 0.8, rests=REST[::-1]),

@@ -66,7 +66,7 @@ def _tight(rng: Random) -> Case:
 
 
 def _large_copy(rng: Random) -> Case:
-    """The rollout copy alone is too much for a GPU, or leaves no room for the states."""
+    """The rollout copy alone is too large for a GPU, or leaves no room for the states."""
     gpus, tp = 8 * rng.randint(3, 8), rng.choice((2, 4))
     share = rng.choice((62, 75)) * GB
     sizes = {"train_bytes": gpus * 10 * GB, "rollout_bytes": share * tp, "rollout_tp": tp}
@@ -86,7 +86,7 @@ def _to_the_last_byte(rng: Random) -> list[Case]:
 
 
 def _odd(rng: Random) -> Case:
-    """GPUs that are no multiple of the tensor parallelism."""
+    """A number of GPUs that is not a multiple of the tensor parallelism."""
     tp = rng.choice((4, 8))
     gpus = tp * rng.randint(2, 9) + rng.randint(1, tp - 1)
     return Case((gpus, *_work(rng, gpus)), {"rollout_tp": tp})

@@ -19,7 +19,7 @@ def _interval(stall: float, mtbf: float, method: str = "daly") -> float:
 
 
 def _first_order(stall: float, flush: float = 0.0) -> float:
-    """First-order waste, per cent, at Young's interval for the stall."""
+    """First-order waste, in percent, at Young's interval for the stall."""
     interval = _interval(stall, MTBF, "young")
     return 100 * (stall / interval + (interval / 2 + flush) / MTBF)
 

@@ -20,7 +20,7 @@ def _young_waste(restart: float = RESTART) -> float:
 
 
 def _first_order() -> float:
-    """Of the same, writing, half an interval and the restart added up, per cent."""
+    """The first-order waste of the same run, in percent: writing, half an interval, and the restart, added up."""
     interval = _interval(STALL, DAY_MTBF, "young")
     return 100 * (STALL / interval + (interval / 2 + RESTART) / DAY_MTBF)
 

@@ -16,7 +16,7 @@ CARD_HOURS, CARD_HOURS_70B = 30.84e6, 1_720_320
 
 
 def attention_percent(sequence: int, causal: bool = True) -> float:
-    """Attention's FLOP in per cent of 6N, Llama 3.1 405B."""
+    """Attention's FLOP in percent of 6N, Llama 3.1 405B."""
     model, n = LLAMA3_405B, matrix_parameters()
     width = model.heads * model.head_dim
     return 100 * (flops.training_flops(n, [(1, sequence)], model.layers, width, causal) / (6 * n) - 1)
@@ -315,5 +315,5 @@ TIMES = (
 
 
 def saved_dollars() -> float:
-    """Millions of dollars between 40 and 41 per cent, at 2 dollars per GPU-hour."""
+    """Millions of dollars between 40 and 41 percent, at 2 dollars per GPU-hour."""
     return sum(sign * run_days(mfu) for sign, mfu in ((1, 0.40), (-1, 0.41))) * 24 * GPUS * 2 / million
