@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from autograder import bank
 from autograder.items import Build, Slip
-from autograder.learner import cards, progress, workbench
+from autograder.learner import card_frame, function_cards, progress, workbench
 from autograder.learner.reference import source_of
 from autograder.learner.reports import CheckReport, Failure, Using, public_paper
 from autograder.marking import compare, feedback, probing, trusted, wording
@@ -33,7 +33,8 @@ USING: dict[Using, str] = {"yours": "Later cells use your function.", "reference
 
 
 class Uncheckable(ValueError):
-    """``check`` was called with something that is no exercise. A notebook shows the sentence without a traceback."""
+    """``check`` was called with something that is not an exercise. A notebook shows the sentence without a
+    traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"check: {self}"]
@@ -52,9 +53,9 @@ def check(function: Function) -> Function:
     if function is item.solution():
         print(f"{item.id}: this is the reference. Run the cell of your own function again, then check it.")
         return function
-    if cards.in_book():
+    if card_frame.in_book():
         blank = CheckReport(item, 0, len(item.cases), (), "reference", source_of(item))
-        cards.show(cards.check_card(blank, workbench.written(function)), "")
+        card_frame.show(function_cards.check_card(blank, workbench.written(function)), "")
         return item.solution()
     outcomes = _outcomes(item, function)
     if lines := printed(outcomes):
@@ -64,7 +65,7 @@ def check(function: Function) -> Function:
         return item.solution()
     report = judged(item, outcomes)
     progress.record_check(item.id, report.passed, report.total)
-    cards.show(cards.check_card(report), text(report))
+    card_frame.show(function_cards.check_card(report), text(report))
     return function if report.using == "yours" else item.solution()
 
 

@@ -7,11 +7,23 @@ from html import escape
 from typing import Any
 
 from autograder.items import Design
+from autograder.learner.card_frame import in_book
 from autograder.marking import designs
 from autograder.marking.designs import Values
 from autograder.markup import inline
 
+NAME = "Design"
 WIDTH, HEIGHT, LEFT, BOTTOM, EDGE = 480, 280, 20, 44, 24
+
+
+def call(item: Design) -> str:
+    """The call that answers it, with a blank for each choice."""
+    return f'design("{item.id}", {", ".join(f"{knob.name}=..." for knob in item.knobs)})'
+
+
+def advice(_item: Design) -> str:
+    """What to put into the call."""
+    return "one option for each choice"
 
 
 def fields(item: Design) -> str:
@@ -25,10 +37,15 @@ def fields(item: Design) -> str:
     )
 
 
-def asked(item: Design, in_book: bool) -> str:
+def asked(item: Design) -> str:
     """The choices and their options, without fields."""
-    lines = (f"{inline(knob.label, in_book)}: {', '.join(map(str, knob.options))}" for knob in item.knobs)
-    return "<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>"
+    named = (f"{inline(knob.label, in_book())}: {', '.join(map(str, knob.options))}" for knob in item.knobs)
+    return "<ul>" + "".join(f"<li>{text}</li>" for text in named) + "</ul>"
+
+
+def lines(item: Design) -> list[str]:
+    """The same for a terminal."""
+    return [f"{knob.label}: {', '.join(map(str, knob.options))}" for knob in item.knobs]
 
 
 def places(item: Design) -> dict[Values, tuple[float, float]]:

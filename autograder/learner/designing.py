@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.items import Design
-from autograder.learner import cards, predicting, progress
+from autograder.learner import card_frame, predicting, progress, question_cards
 from autograder.marking import questions
 from autograder.marking.questions import BadAnswer
 
@@ -17,15 +17,16 @@ def design(identifier: str, *, confidence: float | None = None, **choices: int) 
         **choices: one option for each choice, by the name that the card gives. Without any the card is shown.
 
     Raises:
-        BadAnswer: (a ``ValueError``) there is no such design, or a choice is missing, unknown or none of its options.
+        BadAnswer: (a ``ValueError``) there is no such design, or a choice is missing, unknown or not one of its
+            options.
     """
     item = predicting.found(identifier)
     if not isinstance(item, Design):
         raise BadAnswer(f"{item.id} is not a design: answer it with predict")
     sure = predicting.checked(confidence)
-    if cards.in_book() or not choices:
-        cards.show(cards.question_card(item), cards.question_text(item))
+    if card_frame.in_book() or not choices:
+        card_frame.show(question_cards.question_card(item), question_cards.question_text(item))
         return
     verdict = questions.judge(item, (choices,))
     progress.record_answer(item.id, verdict.right, sure)
-    cards.show(cards.verdict_card(verdict), cards.verdict_text(verdict))
+    card_frame.show(question_cards.verdict_card(verdict), question_cards.verdict_text(verdict))

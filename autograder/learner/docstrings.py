@@ -22,13 +22,13 @@ CODE = re.compile(r"``(.+?)``", re.DOTALL)
 
 @dataclass(frozen=True)
 class Docstring:
-    """The parts of a docstring: free text, and sections by name; of a section, its text without the indentation."""
+    """The parts of a docstring: free text, and the text of each section by name, without its indentation."""
 
     text: str
     sections: dict[str, str] = field(default_factory=dict)
 
     def entries(self, name: str) -> list[tuple[str, str]]:
-        """The entries of a section such as ``Args``: name, and text in the little Markdown of cards."""
+        """The entries of a section such as ``Args``: the name, and the text in the Markdown of cards."""
         found: list[tuple[str, list[str]]] = []
         for line in self.sections.get(name, "").splitlines():
             head = None if line.startswith(" ") else ENTRY.match(line)
@@ -53,14 +53,14 @@ def read(text: str) -> Docstring:
 
 
 def _dedented(lines: list[str]) -> str:
-    """The lines without the indentation of the body; the first may stand beside the section's name."""
+    """The lines without the indentation of the body; the first may be on the line of the section's name."""
     indented = [len(line) - len(line.lstrip()) for line in lines if line.startswith(" ")]
     depth = min(indented, default=0)
     return "\n".join(line[depth:] if line.startswith(" ") else line for line in lines).strip("\n")
 
 
 def marked(text: str) -> str:
-    """Text of a docstring in the little Markdown of cards: literals in backticks, and no other mark."""
+    """Text of a docstring in the Markdown of cards: literals in backticks, and no other mark-up."""
     pieces = CODE.split(ROLE.sub(r"``\1``", text))
     plain = [re.sub(r"[$*`\\]", r"\\\g<0>", piece) for piece in pieces]
     return "".join(f"`{code}`" if place % 2 else plain[place] for place, code in enumerate(pieces))

@@ -1,4 +1,4 @@
-"""The first step of a derivation, as a hint before the whole of it."""
+"""The first step of a derivation, shown as a hint before the whole."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from autograder.items import AnyQuestion, Choice, Design, Estimate, Order
 from autograder.marking import questions
 
-#: A formula, code, or the end of a sentence; what looks like an end inside of the first two is none.
+#: A formula, code, or the end of a sentence; full stops and colons inside the first two end nothing.
 _SENTENCE = re.compile(r"\$\$.+?\$\$|\$[^$]+\$|`[^`]+`|(?P<end>[.:](?=\s|$))", re.DOTALL)
 _FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$]+\$", re.DOTALL)
 _COMMAND = re.compile(r"\\[a-zA-Z]+|\{(?:\w{2,})\}")
-#: Fewer characters say nothing: "Strong scaling:" is no step.
+#: A shorter sentence says nothing: "Strong scaling:" is not a step.
 A_STEP = 24
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
 def _tells(text: str, item: AnyQuestion) -> bool:
-    """Whether ``text`` holds the answer: one of its numbers, or the option that is right."""
+    """Whether ``text`` gives the answer away: one of its numbers, or the option that is right."""
     if isinstance(item, Order | Design):
         return False
     if isinstance(item, Choice):
@@ -35,7 +35,7 @@ def _tells(text: str, item: AnyQuestion) -> bool:
 def first_step(item: AnyQuestion) -> str:
     """The first sentence of the derivation, or its first equation between symbols where it is one sentence.
 
-    Nothing where that is the whole derivation or holds the answer.
+    Empty if that is the whole derivation or gives the answer away.
     """
     derivation = item.derivation.strip()
     ends = (found.end() for found in _SENTENCE.finditer(derivation) if found.lastgroup)

@@ -1,18 +1,22 @@
 """``check`` in a page: the source that was typed there is run and judged by Python in the browser's worker.
 
 The cases, the slips and the card are those of the notebook's ``check``. Python in a browser has neither signals nor
-other processes: a case ends at its deadline by :mod:`autograder.marking.watched`, and where not even that helps the
-page ends the worker and asks again for a card that says so (``late``).
+other processes: a case is stopped at its deadline by :mod:`autograder.marking.watched`. Where that cannot stop it, the
+page ends the worker and asks a new one for a card that says so (``late``).
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import functools
+import importlib
 import io
+import json
 import sys
 import types
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 #: Modules of Unix that the standard library and the course import and that a browser does not have.
@@ -23,7 +27,7 @@ for _name in MISSING if sys.platform == "emscripten" else ():
 
 from autograder import bank  # noqa: E402 - the modules above come first
 from autograder.items import Build  # noqa: E402
-from autograder.learner import cards, checking  # noqa: E402
+from autograder.learner import checking, function_cards  # noqa: E402
 from autograder.marking import trusted  # noqa: E402
 from autograder.marking.compare import UNWRITTEN  # noqa: E402
 from autograder.marking.outcome import Outcome  # noqa: E402
@@ -31,11 +35,13 @@ from autograder.marking.outcome import Outcome  # noqa: E402
 State = Literal["right", "wrong", "unwritten", "broken"]
 #: The place of what runs before the first case: the code around the function.
 LOADING = -1
-#: What is told in place of a case when all have run: slips are compared, each with a deadline of its own.
+#: Reported in place of a case when all have run and the slips are compared, each with a deadline of its own.
 JUDGING = -2
 #: How many lines that were printed are shown, and how many characters of each.
 LINES, WIDEST = 200, 400
 FILE = "<your code>"
+#: The module of the bank that holds each item, by id. The page has this file (tools/bundle.py), a checkout does not.
+HOMES = Path(__file__).with_name("homes.json")
 
 
 class Printed(io.TextIOBase):
@@ -83,12 +89,12 @@ def check(
 
     Args:
         identifier: the item's id.
-        source: what stands in its editor.
-        others: what stands in the other editors, by function: the program may use these functions, as in a notebook.
+        source: the text of its editor.
+        others: the texts of the other editors, by function: the program may use these functions, as in a notebook.
         began: called with the place of each case before it runs, with -1 before ``source`` does, and with -2 when all
             cases have run.
         say: called with each line that the program prints.
-        late: the place that an earlier run did not come back from; it is not run again.
+        late: the place of a case that never ended in an earlier run; it is not run again.
 
     Returns:
         ``state``, the card's HTML, and how many public cases passed.
@@ -97,22 +103,37 @@ def check(
     with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed):
         try:
             began(LOADING)
-            function = _too_late() if late == LOADING else _function(item, source, others)
+            function = _too_late() if late == LOADING else defined(item.function, source, others)
         except (Exception, trusted.Late) as error:
-            return _broken(item, _sentence(error))
+            return _unjudged(item, "broken", _sentence(error))
         if function is None:
-            return _broken(item, f"There is no function {item.function} here: its name and its arguments stay.")
+            sentence = f"There is no function {item.function} here: its name and its arguments stay."
+            return _unjudged(item, "broken", sentence)
         outcomes = _outcomes(item, function, began, late)
     if checking.unwritten(outcomes):
-        return {"state": "unwritten", "html": cards.message(f"{item.function} is {UNWRITTEN}."), **_count(item, 0)}
+        return _unjudged(item, "unwritten", f"{item.function} is {UNWRITTEN}.")
     began(JUDGING)
     report = checking.judged(item, outcomes)
     state: State = "right" if report.passed == report.total else "wrong"
-    return {"state": state, "html": cards.results(report), **_count(item, report.passed)}
+    return {"state": state, "html": function_cards.results(report), **_count(item, report.passed)}
+
+
+def held(module: types.ModuleType) -> dict[str, Build]:
+    """The functions to write that a module of the bank holds, by id."""
+    values = [*vars(module).values()]
+    values += [one for value in values if isinstance(value, tuple) for one in value]
+    return {value.id: value for value in values if isinstance(value, Build)}
+
+
+@functools.cache
+def _homes() -> dict[str, str]:
+    return json.loads(HOMES.read_text(encoding="utf-8")) if HOMES.is_file() else {}
 
 
 def _build(identifier: str) -> Build:
-    item = bank.find(identifier)
+    """The item; in the page only the module that holds it is imported, as the first check waits for every import."""
+    home = _homes().get(identifier)
+    item = held(importlib.import_module(home))[identifier] if home else bank.find(identifier)
     if not isinstance(item, Build):
         raise ValueError(f"identifier must be that of a function to write, got {identifier!r}")
     return item
@@ -122,8 +143,8 @@ def _count(item: Build, passed: int) -> dict[str, int]:
     return {"passed": passed, "total": len(item.cases)}
 
 
-def _broken(item: Build, sentence: str) -> dict[str, Any]:
-    return {"state": "broken", "html": cards.message(sentence), **_count(item, 0)}
+def _unjudged(item: Build, state: State, sentence: str) -> dict[str, Any]:
+    return {"state": state, "html": function_cards.message(sentence), **_count(item, 0)}
 
 
 def _too_late() -> Any:
@@ -143,26 +164,26 @@ def _sentence(error: BaseException) -> str:
     return f"{f'Line {line}: ' if line else ''}{type(error).__name__}: {error}"
 
 
-def _function(item: Build, source: str, others: Mapping[str, str]) -> Any:
-    """What ``source`` defines under the item's name, or None."""
+def defined(function: str, source: str, others: Mapping[str, str]) -> Any:
+    """What ``source`` defines under the name ``function``, or None; it may use ``others``, programs by name."""
     tree = ast.parse(source, FILE)
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with trusted.deadline(checking.TIME):
-        _borrow(_wanted(tree), item, others, namespace)
+        _borrow(_wanted(tree), function, others, namespace)
         exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
-    return namespace.get(item.function)
+    return namespace.get(function)
 
 
 def _wanted(tree: ast.AST) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
-def _borrow(names: set[str], item: Build, others: Mapping[str, str], namespace: dict[str, Any]) -> None:
+def _borrow(names: set[str], own: str, others: Mapping[str, str], namespace: dict[str, Any]) -> None:
     """Define the other functions of the page that are used: the reader's own if it runs, as she has no other here."""
-    for name in sorted((names & others.keys()) - {item.function, *namespace}):
+    for name in sorted((names & others.keys()) - {own, *namespace}):
         with contextlib.suppress(SyntaxError):
             tree = ast.parse(others[name], FILE)
-            _borrow(_wanted(tree) - {name}, item, {key: text for key, text in others.items() if key != name}, namespace)
+            _borrow(_wanted(tree) - {name}, own, {key: text for key, text in others.items() if key != name}, namespace)
             with contextlib.suppress(Exception):
                 exec(compile(tree, FILE, "exec", dont_inherit=True), namespace)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder import bank
 from autograder.items import AnyQuestion, Build, Design
-from autograder.learner import cards, progress
+from autograder.learner import card_frame, progress, question_cards
 from autograder.marking import questions
 from autograder.marking.questions import BadAnswer
 
@@ -51,11 +51,11 @@ def predict(identifier: str, *answers: Any, confidence: float | None = None) -> 
     """
     item = found(identifier)
     if isinstance(item, Design) and answers:
-        raise BadAnswer(f"{item.id} asks for choices by name: {cards.how_to_answer(item)}")
+        raise BadAnswer(f"{item.id} asks for choices by name: {question_cards.how_to_answer(item)}")
     sure = checked(confidence)
-    if cards.in_book() or all(answer is ... for answer in answers):
-        cards.show(cards.question_card(item), cards.question_text(item))
+    if card_frame.in_book() or all(answer is ... for answer in answers):
+        card_frame.show(question_cards.question_card(item), question_cards.question_text(item))
         return
     verdict = questions.judge(item, answers)
     progress.record_answer(item.id, verdict.right, sure)
-    cards.show(cards.verdict_card(verdict), cards.verdict_text(verdict))
+    card_frame.show(question_cards.verdict_card(verdict), question_cards.verdict_text(verdict))

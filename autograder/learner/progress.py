@@ -4,7 +4,7 @@ One JSON file, ``{"version": 1, "items": {id: entry}}``. An answered question ha
 "confidence"}``: whether the latest answer is right, whether the first one was, and how sure the learner was of the
 first. A checked function has ``{"passed", "total"}``. The built book keeps entries of the same form in the browser,
 with more in them (``book/_static/rankzero.js``); there ``{"looked": true}`` says that the result was seen before the
-first answer, which then tells nothing of how sure the learner was. While the book is being built, nothing is read or
+first answer, which then says nothing about how sure the learner was. While the book is being built, nothing is read or
 written.
 """
 

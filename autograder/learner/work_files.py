@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from autograder import bank, syntax
 
-#: What stands above a program that is not Python yet, in the labs.
+#: Comes before a program that is not valid Python yet, which is kept as a comment.
 BROKEN = "# This is not Python yet; the stub is below.\n"
 
 
@@ -29,7 +29,8 @@ def archive(work: Mapping[str, str], labs: Mapping[str, str]) -> str:
 
 
 def filled(lab: str, function: str, source: str) -> str:
-    """A lab with ``source`` in place of the stub of ``function``; what is not Python stands above it as a comment."""
+    """A lab with ``source`` in place of the stub of ``function``; what is not valid Python is put above it as a
+    comment."""
     node = next(node for node in syntax.parse(lab).body if getattr(node, "name", None) == function)
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
     lines = lab.splitlines()

@@ -75,7 +75,7 @@ def _fold(lines: list[str], gone: set[int], first: int, last: int) -> None:
 
 
 def _arguments(text: str) -> list[str]:
-    """The arguments of a function, cut at the commas that stand in no bracket."""
+    """The arguments of a function, split at the commas outside brackets."""
     found, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
@@ -115,7 +115,7 @@ def _elsewhere(item: Build) -> str:
 
 
 def bench(item: Build, stub: str) -> str:
-    """The editor of an item with its buttons and the place of the result; nothing where a browser cannot check it."""
+    """The editor of an item with its buttons and a place for the result; empty if a browser cannot check the item."""
     if not plain(item):
         return ""
     text = starter(stub)

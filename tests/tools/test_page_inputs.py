@@ -154,7 +154,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
         ("solutions/ch13/data/beta_sweep.json", {"13-rlhf"}, {"12-rl", "15-capstone"}),
         ("experiments/ch12/data/cartpole_ablations.json", {"12-rl"}, {"11-decoding", "15-capstone"}),
         ("rankzero/events.py", {path.stem for path in notebooks()}, set()),
-        ("autograder/learner/cards.py", {path.stem for path in notebooks()}, set()),
+        ("autograder/learner/card_frame.py", {path.stem for path in notebooks()}, set()),
     ],
 )
 def test_a_change_runs_its_pages(copy, file, runs, rests):

@@ -114,7 +114,7 @@ def test_arguments_are_fresh_for_every_case():
 
 def test_the_report_carries_the_source_of_the_reference(monkeypatch, capsys):
     reports = []
-    monkeypatch.setattr(checking.cards, "check_card", lambda report: reports.append(report) or "")
+    monkeypatch.setattr(checking.function_cards, "check_card", lambda report: reports.append(report) or "")
     check(RIGHT)
     source = reports[0].source
     assert source.startswith(inspect.getsource(collective_cost.ring_all_reduce_time).rstrip())

@@ -9,7 +9,7 @@ import pytest
 
 from autograder import bank
 from autograder.items import Build, Choice, Part, Question
-from autograder.learner import cards, hints
+from autograder.learner import hints, question_cards
 from autograder.marking import questions
 from autograder.sections import SECTIONS
 
@@ -81,9 +81,9 @@ def test_the_first_step(derivation, step):
 def test_the_card_of_the_book_has_its_hints_in_steps(monkeypatch):
     """First which idea, in it the first step, and after them the derivation, all folded; a notebook has none."""
     item = question("$S = 2 N b$ with $N = 3$ and $b = 2$.", 12.0)
-    assert "rz-hints" not in cards.question_card(item)
+    assert "rz-hints" not in question_cards.question_card(item)
     monkeypatch.setenv("RANKZERO_BOOK", "1")
-    card = cards.question_card(item)
+    card = question_cards.question_card(item)
     places = [card.index(part) for part in ("</form>", "rz-hints", "Hint: first step", "S = 2 N b", "rz-derivation")]
     assert places == sorted(places)
     assert f'href="#section-{item.section.replace(".", "-")}"' in card

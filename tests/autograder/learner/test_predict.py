@@ -32,7 +32,7 @@ from autograder.items import (
     Slip,
     Tensor,
 )
-from autograder.learner import cards, design_cards, progress, scorecard
+from autograder.learner import design_cards, function_cards, progress, question_cards, scorecard
 from autograder.learner.designing import design
 from autograder.learner.predicting import predict
 from autograder.learner.reports import CheckReport, Failure
@@ -250,16 +250,15 @@ def test_without_answers_the_card_says_how_to_answer(capsys):
 
 def test_the_derivation_unfolds_for_a_right_answer_only(capsys):
     for answer, unfolded in [(1.75, True), (2, False)]:
-        assert (
-            "<details open" in cards.verdict_card(judge(VOLUME, (answer,))).replace(' class="rz-derivation"', "")
-        ) == unfolded
+        card = question_cards.verdict_card(judge(VOLUME, (answer,)))
+        assert ('<details class="rz-derivation" open' in card) == unfolded
         predict("03-volume", answer)
         assert ("Two phases" in capsys.readouterr().out) == unfolded
 
 
 def test_an_unanswered_card_in_a_notebook_does_not_hold_the_answer():
     for item, answer in [(VOLUME, "1.75"), (PAIR, "58,720,256"), (PAIR, "58720256")]:
-        assert answer not in cards.question_card(item) + cards.question_text(item)
+        assert answer not in question_cards.question_card(item) + question_cards.question_text(item)
 
 
 def test_the_book_shows_the_live_card_whatever_was_typed_and_keeps_nothing(book, capsys):
@@ -273,14 +272,18 @@ def test_the_book_shows_the_live_card_whatever_was_typed_and_keeps_nothing(book,
 @pytest.mark.parametrize("item", ITEMS[:4], ids=lambda item: item.id)
 def test_card_data_survives_html(book, item):
     """Kills unescaped quotes, angle brackets and ampersands in the data attribute."""
-    found = re.search(r' data-card="([^"]*)"', cards.question_card(item))
+    found = re.search(r' data-card="([^"]*)"', question_cards.question_card(item))
     assert found
-    assert json.loads(unescape(found[1])) == json.loads(json.dumps(cards.card_data(item)))
+    assert json.loads(unescape(found[1])) == json.loads(json.dumps(question_cards.card_data(item)))
 
 
 def test_text_of_the_bank_is_escaped(book, monkeypatch):
     def pages():
-        return cards.question_card(PICK) + cards.verdict_card(judge(PICK, ("a",))) + cards.question_card(VOLUME)
+        return (
+            question_cards.question_card(PICK)
+            + question_cards.verdict_card(judge(PICK, ("a",)))
+            + question_cards.question_card(VOLUME)
+        )
 
     live = pages()
     monkeypatch.delenv("RANKZERO_BOOK")
@@ -297,17 +300,17 @@ def report(using: str) -> CheckReport:
 
 
 def test_the_card_of_a_check_in_a_notebook():
-    html = cards.check_card(report("reference"))
+    html = function_cards.check_card(report("reference"))
     assert "1 of 2 public cases." in html
     assert "the reference, so that the page still runs" in html
-    assert "your function" in cards.check_card(report("yours"))
+    assert "your function" in function_cards.check_card(report("yours"))
     for escaped in ("double(&#x27;&lt;&#x27;)", "&#x27;&lt;&gt;&#x27;", "<code>&lt;</code> too often", "x &lt; 2"):
         assert escaped in html
     assert '<details class="rz-reference"><summary>Reference' in html
 
 
 def test_the_card_of_a_check_in_the_book_is_the_task_with_its_public_cases(book):
-    html = unescape(cards.check_card(report("reference")))
+    html = unescape(function_cards.check_card(report("reference")))
     assert "labs/ch03/doubling.py" in html
     assert "<td><code>double(1.5)</code></td><td><code>3</code></td>" in html
     assert "<td><code>double('<')</code></td><td><code>'<<'</code></td>" in html
@@ -460,9 +463,9 @@ def test_a_notebook_shows_cards_and_one_red_line(monkeypatch):
 @pytest.fixture
 def page(browser, book, tmp_path):
     """A chapter of the book, as a file: its cards, its scorecard, and a sidebar with two chapters."""
-    body = "".join(cards.question_card(item) for item in ITEMS[:4])
+    body = "".join(question_cards.question_card(item) for item in ITEMS[:4])
     lines = progress.rows(3, {})
-    body += cards.score_card(lines, (progress.tally(lines), ""))
+    body += scorecard.score_card(lines, (progress.tally(lines), ""))
     links = '<a class="reference internal" href="#">3</a><a class="reference internal" href="04-topology.html">4</a>'
     scripts = ("ask.js", "numbers.js", "rankzero.js")
     for name in (*scripts, "rankzero.css"):
@@ -749,7 +752,7 @@ def test_the_page_judges_as_python_does(page):
         numbers = [value for value in TYPED.values() if value is not None] + edges
         answers = [[30.0, value][-len(item.parts) :] for value in numbers]
         marks = page.evaluate(
-            "([card, many]) => many.map(a => rankzero.judge(card, a))", [cards.card_data(item), answers]
+            "([card, many]) => many.map(a => rankzero.judge(card, a))", [question_cards.card_data(item), answers]
         )
         for given_, got in zip(answers, marks, strict=True):
             mark = judge(item, tuple(given_)).marks[label]
@@ -765,7 +768,7 @@ def test_the_page_judges_choices_and_orders_as_python_does(page):
         (PICK, ["a", "b", "c"]),
         (STEPS, ["abcd", "".join(letters(STEPS.steps)), "".join(letters(STEPS.steps[::-1]))]),
     ):
-        got = page.evaluate(script, [cards.card_data(item), [list(one) for one in many]])
+        got = page.evaluate(script, [question_cards.card_data(item), [list(one) for one in many]])
         marks = [judge(item, (one,)).marks[0] for one in many]
         assert [(g["right"], unescape(g["sentence"])) for g in got] == [(m.right, m.sentence) for m in marks]
 
@@ -998,11 +1001,11 @@ def test_an_estimate_is_one_positive_number(answers, sentence):
 
 
 def test_the_card_of_an_estimate_names_its_landmarks_and_its_factor(monkeypatch):
-    assert "1 s: a breath" in cards.question_text(GUESS)
-    assert "right within a factor of 1.5" in cards.question_text(GUESS)
-    assert "right within a factor of 1.5" in cards.question_card(GUESS)
+    assert "1 s: a breath" in question_cards.question_text(GUESS)
+    assert "right within a factor of 1.5" in question_cards.question_text(GUESS)
+    assert "right within a factor of 1.5" in question_cards.question_card(GUESS)
     monkeypatch.setenv("RANKZERO_BOOK", "1")
-    live = cards.question_card(GUESS)
+    live = question_cards.question_card(GUESS)
     assert "<b>Estimate</b>" in live
     assert '<span style="left:50.00%">1 s</span>' in live
     assert 'type="range"' in live
