@@ -18,7 +18,7 @@ module           what it does
 ``runner``       the computation of a step: memory, the forward pass, sampling
 ``engine``       the loop: schedule, compute, sample, deliver
 ``trace``        a log of what happened when to each request, and of each step
-``fields``       checks for single fields of a request, and the error for those that fail
+``fields``       objects of a request, checked by pydantic, and the error for fields that fail
 ``protocol``     requests: what the server supports and what it refuses
 ``constraints``  constraints on answers that must be JSON
 ``logprobs``     log-probabilities of tokens

@@ -129,8 +129,8 @@ class Front:
         tokens = self._tokens(asked)
         encoded = self._engine.log.now()
         constraint = None
-        if asked.schema is not None:
-            constraint = await run_in_threadpool(constraint_for, asked.schema, self._engine)
+        if asked.answer_schema is not None:
+            constraint = await run_in_threadpool(constraint_for, asked.answer_schema, self._engine)
             self._check_open()
         pending = self._submit(asked, tokens, constraint)
         assert pending.request is not None
@@ -180,7 +180,7 @@ class Front:
             _check_constraint_fits(constraint, limit)
         try:
             pending.request = engine.submit(
-                tokens, limit, on_text=on_text, on_end=on_end, constraint=constraint, **asked.sampling
+                tokens, limit, on_text=on_text, on_end=on_end, constraint=constraint, **protocol.sampling(asked)
             )
         except QueueFull as error:
             raise Refused(429, f"{error}; try again later", None, "queue_full", RETRY_AFTER) from None

@@ -99,7 +99,7 @@ class Engine:
         self._scheduler = parts.scheduler(budget, slots, self.blocks, block_size, chunked_prefill, max_chunk)
         self._inbox = Inbox(queue)
         self._numbers = itertools.count(1)
-        self._names: set[str] = set()  # chosen by callers
+        self._names: set[str] = set()  # those that callers chose
         self._live: dict[str, Request] = {}  # known to the scheduler, not ended
         self._stale: set[str] = set()  # ended, but still scheduled: the scheduler has no `finish`
         self._counts: Counter[str] = Counter()

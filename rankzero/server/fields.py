@@ -1,17 +1,16 @@
-"""Checks for single fields of a request (known, of the right type, within limits) and the error for those that fail.
+"""Objects of a request, checked by pydantic, and the error for fields that fail.
 
-A field that is null counts as absent, as in OpenAI's API.
+pydantic runs in its strict mode, where a value must have exactly the type that its field declares. What it finds
+becomes one sentence that names the field, the value and the rule.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, cast, get_args
 
-Fields = Mapping[str, Any]
-Value = TypeVar("Value", str, bool, dict[str, Any], list[Any])
-Number = TypeVar("Number", int, float)
+from pydantic import BaseModel, ConfigDict, ValidationError, WrapValidator, model_validator
+from pydantic_core import PydanticCustomError
 
 ErrorType = Literal["invalid_request_error", "rate_limit_error", "server_error"]
 ErrorCode = Literal[
@@ -70,64 +69,76 @@ class Refused(Exception):
         return {"error": {"message": str(self), "type": self.kind, "param": self.parameter, "code": self.code}}
 
 
-def present(fields: Fields) -> dict[str, Any]:
-    """The fields that are not null."""
-    return {name: value for name, value in fields.items() if value is not None}
+class Form(BaseModel):
+    """An object in a request. It holds known fields only, and a field that is null counts as absent.
 
-
-def check_known(
-    fields: Fields, supported: Collection[str], where: str, unsupported: Mapping[str, tuple[Any, ...]] = {}
-) -> None:
-    """Refuse fields that the server would otherwise ignore without a word.
-
-    Args:
-        fields: those that are not null.
-        supported: names of the fields that the server acts on.
-        where: the object that holds the fields, as the error names it.
-        unsupported: other fields that OpenAI's API has here, each with the values that ask for nothing; only those
-            values are accepted.
+    Attributes:
+        unsupported: fields that OpenAI's API has here and the server does not support, each with the values that ask
+            for nothing; only those values are accepted.
     """
-    for name, value in fields.items():
-        if name not in supported and name not in unsupported:
-            raise Refused(400, f"{name} is not a field of {where}", name, "unknown_parameter")
-        if name not in supported and not any(type(value) is type(idle) and value == idle for idle in unsupported[name]):
-            sentence = f"this server does not support {name}, got {describe(value)}: leave it out"
-            raise Refused(400, sentence, name, "unsupported_parameter")
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    unsupported: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _present(cls, fields: Any) -> Any:
+        """Leave out fields that are null or ask for nothing."""
+        if not isinstance(fields, dict):
+            return fields
+        found = {name: value for name, value in fields.items() if value is not None}
+        for name, idle in cls.unsupported.items():
+            if name in found and not any(type(found[name]) is type(value) and found[name] == value for value in idle):
+                raise PydanticCustomError("unsupported_parameter", "unsupported", {"field": name})
+        return {name: value for name, value in found.items() if name not in cls.unsupported}
 
 
-def typed(fields: Fields, name: str, kind: type[Value], prefix: str = "") -> Value | None:
-    """The value of a field, which must have exactly this type; None when the field is absent."""
-    value = fields.get(name)
-    if value is not None and type(value) is not kind:
-        where, words = prefix + name, {str: "a string", bool: "true or false", dict: "an object", list: "a list"}
-        raise Refused(400, f"{where} must be {words[kind]}, got {describe(value)}", where, "wrong_type")
-    return value
+def must_be(words: str) -> WrapValidator:
+    """Report anything that is wrong with a field by the rule that it must be ``words``."""
+
+    def check(value: Any, handler: Callable[[Any], Any]) -> Any:
+        try:
+            return handler(value)
+        except ValidationError as error:
+            raise PydanticCustomError(_code(error.errors()[0]["type"]), f"must be {words}") from None
+
+    return WrapValidator(check)
 
 
-def number(
-    fields: Fields, name: str, kind: type[Number], low: float = -math.inf, high: float = math.inf
-) -> Number | None:
-    """The value of a field, which must be a number within limits; None when the field is absent.
-
-    An integer counts as a float too; true and false are not numbers.
-    """
-    value = fields.get(name)
-    if value is None:
-        return None
-    right_type = type(value) is kind or (kind is float and type(value) is int)
-    if not right_type or not low <= value <= high:
-        rule = f"must be {_limits(kind, low, high)}, got {describe(value)}"
-        raise Refused(400, f"{name} {rule}", name, "out_of_range" if right_type else "wrong_type")
-    return kind(value)
+def _code(kind: str) -> ErrorCode:
+    """The code for one of pydantic's types of errors."""
+    if kind == "extra_forbidden":
+        return "unknown_parameter"
+    if kind in get_args(ErrorCode):
+        return cast(ErrorCode, kind)
+    return "wrong_type" if kind.endswith("_type") else "missing" if "too_short" in kind else "out_of_range"
 
 
-def _limits(kind: type[float], low: float, high: float) -> str:
-    if low == high:
-        return f"{low:g}"
-    word = "an integer" if kind is int else "a number"
-    if high < math.inf:
-        return f"{word} from {low:g} to {high:g}"
-    return f"{word} >= {low:g}" if low > -math.inf else word
+def refusal(found: ValidationError, endpoint: str) -> Refused:
+    """What pydantic found wrong in a request to an endpoint, as an answer to the client; unknown fields come first."""
+    error = min(found.errors(include_url=False), key=lambda error: error["type"] != "extra_forbidden")
+    place, value, kind = error["loc"], error["input"], error["type"]
+    if kind == "unsupported_parameter":
+        name = error["ctx"]["field"]
+        place, value = (*place, name), value[name]
+    field, where, got = _dotted(place), _dotted(place[:-1]) or endpoint, f"got {describe(value)}"
+    if not place:
+        return Refused(400, f"the body must be a JSON object, {got}", code="invalid_json")
+    rule = error["msg"].replace("Input should be", "must be")
+    sentences = {
+        "unsupported_parameter": f"this server does not support {field}, {got}: leave it out",
+        "extra_forbidden": f"{field} is not a field of {where}",
+        "missing": f"{field} is missing",
+        "model_type": f"{field} must be an object, {got}",
+        "too_short": f"{field} must not be empty",
+        "string_too_short": f"{field} must not be empty",
+    }
+    return Refused(400, sentences.get(kind, f"{field} {rule}, {got}"), field, _code(kind))
+
+
+def _dotted(place: tuple[int | str, ...]) -> str:
+    """The path to a field: ``messages[0].role``."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
 
 
 def describe(value: Any) -> str:

@@ -7,26 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from rankzero.server.fields import Fields, Refused, check_known, describe, number, present, typed
+from pydantic import FailFast, Field, PlainValidator, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from rankzero.server.fields import Form, Refused, must_be, refusal
 from rankzero.server.request import SamplingOptions
 
 #: The token limit of a completion that sets none; a chat may fill the rest of the context.
 DEFAULT_MAX_TOKENS = 16
 MAX_STOPS = 4
-#: How many alternatives to each token a completion and a chat may ask for.
-MAX_LOGPROBS, MAX_TOP_LOGPROBS = 5, 20
 
-Role = Literal["system", "developer", "user", "assistant"]
-FormatType = Literal["text", "json_object", "json_schema"]
-
-#: Fields that both endpoints act on.
-SUPPORTED = {
-    *("model", "max_tokens", "temperature", "top_p", "top_k", "seed", "n", "stop", "stream", "stream_options"),
-    *("logprobs", "user", "ignore_eos"),
-}
 #: Fields of OpenAI's API that neither endpoint supports, with the values that ask for nothing and are accepted.
 UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "frequency_penalty": (0, 0.0),
@@ -34,47 +26,207 @@ UNSUPPORTED: dict[str, tuple[Any, ...]] = {
     "logit_bias": ({},),
 }
 
-COMPLETION_SUPPORTED = SUPPORTED | {"prompt"}
-COMPLETION_UNSUPPORTED = UNSUPPORTED | {"best_of": (1,), "echo": (False,), "suffix": ("",)}
-CHAT_SUPPORTED = SUPPORTED | {"messages", "max_completion_tokens", "top_logprobs", "response_format"}
-CHAT_UNSUPPORTED = UNSUPPORTED | {
-    **{"tools": ([],), "tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)},
-    **{"functions": ([],), "function_call": ("none", "auto"), "modalities": (["text"],), "audio": ()},
-    **{"metadata": ({},), "store": (False,), "service_tier": ("auto", "default"), "prediction": ()},
-    **{"reasoning_effort": (), "verbosity": (), "web_search_options": (), "moderation": ()},
-    **{"safety_identifier": (), "prompt_cache_key": (), "prompt_cache_options": (), "prompt_cache_retention": ()},
-}
+Nonempty = Annotated[str, Field(min_length=1)]
+Flag = Annotated[bool, must_be("true or false")]
+Positive = Annotated[int, Field(ge=1), must_be("an integer >= 1")]
 
 
-@dataclass(frozen=True)
-class ApiRequest:
-    """A request that has been read and checked.
+def _stops(value: Any) -> tuple[str, ...]:
+    stops = [value] if isinstance(value, str) else value
+    if not isinstance(stops, list) or not all(isinstance(stop, str) and stop for stop in stops):
+        raise PydanticCustomError("wrong_type", "must be a string or a list of strings, none of them empty")
+    if len(stops) > MAX_STOPS:
+        raise Refused(400, f"stop must hold at most {MAX_STOPS} strings, got {len(stops)}", "stop", "out_of_range")
+    return tuple(stops)
 
-    Attributes:
-        chat: whether it came to the endpoint of chats.
-        model: the model it names.
-        prompt: text or tokens.
-        max_tokens: the token limit of the answer; None when the request sets none.
-        sampling: the sampling arguments of :meth:`rankzero.server.Engine.submit`.
-        schema: the JSON schema that the answer must fit; empty for any JSON object, None for free text.
-        stream: whether to send the answer piece by piece.
-        usage: whether a stream ends with the number of tokens.
-    """
 
-    chat: bool
+def _prompt(value: Any) -> str | list[int]:
+    if not isinstance(value, str) and not (isinstance(value, list) and all(type(token) is int for token in value)):
+        raise PydanticCustomError("wrong_type", "must be one string or one list of tokens")
+    if not value:
+        raise Refused(400, "prompt must not be empty", "prompt", "out_of_range")
+    return value
+
+
+class StreamOptions(Form):
+    """What a stream sends besides the answer."""
+
+    unsupported: ClassVar = {"include_obfuscation": (False,)}
+    include_usage: Flag = False
+
+
+class SharedFields(Form):
+    """The fields that both endpoints support."""
+
     model: str
-    prompt: str | list[int]
-    max_tokens: int | None
-    sampling: SamplingOptions
-    schema: Mapping[str, Any] | None = None
-    stream: bool = False
-    usage: bool = False
+    max_tokens: Positive | None = None
+    temperature: Annotated[float, Field(ge=0, le=2), must_be("a number from 0 to 2")] = 1.0
+    top_p: Annotated[float, Field(gt=0, le=1), must_be("a number above 0 and at most 1")] = 1.0
+    top_k: Annotated[int, Field(ge=0), must_be("an integer >= 0")] = 0
+    seed: int | None = None
+    n: Annotated[int, Field(ge=1, le=1), must_be("1")] = 1
+    stop: Annotated[tuple[str, ...], PlainValidator(_stops)] = ()
+    stream: Flag = False
+    stream_options: StreamOptions | None = None
+    user: str | None = None
+    ignore_eos: Flag = False
+
+    @model_validator(mode="after")
+    def _check_stream(self) -> Self:
+        if self.stream_options and not self.stream:
+            raise Refused(400, "stream_options needs stream to be true", "stream_options", "conflict")
+        return self
+
+    @property
+    def usage(self) -> bool:
+        """Whether a stream ends with the number of tokens."""
+        return self.stream_options is not None and self.stream_options.include_usage
+
+
+class CompletionRequest(SharedFields):
+    """A request to ``/v1/completions``."""
+
+    chat: ClassVar = False
+    unsupported: ClassVar = UNSUPPORTED | {"best_of": (1,), "echo": (False,), "suffix": ("",)}
+
+    prompt: Annotated[str | list[int], PlainValidator(_prompt)]
+    logprobs: Annotated[int, Field(ge=0, le=5), must_be("an integer from 0 to 5")] | None = None
+
+    @property
+    def alternatives(self) -> int | None:
+        """How many alternatives to each token it asks for; None when it wants no log-probabilities at all."""
+        return self.logprobs
+
+    @property
+    def answer_schema(self) -> None:
+        """Completions are free text."""
 
     def limit(self, room: int) -> int:
         """The token limit of the answer when there is room for ``room`` tokens."""
-        if self.max_tokens is not None:
-            return self.max_tokens
-        return room if self.chat else min(room, DEFAULT_MAX_TOKENS)
+        return self.max_tokens or min(room, DEFAULT_MAX_TOKENS)
+
+
+class TextPart(Form):
+    """A part of a message. The server supports no other kinds."""
+
+    type: Literal["text"]
+    text: str
+
+
+class Message(Form):
+    """A message of a chat."""
+
+    unsupported: ClassVar = {"tool_calls": ([],), "annotations": ([],)}
+
+    role: Literal["system", "developer", "user", "assistant"]
+    content: Annotated[list[TextPart], FailFast()]
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _as_parts(cls, content: Any) -> Any:
+        """A string is short for one part."""
+        if isinstance(content, str):
+            return [{"type": "text", "text": content}]
+        if not isinstance(content, list):
+            raise PydanticCustomError("wrong_type", "must be text")
+        return content
+
+    def __str__(self) -> str:
+        return f"{self.role}: {''.join(part.text for part in self.content)}"
+
+
+class NamedSchema(Form):
+    """A JSON schema. ``strict`` has no effect: the answer always fits."""
+
+    name: Nonempty
+    schema_: Annotated[dict[str, Any], Field(alias="schema", min_length=1), must_be("an object that is not empty")]
+    strict: Flag = False
+
+
+class ResponseFormat(Form):
+    """The form of an answer."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: NamedSchema | None = None
+
+    @model_validator(mode="after")
+    def _check_schema(self) -> Self:
+        place = "response_format.json_schema"
+        if self.type == "json_schema" and not self.json_schema:
+            raise Refused(400, f"{place} is missing", place, "missing")
+        if self.type != "json_schema" and self.json_schema:
+            raise Refused(400, f"{place} needs type to be json_schema, got {self.type}", place, "conflict")
+        return self
+
+
+class ChatRequest(SharedFields):
+    """A request to ``/v1/chat/completions``."""
+
+    chat: ClassVar = True
+    unsupported: ClassVar = UNSUPPORTED | {
+        **{"tools": ([],), "tool_choice": ("none", "auto"), "parallel_tool_calls": (True, False)},
+        **{"functions": ([],), "function_call": ("none", "auto"), "modalities": (["text"],), "audio": ()},
+        **{"metadata": ({},), "store": (False,), "service_tier": ("auto", "default"), "prediction": ()},
+        **{"reasoning_effort": (), "verbosity": (), "web_search_options": (), "moderation": ()},
+        **{"safety_identifier": (), "prompt_cache_key": (), "prompt_cache_options": (), "prompt_cache_retention": ()},
+    }
+
+    messages: Annotated[list[Message], Field(min_length=1), FailFast()]
+    max_completion_tokens: Positive | None = None
+    logprobs: Flag = False
+    top_logprobs: Annotated[int, Field(ge=0, le=20), must_be("an integer from 0 to 20")] | None = None
+    response_format: ResponseFormat | None = None
+
+    @model_validator(mode="after")
+    def _check_pairs(self) -> Self:
+        """Refuse fields that contradict each other."""
+        if self.max_tokens and self.max_completion_tokens:
+            sentence = "max_completion_tokens and max_tokens mean the same: send only one"
+            raise Refused(400, sentence, "max_tokens", "conflict")
+        if self.top_logprobs is not None and not self.logprobs:
+            raise Refused(400, "top_logprobs needs logprobs to be true", "top_logprobs", "conflict")
+        for name in ("stop", "ignore_eos"):
+            if self.answer_schema is not None and getattr(self, name):
+                sentence = f"{name} could break the form that response_format asks for: leave it out"
+                raise Refused(400, sentence, name, "conflict")
+        return self
+
+    @property
+    def prompt(self) -> str:
+        """The messages as one text that ends where the assistant begins to speak."""
+        return "\n".join([*map(str, self.messages), "assistant:"])
+
+    @property
+    def alternatives(self) -> int | None:
+        """How many alternatives to each token it asks for; None when it wants no log-probabilities at all."""
+        return (self.top_logprobs or 0) if self.logprobs else None
+
+    @property
+    def answer_schema(self) -> Mapping[str, Any] | None:
+        """The JSON schema that the answer must fit; empty for any JSON object, None for free text."""
+        if self.response_format is None or self.response_format.type == "text":
+            return None
+        return self.response_format.json_schema.schema_ if self.response_format.json_schema else {}
+
+    def limit(self, room: int) -> int:
+        """The token limit of the answer when there is room for ``room`` tokens."""
+        return self.max_completion_tokens or self.max_tokens or room
+
+
+ApiRequest: TypeAlias = CompletionRequest | ChatRequest
+
+
+def sampling(asked: ApiRequest) -> SamplingOptions:
+    """The sampling arguments of :meth:`rankzero.server.Engine.submit`."""
+    return {
+        "temperature": asked.temperature,
+        "top_p": asked.top_p,
+        "top_k": asked.top_k,
+        "seed": asked.seed,
+        "stop": asked.stop,
+        "ignore_eos": asked.ignore_eos,
+        "logprobs": asked.alternatives,
+    }
 
 
 def read(body: bytes, chat: bool) -> ApiRequest:
@@ -83,175 +235,11 @@ def read(body: bytes, chat: bool) -> ApiRequest:
     Raises:
         Refused: the body is not a JSON object, or a field is missing, wrong, unknown or not supported (status 400).
     """
+    kind = ChatRequest if chat else CompletionRequest
+    endpoint = "/v1/chat/completions" if chat else "/v1/completions"
     try:
-        found = json.loads(body)
+        return kind.model_validate(json.loads(body))
+    except ValidationError as error:
+        raise refusal(error, endpoint) from None
     except (ValueError, RecursionError) as error:
         raise Refused(400, f"the body must be JSON: {error}", code="invalid_json") from None
-    if not isinstance(found, dict):
-        raise Refused(400, f"the body must be a JSON object, got {describe(found)}", code="invalid_json")
-    fields = present(found)
-    if chat:
-        check_known(fields, CHAT_SUPPORTED, "/v1/chat/completions", CHAT_UNSUPPORTED)
-    else:
-        check_known(fields, COMPLETION_SUPPORTED, "/v1/completions", COMPLETION_UNSUPPORTED)
-    model = typed(fields, "model", str)
-    if model is None:
-        raise Refused(400, "model is missing", "model", "missing")
-    number(fields, "n", int, 1, 1)
-    typed(fields, "user", str)
-    prompt = _messages(fields) if chat else _prompt(fields)
-    sampling = _sampling(fields, chat)
-    schema, stream = _response_format(fields), bool(typed(fields, "stream", bool))
-    return ApiRequest(chat, model, prompt, _limit(fields), sampling, schema, stream, _usage(fields, stream))
-
-
-def _limit(fields: Fields) -> int | None:
-    """The token limit, which has two names; None when neither is present."""
-    names = ("max_completion_tokens", "max_tokens")
-    if all(name in fields for name in names):
-        raise Refused(400, "max_completion_tokens and max_tokens mean the same: send only one", names[1], "conflict")
-    limits = [number(fields, name, int, 1) for name in names]
-    return next((limit for limit in limits if limit is not None), None)
-
-
-def _usage(fields: Fields, stream: bool) -> bool:
-    """Whether the stream ends with the number of tokens."""
-    options = typed(fields, "stream_options", dict)
-    if options is None:
-        return False
-    _check_part("stream_options", options, {"include_usage"}, {"include_obfuscation": (False,)})
-    usage = bool(typed(options, "include_usage", bool, "stream_options."))
-    if not stream:
-        raise Refused(400, "stream_options needs stream to be true", "stream_options", "conflict")
-    return usage
-
-
-def _check_part(
-    prefix: str, fields: Fields, supported: set[str], unsupported: Mapping[str, tuple[Any, ...]] = {}
-) -> None:
-    """Like ``check_known``, for an object inside the request."""
-    dotted = {f"{prefix}.{name}": value for name, value in present(fields).items()}
-    unsupported = {f"{prefix}.{name}": values for name, values in unsupported.items()}
-    check_known(dotted, {f"{prefix}.{name}" for name in supported}, prefix, unsupported)
-
-
-def _sampling(fields: Fields, chat: bool) -> SamplingOptions:
-    temperature, top_p = number(fields, "temperature", float, 0, 2), number(fields, "top_p", float, 0, 1)
-    if top_p == 0:
-        raise Refused(400, "top_p must be above 0, got 0", "top_p", "out_of_range")
-    return {
-        "temperature": 1.0 if temperature is None else temperature,
-        "top_p": 1.0 if top_p is None else top_p,
-        "top_k": number(fields, "top_k", int, 0) or 0,
-        "seed": number(fields, "seed", int),
-        "stop": _stops(fields.get("stop", [])),
-        "ignore_eos": bool(typed(fields, "ignore_eos", bool)),
-        "logprobs": _top_logprobs(fields) if chat else _logprobs(fields),
-    }
-
-
-def _stops(value: Any) -> tuple[str, ...]:
-    stops = [value] if isinstance(value, str) else value
-    if not isinstance(stops, list) or not all(isinstance(stop, str) and stop for stop in stops):
-        rule = f"stop must be a string or a list of strings, none of them empty, got {describe(value)}"
-        raise Refused(400, rule, "stop", "wrong_type")
-    if len(stops) > MAX_STOPS:
-        raise Refused(400, f"stop must hold at most {MAX_STOPS} strings, got {len(stops)}", "stop", "out_of_range")
-    return tuple(stops)
-
-
-def _logprobs(fields: Fields) -> int | None:
-    """How many alternatives to each token a completion asks for; None when it wants no log-probabilities at all."""
-    return number(fields, "logprobs", int, 0, MAX_LOGPROBS)
-
-
-def _top_logprobs(fields: Fields) -> int | None:
-    """The same for a chat, which uses two fields."""
-    wanted = typed(fields, "logprobs", bool)
-    count = number(fields, "top_logprobs", int, 0, MAX_TOP_LOGPROBS)
-    if count is not None and not wanted:
-        raise Refused(400, "top_logprobs needs logprobs to be true", "top_logprobs", "conflict")
-    return (count or 0) if wanted else None
-
-
-def _response_format(fields: Fields) -> Mapping[str, Any] | None:
-    """The JSON schema that the answer must fit; empty for any JSON object, None for free text."""
-    form = typed(fields, "response_format", dict)
-    if form is None:
-        return None
-    kind, place = typed(form, "type", str, "response_format."), "response_format.type"
-    if kind not in get_args(FormatType):
-        sentence = f"{place} must be one of {', '.join(get_args(FormatType))}, got {describe(kind)}"
-        raise Refused(400, sentence, place, "missing" if kind is None else "out_of_range")
-    _check_part("response_format", form, {"type", "json_schema"} if kind == "json_schema" else {"type"})
-    if kind == "text":
-        return None
-    for name in ("stop", "ignore_eos"):
-        if fields.get(name):
-            raise Refused(
-                400, f"{name} could break the form that response_format asks for: leave it out", name, "conflict"
-            )
-    return _schema(form) if kind == "json_schema" else {}
-
-
-def _schema(form: Fields) -> Mapping[str, Any]:
-    prefix = "response_format.json_schema"
-    wrapped = typed(form, "json_schema", dict, "response_format.")
-    if wrapped is None:
-        raise Refused(400, f"{prefix} is missing", prefix, "missing")
-    _check_part(prefix, wrapped, {"name", "schema", "strict"})
-    typed(wrapped, "strict", bool, f"{prefix}.")  # has no effect: the answer always fits
-    name, schema = typed(wrapped, "name", str, f"{prefix}."), typed(wrapped, "schema", dict, f"{prefix}.")
-    if not name:
-        raise Refused(400, f"{prefix}.name must be present and not empty", f"{prefix}.name", "missing")
-    if not schema:
-        raise Refused(400, f"{prefix}.schema must be present and not empty", f"{prefix}.schema", "missing")
-    return schema
-
-
-def _prompt(fields: Fields) -> str | list[int]:
-    value = fields.get("prompt")
-    if value is None:
-        raise Refused(400, "prompt is missing", "prompt", "missing")
-    tokens = isinstance(value, list) and all(type(token) is int for token in value)
-    if not isinstance(value, str) and not tokens:
-        sentence = f"prompt must be one string or one list of tokens, got {describe(value)}"
-        raise Refused(400, sentence, "prompt", "wrong_type")
-    if not value:
-        raise Refused(400, "prompt must not be empty", "prompt", "out_of_range")
-    return value
-
-
-def _messages(fields: Fields) -> str:
-    """The messages as one text that ends where the assistant begins to speak."""
-    messages = typed(fields, "messages", list)
-    if not messages:
-        raise Refused(400, "messages must hold at least one message", "messages", "missing")
-    lines = [_line(message, f"messages[{index}]") for index, message in enumerate(messages)]
-    return "\n".join([*lines, "assistant:"])
-
-
-def _line(message: Any, place: str) -> str:
-    """One message as text."""
-    if not isinstance(message, dict):
-        raise Refused(400, f"{place} must be an object, got {describe(message)}", place, "wrong_type")
-    _check_part(place, message, {"role", "content"}, {"tool_calls": ([],), "annotations": ([],)})
-    role, content = typed(message, "role", str, f"{place}."), message.get("content")
-    if role not in get_args(Role):
-        sentence = f"{place}.role must be one of {', '.join(get_args(Role))}, got {describe(role)}"
-        raise Refused(400, sentence, f"{place}.role", "missing" if role is None else "out_of_range")
-    if isinstance(content, list):
-        content = "".join(_text(part, f"{place}.content[{index}]") for index, part in enumerate(content))
-    if not isinstance(content, str):
-        raise Refused(400, f"{place}.content must be text, got {describe(content)}", f"{place}.content", "wrong_type")
-    return f"{role}: {content}"
-
-
-def _text(part: Any, place: str) -> str:
-    """The text of one part of a message; other kinds of parts are refused."""
-    if not isinstance(part, dict) or part.get("type") != "text" or not isinstance(part.get("text"), str):
-        sentence = f"{place} must be an object of type text that has a text, got {describe(part)}"
-        raise Refused(400, sentence, place, "wrong_type")
-    _check_part(place, part, {"type", "text"})
-    text: str = part["text"]
-    return text

@@ -228,7 +228,7 @@ def test_a_wrong_field_is_named(server, change, status, parameter, code):
         ([{"role": "user", "content": "A"}, {"content": "B"}], "messages[1].role"),
         ([{"role": "user"}], "messages[0].content"),
         ([{"role": "user", "content": 5}], "messages[0].content"),
-        ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content[0]"),
+        ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0].content[0].type"),
         ([{"role": "user", "content": "x" * 200}], "messages"),
     ],
 )
