@@ -16,9 +16,13 @@ from tools.common import BOOK, ROOT
 from tools.edit import to_notebook, to_text
 from tools.install_cells import address, install_cell, renewed
 from tools.page_cells import shown
+from tools.veil import AFTER
 
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
-TAGS = {"install", "hide-input", "exercise", "predict", "source", "nbval-ignore-output", "raises-exception", "gpu"}
+TAGS = {"install", "hide-input", "exercise", "predict", "source", AFTER}
+TAGS |= {"nbval-ignore-output", "raises-exception", "gpu"}
+#: A heading, or the word that begins a question or a task: text with one of these has to stay in sight.
+HIDDEN = re.compile(r"^#+ |^On the command line:|\*\*(Predict|Build|Debug|Design|Trace|Explain)\b", re.MULTILINE)
 STATEMENTS = 12
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^\s*(```\{|:::|\(\S+\)=$)|\{(ref|numref|cite\w*|doc|eq|term)\}`", re.MULTILINE)
@@ -100,6 +104,18 @@ def test_code_fits_the_column(path):
 def test_a_source_can_be_shown(path):
     """A cell with the tag ``source`` names a function that the page imports and that stands in its file."""
     shown(nbformat.read(path, as_version=4))
+
+
+def test_what_waits_can_wait(path):
+    """Kills: text that waits for a question where none was asked, a question or a task that nobody sees, and a heading
+    that opens inside the veil and closes outside."""
+    asked = False
+    for cell in cells(path):
+        tags = cell.metadata.get("tags", ())
+        asked = "predict" in tags or (asked and not re.search(r"^## ", cell.source, re.MULTILINE))
+        if AFTER in tags:
+            assert (cell.cell_type, asked) == ("markdown", True), cell["id"]
+            assert not HIDDEN.search(cell.source), cell["id"]
 
 
 def test_every_item_stands_in_its_section(path):

@@ -1,9 +1,10 @@
 """What the built page shows of a notebook, as an extension of Sphinx: the notebook itself stays as it is.
 
 A reader of the page cannot run a cell. Calls that only serve a notebook are left out (:func:`treatment`), imports and
-drawing are folded, and the programs that a section is about stand open. A cell with the tag ``source`` prints the
-source of a function of the house; in its place the page gets that source within the columns of a page, with a link to
-the file. Where a section has several tasks, each gets a heading, so that the contents beside the page lead to it.
+drawing are folded, and the programs that a section is about are shown. A cell with the tag ``source`` prints the source
+of a function of the course; in its place the page gets that source within the columns of a page, with a link to the
+file. Where a section has several tasks, each gets a heading, so that the contents beside the page lead to it. After a
+cell that can run with the reader's own functions (:mod:`tools.own_runs`) there is a place for that.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import columns
+from tools import columns, own_runs, statements, veil
 from tools.common import ROOT
 from tools.page_inputs import digest
 
@@ -25,14 +26,13 @@ from tools.page_inputs import digest
 CARDS = frozenset({"predict", "design", "check", "scorecard", "explore", "stepper", "export_progress"})
 #: Modules that draw.
 PICTURES = frozenset({"figures", "plots"})
-#: What a cell that only draws does not hold: a program of its own.
+#: Statements that make a program of a cell, so that it does more than draw.
 PROGRAM = (ast.FunctionDef, ast.ClassDef, ast.For, ast.While, ast.With, ast.Try, ast.Assert)
-#: Lines of a function that stand open; the rest is folded below them, unless it is only a few.
+#: How many lines of a function are shown; the rest is folded below them, unless it is only a few.
 SCREEN = 24
 FEW = 6
 #: A paragraph that sets a task: what to do, whether it is optional, the name, what follows.
 _TASK = re.compile(r"^\*\*(Build|Debug)\*\*( \(optional\))? (`\w+`)(.*)$", re.MULTILINE)
-_MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 
 
 def _calls(tree: ast.AST) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _draws(tree: ast.Module) -> bool:
 
 
 def treatment(source: str) -> str:
-    """What becomes of a code cell: the tag that Jupyter Book knows, or nothing where the code stands open.
+    """What becomes of a code cell: the tag that Jupyter Book knows, or nothing where the code is shown.
 
     >>> treatment('predict("03-ring-ms")')
     'remove-input'
@@ -72,7 +72,7 @@ def treatment(source: str) -> str:
     >>> treatment("for rank in range(4):\\n    print(rank)")
     ''
     """
-    tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+    tree = statements.parse(source)
     if not tree.body:
         return ""
     if all(map(_card, tree.body)):
@@ -83,10 +83,10 @@ def treatment(source: str) -> str:
 
 
 def _imports(cells: Iterable[Any]) -> dict[str, str]:
-    """What the names mean that the cells import: ``{"data_parallel_runs": "experiments.ch05.data_parallel_runs"}``."""
+    """The full names of what the cells import: ``{"data_parallel_runs": "experiments.ch05.data_parallel_runs"}``."""
     names: dict[str, str] = {}
     for cell in cells:
-        for node in ast.walk(ast.parse(_MAGIC.sub(r"\1pass", cell.source))):
+        for node in ast.walk(statements.parse(cell.source)):
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     return names
@@ -176,17 +176,20 @@ def long_sections(cells: Sequence[Any]) -> list[Any]:
 
 
 def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook as the page shows it: tags on its code cells, listings behind those with the tag ``source``, and
-    headings of tasks."""
+    """The notebook as the page shows it: tags on its code cells, listings behind those with the tag ``source``, places
+    for runs with the reader's functions, and headings of tasks."""
+    runs = own_runs.programs(notebook.cells)
     for cell in long_sections(notebook.cells):
         cell.source = headed(cell.source)
     cells = []
     imports = _imports(cell for cell in notebook.cells if cell.cell_type == "code")
     for cell in notebook.cells:
         cells.append(cell)
+        tags = cell.metadata.get("tags", [])
+        if veil.AFTER in tags:
+            cell.source = veil.wrapped(cell.source)
         if cell.cell_type != "code":
             continue
-        tags = cell.metadata.get("tags", [])
         if "install" in tags:
             cell.metadata["tags"] = [*tags, "remove-input"]
         elif "source" in tags:
@@ -195,6 +198,8 @@ def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.metadata["tags"] = [*tags, "remove-cell"]
         elif "exercise" not in tags and (tag := treatment(cell.source)):
             cell.metadata["tags"] = [*(old for old in tags if old != tag), tag]
+        if cell.get("id") in runs:
+            cells.append(nbformat.v4.new_markdown_cell(own_runs.place(runs[cell["id"]]), id=f"{cell['id']}-own"))
     notebook.cells = cells
     return notebook
 
@@ -205,13 +210,14 @@ def _read(app: Any, docname: str, content: list[str]) -> None:
 
 
 def _labelled(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """A fold is called what stands on it."""
+    """Remove the label of a fold that would hide its visible text from screen readers."""
     context["body"] = context.get("body", "").replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
 def setup(app: Any) -> dict[str, Any]:
-    """Called by Sphinx. Pages are read again when this module changes."""
-    app.add_config_value("page_cells", digest([Path(__file__).read_bytes()]), "env", [str])
+    """Called by Sphinx. Pages are read again when this module changes, or one that finds what can run in the page."""
+    files = (__file__, own_runs.__file__, statements.__file__, veil.__file__)
+    app.add_config_value("page_cells", digest([Path(file).read_bytes() for file in files]), "env", [str])
     app.connect("source-read", _read)
     app.connect("html-page-context", _labelled)
     return {"parallel_read_safe": True, "version": "1"}

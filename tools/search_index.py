@@ -1,4 +1,4 @@
-"""What the search of the built book searches: its sections, as one script that a page loads when somebody searches.
+"""The search index of the built book: its sections, as one script that a page loads when somebody searches.
 
 A script, not JSON: a page that is opened from disk may load one.
 """
@@ -12,12 +12,14 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
-#: What is not text of a section: nested sections are sections of their own, and drawings and formulas are no words.
+#: What is not text of a section: nested sections are sections of their own; drawings and formulas are not words.
 APART = (
     "section[id]:not(.rz-card), script, style, svg, noscript, .katex-html, annotation, .headerlink, .rz-actions, "
     ".rz-hint, .rz-hints, .rz-scorecard, .rz-veil, .rz-everything"
 )
-#: What is one word after the other without blanks between its elements.
+#: What a reader may not have earned yet: a search finds it, but no excerpt shows it.
+CLOSED = "[data-veil], .rz-derivation, .rz-reference"
+#: Elements whose parts are joined without blanks: a word may be spread over several of them.
 CLOSE = "pre, code, math"
 
 
@@ -31,7 +33,8 @@ def _words(node: Tag) -> str:
 
 
 def sections(html: str) -> Iterator[dict[str, str]]:
-    """Each section of a page, the last first: the ``id`` that links lead to, its title, and its own text."""
+    """Each section of a page, the last first: the ``id`` that links lead to, its title, its own text, and what is
+    ``closed`` in it: results and explanations that wait for an answer, derivations and references."""
     article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
     if article is None:
         return
@@ -40,8 +43,9 @@ def sections(html: str) -> Iterator[dict[str, str]]:
             node.extract()  # the inner ones have been read: the outer ones come last
         for node in section.select(CLOSE):
             node.replace_with(node.get_text())
-        title = _heading(section)
-        yield {"id": str(section["id"]), "title": title, "text": _words(section).removeprefix(title).strip()}
+        closed = " ".join(_words(node.extract()) for node in section.select(CLOSED))
+        title, text = _heading(section), _words(section)
+        yield {"id": str(section["id"]), "title": title, "text": text.removeprefix(title).strip(), "closed": closed}
 
 
 def collect(output: Path, pages: list[str]) -> list[dict[str, Any]]:

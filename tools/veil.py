@@ -1,8 +1,8 @@
 """What a run prints or draws after a question is veiled in the page until the question is answered: commit, then see.
 
-A build only marks the results, ``data-veil`` with the ids of the questions, and puts a line before each. The style
-sheet and the script (``book/_static/veil.css`` and ``veil.js``) do the rest, so that a page without scripts, a printed
-page and a notebook show everything.
+So is a cell of text with the tag ``after``, which says what came out or why. A build only marks them, ``data-veil``
+with the ids of the questions, and puts a line before each. The style sheet and the script (``book/_static/veil.css``
+and ``veil.js``) do the rest, so that a page without scripts, a printed page and a notebook show everything.
 """
 
 from __future__ import annotations
@@ -12,23 +12,33 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 
-#: Where a section begins, a card, an explorer, and the output of a cell: the last three in this order from the inside.
+#: The tag of a cell of text that waits, as results do, for the questions before it.
+AFTER = "after"
+#: Where a section begins, a card, an explorer, the output of a cell, and text with the tag. Cards and explorers stand
+#: in outputs.
 _PLACE = re.compile(
     r'(?P<heading><h2\b)|(?P<card><section class="rz-card\b[^>]*>)|(?P<explorer><[a-z-]+ class="rz-explorer\b)'
-    r'|(?P<output><div class="cell_output\b[^"]*")'
+    r'|(?P<output><div class="cell_output\b)|(?P<text><div class="rz-after")'
 )
+#: What a reader calls the two things that wait.
+_NAMES = {"output": "result", "text": "explanation"}
 #: How a page says that it has veils, and lifts all of them at once.
 SWITCH = (
     '<p class="rz-everything"><label><input type="checkbox" role="switch" autocomplete="off"> Show everything</label> '
-    "<span>Results stay closed until you have answered the question before them.</span></p>"
+    "<span>Results and explanations stay closed until you have answered the question before them.</span></p>"
 )
 
 
-def line(questions: Sequence[str], again: bool) -> str:
-    """What stands in place of a veiled result; ``again``: under one that the same questions veil."""
-    if again:
-        return '<p class="rz-veil">This result opens with the one above.</p>'
-    button = '<button type="button">show the result</button>'
+def wrapped(text: str) -> str:
+    """The Markdown of a cell with the tag ``after``, so that the page shows where it begins and ends."""
+    return f'<div class="rz-after">\n\n{text}\n\n</div>'
+
+
+def line(questions: Sequence[str], name: str, above: str = "") -> str:
+    """What is shown in place of a veiled result or explanation; ``above``: what the same questions veil before it."""
+    if above:
+        return f'<p class="rz-veil">This {name} opens with the {"one" if name == above else above} above.</p>'
+    button = f'<button type="button">show the {name}</button>'
     links = [f'<a href="#rz-{escape(one)}">{{}}</a>' for one in questions]
     if len(links) == 1:
         return f'<p class="rz-veil">Answer {links[0].format("the question above")} first, or {button}.</p>'
@@ -42,8 +52,9 @@ def _question(card: str) -> str:
     return found[1] if found else ""
 
 
-def results(html: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Each result that has a question before it in its section: where its output begins, and the ids of the questions.
+def results(html: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Each result or explanation that has a question before it in its section: where its element begins, which of the
+    two it is, and the ids of the questions.
 
     Questions that stand together veil what follows them, up to the next question with results of its own. An output
     that holds a card or an explorer is no result.
@@ -52,30 +63,29 @@ def results(html: str) -> Iterator[tuple[int, tuple[str, ...]]]:
     asked: list[str] = []
     seen = False  # a result of those that were asked
     for place, inside in zip_longest(places, places[1:]):
+        holds = inside is not None and inside.lastgroup in ("card", "explorer")
         if place.lastgroup == "heading":
             asked, seen = [], False
         elif place.lastgroup == "card" and (question := _question(place[0])):
             asked = [question] if seen else [*asked, question]
             seen = False
-        elif place.lastgroup == "output" and asked and (inside is None or inside.lastgroup in ("heading", "output")):
+        elif asked and (place.lastgroup == "text" or (place.lastgroup == "output" and not holds)):
             seen = True
-            yield place.start(), tuple(asked)
+            yield place.start(), _NAMES[place.lastgroup], tuple(asked)
 
 
 def veiled(html: str) -> str:
-    """A page whose results are marked, with a line before each of them and a switch below the title; once."""
+    """A page whose results and explanations are marked, with a line before each and a switch below the title; once."""
     begin = html.find("<article")
     if begin < 0 or " data-veil=" in html:
         return html
-    parts, end, before = [], 0, None
-    for at, questions in results(html[begin:]):
-        output = '<div class="cell_output'
-        parts += [
-            html[end : begin + at],
-            line(questions, questions == before),
-            f'<div data-veil="{escape(" ".join(questions))}" {output.removeprefix("<div ")}',
-        ]
-        end, before = begin + at + len(output), questions
+    parts, end, before, above = [], 0, None, ""
+    for at, name, questions in results(html[begin:]):
+        above = above if questions == before else ""
+        element = begin + at + len("<div ")
+        mark = f'{line(questions, name, above)}<div data-veil="{escape(" ".join(questions))}" '
+        parts += [html[end : begin + at], mark]
+        end, before, above = element, questions, above or name
     if not parts:
         return html
     text = "".join(parts) + html[end:]

@@ -22,7 +22,7 @@
   async function startEngine() {
     await Promise.all(["vendor/minisearch/index.js", "search-data.js"].map(loadScript));
     const index = new window.MiniSearch({
-      fields: ["title", "of", "text"],
+      fields: ["title", "of", "text", "closed"],
       storeFields: ["page", "id", "title", "of", "text"],
       idField: "key",
       searchOptions: { boost: { title: 4, of: 2 }, combineWith: "AND", fuzzy: (word) => (word.length > 5 ? 0.15 : 0), prefix: true },
@@ -37,7 +37,8 @@
     return engine.then((index) => index.search(words));
   }
 
-  /* A few words of the text around the first term, with the terms marked. */
+  /* A few words of the text around the first term, with the terms marked; the first words where the term stands only in
+     what is closed: a result, an explanation, a derivation. */
   function excerpt(text, terms) {
     const escaped = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     const pattern = new RegExp(`\\b(${escaped.join("|")})`, "i");

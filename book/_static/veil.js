@@ -1,5 +1,5 @@
-/* Commit, then see: a result (`data-veil`, tools/veil.py) is veiled until the questions before it are answered, or until
-   the reader asks to see it, which her progress notes. The switch below the title lifts all veils.
+/* Commit, then see: a result or an explanation (`data-veil`, tools/veil.py) is veiled until the questions before it are
+   answered, or until the reader asks to see it, which her progress notes. The switch below the title lifts all veils.
 
    It runs in the head, before anything is drawn, so that nothing flashes and nothing moves. A page on which it does not
    run shows everything. */

@@ -1,26 +1,30 @@
-"""Results that wait for an answer, on every built page: veiled, opened by an answer, by asking and by the switch."""
+"""Results and explanations that wait for an answer, on every built page: veiled, opened by an answer, by asking and by
+the switch, and not told by the search."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 
 import pytest
 
 from tools.browser import AXE
 from tools.build_book import notebooks
-from tools.common import ROOT
+from tools.common import ROOT, VENDOR
 
 pytestmark = pytest.mark.browser
 
 CHAPTERS = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in notebooks()]
 CHAPTER = "book/05-data-parallel.html"
 
-#: Every output that is no card and no explorer, with the nearest question before it in its section, and its veil.
+#: Every output that is no card and no explorer, and every text that waits, with the nearest question before it in its
+#: section, and its veil.
 RESULTS = """() => {
   const sectionOf = (node) => node.closest("section:has(> h2)");
   const cards = [...document.querySelectorAll("section.rz-card[data-card]")];
   const before = (card, node) => card.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
-  return [...document.querySelectorAll("article div.cell_output")]
+  return [...document.querySelectorAll("article :is(div.cell_output, div.rz-after)")]
     .filter((output) => !output.querySelector(".rz-card, .rz-explorer"))
     .map((output) => {
       const own = cards.filter((card) => before(card, output) && sectionOf(card) === sectionOf(output)).pop();
@@ -204,6 +208,32 @@ def test_a_veiled_page_reads_on_a_phone(visit, addresses, chapter, scheme):
     if AXE.is_file():
         page.add_script_tag(path=str(AXE))
     assert page.evaluate(FAULTS, AXE.is_file()) == []
+
+
+#: The sections that the search has: what is open in each, and what is closed.
+SECTIONS = "() => window.rankzeroSections.map(({ title, text, closed }) => ({ title, text, closed }))"
+
+
+@pytest.mark.parametrize("chapter", [CHAPTER])
+@pytest.mark.skipif(not (VENDOR / "minisearch").is_dir(), reason="MiniSearch is not here: make vendor")
+def test_the_search_finds_what_is_closed_and_shows_none_of_it(visit, addresses, chapter):
+    """Kills an excerpt that tells the answer to a question: derivations, results and explanations are found by their
+    words, and shown by the first words of their section."""
+    watch = visit(f"{addresses['http']}/{chapter}", veiled=True)
+    page = watch.page
+    page.keyboard.press("Control+k")
+    field, found = page.locator("#pst-search-dialog input"), page.locator("#pst-search-dialog .rz-found li")
+    field.fill("derivation")
+    found.first.wait_for()
+    sections = page.evaluate(SECTIONS)
+    told = " ".join(f"{one['title']} {one['text']}" for one in sections).lower()
+    closed = {one["title"]: set(re.findall(r"\b[a-z]{9,}\b", one["closed"])) for one in sections}
+    once = Counter(word for words in closed.values() for word in words if word not in told)
+    title, word = next((title, word) for title, words in closed.items() for word in sorted(words) if once[word] == 1)
+    field.fill(word)
+    page.get_by_role("link", name=title, exact=True).wait_for()
+    assert [text for text in found.all_inner_texts() if word in text.lower()] == []
+    assert watch.problems == []
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

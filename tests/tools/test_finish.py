@@ -19,7 +19,9 @@ PAGE = r"""<!DOCTYPE html><html lang="en" data-content_root="../"><head>
 <p>Before <span class="math notranslate nohighlight">\(x\)</span>.</p>
 <section id="one"><h2>3.1 A ring<a class="headerlink" href="#one">#</a></h2>
 <p>Around, with <code>a<b>(</b>b)</code>.</p>
-<section class="rz-card" id="rz-03-x"><p>A question.</p><svg><text>drawn</text></svg></section></section></section>
+<section class="rz-card" id="rz-03-x"><p>A question.</p><svg><text>drawn</text></svg>
+<details class="rz-derivation"><summary>Derivation</summary><p>It is <b>two</b>.</p></details></section>
+<div data-veil="03-x" class="rz-after"><p>Two it was.</p></div></section></section>
 </article></body></html>"""
 
 
@@ -107,6 +109,11 @@ class TestSections:
         assert (top["id"], top["title"], top["text"]) == ("top", "3. A page", r"Before \(x\) .")
         assert (one["id"], one["title"]) == ("one", "3.1 A ring")
         assert one["text"] == "Around, with a(b) . A question."
+
+    def test_what_is_closed_is_apart(self):
+        """Kills an excerpt that tells an answer: what waits for one, and its derivation, are searched and not shown."""
+        top, one = list(search_index.sections(PAGE))[::-1]
+        assert (top["closed"], one["closed"]) == ("", "Derivation It is two . Two it was.")
 
     def test_the_script_names_page_and_place(self, built):
         finished(built)

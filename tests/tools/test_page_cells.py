@@ -107,6 +107,12 @@ def test_a_source_cell_becomes_its_listing():
     assert len({cell["id"] for cell in cells}) == 4
 
 
+def test_text_that_waits_shows_where_it_ends():
+    """Kills a veil over the text that follows, and a fold of Markdown that is no longer read as Markdown."""
+    cells = shown(notebook(("markdown", "It is **two**.", ["after"]), ("markdown", "Next."))).cells
+    assert [cell.source for cell in cells] == ['<div class="rz-after">\n\nIt is **two**.\n\n</div>', "Next."]
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [

@@ -1,4 +1,4 @@
-"""Which results of a page wait for which questions, and what a page gets for it."""
+"""Which results and explanations of a page wait for which questions, and what a page gets for it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ HEADING = "<section><h2>3.1 A ring</h2>"
 RUN = '<div class="cell docutils container"><div class="cell_output docutils container"><pre>42</pre></div></div>'
 EXPLORER = RUN.replace("<pre>42</pre>", '<figure class="rz-explorer" data-module="m"></figure>')
 CHECK = RUN.replace("<pre>42</pre>", '<section class="rz-card" id="rz-03-ring"><p>Write it.</p></section>')
+TEXT = '<div class="rz-after">\n<p>So it is.</p>\n</div>'
 TASK = "<section><h3>Build <code>ring</code></h3>"
 
 
@@ -26,9 +27,10 @@ def page(*parts: str) -> str:
 
 
 def marked(*parts: str) -> list[str]:
-    """The questions of each output of a page that is no card and no explorer; an empty word for none."""
+    """The questions of each result and explanation of a page, cards and explorers left out; an empty word for none."""
     html = veil.veiled(page(*parts))
-    outputs = re.findall(r'<div (?:data-veil="([^"]*)" )?class="cell_output docutils container"><pre>', html)
+    kinds = 'class="(?:cell_output docutils container"><pre>|rz-after")'
+    outputs = re.findall(rf'<div (?:data-veil="([^"]*)" )?{kinds}', html)
     assert html.count(" data-veil=") == len([one for one in outputs if one])
     return outputs
 
@@ -46,10 +48,17 @@ def marked(*parts: str) -> list[str]:
         ((HEADING, asked("a"), TASK, CHECK, RUN), ["a"]),
         ((HEADING, asked("a"), EXPLORER, RUN, CHECK, EXPLORER), ["a"]),
         ((HEADING, CHECK, RUN), [""]),
+        ((HEADING, TEXT, asked("a"), TEXT), ["", "a"]),
+        ((HEADING, asked("a"), RUN, TEXT, RUN), ["a", "a", "a"]),
+        ((HEADING, asked("a"), TEXT, asked("b"), RUN), ["a", "b"]),
+        ((HEADING, asked("a"), asked("b"), TEXT, asked("c")), ["a b"]),
+        ((HEADING, asked("a"), HEADING, TEXT), [""]),
+        ((HEADING, asked("a"), EXPLORER, TEXT, CHECK), ["a"]),
     ],
 )
 def test_a_result_waits_for_the_questions_before_it(parts, wanted):
-    """Kills a veil over a card, an explorer or a result without question, and one into the next section."""
+    """Kills a veil over a card, an explorer or a result without question, one into the next section, and an explanation
+    that stands open."""
     assert marked(*parts) == wanted
 
 
@@ -61,6 +70,16 @@ def test_a_line_stands_before_each_result():
     assert lines[0].startswith('Answer <a href="#rz-a">the question above</a> first, or <button type="button">')
     assert "<button" not in lines[1]
     assert '(<a href="#rz-b">b</a>, <a href="#rz-c">c</a>)' in lines[2]
+
+
+def test_a_line_names_what_waits():
+    """An explanation without a result before it has the button; below one, no second button, and what it opens with."""
+    html = veil.veiled(page(HEADING, asked("a"), TEXT, RUN, asked("b"), RUN, TEXT, RUN))
+    lines = re.findall(r'<p class="rz-veil">(.*?)</p><div data-veil', html)
+    assert lines[0].endswith('first, or <button type="button">show the explanation</button>.')
+    assert lines[1] == "This result opens with the explanation above."
+    assert lines[2].endswith('first, or <button type="button">show the result</button>.')
+    assert lines[3:] == ["This explanation opens with the result above.", "This result opens with the one above."]
 
 
 def test_the_switch_stands_below_the_title_of_the_article():
