@@ -1,8 +1,9 @@
 """What runs and is read in the browser, as JSON files: path -> text, of Python modules and of their data.
 
-``python.json`` is for explorers; ``check.json`` for the check of functions that are plain Python; ``labs.json`` holds
-the files into which a reader's functions are put when they are downloaded. ``start.json`` holds the version of Pyodide
-and the bytes that a start fetches, which the page shows while a reader waits.
+``python.json`` is for explorers; ``check.json`` for the check of functions that are plain Python; ``cells.json`` holds
+what cells need beyond it to run with the reader's functions (:mod:`tools.own_runs`); ``labs.json`` holds the files into
+which a reader's functions are put when they are downloaded. ``start.json`` holds the version of Pyodide and, for each
+bundle, the bytes that a start with it fetches, which the page shows while a reader waits.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from autograder import bank, closure
 from autograder.closure import imported, parents
-from autograder.learner import workbench
+from autograder.items import Build
+from autograder.learner import in_page, workbench
 from autograder.marking import probing
+from rankzero.facts import chapters
 from tools.common import ROOT
 from tools.vendor import versions
 
@@ -64,12 +68,25 @@ def explorers(root: Path = ROOT) -> list[str]:
 def checks() -> dict[str, str]:
     """The modules that ``check`` needs for every item of plain Python, by path."""
     items = [item for item in bank.builds() if workbench.plain(item)]
-    roots = ["autograder.learner.in_page", "autograder.learner.work_files"]
+    roots = ["autograder.learner.in_page", "autograder.learner.own_run", "autograder.learner.work_files"]
     roots += [f"autograder.bank.{chapter}.items" for chapter in bank.CHAPTERS]
     roots += [f"solutions.{item.home}" for item in items]
     roots += [f"autograder.probes.{probing.module(item.probe)}" for item in items if item.probe]
     files = closure.modules(roots).values()
-    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+    texts = {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+    return {**texts, in_page.HOMES.relative_to(ROOT).as_posix(): json.dumps(homes(items))}
+
+
+def homes(items: Iterable[Build]) -> dict[str, str]:
+    """The module of the bank that holds each item, by id: a check in the page imports that one alone."""
+    return {item.id: _home(item) for item in items}
+
+
+def _home(item: Build) -> str:
+    """The module that defines an item; the list of the chapter, which imports all others, only if none of them does."""
+    package = f"autograder.bank.{chapters.of_item(item.id).package}."
+    names = sorted((name for name in sys.modules if name.startswith(package)), key=lambda name: name.endswith(".items"))
+    return next(name for name in names if item.id in in_page.held(sys.modules[name]))
 
 
 def labs(root: Path = ROOT) -> dict[str, str]:
@@ -79,14 +96,16 @@ def labs(root: Path = ROOT) -> dict[str, str]:
     }
 
 
-def write(folder: Path) -> None:
-    """Write each bundle, and what a start of Python fetches."""
+def write(folder: Path, cells: Iterable[str] = ()) -> None:
+    """Write each bundle, and what a start of Python fetches; ``cells`` are the modules that cells of pages import."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, files in {"python": collect(explorers()), "check": checks(), "labs": labs()}.items():
+    check = checks()
+    more = {path: text for path, text in collect(sorted(cells)).items() if path not in check}
+    for name, files in {"python": collect(explorers()), "check": check, "cells": more, "labs": labs()}.items():
         _replace(folder / f"{name}.json", json.dumps(files))
-    fetched = [folder / "python.json", *(folder / "pyodide" / name for name in PYODIDE)]
-    total = sum(path.stat().st_size for path in fetched if path.exists())
-    _replace(folder / "start.json", json.dumps({"bytes": total, "version": versions()["pyodide"]}))
+    always = sum(path.stat().st_size for name in PYODIDE if (path := folder / "pyodide" / name).exists())
+    totals = {name: always + (folder / name).stat().st_size for name in ("python.json", "check.json")}
+    _replace(folder / "start.json", json.dumps({"bytes": totals, "version": versions()["pyodide"]}))
 
 
 def _replace(target: Path, text: str) -> None:

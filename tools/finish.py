@@ -1,8 +1,8 @@
 """The last step of a build: pages lose what they do not need and get what was made for them.
 
-Mathematics is set, icons are drawn, results that wait for an answer are marked, and the scripts of the theme that set,
-draw and search when a page is read go. A page that is finished stays as it is, so that a build which writes one page
-anew finishes this one alone.
+Mathematics is set, icons are drawn, results that wait for an answer are marked, and the theme's scripts that would set,
+draw and search while a page is read are removed. A finished page is left alone, so that a build which rewrites one page
+finishes only that page.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def with_icons(html: str) -> str:
 
 
 def with_named_charts(html: str) -> str:
-    """A page whose charts have one name each, that of their box; a screen reader is not told of every mark in them."""
+    """A page whose charts have one accessible name each, so that a screen reader does not read out every mark."""
     return re.sub(r'(<div class="rz-chart" role="img"[^>]*><svg) (?!aria-hidden)', r'\1 aria-hidden="true" ', html)
 
 
@@ -63,13 +63,13 @@ def with_veils(html: str) -> str:
 
 
 def with_search(html: str) -> str:
-    """A page that loads what is searched when somebody searches."""
+    """A page that loads the search index only when somebody searches."""
     html = without_scripts(html, "searchtools.js", "language_data.js", "searchindex.js", "sphinx_highlight.js")
     return with_head(html, SCRIPT, "search.js")
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file in one step; nothing where it holds ``text`` already."""
+    """Write a file atomically, unless it already holds ``text``."""
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return
     fresh = path.with_name(f"{path.name}.new")

@@ -48,7 +48,8 @@ class Submission:
         units: the source, in the order in which it runs.
         problems: sentences about what could not be read.
         sha256: of the file handed in; for a folder, of the names and contents of the files that count.
-        answers: what was typed into ``predict`` and ``design``, by question: literals and arithmetic of literals, never run.
+        answers: what was typed into ``predict`` and ``design``, by question: literals and arithmetic of literals,
+            never run.
     """
 
     name: str

@@ -6,6 +6,7 @@
   /* Python ends a case by itself after 3 s (autograder/learner/checking.py). A call into C may not let it: then the
      worker is ended, and another says so. */
   const LIMIT = 6000;
+  const CELL_LIMIT = 20000; // of a cell, which ends by itself after 15 s (autograder/learner/own_run.py)
   const LONG = 1000; // a check that takes longer may have to be ended: a spare worker starts
   const JUDGING = -2;
 
@@ -22,7 +23,7 @@
   }
 
   /* One request to one worker. Rejected with { late } when a case did not come back in time. */
-  function send(request, { began = () => {}, say = () => {} }) {
+  function send(request, { began = () => {}, say = () => {} }, limit = LIMIT) {
     current = current || startWorker();
     const worker = current;
     const ticket = (tickets += 1);
@@ -38,7 +39,7 @@
         stop();
         if (place === JUDGING) return;
         timers.push(setTimeout(() => { spare = spare || startWorker(); }, LONG));
-        timers.push(setTimeout(() => lose(Object.assign(new Error("late"), { late: place })), LIMIT));
+        timers.push(setTimeout(() => lose(Object.assign(new Error("late"), { late: place })), limit));
       };
       worker.onerror = (event) => {
         event.preventDefault();
@@ -83,6 +84,7 @@
 
   window.rankzeroCheck = {
     check: (request, told) => queued(() => checked(request, told)),
+    run: (request, told) => queued(() => send(request, told, CELL_LIMIT)), // a cell
     archive: (work) => queued(() => send({ work }, {})).then(({ archive }) => archive),
     warm: (id) => queued(() => send({ id }, {})),
   };

@@ -1,4 +1,5 @@
-/* Starts Python in a worker; for importScripts. `startPython(base, tell)` gives Pyodide, with our modules on its path.
+/* Starts Python in a worker; for importScripts. `startPython(base, tell, bundle)` gives Pyodide, with the modules of a
+   bundle (tools/bundle.py) on its path.
 
    The first start in a browser is the long one: it takes a picture of Python's memory and keeps it in this site's cache,
    and the next start, on any page, begins from that picture. `tell(done, total)` reports bytes while files arrive.
@@ -62,26 +63,27 @@ async function load(folder, version) {
   return python;
 }
 
-/* Writes the files into Python's file system; a folder without a module of its own is a namespace package. */
+/* Writes the files into Python's file system; a folder without a module of its own is a namespace package. A bundle has
+   hundreds of them: each folder is made once, and the file system keeps the bytes as they are handed over. */
 function install(python, files) {
-  for (const [path, text] of Object.entries(files)) {
-    const file = `/rankzero/${path}`;
-    python.FS.mkdirTree(file.slice(0, file.lastIndexOf("/")));
-    python.FS.writeFile(file, text);
-  }
+  const encoder = new TextEncoder();
+  const texts = Object.entries(files).map(([path, text]) => [`/rankzero/${path}`, text]);
+  const folders = new Set(texts.map(([path]) => path.slice(0, path.lastIndexOf("/"))));
+  for (const folder of folders) python.FS.mkdirTree(folder);
+  for (const [path, text] of texts) python.FS.writeFile(path, encoder.encode(text), { canOwn: true });
   python.runPython('import sys; sys.path.insert(0, "/rankzero")');
 }
 
-async function startPython(base, tell) {
+async function startPython(base, tell, bundle = "python.json") {
   const json = (path) => fetch(`${base}vendor/${path}`).then((reply) => reply.json());
   let total = 0;
   const lost = watchFetch((done) => total && tell(Math.min(done, total), total));
   lost.catch(() => {});
   const pyodide = json("start.json").then(({ bytes, version }) => {
-    total = bytes;
+    total = bytes[bundle];
     return load(`${base}vendor/pyodide/`, version);
   });
-  const [python, modules] = await Promise.race([lost, Promise.all([pyodide, json("python.json")])]);
+  const [python, modules] = await Promise.race([lost, Promise.all([pyodide, json(bundle)])]);
   install(python, modules);
   return python;
 }

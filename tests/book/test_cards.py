@@ -157,8 +157,10 @@ KEPT = "() => localStorage.getItem('rankzero:progress')"
 
 
 def wait_until_kept(page) -> None:
-    """Wait until a second tab reads what this one wrote: a page hands its storage to the browser a moment later, and what
-    was written right before a reload may be lost on the way."""
+    """Wait until a second tab reads what this one wrote.
+
+    A page hands its storage to the browser a moment later: what was written right before a reload may be lost.
+    """
     tab = page.context.new_page()
     tab.goto(page.evaluate("() => new URL('../_static/favicon.svg', location.href).href"))
     tab.wait_for_function("(text) => localStorage.getItem('rankzero:progress') === text", arg=page.evaluate(KEPT))

@@ -9,13 +9,15 @@ import json
 import subprocess
 import sys
 
+import nbformat
 import pytest
 from playwright.sync_api import expect
 
 from autograder import bank
 from autograder.items import Build, Debug
-from autograder.learner import cards, checking, workbench
-from tools import stubs
+from autograder.learner import checking, function_cards, own_run, workbench
+from tools import own_runs, stubs
+from tools.build_book import notebooks
 from tools.common import ROOT, VENDOR
 
 pytestmark = [
@@ -41,6 +43,17 @@ CHECK_ALL = """async (requests) => {
   const replies = [];
   for (const request of requests) replies.push(await window.rankzeroCheck.check({ others: {}, ...request }, quiet));
   return replies;
+}"""
+
+RUN_ALL = """async (cells) => {
+  const runs = [];
+  for (const cell of cells) {
+    const lines = [];
+    const told = { began() {}, say: (line) => lines.push(line) };
+    const { why } = await window.rankzeroCheck.run({ cell, own: {}, others: {} }, told);
+    runs.push([why, lines]);
+  }
+  return runs;
 }"""
 
 
@@ -93,7 +106,7 @@ def in_a_notebook(item: Build, source: str) -> str:
     """The card of the notebook's ``check`` for a program."""
     namespace: dict = {"__name__": "__main__"}
     exec(compile(source, "<your code>", "exec", dont_inherit=True), namespace)
-    return cards.results(checking.judged(item, checking._outcomes(item, namespace[item.function])))
+    return function_cards.results(checking.judged(item, checking._outcomes(item, namespace[item.function])))
 
 
 @pytest.mark.parametrize("chapter", bank.CHAPTERS)
@@ -292,3 +305,85 @@ def test_from_disk_the_stub_stays(shared, scripts):
     assert not card.locator(".rz-bench").is_visible()
     assert watch.page.locator("pre", has_text="def ring_all_reduce_time").first.is_visible()
     assert watch.problems == []
+
+
+# The cell after a function, with the reader's own.
+
+
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+def test_every_cell_that_runs_in_the_page(page, path):
+    """Kills a cell that is offered and needs what the page's Python lacks: each prints there what it prints here."""
+    cells = [found.data() for found in own_runs.programs(nbformat.read(path, as_version=4).cells).values()]
+    assert len(cells) >= 2
+    for cell, (why, lines) in zip(cells, page.evaluate(RUN_ALL, cells), strict=True):
+        here: list[str] = []
+        assert why == own_run.run(cell, {}, {}, lambda place: None, here.append) == ""
+        assert lines == here, cell["code"]
+
+
+def own_place(page):
+    """The place below the cell that prints the times of a ring."""
+    return page.locator(".rz-own[data-own*='ring_all_reduce_time']")
+
+
+def keep(page, source: str, state: str = "wrong") -> None:
+    """The state of a page on which ``source`` was checked."""
+    page.evaluate("([id, entry]) => rankzeroWork.change(id, entry)", [TIME, {"source": source, "state": state}])
+
+
+@pytest.fixture
+def everything(page):
+    """All results are shown."""
+    page.locator(".rz-everything input").check()
+    yield
+    page.locator(".rz-everything input").uncheck()
+
+
+def test_a_cell_shows_the_readers_numbers_beside_the_built_ones(page, everything):
+    """It is offered once her function was checked; her lines have a label that says whose they are, the built output
+    stays, and hers go when she closes them or writes something else.
+    """
+    card, place = bench(page), own_place(page)
+    assert not place.is_visible()
+    type_in(page, card, SLIP)
+    assert not place.is_visible()
+    check(card)
+    place.get_by_role("button", name="Run this cell with your ring_all_reduce_time").click()
+    expect(place.locator("pre")).to_contain_text("  100 MB,    8 ranks,  12.5 GB/s: 112.0000 ms", timeout=START)
+    assert place.locator("pre").inner_text().startswith("ranks: 8\n")
+    assert place.locator("strong").inner_text() == "With your ring_all_reduce_time (not right yet)"
+    assert page.get_by_text("12.5 GB/s:  14.0000 ms").is_visible()
+    place.get_by_role("button", name="Only the built output").click()
+    assert place.locator("pre").count() == 0
+    place.get_by_role("button", name="Run this cell").click()
+    expect(place.locator("pre")).to_contain_text("112.0000 ms", timeout=START)
+    type_in(page, card, program("return 0.0"))
+    assert place.locator("pre").count() == 0
+
+
+def test_a_cell_is_not_offered_while_its_result_waits_for_an_answer(page):
+    """Kills a way around a veil; a page on which nothing was checked offers nothing."""
+    keep(page, SLIP)
+    assert not own_place(page).is_visible()
+    page.locator(".rz-everything input").check()
+    assert own_place(page).is_visible()
+    page.evaluate("id => rankzeroWork.forget(id)", TIME)
+    assert not own_place(page).is_visible()
+    page.locator(".rz-everything input").uncheck()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (program("while True: pass"), "It did not come to its end within 15 s."),
+        (f"import itertools\n{program('return sum(itertools.repeat(1))')}", "did not come to its end and was stopped"),
+        (program("return 1 / 0"), "Your code, line 2 (ring_all_reduce_time): ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_cell_that_does_not_come_to_its_end_says_why(page, everything, source, said):
+    """A loop ends at its deadline, a call into C with its worker; then the cell runs with another function."""
+    place = own_place(page)
+    for written, text in ((source, said), (SLIP, "112.0000 ms")):
+        keep(page, written)
+        place.get_by_role("button", name="Run this cell").click()
+        expect(place).to_contain_text(text, timeout=START)

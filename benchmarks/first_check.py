@@ -1,0 +1,153 @@
+"""How long a reader waits for the first check on a page, beside Pyodide's own start:
+``python benchmarks/first_check.py [--html FOLDER] [--item 03-ring-all-reduce-time] [--repeats 5]``.
+
+Headless Chromium opens the item's page in a fresh profile, writes the reference into the card and presses *Check*. In
+turns with it, Pyodide alone is started in a worker of the same page, in a profile as fresh. Each profile then opens the
+page again and does the same, as a reader does on the next page. Counted until the verdict is shown, or Pyodide is up:
+processor time of the worker's thread, in which Python runs, and seconds that the reader waits. Only the first can be
+compared on a machine that does other things as well. The least of the repetitions counts, as other work adds to it.
+Exit status 1 when the first check takes more than 1.5 times Pyodide's first start, or the check on the next page more
+than half of the first. Linux alone tells the time of a thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from autograder import bank
+from autograder.items import Build
+from rankzero.facts import chapters
+from tools.browser import chromium
+from tools.common import HTML, ROOT
+from tools.serve import server
+
+#: What is aimed at: the first check beside Pyodide's first start, and the check on the next page beside the first.
+MOST_RATIO, MOST_AGAIN = 1.5, 0.5
+#: What a start leaves for the next one is written after it, within this time in milliseconds.
+SETTLED = 2000
+
+#: Starts Pyodide with nothing else, in a worker; the milliseconds until it is up.
+START = """(folder) => new Promise((answer, fail) => {
+  const code = `importScripts("${folder}pyodide.js");
+    loadPyodide({ indexURL: "${folder}" }).then(() => postMessage("up"), (error) => { throw error; });`;
+  const began = performance.now(), worker = new Worker(URL.createObjectURL(new Blob([code])));
+  worker.onerror = ({ message }) => fail(new Error(message));
+  worker.onmessage = () => answer(performance.now() - began);
+})"""
+
+#: Writes a program into its card and presses the button; the milliseconds until the verdict is there, and its text.
+CHECK = """([id, source]) => new Promise((answer) => {
+  window.rankzeroBenches.benches.get(id).set(source);
+  const bench = document.querySelector(`[data-work="${id}"]`), result = bench.querySelector(".rz-result");
+  const began = performance.now();
+  new MutationObserver(() => result.textContent && answer([performance.now() - began, result.textContent]))
+    .observe(result, { childList: true });
+  bench.querySelector(".rz-check").click();
+})"""
+
+
+class Cost(NamedTuple):
+    """What somebody waits, and processor time of the worker's thread, in seconds."""
+
+    waited: float
+    used: float
+
+
+def worker_times() -> dict[str, float]:
+    """Processor time of each worker's thread in the processes that this one started, in seconds, by its number."""
+    found = {}
+    for process in psutil.Process().children(recursive=True):
+        for thread in Path(f"/proc/{process.pid}/task").glob("*"):
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                if (thread / "comm").read_text().startswith("DedicatedWorker"):
+                    found[thread.name] = int((thread / "schedstat").read_text().split()[0]) / 1e9
+    return found
+
+
+def program(item: Build) -> str:
+    """The reference as a program that stands alone: its module, with imports by their full names."""
+    package = f"solutions.{item.home.partition('.')[0]}"
+    source = (ROOT / "solutions" / item.file).read_text(encoding="utf-8")
+    return source.replace("from ..", "from solutions.").replace("from .", f"from {package}.")
+
+
+def start(page: Any, item: Build) -> float:
+    """Seconds of a start of Pyodide alone."""
+    return page.evaluate(START, page.url.split("/book/")[0] + "/_static/vendor/pyodide/") / 1000
+
+
+def check(page: Any, item: Build) -> float:
+    """Seconds from the press to the verdict."""
+    waited, verdict = page.evaluate(CHECK, [item.id, program(item)])
+    if f"{len(item.cases)} of {len(item.cases)}" not in verdict:
+        raise RuntimeError(f"the reference of {item.id} was not found right: {verdict[:200]}")
+    return waited / 1000
+
+
+def visits(browser: Any, address: str, item: Build, act: Callable[[Any, Build], float]) -> list[Cost]:
+    """What ``act`` costs on the page in a fresh profile, and on the page opened again in the same one."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(300_000)
+    costs = []
+    for _ in range(2):
+        page = context.new_page()
+        page.goto(address, wait_until="networkidle")
+        page.wait_for_function("() => window.rankzeroBenches")
+        before = worker_times()
+        waited = act(page, item)
+        costs.append(Cost(waited, max(used for thread, used in worker_times().items() if thread not in before)))
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(SETTLED)
+        page.close()
+    context.close()
+    return costs
+
+
+def least(costs: Sequence[Cost]) -> Cost:
+    """The least of each figure."""
+    return Cost(min(cost.waited for cost in costs), min(cost.used for cost in costs))
+
+
+def row(start: Cost, check: Cost) -> dict[str, float]:
+    """The two beside each other, as printed."""
+    figures = {"Pyodide": start.used, "check": check.used, "ratio": check.used / start.used}
+    waits = {"Pyodide waited": start.waited, "check waited": check.waited, "ratio waited": check.waited / start.waited}
+    return {name: round(value, 2) for name, value in (figures | waits).items()}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--html", type=Path, default=HTML, help="folder of the built book")
+    parser.add_argument("--item", default="03-ring-all-reduce-time", help="a function of plain Python")
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args(argv)
+    item = bank.find(options.item)
+    assert isinstance(item, Build)
+    costs: dict[tuple[str, int], list[Cost]] = {}
+    with server(options.html) as running, chromium() as browser:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{running.server_port}/book/{chapters.of_item(item.id).page}.html"
+        for _ in range(options.repeats):
+            for act in (start, check):
+                for place, cost in enumerate(visits(browser, address, item, act)):
+                    costs.setdefault((act.__name__, place), []).append(cost)
+        running.shutdown()
+    found = [row(least(costs["start", place]), least(costs["check", place])) for place in range(2)]
+    again = round(found[1]["check"] / found[0]["check"], 2)
+    told = {"item": item.id, "first page": found[0], "next page": found[1], "next over first": again}
+    print(json.dumps(told, indent=1))
+    return int(found[0]["ratio"] > MOST_RATIO or again > MOST_AGAIN)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""Which code cells can run in the built page with the functions that a reader wrote there, and what each needs for it.
+
+A cell qualifies when all it needs is plain Python: functions of the page that a browser can check, modules that a
+browser can load, and statements of earlier cells that need no more than that. This is read from the syntax trees;
+nothing is run. What the cell draws with Matplotlib is left out, so that its printed lines remain.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import functools
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from autograder import bank
+from autograder.items import Build
+from autograder.learner import workbench
+from tools import bundle
+from tools.statements import Statement, linked, statements
+
+#: Tags of cells that have an editor, and of those that measure the machine on which they run.
+ELSEWHERE = frozenset({"exercise", "nbval-ignore-output", "gpu"})
+#: The package that draws with Matplotlib, which the page's Python does not have.
+DRAWING = "rankzero.figures"
+#: Modules of the standard library that load in a browser and find nothing to work with there.
+PROCESSES = frozenset({"asyncio", "concurrent", "multiprocessing", "socket", "subprocess", "threading"})
+
+
+class Unfit(Exception):
+    """A cell needs something that the page's Python does not have; the text names it."""
+
+
+@dataclass
+class Program:
+    """What a cell runs in the page: statements of earlier cells, its own, and the items whose functions it calls."""
+
+    before: list[Statement] = field(default_factory=list)
+    code: list[Statement] = field(default_factory=list)
+    items: list[Build] = field(default_factory=list)
+    picture: bool = False  # whether the cell also draws, which the page leaves out
+
+    def data(self) -> dict[str, Any]:
+        """What ``autograder.learner.own_run.run`` takes, with the ids of the items for the page's script."""
+        return {
+            "functions": {item.function: f"solutions.{item.home}" for item in self.items},
+            "items": {item.function: item.id for item in self.items},
+            "before": "\n".join(statement.text for statement in self.before),
+            "code": "\n".join(statement.text for statement in self.code),
+            "picture": self.picture,
+        }
+
+
+def _checked(node: ast.stmt) -> str:
+    """The function in ``relay = check(relay)``; nothing for any other statement."""
+    value = getattr(node, "value", None)
+    if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and ast.unparse(value.func) == "check":
+        return ast.unparse(value.args[0])
+    return ""
+
+
+# What a browser can load
+
+
+@functools.cache
+def _loads(module: str) -> bool:
+    try:
+        bundle.collect([module])
+    except ValueError:
+        return False
+    return True
+
+
+def _modules(node: ast.stmt) -> list[str]:
+    """The modules that an import loads. In ``from package import name``, the name may be a module."""
+    if isinstance(node, ast.Import):
+        return [name.name for name in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [str(node.module), *(f"{node.module}.{name.name}" for name in node.names)]
+    return []
+
+
+def _fit(statement: Statement) -> None:
+    """Raise :class:`Unfit` for an import of something that a browser cannot load."""
+    for module in _modules(statement.node):
+        top = module.partition(".")[0]
+        if top in PROCESSES or not (_loads(module) if top in bundle.PACKAGES else top in sys.stdlib_module_names):
+            raise Unfit(module)
+
+
+# Programs
+
+
+def _draws(statement: Statement, pictures: set[str]) -> bool:
+    return bool(statement.reads & pictures) and "print" not in statement.reads
+
+
+def _without_pictures(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
+    """The statements of a cell without those that draw; ``pictures`` are the names of modules that do."""
+    kept, drawn = [], set(pictures)
+    for statement in cell:
+        if _draws(statement, drawn):
+            drawn |= statement.binds
+        else:
+            kept.append(statement)
+    return kept
+
+
+def _needed(earlier: Sequence[Statement], program: Program) -> None:
+    """Put into ``program`` what its own statements need of the earlier ones.
+
+    Raises:
+        Unfit: they need something that a browser does not have, or that no statement binds.
+    """
+    needs: set[str] = set()
+    for statement in reversed(program.code):
+        needs = needs - statement.hides | statement.reads
+    for statement in reversed(earlier):
+        if not needs & (statement.binds | statement.changes):
+            continue
+        if name := _checked(statement.node):
+            program.items.insert(0, _plain(name))
+            needs.discard(name)
+            continue
+        _fit(statement)
+        needs = needs - statement.hides | statement.reads
+        program.before.insert(0, statement)
+    if missing := needs - set(dir(builtins)):
+        raise Unfit(min(missing))
+
+
+def _plain(function: str) -> Build:
+    item = next((item for item in bank.builds() if item.function == function), None)
+    if item is None or not workbench.plain(item):
+        raise Unfit(function)
+    return item
+
+
+def program(earlier: Sequence[Statement], cell: Sequence[Statement]) -> Program:
+    """The program of a cell after the statements ``earlier`` of its page.
+
+    Raises:
+        Unfit: it calls no function of the reader, it prints nothing, or it needs what a browser does not have.
+    """
+    imports = [one for one in earlier if any(name.startswith(DRAWING) for name in _modules(one.node))]
+    pictures = {name for one in imports for name in one.binds}
+    found = Program(code=_without_pictures(cell, pictures))
+    found.picture = len(found.code) < len(cell)
+    for statement in found.code:
+        _fit(statement)
+    _needed(earlier, found)
+    if not found.items:
+        raise Unfit("a function of the page")
+    if not any("print" in statement.reads for statement in found.code):
+        raise Unfit("printed lines")
+    return found
+
+
+def programs(cells: Sequence[Any]) -> dict[str, Program]:
+    """The programs of the cells of a notebook that qualify, by the id of the cell."""
+    found: dict[str, Program] = {}
+    earlier: list[Statement] = []
+    functions: dict[str, frozenset[str]] = {}
+    for cell in cells:
+        if cell.cell_type != "code":
+            continue
+        own = linked(statements(cell.source), functions)
+        if not ELSEWHERE & {*cell.metadata.get("tags", ())}:
+            with contextlib.suppress(Unfit):
+                found[cell["id"]] = program(earlier, own)
+        earlier += own
+    return found
+
+
+def place(found: Program) -> str:
+    """Where the page's script (``book/_static/own-run.js``) offers the cell above with the reader's functions."""
+    return f'<div class="rz-own" hidden data-own="{escape(json.dumps(found.data()))}"></div>'
+
+
+def modules(cells: Sequence[Any]) -> set[str]:
+    """The modules that the programs of a notebook import."""
+    parts = (part for found in programs(cells).values() for part in (*found.before, *found.code))
+    return {module for part in parts for module in _modules(part.node)}
