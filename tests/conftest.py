@@ -11,7 +11,7 @@ from hypothesis import settings
 from tools import browser as chrome
 
 #: Groups of tests, each of which takes minutes.
-LONG = ("full marks", "instructors' guide", "contributing", "container", "class")
+LONG = ("full marks", "rlhf runs", "instructors' guide", "contributing", "container", "class")
 
 settings.register_profile("course", deadline=None)  # processes share the cores: a moment's wait is no failure
 settings.load_profile("course")

@@ -197,6 +197,7 @@ def run(beta: float, seed: int) -> list[rlhf_runs.Point]:
     return ppo(assemble(model, scorer(model)), Settings(beta=beta), 60, seed)
 
 
+@pytest.mark.xdist_group("rlhf runs")
 def test_the_run_of_the_page_learns():
     """The reward rises by more than a deviation and stays, the judge agrees, and the KL stays bounded."""
     points = run(0.1, 2)
@@ -208,6 +209,7 @@ def test_the_run_of_the_page_learns():
     assert all(0 <= point.clipped < 0.5 for point in points)
 
 
+@pytest.mark.xdist_group("rlhf runs")  # one process, which trains each of them once
 @pytest.mark.parametrize("seed", [2, 3])
 def test_without_a_price_the_reward_is_hacked(seed):
     """A higher score and a lower judge than with a price of 0.1, much further from the reference.

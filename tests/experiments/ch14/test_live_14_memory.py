@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
 
@@ -18,11 +19,14 @@ from solutions.ch14.rlhf_schedule import memory_timeline, simulate_async
 
 @pytest.fixture(scope="module")
 def small():
-    """A job of a few hundred kilobytes."""
+    """A job of a few hundred kilobytes; what other tests left in this process is not searched for tensors."""
+    gc.collect()
+    gc.freeze()
     patch = pytest.MonkeyPatch()
     patch.setattr(memory_runs, "CONFIG", memory_runs.GPTConfig(vocab=32, layers=2, heads=2, head_dim=8, context=16))
     yield
     patch.undo()
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("offload", OFFLOADS[1:])
