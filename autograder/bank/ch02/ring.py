@@ -17,7 +17,7 @@ def _tensors(rng: Random, ranks: int, distance: int, shape: tuple[int, ...], dty
     count = 1
     for size in shape:
         count *= size
-    rows = [[rng.randint(1, 999) * 10 + rank for _ in range(count)] for rank in range(ranks)]
+    rows = [[value * 10 + rank for value in rng.choices(range(1, 1000), k=count)] for rank in range(ranks)]
     if dtype == "bool":
         rows = [[(row >> (bit % 2)) & 1 for bit in range(count)] for row in range(1, ranks + 1)]
     return Case(args=tuple((Tensor.of(row, dtype, shape), distance) for row in rows))
@@ -71,7 +71,7 @@ RING_SHIFT = Build(
         listed("any distance", _shifts_of_each, "Tensors go `distance` places to the right, and come from the left."),
         listed("whole turns", _whole_turns, "After whole turns every rank has its own tensor, without a message."),
         Group("not contiguous", _spread, 1, "The tensor need not be contiguous: messages are."),
-        listed("any size", _sizes, "The tensor may be empty, long, or without dimensions."),
+        listed("any size", _sizes, "The tensor may be empty, long, or without dimensions.", 3),
     ),
     slips=(
         Slip(
