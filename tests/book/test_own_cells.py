@@ -11,6 +11,8 @@ from autograder.learner import own_run
 from tools import own_runs
 from tools.build_book import notebooks
 
+pytestmark = pytest.mark.browser  # it opens no browser, but reads the built book, as those tests do
+
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
 def test_a_program_prints_what_its_cell_printed(html: Path, path):
