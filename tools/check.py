@@ -112,13 +112,13 @@ def browser_tests(root: Path = ROOT) -> list[str]:
 def stages() -> list[tuple[Lane, ...]]:
     """The stages: notebooks are executed before the steps that read them, and the book is built before it is opened.
 
-    A step that uses a single core runs in parallel with another, and a step that waits for browsers or ranks has one
+    A step that uses a single core runs in parallel with another, and a step that waits for ranks has one
     process more than there are cores, so that no core is idle. The second run of the notebooks has copies of its own:
     building the book writes its own anew.
     """
     copies = HTML.parent / "again" / "html"
     browser = tests(
-        "browser", "-n", "3", "--dist", "loadgroup", "-m", "browser", *browser_tests(), RANKZERO_HTML=str(HTML)
+        "browser", "-n", "2", "--dist", "loadgroup", "-m", "browser", *browser_tests(), RANKZERO_HTML=str(HTML)
     )
     second = again(copies.with_name("executed") / "notebooks", execute.WORKERS)
     unit = tests("unit tests", *SHARED, "-m", "not browser", "tests")
