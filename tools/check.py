@@ -112,9 +112,9 @@ def browser_tests(root: Path = ROOT) -> list[str]:
 def stages() -> list[tuple[Lane, ...]]:
     """The stages: notebooks are executed before the steps that read them, and the book is built before it is opened.
 
-    A step that uses a single core runs in parallel with another, and a step that waits for ranks has one
-    process more than there are cores, so that no core is idle. The second run of the notebooks has copies of its own:
-    building the book writes its own anew.
+    A step that uses a single core runs in parallel with another, and a step that waits for ranks has one process more
+    than there are cores, so that no core is idle. The second run of the notebooks has copies of its own: building the
+    book writes its own anew.
     """
     copies = HTML.parent / "again" / "html"
     browser = tests(

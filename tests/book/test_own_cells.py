@@ -23,7 +23,9 @@ def test_a_program_prints_what_its_cell_printed(html: Path, path):
         for cell in nbformat.read(executed, as_version=4).cells
         if cell.cell_type == "code"
     }
-    for name, program in own_runs.programs(nbformat.read(path, as_version=4).cells).items():
+    programs = own_runs.programs(nbformat.read(path, as_version=4).cells)
+    assert programs
+    for name, program in programs.items():
         lines: list[str] = []
         assert own_run.run(program.data(), {}, {}, lambda place: None, lines.append) == "", name
         assert lines == printed[name].rstrip("\n").split("\n"), name
