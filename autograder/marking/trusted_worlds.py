@@ -20,6 +20,8 @@ from autograder.marking.stochastic import Rounding
 from rankzero import world
 from rankzero.events import Event
 
+#: What every rank needs of the grader.
+NEEDED = (__name__, "autograder.child.stage", "autograder.conclusions", "autograder.marking.stochastic_torch")
 #: Bytes of the all-reduce that separates the cases in the event log.
 MARK = 10_007
 #: How long a rank that raised waits for the others to end too, in seconds.
@@ -87,6 +89,7 @@ def _world(
     try:
         facts = (tuple(roundings) or (None,) * len(cases), item.grade, item.probe)
         most = timeout * len(cases) + (FIRST_BACKWARD if item.probe else 0.0)
+        world.prepare(*NEEDED)
         done = world.run(_rank, program, tuple(cases), *facts, ranks=size, timeout=most)
     except world.WorldError as error:
         return [dataclasses.replace(_failed(error), printed=error.lines)] * len(cases)

@@ -16,9 +16,11 @@ import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from rankzero.world.environment import fixed_environment
@@ -46,6 +48,7 @@ class Forkserver:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
+        self.preloaded: set[str] = set()
         self.control, theirs = socket.socketpair()
         with theirs:
             start = f"from rankzero.world import forkserver; forkserver.main({theirs.fileno()})"
@@ -64,6 +67,13 @@ class Forkserver:
     def alive(self) -> bool:
         """Whether the calling process can open runs with it: it started the server, and the server is running."""
         return self.owner == os.getpid() and self.process.poll() is None
+
+    def preload(self, modules: Iterable[str]) -> None:
+        """Have the process import modules before the next run, so that each rank need not."""
+        if new := [module for module in modules if module not in self.preloaded]:
+            self.preloaded.update(new)
+            names = " ".join(new).encode()
+            self.control.sendall(b"i" + struct.pack("!I", len(names)) + names)
 
     def open_run(self) -> socket.socket:
         """Start a new supervisor, and return a socket connected to it."""
@@ -151,23 +161,32 @@ def main(control_fd: int) -> None:
     while os.getppid() == caller:
         gc.freeze()  # garbage collection in the ranks then does not write to these pages, and they stay shared
         if select.select([control], [], [], 0.5 if waiting else 2.0)[0]:
-            if not _fork_supervisor(control):
+            if not _obey(control):
                 break
         elif waiting:
             importlib.import_module(waiting.pop(0))
     os._exit(0)
 
 
-def _fork_supervisor(control: socket.socket) -> bool:
-    """Fork a supervisor for one run; False if the caller has closed its end."""
+def _obey(control: socket.socket) -> bool:
+    """Do what the caller asks for: fork a supervisor, or import modules; False if it has closed its end."""
+    word, fds, *_ = socket.recv_fds(control, 1, 1)
+    if word == b"+":
+        _fork_supervisor(control, fds[0])
+    elif word:
+        (length,) = struct.unpack("!I", control.recv(4, socket.MSG_WAITALL))
+        for module in control.recv(length, socket.MSG_WAITALL).decode().split():
+            with contextlib.suppress(Exception):  # whoever needs it gets the exception in a rank
+                importlib.import_module(module)
+    return bool(word)
+
+
+def _fork_supervisor(control: socket.socket, connection: int) -> None:
+    """Fork a supervisor for one run, which talks to the caller through ``connection``."""
     from rankzero.world import supervisor  # imports torch, which the caller's side must not
 
-    word, fds, *_ = socket.recv_fds(control, 1, 1)
-    if not word:
-        return False
     if os.fork() == 0:
         control.close()
-        supervisor.serve(socket.socket(fileno=fds[0]))
+        supervisor.serve(socket.socket(fileno=connection))
         os._exit(0)
-    os.close(fds[0])
-    return True
+    os.close(connection)

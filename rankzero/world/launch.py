@@ -75,16 +75,20 @@ class World:
         return Ledger(self.events, self.ranks)
 
 
-def prepare() -> None:
+def prepare(*modules: str) -> None:
     """Start the process that ranks are forked from, and return at once; it imports torch in the background.
 
     Calling this is optional: the first :func:`run` starts the process too, and waits for it.
+
+    Args:
+        modules: names of modules that the process imports too, so that not every rank has to. They must not change
+            while the process lives; one that cannot be imported is left to the ranks.
 
     Raises:
         RuntimeError: the installed torch is too old.
     """
     torch_version.require()
-    forkserver.current()
+    forkserver.current().preload(modules)
 
 
 def run(

@@ -447,3 +447,19 @@ def test_the_example_of_the_module_runs():
     import doctest
 
     assert doctest.testmod(world).failed == 0
+
+
+def loaded(module: str) -> bool:
+    """Whether the rank has imported a module before it was asked to."""
+    return module in sys.modules
+
+
+def test_prepared_modules_are_there_when_a_rank_starts():
+    """Kills: a list that is not sent, or sent again for each run; and a server that a module without a file ends."""
+    forkserver.close()
+    world.prepare("no_such_module", "this")
+    world.prepare("this", "colorsys")
+    assert world.run(loaded, "this", ranks=2).values == (True, True)
+    assert world.run(loaded, "colorsys", ranks=1).values == (True,)
+    assert world.run(loaded, "antigravity", ranks=1).values == (False,)
+    assert forkserver.current().preloaded == {"no_such_module", "this", "colorsys"}
