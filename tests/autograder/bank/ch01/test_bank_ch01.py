@@ -9,12 +9,13 @@ import pytest
 
 from autograder.bank.ch01 import items as bank
 from autograder.items import Build, Choice, Question
-from autograder.marking import compare, questions, trusted
+from autograder.marking import compare, questions
 from experiments.ch01.launching import launched
 from experiments.ch01.sampler_visits import sampler_orders
 from experiments.ch01.token_budgets import best_split
 from rankzero.facts.scaling_laws import BESIROGLU, HOFFMANN
 from solutions.ch01.ranks import process_groups
+from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -148,7 +149,7 @@ def faults(function: str, program, cases=None) -> list[str | None]:
     """The faults of a program on the public cases of an exercise, or on others."""
     item = EXERCISES[function]
     cases = list(item.cases) if cases is None else cases
-    expected, outcomes = (trusted.run(item, each, cases) for each in (item.solution(), program))
+    expected, outcomes = (handed_in.outcomes(item, each, cases) for each in (item.solution(), program))
     return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
 
 

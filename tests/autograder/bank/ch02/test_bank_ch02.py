@@ -10,11 +10,12 @@ import pytest
 from autograder.bank.ch02 import items as bank
 from autograder.bank.ch02 import rules
 from autograder.items import Build, Case, Choice, Question, Tensor
-from autograder.marking import compare, trusted
+from autograder.marking import compare
 from experiments.ch02 import blocking_rings, mismatches
 from rankzero import world
 from rankzero.events import Event
 from solutions.ch02.deadlock import simulate
+from tests.autograder import handed_in
 
 EXERCISES = [item for item in bank.ITEMS if isinstance(item, Build)]
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -202,7 +203,7 @@ def step_by_hand(stage, inputs, targets, shape):
 def faults(function: str, program) -> list[str | None]:
     """The faults of a program on the public cases of an exercise, on real ranks."""
     item = next(item for item in EXERCISES if item.function == function)
-    expected, outcomes = (trusted.run(item, each, item.cases) for each in (item.solution(), program))
+    expected, outcomes = (handed_in.outcomes(item, each, item.cases) for each in (item.solution(), program))
     return [compare.fault(item, *row) for row in zip(item.cases, expected, outcomes, strict=True)]
 
 

@@ -14,6 +14,7 @@ from autograder.marking import trusted_worlds
 from autograder.marking.judge import compare
 from autograder.probes import ch05 as probes
 from solutions.ch05.data_parallel import ShardedAdamW
+from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in ITEMS if isinstance(item, Build) and item.grade == "world"}
 
@@ -28,7 +29,7 @@ def passes(item: Build, program) -> bool:
     """Whether another program gives the reference's answers and keeps the rule."""
     chosen = cases(item)
     right = trusted_worlds.run(item, item.solution(), chosen, 20)
-    found = trusted_worlds.run(item, program, chosen, 20)
+    found = handed_in.outcomes(item, program, chosen)
     for case, expected, outcome in zip(chosen, right, found, strict=True):
         assert expected.kind == "value", expected
         if outcome.kind != "value" or compare.wrong_value(item, case, outcome, expected) is not None:

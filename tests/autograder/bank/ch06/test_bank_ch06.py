@@ -13,6 +13,7 @@ from autograder.items import Build, Case, Choice, Question, Tensor
 from autograder.marking import compare, trusted
 from rankzero.events import Event
 from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
+from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
@@ -81,7 +82,7 @@ def test_one_layout_alone_meets_the_limits():
 def faults(item: Build, program) -> list[str | None]:
     """What is wrong with ``program`` in the public cases and in the first hidden one of each group."""
     cases = [*item.cases, *(cases[0] for _, cases in item.hidden(Random("key 0")))]
-    outcomes = trusted.run(item, program, cases)
+    outcomes = handed_in.outcomes(item, program, cases)
     expected = trusted.run(item, item.solution(), cases)
     return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
 

@@ -18,6 +18,7 @@ from rankzero.facts.layouts import Job
 from rankzero.facts.models import LLAMA3_8B
 from solutions.ch07.layout import candidates, choose_layout, layout_memory, step_time
 from solutions.ch07.pipeline import peak_in_flight, pipeline_schedule, simulate_schedule
+from tests.autograder import handed_in
 
 ROOT = Path(__file__).parents[4]
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
@@ -117,7 +118,7 @@ def test_a_renormalised_top_one_teaches_the_router_nothing():
 
 
 def faults(item: Build, program, cases) -> list[str | None]:
-    outcomes = trusted.run(item, program, cases)
+    outcomes = handed_in.outcomes(item, program, cases)
     expected = trusted.run(item, item.solution(), cases)
     return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
 

@@ -12,6 +12,7 @@ from autograder.bank.ch09 import items as bank
 from autograder.items import Build, Choice, Question
 from autograder.marking import compare, trusted
 from solutions.ch09.radix_cache import RadixCache
+from tests.autograder import handed_in
 
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
@@ -100,7 +101,7 @@ def test_documents_in_front_share_more():
 
 def faults(item: Build, program, key: int = 0) -> list[str | None]:
     cases = [*item.cases, *(case for _, drawn in item.hidden(Random(f"right {key}")) for case in drawn)]
-    outcomes = trusted.run(item, program, cases)
+    outcomes = handed_in.outcomes(item, program, cases)
     expected = trusted.run(item, item.solution(), cases)
     return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
 
