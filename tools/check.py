@@ -112,9 +112,8 @@ def browser_tests(root: Path = ROOT) -> list[str]:
 def stages() -> list[tuple[Lane, ...]]:
     """The stages: notebooks are executed before the steps that read them, and the book is built before it is opened.
 
-    A step that uses a single core runs in parallel with another, and a step that waits for ranks has one process more
-    than there are cores, so that no core is idle. The second run of the notebooks has copies of its own: building the
-    book writes its own anew.
+    Notebooks wait for ranks and servers a third of the time, so steps that never wait run beside them. A second run
+    has copies of its own: building the book writes its own anew.
     """
     copies = HTML.parent / "again" / "html"
     browser = tests(
@@ -122,11 +121,12 @@ def stages() -> list[tuple[Lane, ...]]:
     )
     second = again(copies.with_name("executed") / "notebooks", execute.WORKERS)
     unit = tests("unit tests", *SHARED, "-m", "not browser", "tests")
+    first = Step("notebooks", ("-m", "tools.build_book", "--notebooks", "--output", str(copies)))
+    book = Step("book", ("-m", "tools.build_book"))
     return [
-        ((LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES), (replace(unit, parallel=True),)),
-        ((Step("notebooks", ("-m", "tools.build_book", "--notebooks", "--output", str(copies))),),),
-        ((Step("book", ("-m", "tools.build_book")),), (second,)),
-        ((replace(browser, parallel=True),),),
+        ((replace(unit, parallel=True),),),
+        ((first,), (LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES)),
+        ((book, replace(browser, parallel=True)), (second,)),
     ]
 
 
