@@ -1,6 +1,6 @@
-"""Claims that are often printed wrong, with the right number computed. Standard library only.
+"""Claims in circulation that are wrong or hold only sometimes, with the right number computed. Standard library only.
 
-The numbers in a claim are the ones people print. Every number in ``right`` and ``because`` is computed from an input by
+The numbers in a claim are those in print. Every number in ``right`` and ``because`` is computed from an input by
 the course's own functions, so a correction cannot go stale. Each chapter has its own module.
 """
 
