@@ -43,13 +43,13 @@ ARROWS = {
 
 #: package of rankzero, or module that all of them may use -> the others that it may import, each from further up.
 RUNTIME = {
-    "charts": (),
     "stored": (),
     "events": (),
     "explore": (),
     "facts": (),
     "grammar": (),
     "sim": ("events",),
+    "charts": ("sim",),
     "world": ("events",),
     "tiny": ("facts",),
     "figures": ("charts", "events", "facts", "sim"),

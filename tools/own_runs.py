@@ -2,7 +2,9 @@
 
 A cell qualifies when all it needs is plain Python: functions of the page that a browser can check, modules that a
 browser can load, and statements of earlier cells that need no more than that. This is read from the syntax trees;
-nothing is run. What the cell draws with Matplotlib is left out, so that its printed lines remain.
+nothing is run. The page's Python has no Matplotlib: what the cell draws with one of the functions in :data:`CHARTS` is
+drawn as a chart by the same function of :mod:`rankzero.charts.pictures`; any other drawing is left out, so that the
+printed lines remain.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import contextlib
 import functools
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -26,8 +28,11 @@ from tools.statements import Statement, linked, statements
 
 #: Tags of cells that have an editor, and of those that measure the machine on which they run.
 ELSEWHERE = frozenset({"exercise", "nbval-ignore-output", "gpu"})
-#: The package that draws with Matplotlib, which the page's Python does not have.
+#: The package that draws with Matplotlib, and the one that draws the same as charts.
 DRAWING = "rankzero.figures"
+CHARTING = "rankzero.charts.pictures"
+#: The functions of the first that the second has.
+CHARTS = frozenset({"plots.bars", "plots.curves", "schedules.draw"})
 #: Modules of the standard library that load in a browser and find nothing to work with there.
 PROCESSES = frozenset({"asyncio", "concurrent", "multiprocessing", "socket", "subprocess", "threading"})
 
@@ -43,7 +48,8 @@ class Program:
     before: list[Statement] = field(default_factory=list)
     code: list[Statement] = field(default_factory=list)
     items: list[Build] = field(default_factory=list)
-    picture: bool = False  # whether the cell also draws, which the page leaves out
+    chart: bool = False  # whether the cell ends in a chart
+    picture: bool = False  # whether the cell also draws what the page leaves out
 
     def data(self) -> dict[str, Any]:
         """What ``autograder.learner.own_run.run`` takes, with the ids of the items for the page's script."""
@@ -100,15 +106,46 @@ def _draws(statement: Statement, pictures: set[str]) -> bool:
     return bool(statement.reads & pictures) and "print" not in statement.reads
 
 
-def _without_pictures(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
-    """The statements of a cell without those that draw; ``pictures`` are the names of modules that do."""
-    kept, drawn = [], set(pictures)
+def _drawn(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
+    """The statements of a cell that draw; ``pictures`` are the names of modules that do."""
+    found, drawn = [], set(pictures)
     for statement in cell:
         if _draws(statement, drawn):
+            found.append(statement)
             drawn |= statement.binds
-        else:
-            kept.append(statement)
-    return kept
+    return found
+
+
+def _imported(earlier: Iterable[Statement]) -> dict[str, str]:
+    """The modules of :data:`DRAWING` that the earlier statements import, by their names on the page."""
+    imports = [(one, _modules(one.node)) for one in earlier]
+    return {name: paths[-1] for one, paths in imports if paths and paths[-1].startswith(DRAWING) for name in one.binds}
+
+
+def _used(node: ast.AST, names: Mapping[str, str]) -> Iterator[str]:
+    """What a statement uses of modules that draw, by its path in their package: ``plots.bars``."""
+    if isinstance(node, ast.Attribute | ast.Name):
+        first, dot, rest = ast.unparse(node).partition(".")
+        if first in names:
+            yield (names[first] + dot + rest).removeprefix(DRAWING).removeprefix(".")
+            return
+    for part in ast.iter_child_nodes(node):
+        yield from _used(part, names)
+
+
+def _charted(statement: Statement, names: Mapping[str, str]) -> bool:
+    """Whether all that a statement uses of modules that draw can be drawn as a chart."""
+    used = {*_used(statement.node, names)}
+    return used <= CHARTS and (bool(used) or not statement.reads & names.keys())
+
+
+def _charting(statement: Statement, names: Mapping[str, str]) -> Statement:
+    """An earlier statement as it is before a chart: it imports what draws charts, and what it drew does not matter."""
+    if not any(module.startswith(DRAWING) for module in _modules(statement.node)):
+        return replace(statement, changes=statement.changes - names.keys())
+    (name,) = statement.binds
+    package, _, module = (CHARTING + names[name].removeprefix(DRAWING)).rpartition(".")
+    return statements(f"from {package} import {module} as {name}")[0]
 
 
 def _needed(earlier: Sequence[Statement], program: Program) -> None:
@@ -145,19 +182,23 @@ def program(earlier: Sequence[Statement], cell: Sequence[Statement]) -> Program:
     """The program of a cell after the statements ``earlier`` of its page.
 
     Raises:
-        Unfit: it calls no function of the reader, it prints nothing, or it needs what a browser does not have.
+        Unfit: it calls no function of the reader, shows nothing, or needs what a browser does not have.
     """
-    imports = [one for one in earlier if any(name.startswith(DRAWING) for name in _modules(one.node))]
-    pictures = {name for one in imports for name in one.binds}
-    found = Program(code=_without_pictures(cell, pictures))
+    names = _imported(earlier)
+    drawn = _drawn(cell, {*names})
+    chart = bool(drawn) and cell[-1] is drawn[-1] and isinstance(cell[-1].node, ast.Expr)
+    chart = chart and all(_charted(statement, names) for statement in drawn)
+    found = Program(code=[one for one in cell if chart or one not in drawn], chart=chart)
     found.picture = len(found.code) < len(cell)
     for statement in found.code:
         _fit(statement)
-    _needed(earlier, found)
+    _needed([_charting(one, names) if chart else one for one in earlier], found)
     if not found.items:
         raise Unfit("a function of the page")
-    if not any("print" in statement.reads for statement in found.code):
+    if not chart and not any("print" in statement.reads for statement in found.code):
         raise Unfit("printed lines")
+    if chart and not all(_charted(statement, names) for statement in (*found.before, *found.code)):
+        raise Unfit(DRAWING)
     return found
 
 

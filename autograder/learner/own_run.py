@@ -2,11 +2,12 @@
 
 Which cells can be run so, and the program of each, is settled when the book is built (``tools/own_runs.py``). Functions
 that the reader has not written are those of the course, as in a notebook after ``check``. Each of the two stages, what
-the cell needs and the cell itself, has a deadline.
+the cell needs and the cell itself, has a deadline. A chart that the cell ends in is shown, as in a notebook.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import linecache
@@ -42,8 +43,9 @@ def run(
     others: Mapping[str, str],
     began: Callable[[int], Any],
     say: Callable[[str], Any],
+    draw: Callable[[Any], Any] = lambda chart: None,
 ) -> str:
-    """Run a cell, and tell what it prints.
+    """Run a cell, and tell what it prints and draws.
 
     Args:
         cell: ``functions``, the module of the course's version of each function that the cell calls, by name;
@@ -52,6 +54,7 @@ def run(
         others: her other programs on the page, by the name of the function: hers may use them.
         began: called with -1 before what the cell needs is run, and with 0 before the cell is.
         say: called with each line that the cell prints.
+        draw: called with the chart that the cell ends in, as a specification for Vega-Lite.
 
     Returns:
         Why the cell did not come to its end, as one sentence; empty when it did.
@@ -65,7 +68,9 @@ def run(
             _execute(cell["before"], EARLIER, namespace)
         began(RUNNING)
         with contextlib.closing(in_page.Printed(say)) as printed, contextlib.redirect_stdout(printed):
-            _execute(cell["code"], CELL, namespace)
+            last = _execute(cell["code"], CELL, namespace)
+            if hasattr(last, "spec"):
+                draw(last.spec())
     except (Exception, trusted.Late) as error:
         return _sentence(error)
     return ""
@@ -80,10 +85,16 @@ def _function(name: str, module: str, own: Mapping[str, str], others: Mapping[st
     return function
 
 
-def _execute(source: str, file: str, namespace: dict[str, Any]) -> None:
+def _execute(source: str, file: str, namespace: dict[str, Any]) -> Any:
+    """Run a program; what its last statement comes to, if that is an expression."""
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    tree = ast.parse(source, file)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     with trusted.deadline(TIME):
-        exec(compile(source, file, "exec", dont_inherit=True), namespace)
+        exec(compile(tree, file, "exec", dont_inherit=True), namespace)
+        if isinstance(last, ast.Expr):
+            return eval(compile(ast.Expression(last.value), file, "eval", dont_inherit=True), namespace)
+    return None
 
 
 def _sentence(error: BaseException) -> str:

@@ -4,7 +4,8 @@
    each line that the program prints, and at the end { ticket, reply } (JSON text). { ticket, id } alone imports what a
    check of that item needs; { ticket, work, labs } makes an archive; { ticket, cell, own, others } runs a cell.
    An error comes as { ticket, error }, with dead: true when Python did not start. The page ends the worker when a case
-   does not come back. */
+   does not come back. While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js).
+   */
 "use strict";
 
 const base = new URL(".", self.location.href).href;
@@ -21,7 +22,9 @@ def _rz_answer(text, began, say):
     if "cell" in request:
         from autograder.learner import own_run
         own_run.install(request.get("modules", {}))
-        return json.dumps({"why": own_run.run(request["cell"], request["own"], request["others"], began, say)})
+        charts = []
+        why = own_run.run(request["cell"], request["own"], request["others"], began, say, charts.append)
+        return json.dumps({"why": why, "charts": charts})
     from autograder.learner import in_page
     if "source" not in request:
         return json.dumps(in_page.prepare(request["id"]))
@@ -36,7 +39,8 @@ async function fetchJson(name) {
 }
 
 let cellsInstalled = false; // what cells need beyond a check
-const started = startPython(base, () => {}, "check.json").then((python) => python.runPython(RUN));
+const tell = (progress) => self.postMessage(progress);
+const started = startPython(base, tell, "check.json").then((python) => python.runPython(RUN));
 started.catch(() => {}); // each request reports it
 
 self.onmessage = async ({ data: { ticket, ...request } }) => {

@@ -61,10 +61,11 @@
     waiting.clear();
   }
 
-  /* Shows how far the start of Python is wherever somebody waits for it; it is not read aloud again and again. */
-  function showProgress({ done, total }) {
-    const text = ` ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB`;
-    for (const status of document.querySelectorAll(".rz-explorer .rz-status")) {
+  /* Shows how far the start of Python is in the `places` in which somebody waits for it; it is not read aloud again and
+     again. */
+  function showProgress(places, { done, total, kept }) {
+    const text = ` ${(done / 1e6).toFixed(0)} of ${(total / 1e6).toFixed(0)} MB${kept ? ", kept from before" : ""}`;
+    for (const status of document.querySelectorAll(places)) {
       if (!status.textContent.startsWith(STARTING)) continue;
       const size = status.querySelector("span") || status.appendChild(document.createElement("span"));
       size.setAttribute("aria-hidden", "true");
@@ -75,7 +76,7 @@
   function startWorker() {
     const fresh = new Worker(`${base}explorer-worker.js`);
     fresh.onmessage = ({ data }) => {
-      if (data.total) return showProgress(data);
+      if (data.total) return showProgress(".rz-explorer .rz-status", data);
       if (data.dead) return lose(fresh, data.error);
       const { answer, fail } = waiting.get(data.ticket);
       waiting.delete(data.ticket);
@@ -136,14 +137,22 @@
     return { state };
   }
 
+  /* Draws a chart into a place; its name is that of the box around it, and its marks have none. */
+  async function embed(place, chart) {
+    await loadVega();
+    await vegaEmbed(place, chart, { actions: false, mode: "vega-lite", renderer: "svg" });
+    place.querySelector("svg").setAttribute("aria-hidden", "true");
+  }
+
+  window.rankzeroChart = embed; // own-run.js
+
   /* Draws one state; the sentence that it returns is empty unless the function refused the state. */
   async function draw(figure, state) {
     const { module, function: name } = figure.dataset;
     const reply = await askWithVega({ module, name, state });
     if (reply.error) return reply.error;
     const place = document.createElement("div");
-    await vegaEmbed(place, JSON.parse(reply.chart), { actions: false, mode: "vega-lite", renderer: "svg" });
-    place.querySelector("svg").setAttribute("aria-hidden", "true"); // the box has the chart's name, its marks have none
+    await embed(place, JSON.parse(reply.chart));
     figure.querySelector(".rz-chart").replaceChildren(place);
     figure.dataset.state = JSON.stringify(state);
     return "";
@@ -207,6 +216,7 @@
     document.querySelectorAll(".rz-explorer").forEach(enliven);
   }
 
+  window.rankzeroWait = { STARTING, showProgress };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })();

@@ -1,8 +1,8 @@
 /* Runs a cell of the page with the reader's own functions, in the worker that checks them (check-engine.js).
 
    The build says which cells can (`data-own`, tools/own_runs.py). One is offered when a function that it calls has been
-   checked, whatever the check said; functions that the reader has not written are the course's. Her lines stand below the
-   built output, which stays, and go when she closes them or changes her program. */
+   checked, whatever the check said; functions that the reader has not written are the course's. Her lines and her chart
+   stand below the built output, which stays, and go when she closes them or changes her program. */
 (function () {
   "use strict";
 
@@ -32,6 +32,20 @@
     const unsure = mine.filter((name) => known[items[name]].state !== "right");
     return `With your ${list(mine)}${rest.length ? ` and the course's ${list(rest)}` : ""}`
       + (unsure.length ? ` (${mine.length > 1 ? `${list(unsure)}: ` : ""}not right yet)` : "");
+  }
+
+  /* Shows a chart below ``above``; its sentence is its name. */
+  async function show(chart, above) {
+    const box = element("div", "", "rz-chart");
+    const named = element("div", "");
+    const drawing = element("div", "");
+    named.setAttribute("role", "img");
+    named.setAttribute("aria-label", chart.description);
+    box.tabIndex = 0; // on a narrow screen it scrolls
+    named.append(drawing);
+    box.append(named);
+    above.after(box);
+    await window.rankzeroChart(drawing, chart);
   }
 
   function enliven(place) {
@@ -84,11 +98,12 @@
       };
       ran = JSON.stringify(own);
       offer.setAttribute("aria-disabled", "true");
-      status.textContent = "Starting Python …";
+      status.textContent = window.rankzeroWait.STARTING;
       try {
-        const { why } = await window.rankzeroCheck.run({ cell, own, others: others() }, told);
+        const { why, charts } = await window.rankzeroCheck.run({ cell, own, others: others() }, told);
         if (why) printed.after(element("p", why, "rz-own-why"));
         else if (cell.picture) printed.after(element("p", "The picture above is the built one.", ""));
+        for (const chart of charts) await show(chart, printed);
         status.textContent = "";
       } catch (failure) {
         status.textContent = failure.late === undefined

@@ -6,6 +6,7 @@ only: this runs in browsers.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -124,6 +125,7 @@ class Axis:
         plain: how logarithmic axes and tooltips print numbers. By default 20,000 is 20k and 0.05 is 50m, which suits
             base units (bytes, seconds, FLOP); with ``plain`` they are 20,000 and 0.05, which suits days, dollars and
             fractions.
+        settings: further properties of the encoding, such as a scale with given ends.
     """
 
     field: str
@@ -131,6 +133,7 @@ class Axis:
     log: bool = False
     category: bool = False
     plain: bool = False
+    settings: Spec = dataclasses.field(default_factory=dict)
 
     def channel(self, **more: Any) -> Spec:
         """The encoding of this field."""
@@ -138,7 +141,7 @@ class Axis:
         if self.log:
             written = ",~r" if self.plain else "~s"
             spec |= {"scale": {"type": "log"}, "axis": {"format": written, "tickCount": 6, "gridOpacity": _FAINT}}
-        return spec | more
+        return spec | self.settings | more
 
     def hover(self) -> Spec:
         """A line of a tooltip with this field."""

@@ -131,7 +131,10 @@ def test_a_program_does_what_its_cells_do():
         (TRAFFIC, "ring_all_reduce = check(ring_all_reduce)", "print(traffic, ring_all_reduce)"),
         (TRAFFIC, "print(traffic(nowhere))"),
         (TRAFFIC, "print(GB)"),
-        (TRAFFIC, "plots.bars({'a': traffic('all_reduce', 1, 2, 0)}, alt='')"),
+        (TRAFFIC, "figures.matrix({'a': traffic('all_reduce', 1, 2, 0)}, alt='')"),
+        (TRAFFIC, "picture = plots.bars({'a': traffic('all_reduce', 1, 2, 0)}, alt='')"),
+        (TRAFFIC, "plots.bars({'a': figures.matrix(traffic)}, alt='')"),
+        (TRAFFIC, "def draw(a):\n    figures.matrix(a)\n    return plots.bars(a)", "draw(traffic)"),
         (TRAFFIC, "size = traffic('all_reduce', 1, 2, 0)"),
         (TRAFFIC, "print(traffic('all_reduce', 1, 2, 0))\nfor a in traffic: print(plots.bars(a))"),
         ("print(traffic('all_reduce', 1, 2, 0))",),
@@ -141,7 +144,8 @@ def test_a_program_does_what_its_cells_do():
 )
 def test_cells_that_do_not_qualify(sources):
     """Torch, processes, packages, functions that need them, names that nothing binds, no function of hers, nothing
-    printed, a picture inside a loop, a function before its check, an object that was handed to something else.
+    shown, a picture that no chart can show, a picture inside a loop, a function before its check, an object that was
+    handed to something else.
     """
     assert found(IMPORTS, *sources) is None
 
@@ -160,6 +164,38 @@ def test_a_picture_is_left_out():
     plain = found(*TASK, "print(traffic)")
     assert plain is not None
     assert plain["picture"] is False
+
+
+CHART = "picture = plots.bars({'a': {'b': traffic}}, y='', alt='')\npicture.alt = 'x'\npicture"
+
+
+def test_a_picture_that_can_be_a_chart_is_drawn():
+    """By the package that the page's Python can load, whichever name the page has for it; no printed line is needed."""
+    for source, imported in (
+        (CHART, "from rankzero.charts.pictures import plots as plots"),
+        ("print(traffic)\nfigures.schedules.draw(traffic)", "from rankzero.charts import pictures as figures"),
+    ):
+        data = found(*TASK, source)
+        assert data is not None
+        assert (data["code"], data["before"], data["picture"]) == (source, imported, False)
+    assert own_runs.modules([cell(source) for source in (*TASK, CHART)]) == {
+        "rankzero.charts.pictures",
+        "rankzero.charts.pictures.plots",
+    }
+
+
+def test_what_earlier_cells_draw_does_not_come_along():
+    """Kills a cell that is offered with a function on which only an earlier picture depends."""
+    earlier = "figures.schedules.draw(traffic)"
+    assert found(*TASK, earlier, "figures.schedules.draw({})") is None
+    assert "draw" not in "".join(needed(*TASK, earlier, "figures.schedules.draw({'0F0': traffic})"))
+
+
+def test_a_picture_beside_one_that_no_chart_shows_is_left_out_with_it():
+    """Kills a chart in the place of two pictures, of which the page shows one."""
+    data = found(*TASK, f"print(traffic)\nfigures.matrix(traffic)\n{CHART}")
+    assert data is not None
+    assert (data["code"], data["before"], data["picture"]) == ("print(traffic)", "", True)
 
 
 def test_a_print_of_an_earlier_cell_is_none_of_its_own():

@@ -78,3 +78,26 @@ def test_modules_that_only_cells_need_are_put_beside_the_others(tmp_path, monkey
     assert "late_module" in ran({}, before=before)[0]
     own_run.install({"late_module/inner.py": "answer = 42\n"}, tmp_path)
     assert ran({}, before=before, code="print(answer)") == ("", [-1, 0, "42"])
+
+
+def test_a_chart_that_the_cell_ends_in_is_shown():
+    """From her numbers, after the lines. Kills a chart of a cell that stops, and one that an earlier statement made."""
+    drawn: list = []
+    before = (
+        "from rankzero.charts.pictures import plots\ndraw = lambda a: plots.bars({'a': {'b': a}}, y='y', alt=f'{a}')"
+    )
+    for end, charts in (("\ndraw(time)", 1), ("\nx = draw(time)", 0), ("\n1 / 0\ndraw(time)", 0), ("\ntime", 0)):
+        cell = CELL | {"before": before, "code": f"time = ring_all_reduce_time(8.0, 4, 2.0)\ndraw(1){end}"}
+        own = {"ring_all_reduce_time": OWN.format("size * ranks")}
+        own_run.run(cell, own, {}, lambda stage: None, lambda line: None, drawn.append)
+        assert [chart["description"] for chart in drawn] == ["32.0"] * charts
+        drawn.clear()
+
+
+def test_a_number_that_a_chart_refuses_is_told():
+    """In the words of the figure: kills a chart that is missing without a reason."""
+    before = "from rankzero.charts.pictures import plots"
+    code = "plots.curves({'a': [(1, -1.0)]}, x='x', y='y', log='y', alt='A.')"
+    assert ran({}, before=before, code=code)[0].endswith(
+        "ValueError: a number on a logarithmic axis must be positive, got -1"
+    )
