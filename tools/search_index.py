@@ -34,7 +34,7 @@ def _words(node: Tag) -> str:
 
 def sections(html: str) -> Iterator[dict[str, str]]:
     """Each section of a page, the last first: the ``id`` that links lead to, its title, its own text, and what is
-    ``closed`` in it: results and explanations that wait for an answer, derivations and references."""
+    ``closed`` in it: results, explanations and explorers that wait for an answer, derivations, references."""
     article = BeautifulSoup(html, "html.parser").select_one("article.bd-article")
     if article is None:
         return

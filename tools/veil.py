@@ -1,7 +1,9 @@
 """What a run prints or draws after a question is veiled in the page until the question is answered: commit, then see.
 
-So is a cell of text with the tag ``after``, which says what came out or why. A build only marks them, ``data-veil``
-with the ids of the questions, and puts a line before each. The style sheet and the script (``book/_static/veil.css``
+So is a cell of text with the tag ``after``, which says what came out or why. So is an explorer: its sliders reach the
+numbers of every question before it in the section, so it waits for all of them. An explorer with which a question is to
+be answered stands before that question. A build only marks them, ``data-veil`` with the ids of the questions, and puts
+a line before each. The style sheet and the script (``book/_static/veil.css``
 and ``veil.js``) do the rest, so that a page without scripts, a printed page and a notebook show everything.
 """
 
@@ -14,18 +16,18 @@ from itertools import zip_longest
 
 #: The tag of a cell of text that waits, as results do, for the questions before it.
 AFTER = "after"
-#: Where a section begins, a card, an explorer, the output of a cell, and text with the tag. Cards and explorers stand
-#: in outputs.
+#: Where a section begins, a card, an explorer, the output of a cell, and text with the tag. Cards and explorers are in
+#: outputs.
 _PLACE = re.compile(
     r'(?P<heading><h2\b)|(?P<card><section class="rz-card\b[^>]*>)|(?P<explorer><[a-z-]+ class="rz-explorer\b)'
     r'|(?P<output><div class="cell_output\b)|(?P<text><div class="rz-after")'
 )
-#: What a reader calls the two things that wait.
-_NAMES = {"output": "result", "text": "explanation"}
+#: What a reader calls the things that wait.
+_NAMES = {"output": "result", "text": "explanation", "explorer": "explorer"}
 #: How a page says that it has veils, and lifts all of them at once.
 SWITCH = (
     '<p class="rz-everything"><label><input type="checkbox" role="switch" autocomplete="off"> Show everything</label> '
-    "<span>Results and explanations stay closed until you have answered the question before them.</span></p>"
+    "<span>Results, explanations and explorers stay closed until you answer the questions before them.</span></p>"
 )
 
 
@@ -35,7 +37,7 @@ def wrapped(text: str) -> str:
 
 
 def line(questions: Sequence[str], name: str, above: str = "") -> str:
-    """What is shown in place of a veiled result or explanation; ``above``: what the same questions veil before it."""
+    """What is shown in place of something veiled; ``above``: what the same questions veil before it."""
     if above:
         return f'<p class="rz-veil">This {name} opens with the {"one" if name == above else above} above.</p>'
     button = f'<button type="button">show the {name}</button>'
@@ -53,39 +55,43 @@ def _question(card: str) -> str:
 
 
 def results(html: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Each result or explanation that has a question before it in its section: where its element begins, which of the
-    two it is, and the ids of the questions.
+    """Each result, explanation or explorer that has a question before it in its section: where its element begins,
+    which of the three it is, and the ids of the questions.
 
-    Questions that stand together veil what follows them, up to the next question with results of its own. An output
-    that holds a card or an explorer is no result.
+    Questions that stand together veil what follows them, up to the next question with results of its own; an explorer
+    is veiled by all questions of the section so far. An output that holds a card is no result.
     """
     places = list(_PLACE.finditer(html))
-    asked: list[str] = []
-    seen = False  # a result of those that were asked
+    section: list[str] = []  # its questions so far
+    asked: list[str] = []  # those of them that stand together
+    seen = False  # a result of those
     for place, inside in zip_longest(places, places[1:]):
-        holds = inside is not None and inside.lastgroup in ("card", "explorer")
-        if place.lastgroup == "heading":
-            asked, seen = [], False
-        elif place.lastgroup == "card" and (question := _question(place[0])):
+        kind, held = place.lastgroup, inside.lastgroup if inside is not None else ""
+        if kind == "heading":
+            section, asked, seen = [], [], False
+        elif kind == "card" and (question := _question(place[0])):
+            section = [*section, question]
             asked = [question] if seen else [*asked, question]
             seen = False
-        elif asked and (place.lastgroup == "text" or (place.lastgroup == "output" and not holds)):
+        elif asked and kind == "output" and held == "explorer":
+            yield place.start(), _NAMES["explorer"], tuple(section)
+        elif asked and (kind == "text" or (kind == "output" and held != "card")):
             seen = True
-            yield place.start(), _NAMES[place.lastgroup], tuple(asked)
+            yield place.start(), _NAMES[kind], tuple(asked)
 
 
 def veiled(html: str) -> str:
-    """A page whose results and explanations are marked, with a line before each and a switch below the title; once."""
+    """A page in which everything that waits is marked, with a line before each and a switch below the title; once."""
     begin = html.find("<article")
     if begin < 0 or " data-veil=" in html:
         return html
-    parts, end, before, above = [], 0, None, ""
+    parts, end = [], 0
+    first: dict[tuple[str, ...], str] = {}  # what some questions veil first: the line before it has the button
     for at, name, questions in results(html[begin:]):
-        above = above if questions == before else ""
-        element = begin + at + len("<div ")
-        mark = f'{line(questions, name, above)}<div data-veil="{escape(" ".join(questions))}" '
+        mark = f'{line(questions, name, first.get(questions, ""))}<div data-veil="{escape(" ".join(questions))}" '
         parts += [html[end : begin + at], mark]
-        end, before, above = element, questions, above or name
+        end = begin + at + len("<div ")
+        first.setdefault(questions, name)
     if not parts:
         return html
     text = "".join(parts) + html[end:]

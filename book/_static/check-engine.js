@@ -46,6 +46,7 @@
         lose(new Error("Python could not be loaded"));
       };
       worker.onmessage = ({ data }) => {
+        if (data.total) return window.rankzeroWait.showProgress(":is(.rz-bench, .rz-own) .rz-status", data);
         if (data.ticket !== ticket) return;
         if ("began" in data) {
           watch(data.began);

@@ -2,7 +2,7 @@
 
    A request { ticket, module, name, state } is answered with { ticket, chart } (JSON text) or { ticket, error }; one
    without a module is answered with { ticket } as soon as Python runs. With dead: true an answer says that Python did not start.
-   While Python's files arrive, messages { done, total } say how many bytes are here.
+   While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js).
    The modules and their data come from vendor/python.json, { path: text }; modules import the standard library and each
    other. */
 "use strict";
@@ -22,7 +22,7 @@ def _rz_run(module, name, state):
 _rz_run
 `;
 
-const tell = (done, total) => self.postMessage({ done, total });
+const tell = (progress) => self.postMessage(progress);
 const started = startPython(base, tell).then((python) => python.runPython(RUN));
 started.catch(() => {}); // each request reports it
 

@@ -2,7 +2,8 @@
    bundle (tools/bundle.py) on its path.
 
    The first start in a browser is the long one: it takes a picture of Python's memory and keeps it in this site's cache,
-   and the next start, on any page, begins from that picture. `tell(done, total)` reports bytes while files arrive.
+   and the next start, on any page, begins from that picture. While files arrive, `tell({ done, total, kept })` says how
+   many of their bytes are here, and whether the start begins from a picture.
    A picture belongs to one version of Pyodide. Where there is none, or nothing may be kept, Python starts as the first time. */
 "use strict";
 
@@ -55,8 +56,7 @@ async function keepPicture(key, python) {
   } catch (error) { /* no room, or nothing may be kept: the next start is as long as this one */ }
 }
 
-async function load(folder, version) {
-  const key = `${folder}?${version}`, picture = await readPicture(key);
+async function load(folder, key, picture) {
   if (picture) return loadPyodide({ indexURL: folder, _loadSnapshot: picture });
   const python = await loadPyodide({ indexURL: folder, _makeSnapshot: true });
   keepPicture(key, python);
@@ -76,12 +76,14 @@ function install(python, files) {
 
 async function startPython(base, tell, bundle = "python.json") {
   const json = (path) => fetch(`${base}vendor/${path}`).then((reply) => reply.json());
-  let total = 0;
-  const lost = watchFetch((done) => total && tell(Math.min(done, total), total));
+  const folder = `${base}vendor/pyodide/`;
+  let total = 0, kept = false;
+  const lost = watchFetch((done) => total && tell({ done: Math.min(done, total), total, kept }));
   lost.catch(() => {});
-  const pyodide = json("start.json").then(({ bytes, version }) => {
-    total = bytes[bundle];
-    return load(`${base}vendor/pyodide/`, version);
+  const pyodide = json("start.json").then(async ({ bytes, version }) => {
+    const key = `${folder}?${version}`, picture = await readPicture(key);
+    [total, kept] = [bytes[bundle], Boolean(picture)];
+    return load(folder, key, picture);
   });
   const [python, modules] = await Promise.race([lost, Promise.all([pyodide, json(bundle)])]);
   install(python, modules);

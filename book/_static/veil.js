@@ -1,5 +1,6 @@
-/* Commit, then see: a result or an explanation (`data-veil`, tools/veil.py) is veiled until the questions before it are
-   answered, or until the reader asks to see it, which her progress notes. The switch below the title lifts all veils.
+/* Commit, then see: a result, an explanation or an explorer (`data-veil`, tools/veil.py) is veiled until the questions
+   before it are answered, or until the reader asks to see it, which her progress notes. The switch below the title lifts
+   all veils.
 
    It runs in the head, before anything is drawn, so that nothing flashes and nothing moves. A page on which it does not
    run shows everything. */
@@ -32,12 +33,20 @@
   const questionsOf = (output) => output.dataset.veil.split(" ");
   const done = (entry) => Boolean(entry) && ("right" in entry || entry.looked === true);
 
+  /* Marks the questions that are done in the line that stands for something veiled. */
+  function mark(line, known) {
+    for (const link of line.querySelectorAll("a")) {
+      link.classList.toggle("rz-done", done(known[link.hash.slice("#rz-".length)]));
+    }
+  }
+
   /* Opens what is answered or was asked for, and veils the rest. */
   function sweep() {
     const known = items();
     let opened = false;
     for (const output of document.querySelectorAll("[data-veil]")) {
       const open = questionsOf(output).every((id) => done(known[id]));
+      mark(output.previousElementSibling, known);
       if (output.classList.contains("rz-open") === open) continue;
       output.classList.toggle("rz-open", open);
       output.previousElementSibling.classList.toggle("rz-open", open);
@@ -68,7 +77,7 @@
     show();
   }
 
-  /* The reader asks: what she has not answered is noted, and she is led to the result. */
+  /* The reader asks: what she has not answered is noted, and she is led to what it veiled. */
   function ask(output) {
     const known = items();
     window.rankzero.look(questionsOf(output).filter((id) => !done(known[id])));

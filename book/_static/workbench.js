@@ -117,7 +117,7 @@
       button.setAttribute("aria-disabled", "true");
       printed.clear();
       result.textContent = "";
-      status.textContent = "Starting Python …";
+      status.textContent = window.rankzeroWait.STARTING;
       const source = view().get();
       try {
         const reply = await window.rankzeroCheck.check({ id, source, others: others(id) }, told);

@@ -1,6 +1,10 @@
-"""Python in the page starts once: the second start begins from the picture that the first one left."""
+"""Python in the page starts once: the second start begins from the picture that the first one left, and a reader who
+waits sees how far a start is."""
 
 from __future__ import annotations
+
+import json
+import re
 
 import pytest
 
@@ -17,7 +21,7 @@ START = """async (base) => {
   const plain = window.plainLoad = window.plainLoad || window.loadPyodide;
   const pictures = [], told = [];
   window.loadPyodide = (options) => (pictures.push("_loadSnapshot" in options), plain(options));
-  const python = await startPython(base, (done, total) => told.push([done, total]));
+  const python = await startPython(base, (progress) => told.push(progress));
   const value = python.runPython("import rankzero.facts.units as units; units.GiB");
   while (!(await kept.keys()).length) await new Promise((done) => setTimeout(done, 50));
   return { pictures, value, told, kept: (await kept.keys()).map(({ url }) => url) };
@@ -43,8 +47,9 @@ def test_the_second_start_begins_from_a_picture(start):
     first, second = start(), start()
     assert (first["pictures"], second["pictures"]) == ([False], [True])
     assert first["value"] == second["value"] == 2**30
-    done, total = first["told"][-1]
-    assert 0.9 * total < done <= total
+    last = first["told"][-1]
+    assert 0.9 * last["total"] < last["done"] <= last["total"]
+    assert [[told["kept"] for told in start["told"]][-1] for start in (first, second)] == [False, True]
 
 
 def test_a_picture_of_another_version_goes(start):
@@ -59,3 +64,32 @@ def test_a_picture_of_another_version_goes(start):
       return kept.length === 1 && !kept[0].url.endsWith("?0.1.2");
     }""")
     assert start()["pictures"] == [True]
+
+
+#: Presses *Check*, and hands back all that the place beside the button says before the verdict is there.
+SAID = """(id) => new Promise((answer) => {
+  const bench = document.querySelector(`[data-work="${id}"]`), said = [];
+  const status = bench.querySelector(".rz-status"), result = bench.querySelector(".rz-result");
+  new MutationObserver(() => said.push(status.textContent)).observe(status, { childList: true, subtree: true });
+  new MutationObserver(() => result.textContent && answer(said)).observe(result, { childList: true });
+  bench.querySelector(".rz-check").click();
+})"""
+
+
+def test_the_first_check_says_how_far_the_start_is(site, visit, html):
+    """Kills a wait in silence: megabytes are counted up to the size of the start before the first verdict comes, and
+    the next page says that they were kept from before. Screen readers hear neither count."""
+    size = json.loads((html / "_static" / "vendor" / "start.json").read_text())["bytes"]["check.json"] / 1e6
+    watch = visit(f"{site}/book/03-collectives.html")
+    said = watch.page.evaluate(SAID, "03-ring-all-reduce-time")
+    counted = [found for text in said if (found := re.fullmatch(r"Starting Python … (\d+) of (\d+) MB", text))]
+    megabytes = [int(found[1]) for found in counted]
+    assert {found[2] for found in counted} == {f"{size:.0f}"}
+    assert megabytes == sorted(megabytes)
+    assert len(set(megabytes)) > 3
+    assert said[-1] == ""
+    watch.page.wait_for_function("async () => (await (await caches.open('rankzero-python')).keys()).length")
+    watch.page.reload()
+    again = watch.page.evaluate(SAID, "03-ring-all-reduce-time")
+    assert f"Starting Python … {size:.0f} of {size:.0f} MB, kept from before" in again
+    assert watch.problems == []

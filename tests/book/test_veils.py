@@ -1,5 +1,5 @@
-"""Results and explanations that wait for an answer, on every built page: veiled, opened by an answer, by asking and by
-the switch, and not told by the search."""
+"""Results, explanations and explorers that wait for an answer, on every built page: veiled, opened by an answer, by
+asking and by the switch, and not told by the search."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ pytestmark = pytest.mark.browser
 CHAPTERS = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in notebooks()]
 CHAPTER = "book/05-data-parallel.html"
 
-#: Every output that is no card and no explorer, and every text that waits, with the nearest question before it in its
-#: section, and its veil.
+#: Every output that is no card, and every text that waits, with the questions before it in its section, and its veil.
 RESULTS = """() => {
   const sectionOf = (node) => node.closest("section:has(> h2)");
   const cards = [...document.querySelectorAll("section.rz-card[data-card]")];
   const before = (card, node) => card.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING;
   return [...document.querySelectorAll("article :is(div.cell_output, div.rz-after)")]
-    .filter((output) => !output.querySelector(".rz-card, .rz-explorer"))
+    .filter((output) => !output.querySelector(".rz-card"))
     .map((output) => {
-      const own = cards.filter((card) => before(card, output) && sectionOf(card) === sectionOf(output)).pop();
+      const own = cards.filter((card) => before(card, output) && sectionOf(card) === sectionOf(output));
       return {
-        nearest: own ? own.id.slice(3) : "",
+        asked: own.map((card) => card.id.slice(3)),
+        explorer: Boolean(output.querySelector(".rz-explorer")),
         veil: (output.dataset.veil || "").split(" ").filter(Boolean),
         seen: output.getClientRects().length > 0,
         line: output.dataset.veil ? output.previousElementSibling.getClientRects().length > 0 : false,
@@ -73,12 +73,15 @@ def wrong_sight(page, seen: bool) -> list[dict]:
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_result_waits_for_its_answer(visit, addresses, chapter):
-    """Kills a result that stands open below its question, that no answer opens, or that paper does not show."""
+    """Kills a result that is open below its question, that no answer opens, or that paper does not show, and an
+    explorer that opens before all questions of its section so far are answered."""
     watch = visit(f"{addresses['http']}/{chapter}", veiled=True)
     page = watch.page
     found = page.evaluate(RESULTS)
     assert any(one["veil"] for one in found)
-    assert [one for one in found if (one["veil"][-1:] or [""]) != [one["nearest"]]] == []
+    assert any(one["explorer"] and one["veil"] for one in found)
+    assert [one for one in found if one["veil"][-1:] != one["asked"][-1:]] == []
+    assert [one for one in found if one["explorer"] and one["veil"] != one["asked"]] == []
     assert wrong_sight(page, seen=False) == []
     assert [one for one in found if not one["veil"] and not one["seen"]] == []
     page.emulate_media(media="print")
@@ -130,6 +133,24 @@ def test_who_looks_first_is_known_to_have_looked(visit, addresses, way, chapter)
     page.locator(".rz-reset").click()
     page.get_by_role("button", name="Forget them").click()
     assert wrong_sight(page, seen=False) == []
+    assert watch.problems == []
+
+
+@pytest.mark.parametrize("chapter", ["book/06-tensor-parallel.html"])
+def test_the_line_of_an_explorer_tells_which_question_is_left(visit, addresses, chapter):
+    """Who has done all questions but one sees which one that is, and that one opens the explorer."""
+    watch = visit(f"{addresses['http']}/{chapter}", veiled=True)
+    page = watch.page
+    explorer = page.locator("[data-veil]:has([data-function=how_far])")
+    line = page.locator(".rz-veil:has(+ [data-veil] [data-function=how_far])")
+    *names, last = explorer.get_attribute("data-veil").split()
+    assert len(names) > 1
+    page.evaluate("(names) => rankzero.look(names)", names)
+    assert line.locator("a:not(.rz-done)").all_inner_texts() == [last]
+    assert not explorer.is_visible()
+    page.evaluate("(name) => rankzero.look([name])", last)
+    assert explorer.is_visible()
+    assert not line.is_visible()
     assert watch.problems == []
 
 

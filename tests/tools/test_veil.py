@@ -1,4 +1,4 @@
-"""Which results and explanations of a page wait for which questions, and what a page gets for it."""
+"""Which results, explanations and explorers of a page wait for which questions, and what a page gets for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tools import finish, veil
+from tools import finish, search_index, veil
 
 HEADING = "<section><h2>3.1 A ring</h2>"
 RUN = '<div class="cell docutils container"><div class="cell_output docutils container"><pre>42</pre></div></div>'
@@ -27,9 +27,9 @@ def page(*parts: str) -> str:
 
 
 def marked(*parts: str) -> list[str]:
-    """The questions of each result and explanation of a page, cards and explorers left out; an empty word for none."""
+    """The questions of each result, explanation and explorer of a page; an empty word for none."""
     html = veil.veiled(page(*parts))
-    kinds = 'class="(?:cell_output docutils container"><pre>|rz-after")'
+    kinds = 'class="(?:cell_output docutils container"><(?:pre|figure)|rz-after")'
     outputs = re.findall(rf'<div (?:data-veil="([^"]*)" )?{kinds}', html)
     assert html.count(" data-veil=") == len([one for one in outputs if one])
     return outputs
@@ -46,19 +46,22 @@ def marked(*parts: str) -> list[str]:
         ((HEADING, asked("a"), RUN, asked("b"), asked("c"), RUN), ["a", "b c"]),
         ((HEADING, asked("a"), HEADING, RUN), [""]),
         ((HEADING, asked("a"), TASK, CHECK, RUN), ["a"]),
-        ((HEADING, asked("a"), EXPLORER, RUN, CHECK, EXPLORER), ["a"]),
+        ((HEADING, EXPLORER, asked("a"), EXPLORER, RUN, CHECK, EXPLORER), ["", "a", "a", "a"]),
+        ((HEADING, asked("a"), RUN, asked("b"), EXPLORER, RUN), ["a", "a b", "b"]),
+        ((HEADING, asked("a"), EXPLORER, asked("b"), EXPLORER, RUN), ["a", "a b", "a b"]),
+        ((HEADING, asked("a"), HEADING, EXPLORER, CHECK, EXPLORER), ["", ""]),
         ((HEADING, CHECK, RUN), [""]),
         ((HEADING, TEXT, asked("a"), TEXT), ["", "a"]),
         ((HEADING, asked("a"), RUN, TEXT, RUN), ["a", "a", "a"]),
         ((HEADING, asked("a"), TEXT, asked("b"), RUN), ["a", "b"]),
         ((HEADING, asked("a"), asked("b"), TEXT, asked("c")), ["a b"]),
         ((HEADING, asked("a"), HEADING, TEXT), [""]),
-        ((HEADING, asked("a"), EXPLORER, TEXT, CHECK), ["a"]),
+        ((HEADING, asked("a"), EXPLORER, TEXT, CHECK), ["a", "a"]),
     ],
 )
 def test_a_result_waits_for_the_questions_before_it(parts, wanted):
-    """Kills a veil over a card, an explorer or a result without question, one into the next section, and an explanation
-    that stands open."""
+    """Kills a veil over a card or over something without a question, one into the next section, an explanation that is
+    open, and an explorer that opens while an earlier question of its section is unanswered."""
     assert marked(*parts) == wanted
 
 
@@ -80,6 +83,25 @@ def test_a_line_names_what_waits():
     assert lines[1] == "This result opens with the explanation above."
     assert lines[2].endswith('first, or <button type="button">show the result</button>.')
     assert lines[3:] == ["This explanation opens with the result above.", "This result opens with the one above."]
+
+
+def test_a_line_names_an_explorer():
+    """Results around an explorer that waits for more questions than they do have one button."""
+    html = veil.veiled(page(HEADING, asked("a"), RUN, EXPLORER, asked("b"), RUN, EXPLORER, RUN))
+    lines = re.findall(r'<p class="rz-veil">(.*?)</p><div data-veil', html)
+    assert lines[1] == "This explorer opens with the result above."
+    assert '(<a href="#rz-a">a</a>, <a href="#rz-b">b</a>)' in lines[3]
+    assert lines[3].endswith('or <button type="button">show the explorer</button>.')
+    assert lines[4] == "This result opens with the one above."
+
+
+@pytest.mark.parametrize(("parts", "told"), [((EXPLORER, asked("a")), True), ((asked("a"), EXPLORER), False)])
+def test_the_search_tells_nothing_of_a_veiled_explorer(parts, told):
+    """Kills an excerpt that prints the read-out of an explorer before the question is answered."""
+    figure = 'data-module="m"><figcaption>Forty-two it is.</figcaption>'
+    html = veil.veiled(page('<section id="ring"><h2>3.1 A ring</h2>', *parts).replace('data-module="m">', figure))
+    (section,) = search_index.sections(html)
+    assert ("Forty-two" in section["text"], "Forty-two" in section["closed"]) == (told, not told)
 
 
 def test_the_switch_stands_below_the_title_of_the_article():
