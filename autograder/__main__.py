@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from autograder.commands import COMMANDS
 from autograder.commands.common import DONE, UNJUDGED, USAGE, ExitStatus, Usage
+from autograder.items.edits import DoesNotApply
 from autograder.screen import complain
 
 
@@ -38,6 +39,9 @@ def main(argv: Sequence[str] | None = None) -> ExitStatus:
         return DONE
     except KeyboardInterrupt:
         complain("stopped")
+        return UNJUDGED
+    except DoesNotApply as error:
+        complain(f"a wrong program of the bank cannot be made: {error}")
         return UNJUDGED
     except Exception as error:
         complain(f"the grader failed: {type(error).__name__}: {error}")

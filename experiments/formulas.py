@@ -182,7 +182,7 @@ SERVING = (
     Formula(
         *("8.6", "Replicas that a load needs", "R", "ceil(r*(f + (n - 1)*t)/b)", "ch08.serving.replicas_needed"),
         {"r": "rate", "f": "ttft", "t": "itl", "n": "output_tokens", "b": "slots"},
-        {"rate": 50.0, "ttft": 0.2, "itl": 0.03, "output_tokens": 300, "slots": 128},
+        {"rate": 5000.0, "ttft": 0.2, "itl": 0.03, "output_tokens": 300, "slots": 128},
     ),
     Formula(
         *("9.3", "KV cache of one token on one rank", "K", "2*L*max(1, n/t)*d*w", "ch09.kv_cache.kv_bytes_per_token"),

@@ -114,6 +114,8 @@ def main(arguments: list[str]) -> int:
         chapter = named(arguments[0] if arguments else "")
     except ValueError as error:
         return fail(str(error))
+    if not own_tests(chapter):  # pytest without a folder would run all tests
+        return fail(f"chapter {chapter.number} must have tests of its own, in tests/solutions/{chapter.package}")
     return 1 if check.run([lanes(chapter)]).failed else 0
 
 

@@ -43,6 +43,8 @@ def to_notebook(text: str) -> str:
         if not name:
             raise ValueError(f'cell {number} must have a name, as in: # %% cell="ring-steps"')
         cell["id"] = name
+    if "kernelspec" not in notebook.metadata:
+        raise ValueError("it must begin with the head of another page's text, the lines from # --- to # ---")
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 

@@ -151,7 +151,7 @@ def main() -> int:
         say(f"left out for lack of time: {listed(left)}")
     ran = any(check.report_of(step).exists() for step in ("tests", "tests of every item"))
     if near and not ran:
-        say("no test of the change finished in time, so this run proves nothing about it")
+        say("the tests did not end in time, so this run proves nothing about the change: run them one by one")
     say("always left out: notebooks, book, browser (make chapter N=07), and what the change does not touch (make test)")
     return 1 if total.failed or (near and not ran) else 0
 

@@ -13,7 +13,7 @@ import pytest
 
 from autograder import bank, closure, sandbox
 from autograder.__main__ import main
-from autograder.items import Build, Choice, Estimate, Order, Question
+from autograder.items import Build, Choice, Estimate, Order, Question, Slip
 from tests.autograder.a_class import written_key
 
 ROOT = Path(__file__).parents[2]
@@ -205,6 +205,16 @@ def test_a_failure_of_the_grader_is_one_line_and_leaves_the_first_result(tmp_pat
     assert main(["grade", str(ROOT / "labs"), *ONE, "--key", key, "--out", str(out)]) == 1
     assert capsys.readouterr().err == "autograder: the grader failed: ZeroDivisionError: division by zero\n"
     assert "did not finish" in json.loads(out.read_text())["output"]
+
+
+def test_an_edit_that_no_longer_applies_is_one_line_with_its_text(capsys, monkeypatch):
+    """Kills: "the grader failed", where a slip quotes text that is gone from the reference."""
+    stale = Slip("Too many steps.", edit=("ranks - 7", "ranks"))
+    monkeypatch.setattr("autograder.maintenance.verifying.exercises", lambda items, *_: items[0].program_of(stale))
+    assert main(["verify", *ONE]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("autograder: a wrong program of the bank cannot be made: ")
+    assert "'ranks - 7' must occur exactly once" in said
 
 
 def test_list_names_every_item(capsys):

@@ -34,6 +34,8 @@ def test_every_correction_is_on_its_page(html):
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.page)
 def test_sections_lead_to_their_corrections_and_back(html, chapter):
     """Kills a section without its link, and links in either direction whose target is not there."""
+    if not (html / "book" / NUMBERS).exists():
+        pytest.skip("this build has one page and no reference pages")
     numbers, page = read(html, NUMBERS), read(html, f"{chapter.page}.html")
     linked = re.findall(rf'href="{NUMBERS}#([^"]+)"', page)
     sections = {one.section for one in corrections(chapter.prefix)}

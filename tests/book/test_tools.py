@@ -212,6 +212,11 @@ class TestEdit:
         with pytest.raises(ValueError, match=r'cell 1 must have a name, as in: # %% cell="ring-steps"'):
             to_notebook("# %%\nx = 1\n")
 
+    def test_a_text_without_its_head_is_no_notebook(self):
+        """Kills a page without a kernel, of which the build only says that it has warnings."""
+        with pytest.raises(ValueError, match="must begin with the head of another page's text"):
+            to_notebook('# %% [markdown] cell="title"\n# # 16. Title\n')
+
 
 @pytest.fixture
 def served(tmp_path):
@@ -375,5 +380,6 @@ class TestCheck:
 
 
 def test_blank_lines_between_cells_of_a_text_are_no_metadata():
-    notebook = json.loads(to_notebook('# %% cell="one"\nx = 1\n\n\n\n# %% cell="two"\ny = 2\n'))
+    head = "# ---\n# jupyter:\n#   kernelspec:\n#     name: python3\n# ---\n\n"
+    notebook = json.loads(to_notebook(head + '# %% cell="one"\nx = 1\n\n\n\n# %% cell="two"\ny = 2\n'))
     assert [cell["metadata"] for cell in notebook["cells"]] == [{}, {}]

@@ -29,6 +29,13 @@ def test_a_wrong_chapter_is_one_sentence(name, capsys):
     )
 
 
+def test_a_chapter_without_tests_runs_no_others(monkeypatch, capsys):
+    """Kills a pytest without a folder, which would run all tests of the course."""
+    monkeypatch.setattr(chapter, "own_tests", lambda one: [])
+    assert chapter.main(["7"]) == 1
+    assert capsys.readouterr().err == "chapter 7 must have tests of its own, in tests/solutions/ch07\n"
+
+
 @pytest.mark.parametrize("one", CHAPTERS, ids=lambda one: one.package)
 def test_every_file_that_bears_a_chapter_s_number_is_its_own(one):
     """Kills a list of folders in which one is forgotten: held against all paths of the course."""
