@@ -380,6 +380,6 @@ class TestCheck:
 
 
 def test_blank_lines_between_cells_of_a_text_are_no_metadata():
-    head = "# ---\n# jupyter:\n#   kernelspec:\n#     name: python3\n# ---\n\n"
+    head = "# ---\n# jupyter:\n#   kernelspec:\n#     display_name: Python 3\n#     name: python3\n# ---\n\n"
     notebook = json.loads(to_notebook(head + '# %% cell="one"\nx = 1\n\n\n\n# %% cell="two"\ny = 2\n'))
     assert [cell["metadata"] for cell in notebook["cells"]] == [{}, {}]
