@@ -25,6 +25,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from tools import page_cells
+from tools.common import ROOT
 from tools.page_inputs import Course
 
 CELL_TIMEOUT = 120  # seconds
@@ -33,6 +34,7 @@ WORKERS = (cpu_count() or 1) + 1
 KEPT = 3  # executed copies of a page, so that going back to an earlier state is cheap
 #: A cell that is run last and not kept: it prints the modules that the kernel has loaded.
 LOADED = 'import sys, builtins; builtins.print(*(name for name in sys.modules if name != "__main__"))'
+_FOLDERS = re.compile(rf"{re.escape(str(ROOT))}/(?=\w)|[~/][\w./~-]*/lib/(?=python3)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -139,8 +141,16 @@ def copies(stored: Mapping[Path, Path], target: Path) -> None:
         place.touch()
         notebook = with_outputs(nbformat.read(path, as_version=4), nbformat.read(place, as_version=4))
         nbformat.write(notebook, target / "notebooks" / f"{label(path)}.ipynb")
+        without_folders(notebook)
         bundle = CacheBundleIn(page_cells.shown(notebook), str(path))
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def without_folders(notebook: nbformat.NotebookNode) -> None:
+    """Shorten the paths in tracebacks, which name the folders of the machine that built the book."""
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        if output.output_type == "error":
+            output.traceback = [_FOLDERS.sub("", line) for line in output.traceback]
 
 
 def with_outputs(page: nbformat.NotebookNode, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -38,7 +38,7 @@ def with_head(html: str, line: str, name: str) -> str:
 
 def with_mathematics(html: str, made: Mapping[Formula, str]) -> str:
     """A page whose formulas are set, with the style sheet that they need, and without the script that sets them."""
-    html = mathematics.replaced(html, made.__getitem__)
+    html = mathematics.replaced(mathematics.together(html), made.__getitem__)
     html = re.sub(r"\s*<script>window\.MathJax = .*?</script>", "", html)
     html = without_scripts(html, "tex-svg.js")
     return with_head(html, STYLE, "vendor/katex/katex.min.css") if 'class="katex' in html else html

@@ -26,6 +26,8 @@ _FORMULA = re.compile(
     r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<display>.*?)\\\])\s*(?=</(?P=tag)>)",
     re.DOTALL,
 )
+#: A short formula in a line, and the punctuation that follows it.
+_ENDED = re.compile(r'<span class="math\b[^>]*>\\\((?:(?!\\\)).){1,24}\\\)</span>[,.;:!?)]+')
 _DATA = re.compile(r'(?P<name>\bdata-[a-z]+)="(?P<json>[^"]*class=\\&quot;math[^"]*)"')
 
 
@@ -63,6 +65,11 @@ def replaced(html: str, change: Callable[[Formula], str]) -> str:
         return f'{found["name"]}="{escape(json.dumps(changed, ensure_ascii=False))}"'
 
     return body(_DATA.sub(data, html))
+
+
+def together(html: str) -> str:
+    """``html`` in which no line begins with the punctuation that follows a short formula."""
+    return _ENDED.sub(r'<span class="rz-together">\g<0></span>', html)
 
 
 def formulas(html: str) -> list[Formula]:

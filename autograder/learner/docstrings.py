@@ -18,6 +18,9 @@ ENTRY = re.compile(r"^([\w*][\w.*]*(?:, [\w*][\w.*]*)*): (.*)$")
 ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")
 BULLET = re.compile(r"^\s*[-*] ")
 CODE = re.compile(r"``(.+?)``", re.DOTALL)
+#: A mark of the cards' Markdown, which is text in a docstring, except around an *emphasised* word or words.
+MARK = re.compile(r"(?<![\w*])\*(?P<words>[^\W\d_]+(?:\s[^\W\d_]+)*)\*(?![\w*])|[$*`\\]")
+MODULE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,9 @@ def _dedented(lines: list[str]) -> str:
 
 
 def marked(text: str) -> str:
-    """Text of a docstring in the Markdown of cards: literals in backticks, and no other mark-up."""
+    """Text of a docstring in the Markdown of cards: literals in backticks, emphasis, and no other mark-up."""
     pieces = CODE.split(ROLE.sub(r"``\1``", text))
-    plain = [re.sub(r"[$*`\\]", r"\\\g<0>", piece) for piece in pieces]
+    plain = [MARK.sub(lambda mark: mark[0] if mark["words"] else f"\\{mark[0]}", piece) for piece in pieces]
     return "".join(f"`{code}`" if place % 2 else plain[place] for place, code in enumerate(pieces))
 
 
@@ -109,11 +112,11 @@ def _kind(names: str, kinds: dict[str, str]) -> str:
 
 
 def _annotations(program: Any) -> dict[str, str]:
-    """The type of each argument as it is written, and its default."""
+    """The type of each argument without the modules of its names, and its default."""
     found = {}
     for name, parameter in inspect.signature(program).parameters.items():
         annotation = parameter.annotation
-        kind = "" if annotation is parameter.empty else inspect.formatannotation(annotation).strip("'")
+        kind = "" if annotation is parameter.empty else MODULE.sub("", inspect.formatannotation(annotation).strip("'"))
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         found[name] = f"{kind}{default}".strip()
     return found

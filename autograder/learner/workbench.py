@@ -15,6 +15,7 @@ from typing import Any
 
 from autograder.items import Build, Debug
 from autograder.learner import docstrings
+from autograder.learner.card_frame import table
 
 #: The width of the page's column, in characters.
 WIDTH = 88
@@ -91,10 +92,17 @@ def task(item: Build, call: str, result: str) -> str:
 
     The page shows it in place of the stub, whose docstring says the same.
     """
-    example = f'<p class="rz-example">For example, {call} gives {result}.</p>'
     if not plain(item):
         return _elsewhere(item)
-    return f'<div class="rz-task" hidden>{docstrings.task(item.solution())}{example}</div>'
+    return f'<div class="rz-task" hidden>{docstrings.task(item.solution())}{_example(call, result)}</div>'
+
+
+def _example(call: str, result: str) -> str:
+    """One case as a sentence, or as a table where it is several calls, each beside its own result."""
+    if "<br>" not in call:
+        return f'<p class="rz-example">For example, {call} gives {result}.</p>'
+    lines = [*zip(call.split("<br>"), result.split("<br>"), strict=True)]
+    return '<p class="rz-example">For example:</p>' + table(("call", "result"), lines)
 
 
 def cell(item: Build) -> str:
@@ -104,13 +112,14 @@ def cell(item: Build) -> str:
 
 def _elsewhere(item: Build) -> str:
     """Where an item is written that a browser cannot check: the cell in Colab, and the file of the labs."""
-    check = f"python -m autograder grade labs --only {item.id}"
+    check, last = "python -m autograder grade labs", f"--only {item.id}"
+    shown = f'{check} <span class="rz-together">{last}</span>'
     return (
         f'<div class="rz-elsewhere" hidden>{NEEDS[item.grade]}<ul>'
         f'<li><a class="rz-colab" data-cell="{cell(item)}">Open this cell in Colab</a>, write it there and run the '
         "cells from the top.</li>"
-        f"<li>Write it in <code>labs/{item.file}</code> on your machine, then run <code>{check}</code> "
-        f'<button type="button" data-copy="{check}">Copy</button></li></ul></div>'
+        f"<li>Write it in <code>labs/{item.file}</code> on your machine, then run <code>{shown}</code> "
+        f'<button type="button" data-copy="{check} {last}">Copy</button></li></ul></div>'
     )
 
 

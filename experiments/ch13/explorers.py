@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankzero.charts import Axis, Spec, bars, below, beside, chart, lines, stacks
+from rankzero.charts import Axis, Spec, bars, below, chart, lines, stacks
 from rankzero.facts.models import LLAMA2_7B, LLAMA2_13B, LLAMA3_8B, LLAMA3_70B, LLAMA3_405B
 from rankzero.facts.units import GB
 from solutions.ch13.beta_sweep import run_of
@@ -103,7 +103,7 @@ def estimators(p: Sequence[float] = (18, 1, 1), q: Sequence[float] = (1, 1, 1)) 
     title = f"KL {kl:.4g} nats; smallest variance: {quiet}" if kl > 1e-15 else "p and q are equal: KL is 0"
     right = bars(numbers, Axis("estimator", "estimator", category=True), Axis("value", "nats, or nats²"), by="of")
     told = "; ".join(f"{name}: mean {mean:.4g}, variance {variance:.4g}" for name, (mean, variance) in found.items())
-    return chart(beside(bars(laws, *axes, by="law", title=title), right), f"{title}. {told}.")
+    return chart(below(bars(laws, *axes, by="law", title=title), right), f"{title}. {told}.")
 
 
 def memory(

@@ -37,6 +37,9 @@ TITLE_WIDTH = 72
 
 _SEPARATE_LEGENDS = {"scale": {"color": "independent", "strokeDash": "independent"}}
 
+#: Legends below a chart stand side by side, with room for names that a wider font makes longer.
+_LEGENDS = {"layout": {"bottom": {"anchor": "start", "direction": "horizontal", "margin": 24}}}
+
 _RULE = {"type": "rule", "strokeDash": [4, 4], "color": "currentColor"}
 
 
@@ -176,8 +179,8 @@ def stacks(rows: Sequence[Spec], x: Axis, y: Axis, by: str, title: str = "", mar
     if mark is not None:
         found = {"y": y.channel(), "tooltip": [y.channel(format=".4~g")]}
         layers.append({"data": {"values": [{y.field: mark}]}, "mark": _RULE, "encoding": found})
-    step = max([22, *(7 * len(str(row[x.field])) + 10 for row in rows)])
     columns = len(distinct(rows, x.field))
+    step = max([22 if columns > 8 else 40, *(7 * len(str(row[x.field])) + 10 for row in rows)])
     if step * columns > WIDEST:  # not enough room for every label
         encoding["x"] = x.channel(sort=None, axis={"labelAngle": 0, "labelOverlap": "parity"})
         step = max(3, WIDEST // columns)
@@ -263,7 +266,8 @@ def chart(view: Spec, description: str) -> Spec:
         "background": "transparent",
         "view": {"stroke": None},
         "axis": text | {"gridColor": "#88888855", "domainColor": "currentColor", "tickColor": "currentColor"},
-        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320, "columnPadding": 24},
+        "axisY": {"titlePadding": 12},  # a wider font makes the labels longer
+        "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320, "columnPadding": 24} | _LEGENDS,
         "title": {"color": "currentColor", "anchor": "start"},
     }
     return {"$schema": SCHEMA, "description": description, **_titled(view), "config": config}

@@ -279,7 +279,7 @@ def radix_tree(
     states = cast("Mapping[str, Sequence[Node]]", nodes if isinstance(nodes, Mapping) else {"": nodes})
     longest = max((len(text(node.tokens)) for state in states.values() for node in state), default=1)
     rows = max(map(len, states.values()), default=0) + 1
-    width = 2.2 + 0.075 * longest
+    width = (2.2 if len(states) < 4 else 1.45) + 0.075 * longest  # the column of a page holds four
     picture, views = panels(1, len(states), (max(3.6, width * len(states)), 0.7 + 0.3 * rows), sharey=True)
     for axes, (title, state) in zip(views, states.items(), strict=True):
         _tree_panel(axes, state, [text(node.tokens) for node in state], longest)

@@ -35,8 +35,8 @@ _PLACES = {
     "reference": (4.1, 1),
     "reward model": (4.1, 2),
     "critic": (4.1, 3),
-    "token rewards": (7.2, 1),
-    "GAE": (9.1, 2),
+    "token rewards": (7.6, 1),
+    "GAE": (9.3, 2),
     "actor's loss": (11.1, 0.5),
     "critic's loss": (11.1, 3),
 }
@@ -56,7 +56,7 @@ _ARROWS: tuple[tuple[str, str, str, float, Side], ...] = (
     ("tokens", "reward model", "", 0.5, "above"),
     ("tokens", "critic", "", 0.5, "above"),
     ("actor again", "token rewards", "log-probs", 0.45, "above right"),
-    ("reference", "token rewards", "reference log-probs", 0.5, "above"),
+    ("reference", "token rewards", "reference log-probs", 0.47, "above"),
     ("reward model", "token rewards", "scores", 0.4, "below right"),
     ("token rewards", "GAE", "rewards", 0.5, "below left"),
     ("critic", "GAE", "values", 0.45, "below right"),
@@ -78,7 +78,7 @@ def data_flow(shapes: Mapping[str, Sequence[int]]) -> Picture:
         KeyError: a shape is missing.
     """
     known = dict(shapes) | {"old log-probs": shapes["log-probs"]}
-    picture, (axes,) = panels(1, 1, (9.6, 3.7))
+    picture, (axes,) = panels(1, 1, (8.1, 3.7))
     for name, (x, row) in _PLACES.items():
         _box(axes, x, row, name, known if name in ("prompts", "tokens") else {}, _COLOURS.get(name))
     for tail, head, tensor, part, side in _ARROWS:
@@ -104,8 +104,8 @@ def _box(
     """Draw a box with its name, one word per line, and, if it is a tensor in ``shapes``, its shape."""
     text = name.replace(" ", "\n") + (f"\n{_shape(shapes[name])}" if shapes else "")
     look: dict[str, Any] = {"facecolor": colour, "linewidth": 0} if colour else {"fill": False, "edgecolor": INK}
-    axes.add_patch(FancyBboxPatch((x - 0.42, y - 0.26), 0.84, 0.52, boxstyle="round,pad=0.04", zorder=3, **look))
-    axes.text(x, y, text, ha="center", va="center", fontsize=8, color=ink_on(colour) if colour else INK, zorder=4)
+    axes.add_patch(FancyBboxPatch((x - 0.44, y - 0.26), 0.88, 0.52, boxstyle="round,pad=0.04", zorder=3, **look))
+    axes.text(x, y, text, ha="center", va="center", fontsize=SMALL, color=ink_on(colour) if colour else INK, zorder=4)
 
 
 def _flow(axes: Axes, tail: str, head: str, label: str, part: float, side: Side) -> None:
@@ -143,7 +143,7 @@ def batch_grid(
         raise ValueError(f"mask must have {len(tokens)} rows of {size}, got {[len(row) for row in mask]}")
     columns = len(tokens[0])
     longest = max(len(word) for row in tokens for word in row)
-    width = max(0.36, 0.068 * longest + 0.1)
+    width = max(0.36, 0.06 * longest + 0.06)
     picture, (axes,) = panels(1, 1, (max(5.6, 0.9 + width * columns), 1.2 + 0.26 * len(tokens)))
     for row, (words, real) in enumerate(zip(tokens, mask, strict=True)):
         kinds = ["prompt"] * prompt_length + ["response" if one else "" for one in real]

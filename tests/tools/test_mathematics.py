@@ -79,3 +79,13 @@ def test_micro_is_a_greek_letter():
     """Kills a build that stops at the sign of micro, which KaTeX does not know: times are printed with it."""
     formula = ("t = 10\\text{ µs}", True)
     assert "<mi>μ</mi>" in typeset([formula])[formula]
+
+
+def test_punctuation_stays_with_a_short_formula():
+    """Kills a line that begins with a comma, and a long formula that cannot be broken."""
+    short = r'<span class="math notranslate">\(k\)</span>'
+    assert mathematics.together(f"{short}, and {short} more") == (
+        f'<span class="rz-together">{short},</span> and {short} more'
+    )
+    long = rf'<span class="math">\({"a + " * 8}b\)</span>.'
+    assert mathematics.together(long) == long

@@ -9,7 +9,8 @@ import nbformat
 import pytest
 
 from tools import page_cells
-from tools.execute import with_outputs
+from tools.common import ROOT
+from tools.execute import with_outputs, without_folders
 from tools.page_cells import FEW, SCREEN, headed, listing, located, named, shown, treatment
 
 
@@ -171,3 +172,15 @@ def test_outputs_follow_their_cells():
         cell.outputs = [nbformat.v4.new_output("stream", text=f"{number}\n")]
     page = with_outputs(notebook(("markdown", "New."), ("code", "print(1)"), ("code", "print(2)")), ran)
     assert [cell.outputs[0].text for cell in page.cells[1:]] == ["1\n", "2\n"]
+
+
+def test_tracebacks_name_no_folder_of_this_machine():
+    """Kills a page that prints where the book was built."""
+    page = notebook(("code", "fail()"))
+    lines = [f"File {ROOT}/experiments/ch11/runs.py:80", "File ~/.tools/3.11/lib/python3.11/contextlib.py:81"]
+    page.cells[0].outputs = [nbformat.v4.new_output("error", ename="E", evalue="", traceback=lines)]
+    without_folders(page)
+    assert page.cells[0].outputs[0].traceback == [
+        "File experiments/ch11/runs.py:80",
+        "File python3.11/contextlib.py:81",
+    ]

@@ -59,3 +59,13 @@ def test_every_word_of_every_task_is_there():
             assert entries.split() == parts.sections[name].split(), (item.id, name)
         assert ":func:" not in text, item.id
         assert "``" not in text.replace("<code>``</code>", ""), item.id
+
+
+def test_emphasis_is_no_multiplication():
+    """Kills stars around a word that are shown as stars, and products that become emphasis."""
+    assert docstrings.marked("the step *before*, a*b*c, *args") == r"the step *before*, a\*b\*c, \*args"
+
+
+def test_types_have_no_modules():
+    """Kills ``collections.abc.Sequence[int]`` where the editor below says ``Sequence[int]``."""
+    assert docstrings.MODULE.sub("", "collections.abc.Mapping[str, typing.Any]") == "Mapping[str, Any]"

@@ -48,3 +48,10 @@ def test_cells_in_colab():
         if "exercise" in cell.metadata.get("tags", ())
     }
     assert {item.id: workbench.cell(item) for item in ELSEWHERE} == {item.id: cells[item.id] for item in ELSEWHERE}
+
+
+def test_several_calls_stand_beside_their_results():
+    """Kills two lists, of calls and of results, that the reader has to match."""
+    html = workbench._example("<code>A()</code><br><code>.f()</code>", "<br><code>1</code>")
+    assert "<tr><td><code>.f()</code></td><td><code>1</code></td></tr>" in html
+    assert workbench._example("f(1)", "2") == '<p class="rz-example">For example, f(1) gives 2.</p>'
