@@ -10,6 +10,7 @@ parallel run are run once more, one at a time, and the second result counts; the
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -22,12 +23,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from tools import execute
 from tools.common import CACHE, HTML, ROOT, kernel_environment, say
 
 REPORTS = CACHE / "reports"
 SLOWEST = 20
+#: Seconds before its deadline at which a step is asked to end.
+LAST = 5.0
 #: More failures than this are not noise: they are not run again.
 FEW = 12
 #: Three processes, since many tests wait for a deadline. They take groups of tests in the order set by
@@ -64,7 +68,8 @@ class Step:
         command: the arguments of Python.
         report: the file to which pytest writes its counts.
         settings: environment variables, in addition to the user's.
-        until: its deadline on the monotonic clock: a step that has not finished by then is killed and left out.
+        until: its deadline on the monotonic clock: a step that has not finished by then is stopped, and what it has
+            found so far counts.
         parallel: its tests disturb one another, so the few that fail are run again, one at a time.
     """
 
@@ -162,13 +167,22 @@ def outcome(step: Step) -> tuple[int | None, str]:
             start_new_session=step.until is not None,  # a process group, to be killed as a whole
         )
         try:
-            status: int | None = process.wait(step.until and max(0, step.until - time.monotonic()))
+            status: int | None = process.wait(step.until and max(0, step.until - LAST - time.monotonic()))
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            stop(process)
             status = None
         said.seek(0)
         return status, said.read()
+
+
+def stop(process: subprocess.Popen[Any]) -> None:
+    """Ask a step to end, so that pytest reports what it has found, and then end it with all that it started."""
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(LAST)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def alone(step: Step) -> Step:
@@ -198,8 +212,9 @@ def performed(step: Step) -> Count:
         return Count(skipped=1)
     status, output = outcome(step)
     if status is None:
-        say(f"{step.name}: left out, it did not finish in time ({time.monotonic() - began:.1f} s)")
-        return Count(skipped=1)
+        found = counted(step.report) if step.report and step.report.exists() else Count()
+        say(f"{step.name}: its time is up: {found} ({time.monotonic() - began:.1f} s)")
+        return found + Count(skipped=1)
     count = counted(step.report) if step.report else Count(passed=not status, failed=bool(status))
     if status and not count.failed:
         count += Count(failed=1)

@@ -315,11 +315,23 @@ class TestCheck:
         assert check.perform(check.Step("long", ("-c", code, child), until=time.monotonic() + 10)) == check.Count(
             skipped=1
         )
-        assert capsys.readouterr().out.startswith("long: left out, it did not finish in time")
+        assert capsys.readouterr().out.startswith("long: its time is up: 0 passed, 0 failed, 0 skipped")
         pid, end = int((tmp_path / "pid").read_text()), time.monotonic() + 30
         while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
             assert time.monotonic() < end
             time.sleep(0.01)
+
+    def test_what_a_step_has_found_counts_when_its_time_is_up(self, tmp_path, monkeypatch):
+        """Kills: a run of tests that is killed before it reports, and so proves nothing."""
+        monkeypatch.setattr(check, "REPORTS", tmp_path)
+        tests = tmp_path / "test_slow.py"
+        tests.write_text(
+            "import time\ndef test_right(): pass\ndef test_wrong(): assert False\ndef test_slow(): time.sleep(600)\n"
+        )
+        (tmp_path / "pytest.ini").write_text("[pytest]\n")
+        step = check.tests("slow", "-n", "0", "-p", "no:cacheprovider", "-c", str(tmp_path / "pytest.ini"), str(tests))
+        found = check.perform(replace(step, until=time.monotonic() + 15))
+        assert found == check.Count(passed=1, failed=1, skipped=1)
 
     def test_what_fails_beside_others_is_run_again_alone(self, tmp_path, capsys, monkeypatch):
         """A test that passes alone counts as passed and is named; one that fails again has failed."""
