@@ -47,7 +47,8 @@ def _card(statement: ast.stmt) -> bool:
 
 
 def _prepares(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Import | ast.ImportFrom) or ast.unparse(statement) == "world.prepare()"
+    called = ("world.prepare()", "torch.set_num_threads(")
+    return isinstance(statement, ast.Import | ast.ImportFrom) or ast.unparse(statement).startswith(called)
 
 
 def _draws(tree: ast.Module) -> bool:

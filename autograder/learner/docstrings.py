@@ -20,6 +20,8 @@ BULLET = re.compile(r"^\s*[-*] ")
 CODE = re.compile(r"``(.+?)``", re.DOTALL)
 #: A mark of the cards' Markdown, which is text in a docstring, except around an *emphasised* word or words.
 MARK = re.compile(r"(?<![\w*])\*(?P<words>[^\W\d_]+(?:\s[^\W\d_]+)*)\*(?![\w*])|[$*`\\]")
+#: Characters of a type that is not broken in its column.
+ONE_LINE = 20
 MODULE = re.compile(r"\b(?:[a-z_]+\.)+(?=[A-Z])")
 
 
@@ -97,12 +99,17 @@ def _arguments(program: Any, parts: Docstring) -> str:
         return ""
     kinds = _annotations(program)
     rows = "".join(
-        f'<tr><th scope="row"><code>{escape(name)}</code></th><td class="rz-type">{escape(_kind(name, kinds))}</td>'
-        f"<td>{_blocks(text)}</td></tr>"
+        f'<tr><th scope="row"><code>{escape(name)}</code></th>{_type(_kind(name, kinds))}<td>{_blocks(text)}</td></tr>'
         for name, text in entries
     )
     head = "<thead><tr><th>argument</th><th>type</th><th>what it is</th></tr></thead>"
     return f'<div class="rz-scroll"><table class="rz-arguments">{head}<tbody>{rows}</tbody></table></div>'
+
+
+def _type(kind: str) -> str:
+    """The cell of a type and its default: on one line unless it is long."""
+    together = " rz-together" if len(kind) <= ONE_LINE else ""
+    return f'<td class="rz-type{together}">{escape(kind)}</td>'
 
 
 def _kind(names: str, kinds: dict[str, str]) -> str:

@@ -266,7 +266,8 @@ def chart(view: Spec, description: str) -> Spec:
         "background": "transparent",
         "view": {"stroke": None},
         "axis": text | {"gridColor": "#88888855", "domainColor": "currentColor", "tickColor": "currentColor"},
-        "axisY": {"titlePadding": 12},  # a wider font makes the labels longer
+        "axisX": {"labelSeparation": 8},  # a wider font makes the labels longer
+        "axisY": {"titlePadding": 12},
         "legend": text | {"orient": "bottom", "columns": 4, "labelLimit": 320, "columnPadding": 24} | _LEGENDS,
         "title": {"color": "currentColor", "anchor": "start"},
     }

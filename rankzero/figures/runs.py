@@ -31,6 +31,9 @@ from rankzero.charts.marks import (
 from rankzero.events import Event, Ledger
 from rankzero.figures.picture import INK, Picture, legend, panels, styled
 
+#: Operations that have the same colours in every picture of a run, and in the timelines of the explorers.
+FIRST = ("send", "recv", "forward", "backward", "backward pass")
+
 
 class Run(Protocol):
     """Anything with events: the result of a world or of a simulator."""
@@ -57,8 +60,8 @@ def time_unit(span: float) -> tuple[float, str]:
 
 
 def _colours(operations: Iterable[str]) -> dict[str, str]:
-    """A colour for each operation, with send and recv first and the others in alphabetical order."""
-    return kind_colours(sorted(set(operations), key=lambda name: (("send", "recv", name).index(name), name)))
+    """A colour for each operation: those of ``FIRST`` in that order, as in the explorers, then the others by name."""
+    return kind_colours(sorted(set(operations), key=lambda name: ((*FIRST, name).index(name), name)))
 
 
 @styled

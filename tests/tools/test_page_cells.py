@@ -37,6 +37,7 @@ def tags(*cells) -> list[list[str]]:
         ('stepper(\n    ring_steps.scene,\n    steps=6,\n    title="A ring",\n)', "remove-input"),
         ("from rankzero import world\n\n# A comment.\nworld.prepare()", "remove-input"),
         ("import torch\nfrom rankzero import figures", "hide-input"),
+        ("import torch\n\ntorch.set_num_threads(1)  # small matrices", "hide-input"),
         ("plots.bars(shares, x='rank', y='bytes')", "hide-input"),
         ("alt = f'{most} bytes'\nfigures.matrix(rows, alt=alt)", "hide-input"),
         ("run = world.run(relay, 42, ranks=4)\nfigures.spacetime(run.events)", ""),

@@ -77,7 +77,7 @@ FORMATS = (
                 slips=(Slip("Below the smallest normal number there are subnormal ones.", value=2.0**-14),),
             ),
             Part(
-                "2**-25 becomes",
+                "2⁻²⁵ becomes",
                 "",
                 lambda: _fp16(2.0**-25),
                 tolerance=0,

@@ -81,7 +81,7 @@ SHAPES = (
                 slips=(Slip("That is the model before it is split.", value=lambda: 2 * LLAMA3_70B.parameters / GB),),
             ),
             Part(
-                "by 12 h^2 L",
+                "by 12 h² L",
                 "GB",
                 lambda: 2 * BLOCKS / 8 / GB,
                 slips=(

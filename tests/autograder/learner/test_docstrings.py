@@ -35,7 +35,7 @@ def test_the_parts_of_a_docstring():
     assert "<p>The mean of <code>values</code>, as <code>mean</code> has it: $5 * 2 * 3 is no formula.</p>" in html
     assert "<ul><li>first, <code>a * b</code>;</li><li>then the rest.</li></ul>" in html
     assert "<td><p>any number of them, on two lines.</p></td>" in html
-    assert '<td class="rz-type">int = 3</td>' in html
+    assert '<td class="rz-type rz-together">int = 3</td>' in html
     assert "<p><b>Returns:</b> A number.</p>" in html
     assert "<summary>Errors to raise</summary><ul><li><code>ValueError</code>: <code>count</code> is negative." in html
     assert "Source: a book." in html
@@ -44,7 +44,7 @@ def test_the_parts_of_a_docstring():
 def test_grouped_names_have_the_type_that_they_share():
     """``rows, columns: ...`` is one line of the table."""
     html = docstrings.task(bank.find("14-transition-cost").solution())
-    assert '<code>train_tp, train_pp, train_dp</code></th><td class="rz-type">int</td>' in html
+    assert '<code>train_tp, train_pp, train_dp</code></th><td class="rz-type rz-together">int</td>' in html
 
 
 def test_every_word_of_every_task_is_there():

@@ -10,10 +10,12 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 
 import pytest
+from matplotlib.colors import to_hex
 from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.text import Text
 
 from rankzero import figures
+from rankzero.charts.marks import kind_colours
 from rankzero.events import Event, Ledger
 
 
@@ -134,6 +136,14 @@ def test_spacetime_draws_one_bar_for_each_operation_and_one_arrow_for_each_messa
     assert sum(isinstance(patch, Rectangle) for patch in axes.patches) == 12
     assert sum(isinstance(patch, FancyArrowPatch) for patch in axes.patches) == 4
     assert axes.get_xlabel() == "time since the start (ms)"
+
+
+def test_a_run_has_the_colours_of_the_timelines_in_explorers():
+    """Kills: colours in alphabetical order, by which a forward pass has the colour of a timeline's backward pass."""
+    kinds = ("send", "recv", "forward", "backward", "all_reduce")
+    events = [Event(0, kind, (0,), 0, 0, float(place), place + 1.0) for place, kind in enumerate(kinds)]
+    bars = [patch for patch in figures.spacetime(Run(events)).axes[0].patches if isinstance(patch, Rectangle)]
+    assert [to_hex(bar.get_facecolor()) for bar in bars] == [colour.lower() for colour in kind_colours(kinds).values()]
 
 
 def test_operations_that_overlap_do_not_cover_each_other():
