@@ -73,8 +73,11 @@ def watch(visit, addresses, request):
 @pytest.fixture
 def filled(watch):
     """The same for a reader who has answered."""
-    watch.page.evaluate(STORE, STATE)
-    watch.page.reload()
+    for _ in range(10):  # a page hands its storage over a moment later, and a reload may come before that
+        watch.page.evaluate(STORE, STATE)
+        watch.page.reload()
+        if watch.page.evaluate("() => localStorage.getItem('rankzero:time')"):
+            break
     return watch.page
 
 
