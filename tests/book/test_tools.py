@@ -8,6 +8,7 @@ import importlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tarfile
@@ -324,7 +325,11 @@ class TestCheck:
         )
         (tmp_path / "pytest.ini").write_text("[pytest]\n")
         step = check.tests("slow", "-n", "0", "-p", "no:cacheprovider", "-c", str(tmp_path / "pytest.ini"), str(tests))
-        found = check.perform(replace(step, until=time.monotonic() + 15))
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts the tests may ignore it
+        try:
+            found = check.perform(replace(step, until=time.monotonic() + 15))
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert found == check.Count(passed=1, failed=1, skipped=1)
 
     def test_what_fails_beside_others_is_run_again_alone(self, tmp_path, capsys, monkeypatch):
