@@ -39,6 +39,27 @@ AS_OPENED = """() => {
 }"""
 
 
+STORED = "(key) => localStorage.getItem(key)"
+STORE = "([key, text]) => localStorage.setItem(key, text)"
+
+
+def go_with(page, key: str, url: str) -> None:
+    """Open ``url`` with what the page before it stored under ``key``.
+
+    What a page from disk stores may reach the next one late or not at all when that comes within an instant: then it is
+    stored again. A reader is never that fast.
+    """
+    text = page.evaluate(STORED, key)
+    assert text, key
+    for _ in range(10):
+        page.goto(url)
+        if page.evaluate(STORED, key) == text:
+            return
+        page.evaluate(STORE, [key, text])
+        page.wait_for_timeout(200)
+    raise AssertionError(f"{key} was not kept")
+
+
 @dataclass
 class Watch:
     """A page of the browser with what went wrong on it."""

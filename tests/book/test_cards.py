@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from autograder import bank
 from autograder.marking import designs, questions
 from autograder.markup import inline
+from tests.book.conftest import go_with
 from tools.build_book import notebooks
 from tools.common import ROOT
 
@@ -153,20 +154,6 @@ def test_choice_and_order(shared, chapter):
     assert watch.problems == []
 
 
-KEPT = "() => localStorage.getItem('rankzero:progress')"
-
-
-def wait_until_kept(page) -> None:
-    """Wait until a second tab reads what this one wrote.
-
-    A page hands its storage to the browser a moment later: what was written right before a reload may be lost.
-    """
-    tab = page.context.new_page()
-    tab.goto(page.evaluate("() => new URL('../_static/favicon.svg', location.href).href"))
-    tab.wait_for_function("(text) => localStorage.getItem('rankzero:progress') === text", arg=page.evaluate(KEPT))
-    tab.close()
-
-
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("way", WAYS)
 def test_progress_is_kept_and_forgotten(shared, way, chapter):
@@ -176,8 +163,7 @@ def test_progress_is_kept_and_forgotten(shared, way, chapter):
     card, data = cards(page, "question")[0]
     answer(card, [part["answer"] for part in data["parts"]])
     assert card.get_attribute("data-state") == "right"
-    wait_until_kept(page)
-    page.reload()
+    go_with(page, "rankzero:progress", page.url)
     kept = expect(cards(page, "question")[0][0])
     kept.to_have_attribute("data-state", "right", timeout=30_000)  # the browser may take its time
     tally = page.locator(".rz-scorecard .rz-tally")

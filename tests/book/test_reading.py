@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.book.conftest import go_with
 from tools.browser import AXE
 from tools.build_book import notebooks, pages
 from tools.common import ROOT
@@ -12,6 +13,8 @@ pytestmark = pytest.mark.browser
 
 PAGES = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in pages()]
 CHAPTERS = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in notebooks()]
+
+PLACES = "rankzero:place"  # where the reader was
 
 OPENED = "() => document.querySelectorAll('article details').forEach((fold) => { fold.open = true })"
 
@@ -115,9 +118,9 @@ def test_the_way_back(visit, addresses, way, chapter):
     assert page.locator(".rz-continue").count() == 0
     page.locator("#hiding-communication").evaluate("(node) => node.scrollIntoView()")
     page.wait_for_function("() => document.querySelector('.rz-place').textContent === '5.3 Hiding communication'")
-    page.goto(f"{addresses[way]}/{chapter}")
+    go_with(page, PLACES, f"{addresses[way]}/{chapter}")
     assert page.locator(".rz-continue").inner_text() == "Continue where you were: 5.3 Hiding communication"
-    page.goto(f"{addresses[way]}/book/intro.html")
+    go_with(page, PLACES, f"{addresses[way]}/book/intro.html")
     page.locator(".rz-continue a").click()
     page.wait_for_url("**/05-data-parallel.html#hiding-communication")
     page.locator("#build-synchronize-gradients").evaluate("(node) => node.scrollIntoView()")

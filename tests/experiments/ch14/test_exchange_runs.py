@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from experiments.ch13.toy_models import reference
 from experiments.ch14.exchange_runs import ROADS, in_turns
 from experiments.ch14.lag_runs import DECOUPLED, flat
+from rankzero.world import shared_weights
 
 SHORT = replace(DECOUPLED, settings=replace(DECOUPLED.settings, responses=16))
 
 
 @pytest.fixture(scope="module")
-def runs():
+def folders():
+    """The folders of the shared weights that this module's runs have made."""
+    create, made = shared_weights.create, []
+
+    @contextlib.contextmanager
+    def noted(nbytes):
+        with create(nbytes) as address:
+            made.append(Path(address.folder))
+            yield address
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_weights, "create", noted)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def runs(folders):
     model = reference()
     return flat(model).nbytes, {road: in_turns(model, road, 3, SHORT) for road in ROADS}
 
@@ -38,8 +56,9 @@ def test_bytes(runs):
     assert all(size < exchange.bytes < 2 * size for exchange in found["disk"].exchanges)
 
 
-def test_nothing_is_left(runs):
-    assert [name for name in os.listdir("/dev/shm") if name.startswith("rankzero-weights-")] == []
+def test_nothing_is_left(runs, folders):
+    assert len(folders) == len(ROADS)
+    assert not any(folder.exists() for folder in folders)
 
 
 def test_no_such_road():
