@@ -1,7 +1,7 @@
 """Everything that belongs to one chapter: ``python -m tools.chapter 07`` (``make chapter N=07``).
 
-Two lanes run in parallel. One checks lint, format and types of the chapter's files and runs its tests; the other
-executes its page twice, builds it with only the opening page, and opens it in the browser. Everything about other
+Two lanes run in parallel. One checks lint and format of the chapter's files and runs its tests; the other executes its
+page twice, builds it with only the opening page, opens it in the browser, and checks the types. Everything about other
 chapters is left to ``make test``.
 """
 
@@ -103,9 +103,9 @@ def lanes(chapter: Chapter) -> list[Lane]:
     form = [
         Step("lint", ("-m", "ruff", "check", "--quiet", *own)),
         Step("format", ("-m", "ruff", "format", "--quiet", "--check", *own)),
-        Step("types", ("-m", "mypy", *typed)),
     ]
-    return [[*form, *unit_tests(chapter)], [step for page in notebooks(chapter) for step in page_steps(page)]]
+    of_pages = [step for page in notebooks(chapter) for step in page_steps(page)]
+    return [[*form, *unit_tests(chapter)], [*of_pages, Step("types", ("-m", "mypy", *typed))]]
 
 
 def main(arguments: list[str]) -> int:

@@ -51,10 +51,10 @@ def test_every_file_that_bears_a_chapter_s_number_is_its_own(one):
 
 
 def test_a_chapter_has_its_lanes():
-    """Form and tests in one, the page in the other: run once by the build, once more, and then opened."""
+    """Form and tests in one; in the other the page, built and run once, run again, and opened; then the types."""
     tests, page = chapter.lanes(chapter.named("07"))
-    assert [step.name for step in tests] == ["lint", "format", "types", "unit tests", "tests of every item", "demos"]
-    assert [step.name for step in page] == ["page 07-pipeline-expert", "notebooks again", "browser"]
+    assert [step.name for step in tests] == ["lint", "format", "unit tests", "tests of every item", "demos"]
+    assert [step.name for step in page] == ["page 07-pipeline-expert", "notebooks again", "browser", "types"]
     html = Path(page[2].settings["RANKZERO_HTML"])
     assert str(html) in page[0].command
     assert str(html.with_name("executed") / "notebooks" / "07-pipeline-expert.ipynb") in page[1].command
