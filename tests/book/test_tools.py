@@ -154,8 +154,14 @@ class TestPrepare:
         monkeypatch.setattr(prepare.shutil, "which", lambda name: None)
         assert prepare.debian() == 0
         said = capsys.readouterr().out
-        for package in ("chromium", "bubblewrap", "npm"):
+        for package in ("chromium-headless-shell", "chromium", "bubblewrap", "npm"):
             assert f"not installed: {package}, so " in said
+
+    def test_one_browser_is_enough(self, monkeypatch):
+        """The headless shell takes the place of all of Chromium, and is wanted beside it."""
+        for found, wanted in (("chromium-headless-shell", set()), ("google-chrome", {"chromium-headless-shell"})):
+            monkeypatch.setattr(prepare.shutil, "which", lambda name, found=found: name if name == found else None)
+            assert {need.package for need in prepare._missing() if "chrom" in need.package} == wanted
 
     def test_says_nothing_when_all_is_there(self, monkeypatch, capsys):
         """A machine that has everything is not bothered."""
