@@ -1,0 +1,134 @@
+"""What pages ask of their readers: made-up pages whose counts are known, and the limits that they break."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from autograder import bank
+from autograder.items import Build, Question
+from rankzero.facts.chapters import CHAPTERS
+from tools import pages
+from tools.common import BOOK
+
+THIRD = CHAPTERS[2]
+RING = next(item for item in bank.builds() if item.id == "03-ring-reduce-scatter")
+ASKED = next(item for item in bank.items() if isinstance(item, Question) and item.id.startswith("03-"))
+
+
+def text(source: str, *tags: str):
+    return nbformat.v4.new_markdown_cell(source, metadata={"tags": [*tags]})
+
+
+def code(source: str, *tags: str):
+    return nbformat.v4.new_code_cell(source, metadata={"tags": [*tags]})
+
+
+IMPORTS = code("from experiments.ch03 import ring_trace\nfrom rankzero import figures, world")
+QUESTION = code(f'predict("{ASKED.id}")')
+BUILD = [code("def f(): ...", "exercise"), code(f"{RING.function} = check({RING.function})")]
+RUN = code("print(ring_trace.traced_contributions(4))")
+PICTURE = code('stepper(scene, steps=3, title="A ring", alt="A ring.")')
+START = text("# 3. Rings\n\nReading takes about 20 minutes.")
+
+
+def page(*cells):
+    return pages.read(THIRD, [START, IMPORTS, text("## 3.1 A ring\n\nFour ranks stand in a ring."), *cells])
+
+
+def broken(*cells) -> list[str]:
+    return [one for one in page(*cells).breaks() if not one.startswith("it states")]
+
+
+def test_a_task_before_its_picture_and_example():
+    """Kills a count that looks at the whole section: what comes after the task does not count."""
+    example = text("Rank 0 holds 3, rank 1 holds 4.", "example")
+    late = broken(BUILD[0], BUILD[1], PICTURE, example)
+    assert late == [
+        "3.1 A ring: no picture before the first task",
+        "3.1 A ring: no worked example before the first task",
+    ]
+    assert broken(PICTURE, example, *BUILD) == []
+    assert broken(PICTURE, text("![a ring](ring.svg)")) == []
+
+
+def test_runs_and_predictions():
+    """Runs in a row are one group; those after what the reader built use it, those after a question are predicted."""
+    link = text("Its source is `experiments/ch03/ring_trace.py`.")
+    found = page(RUN, text("And again."), RUN, QUESTION, RUN, *BUILD, RUN, link).sections[1]
+    assert (found.groups, found.predicted) == (2, 1)
+    assert "1 of 2 groups of runs without a prediction" in list(found.breaks())
+
+
+@pytest.mark.parametrize(
+    ("more", "hides"),
+    [
+        ([], {"ring_trace.traced_contributions"}),
+        ([text("Its source is `experiments/ch03/ring_trace.py`.")], set()),
+        ([code("print(inspect.getsource(ring_trace.traced_contributions))", "source")], set()),
+        ([code("print(inspect.getsource(ring_trace.other))", "source")], {"ring_trace.traced_contributions"}),
+    ],
+)
+def test_a_mechanism_is_shown_or_linked(more, hides):
+    assert page(*more, RUN).sections[1].hidden == hides
+
+
+def test_a_function_of_the_reader_is_in_view():
+    """Kills a list that asks for the source of what the page itself sets as a task."""
+    used = code(f"from solutions.ch03.ring import {RING.function}\nprint({RING.function}(x))")
+    assert page(used).sections[1].hidden == {f"ring.{RING.function}"}
+    assert page(*BUILD, used).sections[1].hidden == set()
+
+
+def test_kinds_words_and_minutes():
+    found = page(QUESTION, *BUILD, text("A word or two: $a + b$."))
+    assert (found.counts["derive"], found.counts["build"], found.questions) == (1, 1, 1)
+    assert found.words == 3 + 5 + 9 + 5 - 1
+    assert found.work == pages.MINUTES["derive"] + pages.MINUTES["build"]
+    assert found.reading == found.words / pages.WORDS_A_MINUTE
+    assert found.stated == 20
+
+
+def test_what_is_optional_is_not_on_the_path():
+    extra = next(item for item in bank.builds() if item.bonus)
+    found = page(code(f"{extra.function} = check({extra.function})"))
+    assert (found.sections[1].tasks, found.work) == ([], 0)
+
+
+def test_limits_of_a_page():
+    """Sums, minutes and paper: each limit is named with its figure."""
+    found = page(QUESTION, text("word " * 12_000))
+    found.printed = 36
+    said = [one for one in found.breaks() if not one.startswith("3.1")]
+    assert said == [
+        "1 of 1 questions derive a number, at most a third may",
+        f"{found.reading:.0f} minutes of reading, at most 45",
+        f"it states 20 minutes of reading, and the rule says {found.reading:.0f}",
+        "36 printed pages, at most 35",
+    ]
+
+
+def test_a_rebuilt_page_fails_and_another_is_listed(monkeypatch, capsys):
+    """Kills a command that cannot fail."""
+    found = page(*BUILD)
+    assert pages.report([found]) == []
+    assert "03-collectives (not yet rebuilt)" in capsys.readouterr().out
+    monkeypatch.setattr(pages, "REBUILT", frozenset({3}))
+    assert "03-collectives: 3.1 A ring: no picture before the first task" in pages.report([found])
+
+
+def test_arguments(capsys):
+    assert pages.main(["99"]) == 1
+    assert "numbers of chapters, 1 to 15, got 99" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.page)
+def test_every_item_of_a_page_is_counted(chapter):
+    """Kills a card that the count does not see."""
+    cells = nbformat.read(BOOK / f"{chapter.page}.ipynb", 4).cells
+    seen = {item.id for cell in cells if cell.cell_type == "code" and (item := pages.item_of(cell))}
+    assert seen == {item.id for item in bank.items() if item.id.startswith(f"{chapter.prefix}-")}
+    found = pages.read(chapter, cells)
+    tasks = [one for section in found.sections for one in section.tasks]
+    optional = {item.id for item in bank.items() if isinstance(item, Build) and item.bonus}
+    assert {*tasks} == seen - optional
