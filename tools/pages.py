@@ -61,7 +61,9 @@ class Section:
     Attributes:
         title: its heading.
         tasks: the ids of its items, in order; without those that are optional.
-        words: of text before the first task.
+        counts: how many of each key of :data:`MINUTES` it has.
+        words: of its text.
+        before: of its text before the first task.
         picture: whether a picture stands before the first task.
         example: whether a worked example does.
         groups: runs in a row, with nothing but text between them, that do not use what the reader has just built.
@@ -71,12 +73,24 @@ class Section:
 
     title: str
     tasks: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
     words: int = 0
+    before: int = 0
     picture: bool = False
     example: bool = False
     groups: int = 0
     predicted: int = 0
     hidden: set[str] = field(default_factory=set)
+
+    @property
+    def reading(self) -> float:
+        """Minutes to read it and look at its pictures and runs."""
+        return self.words / WORDS_A_MINUTE + sum(MINUTES[name] * self.counts[name] for name in ("picture", "run"))
+
+    @property
+    def work(self) -> float:
+        """Minutes for its questions and functions."""
+        return sum(MINUTES[name] * self.counts[name] for name in KINDS.values())
 
     def breaks(self) -> Iterator[str]:
         """Each limit that the section breaks, as a sentence."""
@@ -97,28 +111,29 @@ class Page:
     Attributes:
         chapter: which.
         sections: in order; the first has the title of the page.
-        counts: how many of each key of :data:`MINUTES` are on the path.
-        words: of text.
         stated: the minutes of reading that its first text states, or None.
         printed: pages on paper, or None where they were not counted.
     """
 
     chapter: Chapter
     sections: list[Section]
-    counts: Counter[str]
-    words: int
     stated: float | None = None
     printed: int | None = None
 
     @property
+    def counts(self) -> Counter[str]:
+        """How many of each key of :data:`MINUTES` are on the path."""
+        return sum((section.counts for section in self.sections), Counter())
+
+    @property
     def reading(self) -> float:
-        """Minutes to read the page and look at its pictures and runs."""
-        return self.words / WORDS_A_MINUTE + sum(MINUTES[name] * self.counts[name] for name in ("picture", "run"))
+        """Minutes to read the page."""
+        return sum(section.reading for section in self.sections)
 
     @property
     def work(self) -> float:
-        """Minutes for the questions and functions."""
-        return sum(MINUTES[name] * self.counts[name] for name in KINDS.values())
+        """Minutes for its questions and functions."""
+        return sum(section.work for section in self.sections)
 
     @property
     def questions(self) -> int:
@@ -237,7 +252,7 @@ class _Reading:
 
     def __init__(self, chapter: Chapter, cells: Sequence[Any]) -> None:
         code = [cell for cell in cells if cell.cell_type == "code"]
-        self.page = Page(chapter, [], Counter(), 0)
+        self.page = Page(chapter, [])
         self.imports = _imports(code, chapter.package)
         self.shown, self.text = in_view(cells)
         self.before = ""  # what stands before the next run: a question, what was built, or a run of the same group
@@ -247,9 +262,9 @@ class _Reading:
             self.page.sections.append(Section(found[1]))
             self.before = ""
         section, words = self.page.sections[-1], count_words(cell.source)
-        self.page.words += words
+        section.words += words
         if not section.tasks:
-            section.words += words
+            section.before += words
             section.example |= EXAMPLE in cell.metadata.get("tags", ())
             section.picture |= bool(_PICTURE.search(cell.source))
 
@@ -260,7 +275,7 @@ class _Reading:
         elif "exercise" not in cell.metadata.get("tags", ()):
             drawn, runs = _draws(cell), _runs(cell)
             section.picture |= drawn and not section.tasks
-            self.page.counts += Counter(picture=drawn, run=runs)
+            section.counts += Counter(picture=drawn, run=runs)
             if runs:
                 self._run(section, cell)
 
@@ -269,7 +284,7 @@ class _Reading:
         self.before = "built" if isinstance(item, Build) else "asked"
         if not getattr(item, "bonus", False):
             section.tasks.append(item.id)
-            self.page.counts[kind] += 1
+            section.counts[kind] += 1
 
     def _run(self, section: Section, cell: Any) -> None:
         section.hidden |= hidden(cell, self.imports, self.shown, self.text)
@@ -335,7 +350,7 @@ def report(pages: Sequence[Page]) -> list[str]:
         rebuilt = page.chapter.number in REBUILT
         say(f"\n{page.chapter.page}{'' if rebuilt else ' (not yet rebuilt)'}")
         for section in page.sections:
-            say(f"  {section.title[:60]:<60} {section.words:>4} words before {len(section.tasks)} tasks")
+            say(f"  {section.title[:60]:<60} {section.before:>4} words before {len(section.tasks)} tasks")
         for broken in page.breaks():
             say(f"  - {broken}")
             if rebuilt:

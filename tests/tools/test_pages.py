@@ -83,9 +83,9 @@ def test_a_function_of_the_reader_is_in_view():
 def test_kinds_words_and_minutes():
     found = page(QUESTION, *BUILD, text("A word or two: $a + b$."))
     assert (found.counts["derive"], found.counts["build"], found.questions) == (1, 1, 1)
-    assert found.words == 3 + 5 + 9 + 5 - 1
+    assert sum(section.words for section in found.sections) == 3 + 5 + 9 + 5 - 1
     assert found.work == pages.MINUTES["derive"] + pages.MINUTES["build"]
-    assert found.reading == found.words / pages.WORDS_A_MINUTE
+    assert found.reading == pytest.approx(21 / pages.WORDS_A_MINUTE)
     assert found.stated == 20
 
 

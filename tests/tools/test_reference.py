@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import combinations, pairwise
 
 import pytest
 import yaml
@@ -17,10 +18,11 @@ from experiments.formulas import FORMULAS
 from experiments.glossary import GLOSSARY
 from rankzero.facts.chapters import CHAPTERS
 from rankzero.facts.hardware import GPUS, LINKS, NODES
+from rankzero.facts.ideas import IDEAS, named
 from rankzero.facts.models import GPT2_SMALL, MIXTRAL_8X7B, MODELS
 from tools import reference
 from tools.common import BOOK, ROOT
-from tools.reference import bibliography, corrections, formulas, glossary, hardware, models, programs
+from tools.reference import bibliography, corrections, formulas, glossary, hardware, ideas, models, programs, routes
 from tools.reference.latex import latex
 from tools.reference.markup import inline, section_link, table
 
@@ -41,13 +43,81 @@ class TestPages:
     def test_nothing_generated_is_in_the_source(self, name):
         """Kills a page whose figures were pasted: the source holds the mark, and the build puts the text there."""
         source = (BOOK / "reference" / f"{name}.md").read_text(encoding="utf-8")
-        filled = reference.fill(name, source)
+        filled = reference.fill(f"book/reference/{name}", source, reference.PAGES[name]())
         assert reference.PAGES[name]() in filled
         assert not re.search(r"^(\||<d[lt]|- )", source, re.MULTILINE)
 
     def test_a_page_without_the_mark_is_refused(self):
         with pytest.raises(ValueError, match=r"book/reference/models.md must hold .* once, got it 0 times"):
-            reference.fill("models", "# Models\n")
+            reference.fill("book/reference/models", "# Models\n", "")
+
+
+class TestIdeas:
+    def test_each_rests_on_earlier_ones(self):
+        """Kills a circle, a name that nothing has, and a section that is not in the book."""
+        seen: set[str] = set()
+        for chapter in CHAPTERS:
+            mine = {idea.name for idea in IDEAS if idea.chapter == chapter.number}
+            assert mine, chapter.title
+            assert {need for name in mine for need in named(name).needs} <= seen | mine
+            seen |= mine
+        assert len(seen) == len(IDEAS)
+        assert {idea.section for idea in IDEAS} <= SECTIONS.keys()
+        with pytest.raises(KeyError, match="gossip"):
+            named("gossip")
+
+    def test_no_idea_rests_on_itself_through_others(self):
+        def below(name: str) -> set[str]:
+            return {one for need in named(name).needs for one in (need, *below(need))}
+
+        assert [idea.name for idea in IDEAS if idea.name in below(idea.name)] == []
+
+    def test_boxes_stand_apart_and_inside(self):
+        rows: dict[float, list[ideas.Box]] = {}
+        for box in ideas.boxes().values():
+            rows.setdefault(box.y, []).append(box)
+        assert len(rows) == len(CHAPTERS)
+        for row in rows.values():
+            edges = [side for box in row for side in (box.x - box.width / 2, box.x + box.width / 2)]
+            assert edges == sorted(edges)
+            assert edges[0] > ideas.MARGIN
+            assert edges[-1] < ideas.WIDTH
+
+    def test_each_box_is_a_link_and_each_need_a_line(self):
+        drawn = ideas.text()
+        for idea in IDEAS:
+            section = idea.section.replace(".", "-")
+            assert f'.html#section-{section}" aria-label="{idea.name}: section {idea.section} ' in drawn
+        assert drawn.count("<path") == sum(len(idea.needs) for idea in IDEAS)
+
+
+class TestOpening:
+    def test_it_has_each_mark_once(self):
+        """Kills a map that nobody sees."""
+        opening = (BOOK / "intro.md").read_text(encoding="utf-8")
+        assert all(opening.count(mark) == 1 for mark in reference.OPENING_MARKS)
+
+    @pytest.mark.parametrize(
+        ("amounts", "parts", "cuts"),
+        [([4, 1, 1, 1, 1], 2, [1]), ([1, 1, 1, 1, 4], 2, [4]), ([1, 2, 3], 3, [1, 2]), ([5], 1, [])],
+    )
+    def test_weeks_are_even(self, amounts, parts, cuts):
+        assert routes.split(amounts, parts) == cuts
+
+    def test_the_hours_of_a_schedule_and_a_topic(self):
+        """Kills a week that leaves a chapter out, and hours that are typed: they are those of the rule."""
+        found = [(one.reading + one.work) / 60 for one in routes.counted()]
+        shown = routes.text()
+        for weeks in routes.WEEKS:
+            most = min(
+                max(sum(found[start:end]) for start, end in pairwise((0, *cuts, len(found))))
+                for cuts in combinations(range(1, len(found)), weeks - 1)
+            )
+            row = re.search(rf"\| {weeks} weeks \| at most {most:.0f} \| chapters (.*) \|", shown)
+            ends = [tuple(map(int, part.split("–"))) for part in row[1].split(", ")]
+            assert [n for part in ends for n in range(part[0], part[-1] + 1)] == [*range(1, 16)]
+        serving = sum(found[number - 1] for number in routes.TOPICS["serving"])
+        assert f"| serving | {serving:.0f} |" in shown
 
 
 class TestCorrections:

@@ -1,8 +1,9 @@
 """The reference pages, made while the book is built. An extension of Sphinx, named in ``_config.yml``.
 
 A page of ``book/reference/`` is a few lines of text around one mark, ``<!-- generated -->``; the module of this
-package that :data:`PAGES` names for it writes what stands there, from code that is tested. The chapters get what leads
-to those pages: an anchor at each section, and a link at the end of each section that has corrections.
+package that :data:`PAGES` names for it writes what stands there, from code that is tested. The opening page has marks
+of its own (:data:`OPENING_MARKS`). The chapters get what leads to those pages: an anchor at each section, and a link at
+the end of each section that has corrections.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from docutils import nodes
 from experiments.correction import Correction
 from rankzero.facts.chapters import CHAPTERS
 
-from . import bibliography, corrections, formulas, glossary, hardware, models, programs
+from . import bibliography, corrections, formulas, glossary, hardware, ideas, models, programs, routes
 
 #: The pages in the order of the contents, and what writes the generated part of each.
 PAGES: dict[str, Callable[[], str]] = {
@@ -30,30 +31,36 @@ PAGES: dict[str, Callable[[], str]] = {
     "bibliography": bibliography.text,
 }
 FOLDER = "book/reference/"
+#: The opening page, its marks, and what writes what stands there.
+OPENING = "book/intro"
+OPENING_MARKS: dict[str, Callable[[], str]] = {"<!-- map -->": ideas.text, "<!-- routes -->": routes.text}
 MARK = "<!-- generated -->"
 _NUMBER = re.compile(r"^(\d+\.\d+) ")
 
 
-def fill(name: str, text: str) -> str:
+def fill(document: str, text: str, generated: str) -> str:
     """The text of a page with its generated part in place.
 
     Raises:
         ValueError: the page does not hold the mark exactly once.
     """
     if text.count(MARK) != 1:
-        raise ValueError(f"{FOLDER}{name}.md must hold {MARK} once, got it {text.count(MARK)} times")
-    return text.replace(MARK, PAGES[name]())
+        raise ValueError(f"{document}.md must hold {MARK} once, got it {text.count(MARK)} times")
+    return text.replace(MARK, generated)
 
 
 def _read(app: Any, document: str, source: list[str]) -> None:
     name = document.removeprefix(FOLDER)
     if document.startswith(FOLDER) and name in PAGES:
-        source[0] = fill(name, source[0])
+        source[0] = fill(document, source[0], PAGES[name]())
+    for mark, write in OPENING_MARKS.items() if document == OPENING else ():
+        if mark in source[0]:
+            source[0] = source[0].replace(mark, write())
 
 
 def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """All reference pages, since any module may change what they say; reading them again takes a second or two."""
-    return [f"{FOLDER}{name}" for name in PAGES if f"{FOLDER}{name}" in env.found_docs]
+    """All generated pages, since any module may change what they say; reading them again takes a second or two."""
+    return [name for name in (OPENING, *(f"{FOLDER}{name}" for name in PAGES)) if name in env.found_docs]
 
 
 def link(found: tuple[Correction, ...]) -> nodes.paragraph:
