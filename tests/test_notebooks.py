@@ -20,7 +20,7 @@ from tools.veil import AFTER
 
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
 TAGS = {"install", "hide-input", "exercise", "predict", "source", AFTER}
-TAGS |= {"nbval-ignore-output", "raises-exception", "gpu"}
+TAGS |= {"nbval-ignore-output", "raises-exception", "gpu", "any-ranks", "library", "example"}
 #: A heading, or the word that begins a question or a task: text with one of these has to stay in sight.
 HIDDEN = re.compile(r"^#+ |^On the command line:|\*\*(Predict|Build|Debug|Design|Trace|Explain)\b", re.MULTILINE)
 STATEMENTS = 12

@@ -177,17 +177,17 @@ def item_of(cell: Any) -> Item | None:
     return next((item for item in bank.builds() if item.function == function), None)
 
 
-def _draws(cell: Any) -> bool:
-    if _named(cell, DRAWN):
-        return True
-    return any(ast.unparse(call.func).partition(".")[0] in page_cells.PICTURES for call in _calls(cell))
+def _draws(cell: Any, drawing: set[str]) -> bool:
+    """Whether a code cell shows a picture; ``drawing`` are the names of modules that draw."""
+    return bool(_named(cell, DRAWN)) or any(
+        ast.unparse(call.func).partition(".")[0] in drawing for call in _calls(cell)
+    )
 
 
 def _runs(cell: Any) -> bool:
     """Whether a code cell prints or runs something, and is no card, picture of its own or import."""
-    return page_cells.treatment(cell.source) == "" and any(
-        ast.unparse(call.func) in ("print", "world.run") or "figures" in ast.unparse(call.func) for call in _calls(cell)
-    )
+    shown = page_cells.treatment(cell.source) == "" and "install" not in cell.metadata.get("tags", ())
+    return shown and any(ast.unparse(call.func) in ("print", "world.run") for call in _calls(cell))
 
 
 def count_words(text: str) -> int:
@@ -203,15 +203,14 @@ def count_words(text: str) -> int:
 # What the page shows
 
 
-def _imports(cells: Iterable[Any], package: str) -> dict[str, str]:
-    """The names on the page of what it imports from the chapter's packages, and where they come from."""
-    ours = (f"experiments.{package}", f"solutions.{package}")
+def _imports(cells: Iterable[Any], *packages: str) -> dict[str, str]:
+    """The names on the page of what it imports from some packages, and where they come from."""
     found: dict[str, str] = {}
     for cell in cells:
         for node in ast.walk(statements.parse(cell.source)):
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith(ours):
+            if isinstance(node, ast.ImportFrom):
                 found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+    return {name: path for name, path in found.items() if path.startswith(packages)}
 
 
 def used(cell: Any, imports: dict[str, str]) -> set[str]:
@@ -253,7 +252,8 @@ class _Reading:
     def __init__(self, chapter: Chapter, cells: Sequence[Any]) -> None:
         code = [cell for cell in cells if cell.cell_type == "code"]
         self.page = Page(chapter, [])
-        self.imports = _imports(code, chapter.package)
+        self.imports = _imports(code, f"experiments.{chapter.package}", f"solutions.{chapter.package}")
+        self.drawing = {*_imports(code, "rankzero.figures")}
         self.shown, self.text = in_view(cells)
         self.before = ""  # what stands before the next run: a question, what was built, or a run of the same group
 
@@ -273,7 +273,7 @@ class _Reading:
         if item := item_of(cell):
             self._task(section, item)
         elif "exercise" not in cell.metadata.get("tags", ()):
-            drawn, runs = _draws(cell), _runs(cell)
+            drawn, runs = _draws(cell, self.drawing), _runs(cell)
             section.picture |= drawn and not section.tasks
             section.counts += Counter(picture=drawn, run=runs)
             if runs:

@@ -50,6 +50,9 @@ def test_a_task_before_its_picture_and_example():
     ]
     assert broken(PICTURE, example, *BUILD) == []
     assert broken(PICTURE, text("![a ring](ring.svg)")) == []
+    tree = [code("from rankzero.figures import diagrams"), code("diagrams.trees([[None, 0]])")]
+    assert page(*tree, example, *BUILD).sections[1].picture
+    assert not page(tree[1], example, *BUILD).sections[1].picture
 
 
 def test_runs_and_predictions():

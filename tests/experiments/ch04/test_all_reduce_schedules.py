@@ -161,7 +161,7 @@ def test_double_tree_tends_to_two_messages_per_byte(ranks):
 
 
 def test_double_tree_with_the_best_chunks_is_near_the_limit():
-    """4 GB, 8 ranks, 50 GB/s, 5 us: less than 3 % above the closed form, and far below the unpipelined tree."""
+    """4 GB, 8 ranks, 50 GB/s, 5 µs: less than 3 % above the closed form, and far below the unpipelined tree."""
     network = Network(50 * GB, 5 * us)
     best = min(simulate_all_reduce("double_tree", 4 * GB, 8, network, chunks).seconds for chunks in (140, 220, 300))
     limit = all_reduce_time("double_tree", 4 * GB, 8, 50 * GB, 5 * us)

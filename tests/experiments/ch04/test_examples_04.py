@@ -1,0 +1,102 @@
+"""The worked examples of chapter 4: each number that a text computes by hand is computed here."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from experiments.ch04.all_reduce_schedules import simulate_all_reduce
+from experiments.ch04.tree_steps import tree_states
+from rankzero.facts import hardware
+from rankzero.facts.units import GB, KB, MB, ms, us
+from rankzero.sim.network import Network
+from solutions.ch03.collective_cost import ring_all_reduce_time
+from solutions.ch04.bandwidth import bus_bandwidth
+from tools.common import BOOK
+
+NETWORK = Network(50 * GB, 5 * us)
+CLUSTER = Network(450 * GB, 1 * us, ranks_per_node=4, inter_bandwidth=50 * GB, inter_latency=5 * us)
+
+
+def micros(algorithm: str, size: float, ranks: int, network: Network = NETWORK) -> float:
+    return simulate_all_reduce(algorithm, size, ranks, network).seconds / us
+
+
+def message(size: float, bandwidth: float = 50 * GB, latency: float = 5 * us) -> float:
+    return (latency + size / bandwidth) / us
+
+
+def efficiency(tokens: float) -> float:
+    compute, exchange = 6 * 2e9 * tokens / 495e12, ring_all_reduce_time(4 * GB, 8, 450 * GB)
+    return compute / (compute + exchange)
+
+
+h100 = next(gpu for gpu in hardware.GPUS if gpu.name.startswith("H100"))
+node = next(node for node in hardware.NODES if node.gpu is h100)
+COMPUTED = {
+    "links-example": [
+        f"400 Gb/s are {400 / 8:g} GB/s",
+        f"{2 * h100.nvlink.bandwidth / GB:g} GB/s are both directions of an H100's {h100.nvlink.links} links",
+        f"so {h100.nvlink.bandwidth / GB:g} GB/s one way",
+        f"and {h100.nvlink.bandwidth / h100.nvlink.links / GB:g} GB/s for each link",
+        f"{node.network_bandwidth * 8 / 1e12:g} Tb/s are {node.network_bandwidth / GB:g} GB/s for {node.gpus} GPUs",
+        f"so {node.network_bandwidth_per_gpu / GB:g} GB/s for each",
+    ],
+    "ring-example": [
+        f"a message carries {1 * MB / 4 / KB:g} KB",
+        f"{message(250 * KB):g} µs in all",
+        f"{micros('ring', 1 * MB, 4):g} µs, and half",
+        f"a message would take {1 * GB / 4 / (50 * GB) / ms:g} ms",
+    ],
+    "trees-example": [
+        "rank 1 sends its 20 to rank 0, rank 3 its 40 to rank 2",
+        f"rank 2 sends {tree_states(8)[1].sums[2]:g} to rank 0, rank 6 sends {tree_states(8)[1].sums[6]:g} to rank 4",
+        f"rank 4 sends {tree_states(8)[2].sums[4]:g} to rank 0",
+        f"holds {tree_states(8)[2].sums[0]:g} + {tree_states(8)[2].sums[4]:g} = {tree_states(8)[3].sums[0]:g}",
+        f"down: {2 * (1000 - 1).bit_length()} for the thousand",
+    ],
+    "wins-example": [
+        f"{message(500 * KB) - 5:g} µs on the wire",
+        f"250 KB: {message(250 * KB):g} µs",
+        f"collect all four: {micros('halving_doubling', 1 * MB, 4):g} µs",
+        f"The ring took {micros('ring', 1 * MB, 4):g} µs",
+        f"four steps of {message(1 * MB):g} µs each, {micros('tree', 1 * MB, 4):g} µs",
+    ],
+    "levels-example": [
+        f"{2 * MB / (450 * GB) / us:.1f} µs at 450 GB/s",
+        f"Three such steps: {3 * message(2 * MB, 450 * GB, 1 * us):.1f} µs",
+        f"{2 * message(1 * MB):g} µs. Then",
+        f"{micros('hierarchical', 8 * MB, 8, CLUSTER):.1f} µs in all",
+        f"{message(1 * MB):g} µs: {14 * message(1 * MB):g} µs",
+    ],
+    "bandwidths-example": [
+        f"1 GB / 4 ms = {1 / 4e-3:g} GB/s",
+        f"carried {bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / GB:g} GB/s",
+        f"{bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / (450 * GB):.0%}".replace("%", " %"),
+    ],
+    "scale-example": [
+        f"{6 * 2e9 * 1000 / 495e12 / ms:.0f} ms at 495",
+        f"takes {ring_all_reduce_time(4 * GB, 8, 450 * GB) / ms:.1f} ms for them",
+        f"an efficiency of {efficiency(1000):.2f}",
+        f"{6 * 2e9 * 4000 / 495e12 / ms:.0f} ms and still talk",
+        f"15.6 ms: {efficiency(4000):.2f}",
+    ],
+}
+
+
+def examples() -> dict[str, str]:
+    cells = nbformat.read(BOOK / "04-topology.ipynb", 4).cells
+    return {cell["id"]: cell.source for cell in cells if "example" in cell.metadata.get("tags", ())}
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_the_numbers_of_an_example(name):
+    """Kills a number that is typed and wrong."""
+    text = re.sub(r"\s+", " ", examples()[name])
+    assert [part for part in COMPUTED[name] if part not in text] == []
+
+
+def test_every_example_with_a_number_is_computed():
+    assert examples().keys() - COMPUTED.keys() == {"two-trees-example"}
