@@ -76,6 +76,12 @@ COMPUTED = {
         f"carried {bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / GB:g} GB/s",
         f"{bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / (450 * GB):.0%}".replace("%", " %"),
     ],
+    "measure-example": [
+        f"A message of 10 KB took {message(10 * KB):g} µs, one of 10 MB took {message(10 * MB):g} µs",
+        f"9.99 MB more took {message(10 * MB) - message(10 * KB):.1f} µs more: {9.99 * MB / 199.8 / us / GB:.0f} GB/s",
+        f"need {10 * KB / (50 * GB) / us:g} µs",
+        f"1 MB should need {message(1 * MB):g} µs",
+    ],
     "scale-example": [
         f"{6 * 2e9 * 1000 / 495e12 / ms:.0f} ms at 495",
         f"takes {ring_all_reduce_time(4 * GB, 8, 450 * GB) / ms:.1f} ms for them",
