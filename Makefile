@@ -38,8 +38,8 @@ format: ready ## ruff: fix and format what it can
 types: ready ## mypy on the public packages
 	@$(RUN) -m mypy
 
-stubs: ready ## generate labs/ from solutions/, cells of the notebooks, and the titles of sections
-	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells && $(RUN) -m tools.sections
+stubs: ready ## generate labs/ from solutions/, cells and summaries of the notebooks, and the titles of sections
+	@$(RUN) -m tools.stubs && $(RUN) -m tools.install_cells && $(RUN) -m tools.sections && $(RUN) -m tools.takeaways
 
 serve: book ## build the book and serve it on this machine, with live explorers
 	@$(RUN) -m tools.serve

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from autograder import bank
+from tools import takeaways
 from tools.columns import WIDTH
 from tools.common import BOOK, ROOT
 from tools.edit import to_notebook, to_text
@@ -20,7 +21,7 @@ from tools.veil import AFTER
 
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
 TAGS = {"install", "hide-input", "exercise", "predict", "source", AFTER}
-TAGS |= {"nbval-ignore-output", "raises-exception", "gpu", "any-ranks", "library", "example"}
+TAGS |= {"nbval-ignore-output", "raises-exception", "gpu", "any-ranks", "library", "example", takeaways.TAG}
 #: A heading, or the word that begins a question or a task: text with one of these has to stay in sight.
 HIDDEN = re.compile(r"^#+ |^On the command line:|\*\*(Predict|Build|Debug|Design|Trace|Explain)\b", re.MULTILINE)
 STATEMENTS = 12

@@ -18,7 +18,7 @@ from docutils import nodes
 from experiments.correction import Correction
 from rankzero.facts.chapters import CHAPTERS
 
-from . import bibliography, corrections, formulas, glossary, hardware, ideas, models, programs, routes
+from . import bibliography, corrections, formulas, glossary, hardware, ideas, models, programs, routes, takeaways
 
 #: The pages in the order of the contents, and what writes the generated part of each.
 PAGES: dict[str, Callable[[], str]] = {
@@ -28,6 +28,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "models": models.text,
     "glossary": glossary.text,
     "programs": programs.text,
+    "takeaways": takeaways.text,
     "bibliography": bibliography.text,
 }
 FOLDER = "book/reference/"

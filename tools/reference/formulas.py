@@ -7,7 +7,7 @@ from experiments.formulas import FORMULAS
 from rankzero.facts.chapters import CHAPTERS
 
 from .latex import latex, symbol
-from .markup import chapter_of, inline, records, section_link
+from .markup import chapter_of, dotted, inline, records, section_link
 
 
 def _quantity(value: float) -> str:
@@ -38,7 +38,7 @@ def entry(formula: Formula) -> str:
     parts = [
         ("Unit", formula.unit or "none"),
         ("Example", _example(formula)),
-        ("Function", f"<code>solutions.{module}.{name}</code>"),
+        ("Function", dotted(f"solutions.{module}.{name}")),
         ("Section", section_link(formula.section)),
         ("Source", inline(formula.source)),
     ]

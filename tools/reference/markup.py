@@ -34,6 +34,18 @@ def inline(text: str) -> str:
     return _DOI.sub(lambda found: _anchor(f"https://doi.org/{found[1]}", found[0]), text)
 
 
+def command(text: str) -> str:
+    """A line for the shell as HTML; a line of the page does not end at the hyphens of an option."""
+    words = map(html.escape, text.split(" "))
+    kept = (f'<span class="rz-together">{word}</span>' if "-" in word else word for word in words)
+    return f"<code>{' '.join(kept)}</code>"
+
+
+def dotted(name: str) -> str:
+    """The full name of something in a module as HTML; where it is too long for a line, that ends after a dot."""
+    return f"<code>{html.escape(name).replace('.', '.<wbr>')}</code>"
+
+
 def _anchor(address: str, text: str) -> str:
     return f'<a href="{html.escape(address)}">{text}</a>'
 

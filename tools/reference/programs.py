@@ -12,7 +12,7 @@ from rankzero.facts.chapters import CHAPTERS, Chapter
 from tools.common import BOOK
 from tools.install_cells import address
 
-from .markup import inline, records, section_link
+from .markup import command, inline, records, section_link
 
 _HEADING = re.compile(r"^## (?:(\d+\.\d+) )?", re.MULTILINE)
 
@@ -32,10 +32,10 @@ def mentions(chapter: Chapter) -> dict[str, list[str]]:
 def _entry(name: str, chapter: Chapter, sections: list[str]) -> str:
     path = f"{chapter.package}/{name}.py"
     doc = ast.get_docstring(ast.parse((HERE / path).read_text(encoding="utf-8"))) or ""
-    command = next((line for line in doc.splitlines() if line.startswith("python -m demos")), f"python -m demos {name}")
+    line = next((line for line in doc.splitlines() if line.startswith("python -m demos")), f"python -m demos {name}")
     source = f'<a href="{html.escape(address())}/blob/main/demos/{path}"><code>demos/{path}</code></a>'
     parts = [
-        ("Try", f"<code>{html.escape(command)}</code>"),
+        ("Try", command(line)),
         ("Section", ", ".join(map(section_link, sections))),
         ("Source", source),
     ]
