@@ -26,53 +26,22 @@ Importing this module does not import torch; unpacking the first tensor that a r
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-import re
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
-from rankzero.events import Event, Ledger
+from rankzero.events import Event
 from rankzero.world import forkserver, serialization, torch_version
-from rankzero.world.job import OUTPUT_LIMIT, START_LIMIT, Backend, Job, Outcome, RankOutcome
+from rankzero.world.job import START_LIMIT, Backend, Job, Outcome, RankOutcome
 from rankzero.world.reports import Report, WorldError, explain, interrupted
+from rankzero.world.results import MOST_RANKS, World, check
+from rankzero.world.results import lines as printed
 
 __all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
 
-MOST_RANKS = 64
 SUPERVISOR_MARGIN = 30.0  # seconds after a run's own limits before the caller stops waiting for the supervisor
-LIBRARY_OUTPUT = re.compile(r"\[Gloo\] Rank \d+ is connected|\[[WEIF]\d{4} \d\d:\d\d")  # PyTorch's own log lines
-
-
-@dataclass(frozen=True)
-class World:
-    """The results of a run of ``ranks`` processes.
-
-    Attributes:
-        values: what the function returned, by rank; tensors are plain copies on the CPU.
-        lines: what each rank printed, standard output and warnings, by rank; cut at 1 MiB for each rank.
-        events: every operation that was called, by rank and then in the order of the calls.
-        ranks: number of processes.
-        seconds: time from the common start, after the ranks had joined, to the end of the last rank's function.
-    """
-
-    values: tuple[Any, ...]
-    lines: tuple[tuple[str, ...], ...]
-    events: tuple[Event, ...]
-    ranks: int
-    seconds: float
-
-    @property
-    def text(self) -> str:
-        """All printed lines, in rank order."""
-        return "\n".join(line for lines in self.lines for line in lines)
-
-    def ledger(self) -> Ledger:
-        """Bytes by rank and operation."""
-        return Ledger(self.events, self.ranks)
 
 
 def prepare(*modules: str) -> None:
@@ -115,14 +84,14 @@ def run(
         WorldError: a rank raised or died, or the run timed out; all processes have been killed.
         KeyboardInterrupt: the run was interrupted; all processes have been killed.
     """
-    _check(fn, ranks, timeout, backend, withheld)
+    check(fn, ranks, timeout, backend, withheld)
     torch_version.require()
     job = _job(serialization.pack((fn, args)), ranks, float(timeout), backend, withheld)
     try:
         outcome = _execute(job)
     except KeyboardInterrupt:
         raise interrupted(ranks) from None
-    lines = tuple(_lines(one) for one in outcome.ranks)
+    lines = tuple(printed(one) for one in outcome.ranks)
     if outcome.ending != "finished":
         _raise_refusal(outcome.ranks)
         raise explain(outcome.ending, outcome.ranks, timeout, lines)
@@ -134,19 +103,6 @@ def run(
         ranks=ranks,
         seconds=outcome.seconds,
     )
-
-
-def _check(fn: Any, ranks: Any, timeout: Any, backend: Any, withheld: Any) -> None:
-    if not callable(fn):
-        raise TypeError(f"fn must be callable, got {fn!r}")
-    if not isinstance(ranks, int) or isinstance(ranks, bool) or not 1 <= ranks <= MOST_RANKS:
-        raise ValueError(f"ranks must be an integer from 1 to {MOST_RANKS}, got {ranks!r}")
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise ValueError(f"timeout must be a positive number of seconds, got {timeout!r}")
-    if backend is not None and backend not in get_args(Backend):
-        raise ValueError(f"backend must be 'gloo', 'nccl' or None, got {backend!r}")
-    if withheld is not None and (ranks < 2 or type(withheld) is not int or not 0 <= withheld < ranks):
-        raise ValueError(f"withheld must be one of at least 2 ranks or None, got {withheld!r} with ranks={ranks}")
 
 
 def _job(call: bytes, ranks: int, timeout: float, backend: Backend | None, withheld: int | None) -> Job:
@@ -191,12 +147,3 @@ def _raise_refusal(ranks: list[RankOutcome]) -> None:
     for one in ranks:
         if one.report and one.report.refused:
             raise ValueError(one.report.refused)
-
-
-def _lines(found: RankOutcome) -> tuple[str, ...]:
-    """What a rank printed, without PyTorch's log lines."""
-    printed = found.output.decode(errors="replace").removesuffix("\n")
-    lines = [line for line in printed.split("\n") if not LIBRARY_OUTPUT.match(line)] if printed else []
-    if found.dropped:
-        lines.append(f"... cut after {OUTPUT_LIMIT:,} bytes; {found.dropped:,} more were printed")
-    return tuple(lines)

@@ -85,14 +85,14 @@ class _InterruptHook:
 
 
 def explain(
-    ending: Ending, found: list[RankOutcome], timeout: float, lines: Sequence[tuple[str, ...]] = ()
+    ending: Ending, found: list[RankOutcome], timeout: float | None, lines: Sequence[tuple[str, ...]] = ()
 ) -> WorldError:
     """The error for a run that did not finish.
 
     Args:
         ending: how it ended.
         found: the outcome of each rank.
-        timeout: the run's time limit, seconds.
+        timeout: the run's time limit, seconds; None where the run did not wait for it.
         lines: what each rank printed.
     """
     first = _first_to_fail(found) if ending == "failed" else None
@@ -107,9 +107,8 @@ def explain(
         joined = f"{len(here)} of {len(reports)} ranks joined, {_sentence(absent)}; " if absent else ""
         return WorldError(f"the ranks did not meet: {joined}{_sentence(here)}", reports, lines)
     stuck = all(report.state == "waiting" for report in reports if report.state != "finished")
-    return WorldError(
-        f"{'deadlock' if stuck else 'timed out'} after {timeout:.1f} s: {_sentence(reports)}", reports, lines
-    )
+    after = "" if timeout is None else f" after {timeout:.1f} s"
+    return WorldError(f"{'deadlock' if stuck else 'timed out'}{after}: {_sentence(reports)}", reports, lines)
 
 
 def _sentence(reports: Iterable[Report]) -> str:

@@ -6,6 +6,7 @@ sender. Here a tensor is sent as the bytes of its elements, without the rest of 
 
 from __future__ import annotations
 
+import ctypes
 import dis
 import io
 import pickle
@@ -68,7 +69,8 @@ def _class_body_globals(function: FunctionType) -> dict[str, Any]:
 def _tensor_parts(torch: Any, tensor: Any) -> tuple[str, tuple[int, ...], bytes, bool]:
     """The arguments with which :func:`rebuild_tensor` makes the tensor again."""
     plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
-    data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+    size = plain.numel() * plain.element_size()
+    data = ctypes.string_at(plain.data_ptr(), size) if size else b""
     return str(plain.dtype).removeprefix("torch."), tuple(plain.shape), data, tensor.requires_grad
 
 

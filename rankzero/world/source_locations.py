@@ -18,6 +18,8 @@ from types import FrameType, TracebackType
 from typing import NamedTuple
 
 OURS = str(Path(__file__).parents[1]) + os.sep
+#: The folder of what runs ranks in a page, which is no reader's code either.
+PAGE = str(Path(__file__).parents[2] / "autograder" / "page") + os.sep
 STANDARD = sysconfig.get_path("stdlib") + os.sep
 INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](?!(?:labs|solutions|experiments|demos|autograder)[/\\])")
 CELL = re.compile(r"ipykernel_\d+|^<?ipython-input-|[/\\]ipython-input-")
@@ -53,7 +55,7 @@ def torch_folder() -> str:
 @functools.cache
 def is_user_code(file: str) -> bool:
     """Whether ``file`` is the reader's own code, which includes the course's chapters but no library."""
-    if file.startswith((OURS, "<frozen", torch_folder())) or INSTALLED.search(file):
+    if file.startswith((OURS, PAGE, "<frozen", torch_folder())) or INSTALLED.search(file):
         return False
     return not file.startswith(STANDARD) or "-packages" in file
 
