@@ -1,0 +1,1 @@
+"""Empty: graphs of operations are not part of the stand-in."""

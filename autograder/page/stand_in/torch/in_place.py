@@ -1,0 +1,147 @@
+"""Writes into a tensor's own memory: operations in place, copies and fillings."""
+
+# mypy: allow-untyped-defs, no-check-untyped-defs
+
+import functools
+
+from . import autograd, shapes
+from .arithmetic import add, div, floor_divide, mul, power, remainder, sub
+from .autograd import record
+from .comparisons import clamp
+from .dtypes import can_cast, fitting
+from .elementwise import is_operand, operator_of
+from .functions import absolute, neg
+from .missing import no_gradient
+from .registry import NONE, RULE, operation
+from .tensor import Tensor, is_number
+from .views import summed_to
+
+
+def overwritten(self, result, name):
+    """Write a result into the tensor from which it was computed, and give it the result's history."""
+    if not can_cast(result.dtype, self.dtype):
+        raise RuntimeError(
+            f"result type {result.dtype.kind} can't be cast to the desired output type {self.dtype.kind}"
+        )
+    if result.shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    if result.requires_grad and (self._base is not None or name not in LINEAR):
+        raise no_gradient(f"Tensor.{name}")
+    self._write_from(result)
+    if result.requires_grad:
+        self._node, self._written = result._node, self._storage.version
+    return self
+
+
+#: Operations in place through which a gradient can pass: their rules read no tensor that has been overwritten.
+LINEAR = {"add_", "sub_", "subtract_", "neg_", "copy_"}
+
+
+def in_place(name, compute, dunder=""):
+    """The method ``name_`` of an operation."""
+
+    def method(self, *others, **options):
+        self._check_writable(*others)
+        return overwritten(self, compute(self, *others, **options), name + "_")
+
+    operation(name + "_", function=False, gradient=RULE)(_like(method, compute, name))
+    if dunder:
+        setattr(Tensor, f"__i{dunder}__", lambda self, o: method(self, o) if is_operand(o) else NotImplemented)
+
+
+def _like(method, compute, name):
+    """``method`` with the arguments of ``compute``, so that unknown ones are refused."""
+    wrapped_method = functools.wraps(compute)(method)
+    wrapped_method.__doc__ = f"``{name}`` in place."
+    return wrapped_method
+
+
+for _name, _compute, _dunder in (
+    ("add", add, "add"),
+    ("sub", sub, "sub"),
+    ("subtract", sub, ""),
+    ("mul", mul, "mul"),
+    ("multiply", mul, ""),
+    ("div", div, "truediv"),
+    ("divide", div, ""),
+    ("floor_divide", floor_divide, "floordiv"),
+    ("remainder", remainder, "mod"),
+    ("pow", power, "pow"),
+    ("neg", neg, ""),
+    ("abs", absolute, ""),
+    ("clamp", clamp, ""),
+):
+    in_place(_name, _compute, _dunder)
+
+for _name in (
+    "exp",
+    "log",
+    "sqrt",
+    "tanh",
+    "relu",
+    "sigmoid",
+    "floor",
+    "ceil",
+    "round",
+    "square",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "reciprocal",
+):
+    in_place(_name, getattr(Tensor, _name))
+for _name in ("and", "or", "xor"):
+    setattr(Tensor, f"__i{_name}__", operator_of(getattr(Tensor, f"bitwise_{_name}_"), _name, NONE))
+
+
+@operation("copy_", function=False, gradient=RULE)
+def copy_(self, src, non_blocking=False):
+    """Write another tensor's elements into this one, converted to its type."""
+    if is_number(src):
+        return fill_(self, src)
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    self._check_writable(src)
+    if src is self and not self.requires_grad:
+        return self
+    if shapes.broadcast(self.shape, src.shape) != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(shapes.broadcast(self.shape, src.shape))}"
+        )
+    asks = autograd.enabled() and (self.requires_grad or src.requires_grad)
+    if asks and (self.requires_grad or self._base is not None or not self.dtype.is_floating_point):
+        raise no_gradient("Tensor.copy_")
+    whole = src if src.shape == self.shape else src._expanded(tuple(self.shape))
+    self._write_from(whole)
+    if asks:
+        shape, kind = src.shape, src.dtype
+        record(self, "CopyBackwards", [src], [lambda g: summed_to(g, shape).to(kind)])
+    return self
+
+
+@operation("fill_", function=False, gradient=RULE)
+def fill_(self, value):
+    """Write one number everywhere."""
+    if isinstance(value, Tensor):
+        if value.shape:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions."
+            )
+        return copy_(self, value)
+    return _filled_in_place(self, fitting(value, self.dtype), "fill_")
+
+
+def _filled_in_place(self, value, name):
+    self._check_writable(folded=True)
+    if autograd.enabled() and self.requires_grad:
+        raise no_gradient(f"Tensor.{name}")
+    return self._write([value] * self.numel())
+
+
+@operation("zero_", function=False, gradient=RULE)
+def zero_(self):
+    """Write 0 everywhere."""
+    return _filled_in_place(self, 0, "zero_")
