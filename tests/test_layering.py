@@ -70,6 +70,7 @@ INSIDE = {
     "learner": ("items", "bank", "marking"),
     "classroom": ("items", "bank", "marking", "sandbox", "submission", "running"),
     "gradescope": ("items", "bank", "marking", "sandbox", "submission", "running"),
+    "page": ("items", "bank", "child", "marking", "learner", "submission", "sandbox", "running"),
     "maintenance": ("items", "bank", "marking", "sandbox", "submission", "running"),
 }
 #: Most modules in one folder: more is a list, and no room.

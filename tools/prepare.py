@@ -22,6 +22,7 @@ from tools.common import ROOT, fail, say
 EXTRAS = "book,serve,rl,grade,dask,test"
 #: Programs that can open a page, best first: the headless shell needs about half of the processor time.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+FIREFOXES = ("firefox-esr", "firefox")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Need:
 NEEDS = (
     Need("chromium-headless-shell", lambda: bool(shutil.which(BROWSERS[0])), "the browser tests take longer"),
     Need("chromium", lambda: any(map(shutil.which, BROWSERS)), "the browser tests are skipped"),
+    Need("firefox-esr", lambda: any(map(shutil.which, FIREFOXES)), "ranks in a page are not tried in Firefox"),
     Need("bubblewrap", lambda: bool(shutil.which("bwrap")), "grading is isolated less well, its tests are skipped"),
     Need("npm", lambda: bool(shutil.which("npm")), "explorers in the built pages are static"),
     Need("python3-venv", lambda: bool(importlib.util.find_spec("ensurepip")), "no virtual environment can be made"),

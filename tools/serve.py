@@ -21,6 +21,8 @@ from tools.common import HTML, fail, say
 
 #: Kinds of file that compress well; pictures, fonts and archives are compressed already.
 PACKABLE = ("text/", "application/json", "application/wasm", "image/svg+xml")
+#: What a page needs to share memory with its workers: the ranks of a page send their messages through it.
+ISOLATION = (("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Embedder-Policy", "require-corp"))
 
 
 @lru_cache(maxsize=256)
@@ -42,8 +44,9 @@ class Quiet(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        """Let the browser cache every response, to be revalidated before it is used again."""
-        self.send_header("Cache-Control", "no-cache")
+        """Let the browser cache every response, to be revalidated before it is used again, and let pages have ranks."""
+        for name, value in (("Cache-Control", "no-cache"), *ISOLATION):
+            self.send_header(name, value)
         super().end_headers()
 
     def send_head(self) -> BytesIO | BinaryIO | None:

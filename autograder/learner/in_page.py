@@ -74,7 +74,7 @@ class Printed(io.TextIOBase):
 
 def prepare(identifier: str) -> None:
     """Import what the first check of an item's page needs, and answer its public cases."""
-    checking.public_paper(_build(identifier))
+    checking.public_paper(built(identifier))
 
 
 def check(
@@ -99,23 +99,23 @@ def check(
     Returns:
         ``state``, the card's HTML, and how many public cases passed.
     """
-    item = _build(identifier)
+    item = built(identifier)
     with contextlib.closing(Printed(say)) as printed, contextlib.redirect_stdout(printed):
         try:
             began(LOADING)
             function = _too_late() if late == LOADING else defined(item.function, source, others)
         except (Exception, trusted.Late) as error:
-            return _unjudged(item, "broken", _sentence(error))
+            return unjudged(item, "broken", _sentence(error))
         if function is None:
             sentence = f"There is no function {item.function} here: its name and its arguments stay."
-            return _unjudged(item, "broken", sentence)
+            return unjudged(item, "broken", sentence)
         outcomes = _outcomes(item, function, began, late)
     if checking.unwritten(outcomes):
-        return _unjudged(item, "unwritten", f"{item.function} is {UNWRITTEN}.")
+        return unjudged(item, "unwritten", f"{item.function} is {UNWRITTEN}.")
     began(JUDGING)
     report = checking.judged(item, outcomes)
     state: State = "right" if report.passed == report.total else "wrong"
-    return {"state": state, "html": function_cards.results(report), **_count(item, report.passed)}
+    return {"state": state, "html": function_cards.results(report), **count(item, report.passed)}
 
 
 def held(module: types.ModuleType) -> dict[str, Build]:
@@ -126,25 +126,28 @@ def held(module: types.ModuleType) -> dict[str, Build]:
 
 
 @functools.cache
-def _homes() -> dict[str, str]:
+def homes() -> dict[str, str]:
+    """The module of the bank that holds each item, where that is known."""
     return json.loads(HOMES.read_text(encoding="utf-8")) if HOMES.is_file() else {}
 
 
-def _build(identifier: str) -> Build:
+def built(identifier: str) -> Build:
     """The item; in the page only the module that holds it is imported, as the first check waits for every import."""
-    home = _homes().get(identifier)
+    home = homes().get(identifier)
     item = held(importlib.import_module(home))[identifier] if home else bank.find(identifier)
     if not isinstance(item, Build):
         raise ValueError(f"identifier must be that of a function to write, got {identifier!r}")
     return item
 
 
-def _count(item: Build, passed: int) -> dict[str, int]:
+def count(item: Build, passed: int) -> dict[str, int]:
+    """How many public cases passed, of how many."""
     return {"passed": passed, "total": len(item.cases)}
 
 
-def _unjudged(item: Build, state: State, sentence: str) -> dict[str, Any]:
-    return {"state": state, "html": function_cards.message(sentence), **_count(item, 0)}
+def unjudged(item: Build, state: State, sentence: str) -> dict[str, Any]:
+    """The reply when no case was judged, with the sentence that says why."""
+    return {"state": state, "html": function_cards.message(sentence), **count(item, 0)}
 
 
 def _too_late() -> Any:

@@ -64,7 +64,7 @@ def run(
         began(PREPARING)
         with contextlib.redirect_stdout(in_page.Printed(lambda line: None)):
             for name, module in cell["functions"].items():
-                namespace[name] = _function(name, module, own, others)
+                namespace[name] = function_of(name, module, own, others)
             _execute(cell["before"], EARLIER, namespace)
         began(RUNNING)
         with contextlib.closing(in_page.Printed(say)) as printed, contextlib.redirect_stdout(printed):
@@ -76,7 +76,8 @@ def run(
     return ""
 
 
-def _function(name: str, module: str, own: Mapping[str, str], others: Mapping[str, str]) -> Any:
+def function_of(name: str, module: str, own: Mapping[str, str], others: Mapping[str, str]) -> Any:
+    """A function that a cell calls: the reader's own, or the course's."""
     if name not in own:
         return getattr(importlib.import_module(module), name)
     function = in_page.defined(name, own[name], {key: text for key, text in {**others, **own}.items() if key != name})
@@ -86,14 +87,18 @@ def _function(name: str, module: str, own: Mapping[str, str], others: Mapping[st
 
 
 def _execute(source: str, file: str, namespace: dict[str, Any]) -> Any:
+    with trusted.deadline(TIME):
+        return execute(source, file, namespace)
+
+
+def execute(source: str, file: str, namespace: dict[str, Any]) -> Any:
     """Run a program; what its last statement comes to, if that is an expression."""
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     tree = ast.parse(source, file)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    with trusted.deadline(TIME):
-        exec(compile(tree, file, "exec", dont_inherit=True), namespace)
-        if isinstance(last, ast.Expr):
-            return eval(compile(ast.Expression(last.value), file, "eval", dont_inherit=True), namespace)
+    exec(compile(tree, file, "exec", dont_inherit=True), namespace)
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), file, "eval", dont_inherit=True), namespace)
     return None
 
 

@@ -164,6 +164,15 @@ def answered(item: Build, cases: Sequence[Case]) -> list[Outcome]:
         outcomes = trusted.run(item, item.solution(), cases, REFERENCE_TIME)
     except ImportError as error:
         raise CannotJudge(f"{item.id} cannot be judged here: {error}") from None
+    return as_announced(item, cases, outcomes)
+
+
+def as_announced(item: Build, cases: Sequence[Case], outcomes: list[Outcome]) -> list[Outcome]:
+    """``outcomes``, the reference's.
+
+    Raises:
+        CannotJudge: the reference does not return or raise as the bank says.
+    """
     for case, outcome in zip(cases, outcomes, strict=True):
         wanted = Outcome("raised", error=case.raises) if case.raises else Outcome("value")
         if (outcome.kind, outcome.error) != (wanted.kind, wanted.error):

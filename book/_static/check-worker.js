@@ -40,7 +40,7 @@ async function fetchJson(name) {
 
 let cellsInstalled = false; // what cells need beyond a check
 const tell = (progress) => self.postMessage(progress);
-const started = startPython(base, tell, "check.json").then((python) => python.runPython(RUN));
+const started = startPython(base, tell, ["check.json"]).then((python) => python.runPython(RUN));
 started.catch(() => {}); // each request reports it
 
 self.onmessage = async ({ data: { ticket, ...request } }) => {

@@ -1,16 +1,25 @@
-/* Starts Python in a worker; for importScripts. `startPython(base, tell, bundle)` gives Pyodide, with the modules of a
-   bundle (tools/bundle.py) on its path.
+/* Starts Python in a worker; for importScripts. `startPython(base, tell, bundles, given)` gives Pyodide, with the modules
+   of bundles (tools/bundle.py) on its path.
 
    The first start in a browser is the long one: it takes a picture of Python's memory and keeps it in this site's cache,
-   and the next start, on any page, begins from that picture. While files arrive, `tell({ done, total, kept })` says how
-   many of their bytes are here, and whether the start begins from a picture.
-   A picture belongs to one version of Pyodide. Where there is none, or nothing may be kept, Python starts as the first time. */
+   and the next start, on any page, begins from that picture. A picture is either plain, or of the house: then Python holds
+   the modules for checks and ranks and has imported most of them (autograder/page/start.py), and the plain one is no
+   longer kept. While files arrive, `tell({ done, total, kept })` says how many of their bytes are here, and whether the
+   start begins from a picture.
+   A picture belongs to one version of Pyodide and of our modules. Where there is none, or nothing may be kept, Python
+   starts as the first time. Pyodide's options for pictures are its own affair: where they fail, Python starts without.
+
+   `given` may hold { module, picture }, the compiled WebAssembly and a house picture that another worker has, and
+   `share(found)`, which is called with each of them as soon as it is there; with { plain: true } pictures are left alone. */
 "use strict";
 
 const PICTURES = "rankzero-python";
+const HOUSE = ["check.json", "broker.json"]; // what the picture of the house is made from; a start with the first takes it
+const HELD = [...HOUSE, "ranks.json"]; // what a start from that picture need not fetch
 
-/* Makes fetch count what arrives, and gives a promise that is rejected when a file does not: Pyodide would wait forever. */
-function watchFetch(tell) {
+/* Makes fetch count what arrives while `tell` wants to know, and gives a promise that is rejected when a file does not
+   arrive: Pyodide would wait forever. */
+function watchFetch(tell, wanted) {
   const plain = self.fetch;
   let done = 0;
   const counted = (reply) => {
@@ -32,12 +41,23 @@ function watchFetch(tell) {
         throw error;
       });
       if (!reply.ok) lost();
-      return reply.ok && reply.body ? counted(reply) : reply;
+      return reply.ok && reply.body && wanted() ? counted(reply) : reply;
     };
   });
 }
 
-/* The picture of Python's memory that an earlier start left, or nothing. */
+// Pictures.
+
+/* Memory that workers can share, where the page may have it: one copy of a picture serves all ranks. */
+const memory = (size) => new Uint8Array(self.crossOriginIsolated ? new SharedArrayBuffer(size) : size);
+
+function inShared(bytes) {
+  const shared = memory(bytes.length);
+  shared.set(bytes);
+  return shared;
+}
+
+/* The picture of Python's memory that an earlier start left under a key, or nothing. */
 async function readPicture(key) {
   try {
     const kept = await (await caches.open(PICTURES)).match(key);
@@ -47,21 +67,53 @@ async function readPicture(key) {
   }
 }
 
-async function keepPicture(key, python) {
+async function keepPicture(key, picture) {
+  if (!picture) return;
   try {
-    const picture = python.makeMemorySnapshot(); // at once, before anything runs
     const kept = await caches.open(PICTURES);
     for (const old of await kept.keys()) await kept.delete(old);
     await kept.put(key, new Response(picture));
   } catch (error) { /* no room, or nothing may be kept: the next start is as long as this one */ }
 }
 
-async function load(folder, key, picture) {
-  if (picture) return loadPyodide({ indexURL: folder, _loadSnapshot: picture });
-  const python = await loadPyodide({ indexURL: folder, _makeSnapshot: true });
-  keepPicture(key, python);
-  return python;
+/* The picture of a Python before anything of JavaScript's is handed to it, or nothing. */
+function takePicture(python) {
+  try {
+    return python.makeMemorySnapshot();
+  } catch (error) {
+    return undefined;
+  }
 }
+
+/* Text in shared memory cannot be decoded, and a picture begins with some. */
+function decodeShared() {
+  const plain = TextDecoder.prototype.decode;
+  TextDecoder.prototype.decode = function decode(view, ...rest) {
+    const shared = self.SharedArrayBuffer && view && view.buffer instanceof SharedArrayBuffer;
+    return plain.call(this, shared ? view.slice() : view, ...rest);
+  };
+}
+
+/* Hands out the compiled WebAssembly, or makes Pyodide use one that is compiled already. */
+function shareModule(module, share) {
+  const fetchFile = self.fetch;
+  const compiled = (url) => module && String(url).endsWith(".wasm");
+  self.fetch = (url, ...rest) => (compiled(url) ? Promise.resolve(new Response()) : fetchFile(url, ...rest));
+  WebAssembly.instantiateStreaming = async (source, imports) => {
+    const made = module || await WebAssembly.compileStreaming(source);
+    share({ module: made });
+    return { module: made, instance: await WebAssembly.instantiate(made, imports) };
+  };
+}
+
+function load(folder, picture, pictured) {
+  if (picture) decodeShared();
+  return loadPyodide({
+    indexURL: folder, ...(picture ? { _loadSnapshot: picture } : {}), ...(pictured ? { _makeSnapshot: true } : {}),
+  });
+}
+
+// Files.
 
 /* Writes the files into Python's file system; a folder without a module of its own is a namespace package. A bundle has
    hundreds of them: each folder is made once, and the file system keeps the bytes as they are handed over. */
@@ -71,21 +123,79 @@ function install(python, files) {
   const folders = new Set(texts.map(([path]) => path.slice(0, path.lastIndexOf("/"))));
   for (const folder of folders) python.FS.mkdirTree(folder);
   for (const [path, text] of texts) python.FS.writeFile(path, encoder.encode(text), { canOwn: true });
-  python.runPython('import sys; sys.path.insert(0, "/rankzero")');
+  python.runPython('import sys; "/rankzero" in sys.path or sys.path.insert(0, "/rankzero")');
 }
 
-async function startPython(base, tell, bundle = "python.json") {
-  const json = (path) => fetch(`${base}vendor/${path}`).then((reply) => reply.json());
+/* Python reads the bundles that it is to hold by itself. What it needs to begin with stands in files. */
+const MOVE_IN = `
+import json, os, sys
+files = {}
+for name in os.listdir("/rankzero"):
+    with open(f"/rankzero/{name}", encoding="utf-8") as bundle:
+        files.update(json.load(bundle))
+    os.remove(f"/rankzero/{name}")
+os.makedirs("/rankzero/autograder/page")
+for path in ("__init__", "page/__init__", "page/install", "page/held", "page/start"):
+    with open(f"/rankzero/autograder/{path}.py", "w", encoding="utf-8") as file:
+        file.write(files[f"autograder/{path}.py"])
+sys.path.insert(0, "/rankzero")
+from autograder.page import start
+start.house(files)
+del files, bundle, file, start
+`;
+
+/* Makes Python hold the bundles of the house and import what it needs of them, and takes the picture. */
+function pictureHouse(python, texts) {
+  python.FS.mkdirTree("/rankzero");
+  texts.forEach((text, place) => python.FS.writeFile(`/rankzero/${place}.json`, text));
+  python.runPython(MOVE_IN);
+  return takePicture(python);
+}
+
+/* The picture to begin from, whether it is that of the house, and what a start fetches. */
+async function plan({ folder, bundles, given }, { bytes, version, house }) {
+  const keys = { plain: `${folder}?${version}`, house: `${folder}?${version}-${house}` };
+  const ofHouse = given.picture || (given.plain ? undefined : await readPicture(keys.house));
+  const picture = ofHouse || (given.plain ? undefined : await readPicture(keys.plain));
+  const makesHouse = !ofHouse && !given.plain && bundles.includes(HOUSE[0]);
+  const files = ofHouse || makesHouse ? bundles.filter((name) => !HELD.includes(name)) : bundles;
+  const total = [...files, ...(makesHouse ? HOUSE : [])].reduce((sum, name) => sum + bytes[name], bytes.pyodide);
+  return { keys, picture, plain: given.plain, ofHouse, makesHouse, files, total };
+}
+
+async function startPython(base, tell, bundles = ["python.json"], given = {}) {
+  const text = (path) => fetch(`${base}vendor/${path}`).then((reply) => reply.text());
+  const json = (path) => text(path).then(JSON.parse);
   const folder = `${base}vendor/pyodide/`;
+  const share = given.share || (() => {});
+  const sharePicture = (picture) => given.share && share({ picture: picture && inShared(picture) });
   let total = 0, kept = false;
-  const lost = watchFetch((done) => total && tell({ done: Math.min(done, total), total, kept }));
+  const lost = watchFetch((done) => total && tell({ done: Math.min(done, total), total, kept }), () => !kept);
   lost.catch(() => {});
-  const pyodide = json("start.json").then(async ({ bytes, version }) => {
-    const key = `${folder}?${version}`, picture = await readPicture(key);
-    [total, kept] = [bytes[bundle], Boolean(picture)];
-    return load(folder, key, picture);
-  });
-  const [python, modules] = await Promise.race([lost, Promise.all([pyodide, json(bundle)])]);
-  install(python, modules);
+  if (given.share || given.module) shareModule(given.module, share);
+  const start = async (from) => {
+    const found = await plan({ folder, bundles, given: from }, await json("start.json"));
+    [total, kept] = [found.total, Boolean(found.picture)];
+    if (kept) tell({ done: total, total, kept });
+    if (found.ofHouse) sharePicture(found.ofHouse);
+    const files = Promise.all([Promise.all(found.files.map(json)), Promise.all(found.makesHouse ? HOUSE.map(text) : [])]);
+    try {
+      const python = await load(folder, found.picture, !found.ofHouse && !from.plain);
+      const [modules, texts] = await files;
+      return { ...found, python, modules, texts };
+    } catch (error) {
+      if (!found.picture) throw error;
+      await caches.delete(PICTURES).catch(() => {});
+      return start({ ...from, picture: undefined, plain: true }); // the picture is no good, or not for this Pyodide
+    }
+  };
+  const { python, modules, texts, keys, picture, plain, makesHouse, ofHouse } = await Promise.race([lost, start(given)]);
+  if (!picture && !makesHouse && !plain) keepPicture(keys.plain, takePicture(python));
+  modules.forEach((one) => install(python, one));
+  if (makesHouse) {
+    const made = pictureHouse(python, texts);
+    sharePicture(made);
+    keepPicture(keys.house, made);
+  } else if (!ofHouse) sharePicture(undefined);
   return python;
 }

@@ -82,11 +82,28 @@ class TestBundle:
         monkeypatch.setattr(bundle, "collect", lambda starts: {"a.py": "x = 1"})
         (tmp_path / "pyodide").mkdir()
         (tmp_path / "pyodide" / "python_stdlib.zip").write_bytes(bytes(1000))
-        monkeypatch.setattr(bundle, "checks", dict)
+        for name in ("checks", "ranks", "broker"):
+            monkeypatch.setattr(bundle, name, lambda *worlds: {})
         bundle.write(tmp_path)
         told = json.loads((tmp_path / "start.json").read_text())
-        totals = {name: 1000 + (tmp_path / name).stat().st_size for name in ("python.json", "check.json")}
-        assert told == {"bytes": totals, "version": vendor.versions()["pyodide"]}
+        totals = {name: (tmp_path / name).stat().st_size for name in bundle.STARTS}
+        assert told["bytes"] == totals | {"pyodide": 1000}
+        assert told["version"] == vendor.versions()["pyodide"]
+        monkeypatch.setattr(bundle, "broker", lambda *worlds: {"a.py": "x = 2"})
+        bundle.write(tmp_path)
+        assert json.loads((tmp_path / "start.json").read_text())["house"] != told["house"]
+
+    @pytest.mark.parametrize("worker", ["rank", "broker"])
+    def test_a_worker_of_a_rank_needs_no_more_than_its_bundle(self, tmp_path, worker):
+        """Kills a page whose ranks do not start: what they import is there, and nothing beside the standard library."""
+        files = bundle.ranks() if worker == "rank" else bundle.checks() | bundle.broker()
+        for path, text in files.items():
+            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / path).write_text(text, encoding="utf-8")
+        code = f"import sys; sys.path.insert(0, sys.argv[1]); from autograder.page import start; start.{worker}()"
+        code += "; import torch; print(torch.__file__)"
+        found = subprocess.check_output([sys.executable, "-I", "-S", "-c", code, tmp_path], text=True).strip()
+        assert Path(found).is_relative_to(tmp_path)
 
     def test_a_check_imports_one_module_of_the_bank(self, tmp_path):
         """Kills a first check that waits for its whole chapter, and an id that leads to another item."""

@@ -1,0 +1,356 @@
+"""``rankzero.world`` in a page: the ranks are web workers, and the grader's own broker carries their messages.
+
+The results and the words are those of a real world. Two things differ. A deadlock is told at once, as the broker sees
+that nobody can go on; and nothing says how long anything took, because a message between workers costs what JSON and
+Python in a browser cost, and no link.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import time
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.items import Build
+from autograder.learner.in_page import Printed
+from autograder.marking.outcome import Outcome
+from autograder.page import process
+from autograder.page.process import Process
+from autograder.running import broker
+from autograder.running.messages import Message
+from autograder.running.operations import Operation
+from rankzero.events import Event, Ledger
+from rankzero.world import results, serialization
+from rankzero.world.job import Backend, RankOutcome, RankReport
+from rankzero.world.reports import Report, WorldError, explain
+from rankzero.world.results import MOST_RANKS
+
+__all__ = ["MOST_RANKS", "Report", "World", "WorldError", "prepare", "run"]
+
+#: Seconds that the ranks may compute without calling an operation, whatever the caller allows.
+QUIET = 10.0
+#: Seconds in which workers start, also those that replace others.
+STARTING = 180.0
+#: Seconds that a rank may take to say where it computes, before it is ended.
+LOCATING = 0.5
+UNTIMED = "The page has no real time: measure this in Colab or on your machine"
+
+
+class _Untimed:
+    """An attribute that would be a time: it refuses to be read."""
+
+    def __get__(self, owner: object, kind: type) -> Any:
+        if owner is None:
+            return self
+        raise RuntimeError(UNTIMED)
+
+    def __set__(self, owner: object, value: object) -> None:
+        pass
+
+
+class PageEvent(Event):
+    """An event of a rank in the page, which has a place in the order of its rank, and no time."""
+
+    start = _Untimed()  # type: ignore[assignment]
+    end = _Untimed()  # type: ignore[assignment]
+
+    @property
+    def _facts(self) -> tuple[Any, ...]:
+        return (self.rank, self.operation, self.peers, self.sent, self.received, self.root, self.where)
+
+    def __repr__(self) -> str:
+        names = ("rank", "operation", "peers", "sent", "received", "root", "where")
+        return f"Event({', '.join(f'{name}={value!r}' for name, value in zip(names, self._facts, strict=True))})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PageEvent) and self._facts == other._facts
+
+    def __hash__(self) -> int:
+        return hash(self._facts)
+
+
+class World(results.World):
+    """The results of a run in the page, which has no time."""
+
+    seconds = _Untimed()  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"World(values={self.values!r}, lines={self.lines!r}, ranks={self.ranks})"
+
+
+class _Patience:
+    """The time limit of ranks that compute: it begins anew whenever one of them calls an operation."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.extension = seconds, 0.0
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin anew."""
+        self.until = time.monotonic() + self.seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether the limit is over."""
+        return time.monotonic() >= self.until
+
+    def extend(self) -> bool:
+        """There is nothing to add."""
+        return not self.passed
+
+
+class _Run(broker.World):
+    """One run of a cell's function, carried out by the grader's broker."""
+
+    children: list[Any]
+
+    def __init__(self, children: Sequence[Process], seconds: float) -> None:
+        super().__init__(self, Build("", "", "", "world", (), (), (), "", ""), children, seconds)  # type: ignore[arg-type]
+        self.deadline = _Patience(seconds)  # type: ignore[assignment]
+        self.reader = self
+        self.steps: dict[tuple[int, int], int] = {}  # rank and number of its call -> when it was carried out
+        self.rounds = 0
+        self.left: dict[int, int] = {}  # rank -> the round in which its function ended
+        self.reports: dict[int, RankReport] = {}
+        self.places: dict[int, list[int]] = {}  # rank -> the event to which each of its operations belongs
+
+    # What the broker asks of a runner.
+
+    def line(self, unit: Any, line: Any) -> int | None:
+        """The reader's line, as the rank says."""
+        return line if type(line) is int else None
+
+    def outcome(self, item: Build, child: Process, reply: Message) -> Outcome:
+        """A rank's reply is read later."""
+        return Outcome("value")
+
+    # What a run of a cell adds.
+
+    def _hear(self, rank: int, message: Message | None) -> None:
+        self.deadline.renew()  # type: ignore[attr-defined]
+        if message and message.get("kind") == "leave":
+            self.left[rank] = self.rounds
+        if message and message.get("kind") == "post" and message.get("handle") == broker.MAX_OPERATIONS:
+            most = f"{broker.MAX_OPERATIONS:,}"
+            raise broker.Ended(Outcome("refused", detail=f"rank {rank} calls more than {most} operations"))
+        super()._hear(rank, message)
+
+    def _match(self) -> bool:
+        self.rounds += 1
+        return super()._match()
+
+    def _record(self, operation: Operation, peers: tuple[int, ...], sent: int, received: int) -> None:
+        self.steps[operation.rank, operation.handle] = self.rounds
+        super()._record(operation, peers, sent, received)
+
+    def _check_leftovers(self) -> None:
+        """A real world ends without a word about these."""
+
+    def _late(self, running: Sequence[int]) -> Outcome:
+        process.locate([self.children[rank] for rank in running], LOCATING)
+        return super()._late(running)
+
+    def found(self) -> list[RankOutcome]:
+        """What became of each rank, as a supervisor of real processes would say it."""
+        return [self._found(rank, child.outcome) for rank, child in enumerate(self.children)]
+
+    def _found(self, rank: int, outcome: RankOutcome) -> RankOutcome:
+        reply = self.replies[rank]
+        if reply is not None and reply.get("kind") == "raised":
+            raise WorldError(f"rank {rank} could not run its function: {reply.get('error')}: {reply.get('text')}")
+        if reply is not None and reply.get("kind") == "report":
+            self.reports[rank] = report = pickle.loads(a2b_base64(reply["report"]))
+            self.places[rank] = reply["places"]
+            report.time = float(self.left.get(rank, self.rounds))
+            outcome.waiting = str(reply["waiting"])
+            outcome.report = None if outcome.waiting else report
+        return outcome
+
+
+@dataclass(frozen=True)
+class Last:
+    """What the page's script shows of the last run: plain data for JSON.
+
+    Attributes:
+        ranks: how many there were.
+        events: the fields of each :class:`rankzero.events.Event`, by rank and then in the order of the calls; in place
+            of times, None for the start, and for the end the step of the broker in which the operation was carried out,
+            the same for all that took part, or None if it never was.
+        ledger: the ledger as text.
+        printed: the lines that each rank printed.
+        error: what is said when the run failed.
+    """
+
+    ranks: int
+    events: list[list[Any]]
+    ledger: str
+    printed: list[list[str]]
+    error: str = ""
+
+
+def _nothing(*_: object) -> None:
+    """Nobody listens."""
+
+
+class _Stage:
+    """The workers of a page as a cell uses them: one run at a time."""
+
+    def __init__(self) -> None:
+        self.crew: list[Process] = []
+        self.clear()
+
+    def clear(
+        self,
+        ranks: int | None = None,
+        playing: Callable[[bool], Any] = _nothing,
+        say: Callable[[str, int], Any] = _nothing,
+    ) -> None:
+        """Before a cell: forget the run before.
+
+        Args:
+            ranks: the number of ranks that the reader has chosen, if any.
+            playing: called with True when ranks begin to run, and with False when they have ended.
+            say: called with each line that a rank prints, and its rank.
+        """
+        self.last: Last | None = None
+        self.ranks, self.playing, self.say = ranks, playing, say
+
+    def cast(self, ranks: int) -> list[Process]:
+        """A worker for each rank, all of them up.
+
+        Raises:
+            WorldError: one does not start.
+        """
+        self.crew = [Process() for _ in range(ranks)]
+        for rank, child in enumerate(self.crew):
+            child.printed = Printed(functools.partial(self._say, rank)).write
+            child.send(do="hello")
+        waiting, until = {*self.crew}, time.monotonic() + STARTING
+        while waiting:
+            greeted = process.exchange(waiting, until)
+            if not greeted or not all(message for _, message in greeted):
+                raise WorldError("the ranks of this page do not start: load the page again")
+            waiting -= {child for child, _ in greeted}
+        return self.crew
+
+    def _say(self, rank: int, line: str) -> None:
+        self.say(line, rank)
+
+    def leave(self) -> None:
+        """Give back the workers."""
+        for child in self.crew:
+            child.kill()
+        self.crew = []
+
+
+STAGE = _Stage()
+
+
+def prepare(*modules: str) -> None:
+    """Nothing has to be prepared: the workers start when a cell is run."""
+
+
+def run(
+    fn: Callable[..., Any],
+    *args: Any,
+    ranks: int = 4,
+    timeout: float = 60.0,
+    backend: Backend | None = None,
+    withheld: int | None = None,
+) -> World:
+    """Run ``fn(*args)`` in ``ranks`` workers joined in one group, as :func:`rankzero.world.run` does in processes.
+
+    Raises:
+        ValueError: an argument is outside its range, or asks for what a page does not have.
+        WorldError: a rank raised or died, or the ranks cannot go on.
+    """
+    ranks = STAGE.ranks or ranks
+    results.check(fn, ranks, timeout, backend, withheld)
+    _refuse(ranks, backend)
+    if withheld is not None:
+        raise _kept(_incomplete(ranks, withheld), ranks)
+    call = b2a_base64(serialization.pack((fn, args)), newline=False).decode()
+    STAGE.playing(True)
+    try:
+        children = STAGE.cast(ranks)
+        for rank, child in enumerate(children):
+            child.send(do="run", call=call, rank=rank, ranks=ranks)
+        world = _Run(children, min(timeout, QUIET))
+        ended = world.run()
+        for child in children:
+            child.ids.clear()  # all that live have replied, and their workers stay
+        return _told(world, ended, ranks)
+    finally:
+        STAGE.leave()
+        STAGE.playing(False)
+
+
+def _refuse(ranks: int, backend: str | None) -> None:
+    if backend == "nccl":
+        raise ValueError(f"backend nccl needs a GPU for each rank, got ranks={ranks} and 0 GPUs")
+    places = process.HALL.port.places if process.HALL.port else 0
+    if ranks > places:
+        raise ValueError(
+            f"this page starts at most {places} ranks, got ranks={ranks}: run it in Colab or on your machine"
+        )
+
+
+def _incomplete(ranks: int, withheld: int) -> WorldError:
+    """The error when a rank is never started: the others meet and wait for it."""
+    meeting = RankOutcome(waiting="!init_process_group")
+    found = [RankOutcome(absent=True) if rank == withheld else meeting for rank in range(ranks)]
+    return explain("not joined", found, None)
+
+
+def _told(world: _Run, ended: Outcome, ranks: int) -> World:
+    """The results of a run that came to its end.
+
+    Raises:
+        WorldError: it did not.
+    """
+    found = world.found()
+    lines = tuple(results.lines(one) for one in found)
+    reports = [one.report for one in found if one.report is not None]
+    events = [PageEvent(*row) for _, report in sorted(world.reports.items()) for row in report.events]
+    failed = any(one.status is not None or (one.report and one.report.state != "finished") for one in found)
+    done = all(one.report is not None for one in found)
+    if done and not failed:
+        _keep(world, lines, ranks)
+        values = tuple(serialization.unpack(report.value) for report in reports)
+        return World(values, lines, tuple(events), ranks, 0.0)
+    broken = not failed and ended.kind == "deadlock" and not ended.detail.startswith("deadlock:")
+    if broken or ended.kind == "refused":
+        error = WorldError(ended.detail, explain("timed out", found, None).reports, lines)
+    elif failed:
+        error = explain("failed", found, None, lines)
+    else:
+        error = explain("timed out", found, world.deadline.seconds if ended.kind == "timeout" else None, lines)
+    _keep(world, lines, ranks, str(error))
+    raise error
+
+
+def _keep(world: _Run, lines: Sequence[Sequence[str]], ranks: int, error: str = "") -> None:
+    """Note the last run for the page's script."""
+    rows = [row for rank in sorted(world.reports) for row in _rows(world, rank)]
+    events = [PageEvent(*row) for _, report in sorted(world.reports.items()) for row in report.events]
+    STAGE.last = Last(ranks, rows, str(Ledger(events, ranks)), [list(of_rank) for of_rank in lines], error)
+
+
+def _rows(world: _Run, rank: int) -> list[list[Any]]:
+    """The events of a rank, with the step in which each was carried out in place of its end."""
+    ends: dict[int, int] = {}
+    for handle, place in enumerate(world.places[rank]):
+        if (rank, handle) in world.steps:
+            ends[place] = max(ends.get(place, 0), world.steps[rank, handle])
+    rows = enumerate(world.reports[rank].events)
+    return [[*row[:2], list(row[2]), *row[3:5], None, ends.get(place), *row[7:]] for place, row in rows]
+
+
+def _kept(error: WorldError, ranks: int) -> WorldError:
+    """``error``, noted as that of the last run."""
+    STAGE.last = Last(ranks, [], str(Ledger((), ranks)), [[] for _ in range(ranks)], str(error))
+    return error

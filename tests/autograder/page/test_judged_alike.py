@@ -1,0 +1,99 @@
+"""The grader judges worlds of the page as it judges those of real torch: same verdict, same sentence.
+
+Headless: the grader's own runner, broker and children, but the children's ``torch`` is the page's stand-in. All
+references and wrong programs of the world items of chapters 1 to 4 run on their public cases, once on each.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograder import bank, closure
+from autograder.items import Build, Slip
+from autograder.marking import compare
+from autograder.marking.outcome import Outcome
+from autograder.marking.papers import wrong_programs
+from autograder.page import stand_in
+from autograder.running import children
+from autograder.running.runner import Runner
+from autograder.running.slip_runner import LIMITS, SlipRunner
+from autograder.sandbox import Sandbox
+from autograder.submission import Submission, Unit
+
+STAND_IN = Path(next(iter(stand_in.__path__)))
+CHAPTERS = ("ch01", "ch02", "ch03", "ch04")
+ITEMS = [
+    item for name in CHAPTERS for item in bank.of_chapter(name) if isinstance(item, Build) and item.grade == "world"
+]
+PROGRAMS = [(item, slip) for item in ITEMS for slip in wrong_programs(item)]
+NAMED = [pytest.param(item, slip, id=f"{item.id}-{slip.name}") for item, slip in PROGRAMS]
+
+#: The tests share what is run, so one process runs them.
+pytestmark = pytest.mark.xdist_group("judged alike")
+
+
+class _References:
+    """The references, as modules of one submission whose children run them all."""
+
+    def __init__(self) -> None:
+        homes = [f"solutions.{item.home}" for item in ITEMS]
+        files = {n: f for n, f in closure.modules(homes).items() if n.startswith("solutions.") and f.name[0] != "_"}
+        units = tuple(Unit(file.name, file.read_text(encoding="utf-8"), file.stem) for file in files.values())
+        self.runner = Runner(Submission("references", units), Sandbox.measure("none"), LIMITS, ITEMS)
+
+    def close(self) -> None:
+        self.runner.close()
+
+
+def _judged(expected: dict[str, list[Outcome]] | None) -> tuple[dict[str, list[Outcome]], dict[tuple[str, Slip], list]]:
+    """The outcomes of all references, and what is said of each wrong program; ``expected`` are the answers to hold.
+
+    They are computed by the references themselves if they are not given.
+    """
+    references, slips = _References(), SlipRunner(ITEMS)
+    try:
+        answers = {item.id: references.runner.run(item, item.cases) for item in ITEMS}
+        said = {}
+        for item, slip in PROGRAMS:
+            found = [slips.run(item, slip, case) for case in item.cases]
+            held = zip(item.cases, (expected or answers)[item.id], found, strict=True)
+            said[item.id, slip] = [compare.fault(item, case, right, got, tell=True) for case, right, got in held]
+    finally:
+        references.close()
+        slips.close()
+    return answers, said
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Both ways: the references' outcomes and the sentences on real torch, then on the stand-in."""
+    real = _judged(None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(children, "site_packages", lambda: (str(STAND_IN),))
+        page = _judged(real[0])
+    return real, page
+
+
+def test_there_are_nineteen_items_and_their_wrong_programs():
+    """The items and programs that the page's claim counts."""
+    assert len(ITEMS) == 19
+    assert len(PROGRAMS) >= 88
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_the_reference_passes(item, judged):
+    """On the stand-in, the answers are those of torch, but for the rounding that the item allows."""
+    (right, _), (found, _) = judged
+    held = zip(item.cases, right[item.id], found[item.id], strict=True)
+    assert [compare.fault(item, case, expected, got, tell=True) for case, expected, got in held] == [None] * len(
+        item.cases
+    )
+
+
+@pytest.mark.parametrize(("item", "slip"), NAMED)
+def test_a_wrong_program_gets_the_same_sentences(item, slip, judged):
+    """Each public case gets the same verdict in the same words."""
+    (_, real), (_, page) = judged
+    assert page[item.id, slip] == real[item.id, slip]
