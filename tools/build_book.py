@@ -18,7 +18,7 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import bundle, course_data, execute, finish, own_runs
+from tools import bundle, course_data, execute, finish, own_runs, world_runs
 from tools.common import BOOK, CACHE, HTML, ROOT, VENDOR, fail, kernel_environment, say
 
 
@@ -118,7 +118,8 @@ def build(source: Path = ROOT, output: Path = HTML, store: Path = CACHE / "noteb
         return 1
     seconds = time.monotonic() - began
     cells = [nbformat.read(path, as_version=4).cells for path in notebooks(source)]
-    bundle.write(VENDOR, {module for page in cells for module in own_runs.modules(page)})
+    plain = {module for page in cells for module in own_runs.modules(page)}
+    bundle.write(VENDOR, plain, {module for page in cells for module in world_runs.modules(page)})
     names = {path.relative_to(source).with_suffix("").as_posix(): path for path in chosen}
     states = {name: stored[path].stem if path in stored else "" for name, path in names.items()}
     record = forget(output.with_name(".doctrees"), states)

@@ -4,7 +4,7 @@ A cell qualifies when all it needs is plain Python: functions of the page that a
 browser can load, and statements of earlier cells that need no more than that. This is read from the syntax trees;
 nothing is run. The page's Python has no Matplotlib: what the cell draws with one of the functions in :data:`CHARTS` is
 drawn as a chart by the same function of :mod:`rankzero.charts.pictures`; any other drawing is left out, so that the
-printed lines remain.
+printed lines remain. Cells that run a world are those of :mod:`tools.world_runs`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import contextlib
 import functools
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
@@ -62,7 +62,7 @@ class Program:
         }
 
 
-def _checked(node: ast.stmt) -> str:
+def checked(node: ast.stmt) -> str:
     """The function in ``relay = check(relay)``; nothing for any other statement."""
     value = getattr(node, "value", None)
     if isinstance(node, ast.Assign) and isinstance(value, ast.Call) and ast.unparse(value.func) == "check":
@@ -82,7 +82,7 @@ def _loads(module: str) -> bool:
     return True
 
 
-def _modules(node: ast.stmt) -> list[str]:
+def modules_of(node: ast.stmt) -> list[str]:
     """The modules that an import loads. In ``from package import name``, the name may be a module."""
     if isinstance(node, ast.Import):
         return [name.name for name in node.names]
@@ -91,9 +91,9 @@ def _modules(node: ast.stmt) -> list[str]:
     return []
 
 
-def _fit(statement: Statement) -> None:
+def fit(statement: Statement) -> None:
     """Raise :class:`Unfit` for an import of something that a browser cannot load."""
-    for module in _modules(statement.node):
+    for module in modules_of(statement.node):
         top = module.partition(".")[0]
         if top in PROCESSES or not (_loads(module) if top in bundle.PACKAGES else top in sys.stdlib_module_names):
             raise Unfit(module)
@@ -106,7 +106,7 @@ def _draws(statement: Statement, pictures: set[str]) -> bool:
     return bool(statement.reads & pictures) and "print" not in statement.reads
 
 
-def _drawn(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
+def drawings(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
     """The statements of a cell that draw; ``pictures`` are the names of modules that do."""
     found, drawn = [], set(pictures)
     for statement in cell:
@@ -116,9 +116,9 @@ def _drawn(cell: Iterable[Statement], pictures: set[str]) -> list[Statement]:
     return found
 
 
-def _imported(earlier: Iterable[Statement]) -> dict[str, str]:
+def drawing_modules(earlier: Iterable[Statement]) -> dict[str, str]:
     """The modules of :data:`DRAWING` that the earlier statements import, by their names on the page."""
-    imports = [(one, _modules(one.node)) for one in earlier]
+    imports = [(one, modules_of(one.node)) for one in earlier]
     return {name: paths[-1] for one, paths in imports if paths and paths[-1].startswith(DRAWING) for name in one.binds}
 
 
@@ -141,15 +141,26 @@ def _charted(statement: Statement, names: Mapping[str, str]) -> bool:
 
 def _charting(statement: Statement, names: Mapping[str, str]) -> Statement:
     """An earlier statement as it is before a chart: it imports what draws charts, and what it drew does not matter."""
-    if not any(module.startswith(DRAWING) for module in _modules(statement.node)):
+    if not any(module.startswith(DRAWING) for module in modules_of(statement.node)):
         return replace(statement, changes=statement.changes - names.keys())
     (name,) = statement.binds
     package, _, module = (CHARTING + names[name].removeprefix(DRAWING)).rpartition(".")
     return statements(f"from {package} import {module} as {name}")[0]
 
 
-def _needed(earlier: Sequence[Statement], program: Program) -> None:
+def needed(
+    earlier: Sequence[Statement],
+    program: Program,
+    fits: Callable[[Statement], None] = fit,
+    can: Callable[[Build], bool] = workbench.plain,
+) -> None:
     """Put into ``program`` what its own statements need of the earlier ones.
+
+    Args:
+        earlier: the statements before the cell.
+        program: holds the cell's own statements.
+        fits: raises :class:`Unfit` for a statement that cannot run.
+        can: whether the function of an item can run.
 
     Raises:
         Unfit: they need something that a browser does not have, or that no statement binds.
@@ -160,20 +171,20 @@ def _needed(earlier: Sequence[Statement], program: Program) -> None:
     for statement in reversed(earlier):
         if not needs & (statement.binds | statement.changes):
             continue
-        if name := _checked(statement.node):
-            program.items.insert(0, _plain(name))
+        if name := checked(statement.node):
+            program.items.insert(0, _item(name, can))
             needs.discard(name)
             continue
-        _fit(statement)
+        fits(statement)
         needs = needs - statement.hides | statement.reads
         program.before.insert(0, statement)
     if missing := needs - set(dir(builtins)):
         raise Unfit(min(missing))
 
 
-def _plain(function: str) -> Build:
+def _item(function: str, can: Callable[[Build], bool]) -> Build:
     item = next((item for item in bank.builds() if item.function == function), None)
-    if item is None or not workbench.plain(item):
+    if item is None or not can(item):
         raise Unfit(function)
     return item
 
@@ -184,15 +195,15 @@ def program(earlier: Sequence[Statement], cell: Sequence[Statement]) -> Program:
     Raises:
         Unfit: it calls no function of the reader, shows nothing, or needs what a browser does not have.
     """
-    names = _imported(earlier)
-    drawn = _drawn(cell, {*names})
+    names = drawing_modules(earlier)
+    drawn = drawings(cell, {*names})
     chart = bool(drawn) and cell[-1] is drawn[-1] and isinstance(cell[-1].node, ast.Expr)
     chart = chart and all(_charted(statement, names) for statement in drawn)
     found = Program(code=[one for one in cell if chart or one not in drawn], chart=chart)
     found.picture = len(found.code) < len(cell)
     for statement in found.code:
-        _fit(statement)
-    _needed([_charting(one, names) if chart else one for one in earlier], found)
+        fit(statement)
+    needed([_charting(one, names) if chart else one for one in earlier], found)
     if not found.items:
         raise Unfit("a function of the page")
     if not chart and not any("print" in statement.reads for statement in found.code):
@@ -226,4 +237,4 @@ def place(found: Program) -> str:
 def modules(cells: Sequence[Any]) -> set[str]:
     """The modules that the programs of a notebook import."""
     parts = (part for found in programs(cells).values() for part in (*found.before, *found.code))
-    return {module for part in parts for module in _modules(part.node)}
+    return {module for part in parts for module in modules_of(part.node)}

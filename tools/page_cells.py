@@ -4,7 +4,8 @@ A reader of the page cannot run a cell. Calls that only serve a notebook are lef
 drawing are folded, and the programs that a section is about are shown. A cell with the tag ``source`` prints the source
 of a function of the course; in its place the page gets that source within the columns of a page, with a link to the
 file. Where a section has several tasks, each gets a heading, so that the contents beside the page lead to it. After a
-cell that can run with the reader's own functions (:mod:`tools.own_runs`) there is a place for that.
+cell that can run in the page, with the reader's own functions (:mod:`tools.own_runs`) or on ranks
+(:mod:`tools.world_runs`), there is a place for that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import columns, own_runs, statements, veil
+from tools import columns, own_runs, statements, veil, world_runs
 from tools.common import ROOT
 from tools.page_inputs import digest
 
@@ -176,10 +177,18 @@ def long_sections(cells: Sequence[Any]) -> list[Any]:
     return [cell for found in tasks.values() if len(found) > 1 for cell in found]
 
 
+def _places(cells: Sequence[Any]) -> dict[str, str]:
+    """What stands below a cell that can run in the page, and below one that runs a world and cannot, by its id."""
+    worlds, reasons = world_runs.sorted_out(cells)
+    found = {name: own_runs.place(program) for name, program in own_runs.programs(cells).items()}
+    found |= {name: world_runs.place(program) for name, program in worlds.items()}
+    return found | {name: world_runs.note(name, reason) for name, reason in reasons.items()}
+
+
 def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook as the page shows it: tags on its code cells, listings behind those with the tag ``source``, places
-    for runs with the reader's functions, and headings of tasks."""
-    runs = own_runs.programs(notebook.cells)
+    for runs in the page, and headings of tasks."""
+    places = _places(notebook.cells)
     for cell in long_sections(notebook.cells):
         cell.source = headed(cell.source)
     cells = []
@@ -199,8 +208,8 @@ def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             cell.metadata["tags"] = [*tags, "remove-cell"]
         elif "exercise" not in tags and (tag := treatment(cell.source)):
             cell.metadata["tags"] = [*(old for old in tags if old != tag), tag]
-        if cell.get("id") in runs:
-            cells.append(nbformat.v4.new_markdown_cell(own_runs.place(runs[cell["id"]]), id=f"{cell['id']}-own"))
+        if cell.get("id") in places:
+            cells.append(nbformat.v4.new_markdown_cell(places[cell["id"]], id=f"{cell['id']}-own"))
     notebook.cells = cells
     return notebook
 
@@ -217,7 +226,7 @@ def _labelled(app: Any, name: str, template: str, context: dict[str, Any], doctr
 
 def setup(app: Any) -> dict[str, Any]:
     """Called by Sphinx. Pages are read again when this module changes, or one that finds what can run in the page."""
-    files = (__file__, own_runs.__file__, statements.__file__, veil.__file__)
+    files = (__file__, own_runs.__file__, world_runs.__file__, statements.__file__, veil.__file__)
     app.add_config_value("page_cells", digest([Path(file).read_bytes() for file in files]), "env", [str])
     app.connect("source-read", _read)
     app.connect("html-page-context", _labelled)

@@ -1,7 +1,8 @@
 """The part of a function's card that the built page brings to life: the task as text, an editor, and a check.
 
-The page's script (``book/_static/workbench.js``) shows it in place of the stub's cell. Without scripts, or from disk,
-the card and the stub stay as they are.
+A browser checks functions of plain Python and, in the first chapters, those that run as several ranks. For the others,
+and where a browser has no ranks, the card says where to write them. The page's script (``book/_static/workbench.js``)
+shows it in place of the stub's cell. Without scripts, or from disk, the card and the stub stay as they are.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from autograder.items import Build, Debug
 from autograder.learner import docstrings
 from autograder.learner.card_frame import table
+from rankzero.facts import chapters
 
 #: The width of the page's column, in characters.
 WIDTH = 88
@@ -24,12 +26,28 @@ NEEDS = {
     "tensor": "<p>This one needs torch, which a browser does not have. Two ways to write it:</p>",
     "world": "<p>This one runs as several processes with torch, which a browser does not have. Two ways to write it:"
     "</p>",
+    "ranks": "<p>This one runs as several ranks with torch. <span>This page cannot start ranks here.</span> Two ways "
+    "to write it:</p>",
 }
+
+
+#: What a check in the page runs, where a function needs ranks.
+RANKS = (
+    '<p class="rz-what">Check starts real ranks in this browser, which send each other messages. Tensors are a small '
+    "stand-in for torch.</p>"
+)
+#: The last chapter whose worlds run in the page: later ones need more of torch than the page's small stand-in holds.
+LAST_IN_RANKS = 4
 
 
 def plain(item: Build) -> bool:
     """Whether an item needs neither torch nor processes, so that a browser can check it."""
     return item.grade in ("call", "calls")
+
+
+def in_ranks(item: Build) -> bool:
+    """Whether an item runs as several ranks that a page can start, each a Python in the browser."""
+    return item.grade == "world" and chapters.of_item(item.id).number <= LAST_IN_RANKS
 
 
 def written(program: Callable[..., Any]) -> str:
@@ -90,11 +108,13 @@ def _arguments(text: str) -> list[str]:
 def task(item: Build, call: str, result: str) -> str:
     """The task as text, with one public case as its example; hidden until the page's script takes over.
 
-    The page shows it in place of the stub, whose docstring says the same.
+    The page shows it in place of the stub, whose docstring says the same. A case of several ranks is too long an
+    example for a sentence: the table of public cases has it.
     """
-    if not plain(item):
+    if not (plain(item) or in_ranks(item)):
         return _elsewhere(item)
-    return f'<div class="rz-task" hidden>{docstrings.task(item.solution())}{_example(call, result)}</div>'
+    example, others = (_example(call, result), "") if plain(item) else ("", _elsewhere(item))
+    return f'<div class="rz-task" hidden>{docstrings.task(item.solution())}{example}</div>{others}'
 
 
 def _example(call: str, result: str) -> str:
@@ -111,11 +131,11 @@ def cell(item: Build) -> str:
 
 
 def _elsewhere(item: Build) -> str:
-    """Where an item is written that a browser cannot check: the cell in Colab, and the file of the labs."""
+    """Where an item is written that the browser cannot check: the cell in Colab, and the file of the labs."""
     check, last = "python -m autograder grade labs", f"--only {item.id}"
     shown = f'{check} <span class="rz-together">{last}</span>'
     return (
-        f'<div class="rz-elsewhere" hidden>{NEEDS[item.grade]}<ul>'
+        f'<div class="rz-elsewhere" hidden>{NEEDS["ranks" if in_ranks(item) else item.grade]}<ul>'
         f'<li><a class="rz-colab" data-cell="{cell(item)}">Open this cell in Colab</a>, write it there and run the '
         "cells from the top.</li>"
         f"<li>Write it in <code>labs/{item.file}</code> on your machine, then run <code>{shown}</code> "
@@ -124,18 +144,19 @@ def _elsewhere(item: Build) -> str:
 
 
 def bench(item: Build, stub: str) -> str:
-    """The editor of an item with its buttons and a place for the result; empty if a browser cannot check the item."""
-    if not plain(item):
+    """The editor of an item with its buttons and a place for the result; empty if no browser can check the item."""
+    if not (plain(item) or in_ranks(item)):
         return ""
     text = starter(stub)
+    ranks = " data-ranks" if in_ranks(item) else ""
     verb = "Fix" if isinstance(item, Debug) else "Write"
     return (
-        f'<div class="rz-bench" hidden data-work="{item.id}" data-function="{item.function}">'
+        f'<div class="rz-bench" hidden data-work="{item.id}" data-function="{item.function}"{ranks}>'
         f'<div class="rz-editor"><textarea rows="{text.count(chr(10)) + 2}" spellcheck="false" autocapitalize="off" '
         f'autocomplete="off" aria-label="{verb} {item.function} in Python">{escape(text)}</textarea></div>'
         '<p class="rz-actions"><button type="button" class="rz-check">Check</button> '
         '<button type="button" class="rz-startover">Start over</button> '
         '<span class="rz-status" role="status"></span></p>'
         '<pre class="rz-printed" hidden tabindex="0" aria-label="What your program printed"></pre>'
-        '<div class="rz-result" aria-live="polite"></div></div>'
+        f'<div class="rz-result" aria-live="polite"></div>{RANKS if ranks else ""}</div>'
     )

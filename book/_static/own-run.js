@@ -117,6 +117,8 @@
     render();
   }
 
+  window.rankzeroOwn = { written, others, label, show }; // rank-cells.js
+
   function start() {
     if (/^https?:$/.test(location.protocol)) document.querySelectorAll(".rz-own").forEach(enliven);
   }

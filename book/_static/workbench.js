@@ -1,4 +1,5 @@
-/* Brings the cards of functions to life: an editor in place of the stub, and the course's own check (check-engine.js).
+/* Brings the cards of functions to life: an editor in place of the stub, and the course's own check (check-engine.js; for
+   functions that run as several ranks, ranks-engine.js).
 
    From disk there is no worker, and the stub and the card stay as they are built. The editor (CodeMirror) is loaded when
    one comes near; until then, and without it, a plain field takes its place. */
@@ -9,8 +10,9 @@
   const { load, change, forget } = window.rankzeroWork;
   const { ask, element } = window.rankzeroAsk;
   const STATES = { right: "✓ right", wrong: "✗ not yet" };
+  const RANKS = "[data-ranks]"; // a bench whose function runs as several ranks
   const NEAR = "1200px"; // how far below or above the window an editor is loaded
-  const benches = new Map(); // id -> { get, set, check }
+  const benches = new Map(); // id -> { name, get, set, reset, written, check }
   let editor = null;
 
   function loadEditor() {
@@ -107,20 +109,24 @@
     const result = bench.querySelector(".rz-result");
     const button = bench.querySelector(".rz-check");
     const printed = showPrinted(bench);
+    const ranks = bench.matches(RANKS);
     const told = {
-      began: (place) => { status.textContent = place < 0 ? "Running …" : `Running case ${place + 1} …`; },
-      say: printed.say,
+      began: (place) => { status.textContent = place >= 0 ? `Running case ${place + 1} …` : "Running …"; },
+      progress: (progress) => window.rankzeroRankCells.wait(status, progress),
+      say: (line, rank) => printed.say(Number.isInteger(rank) ? `rank ${rank}: ${line}` : line),
       again: printed.clear,
     };
     return async function check() {
       if (button.getAttribute("aria-disabled") === "true") return;
+      if (ranks && !await window.rankzeroRankCells.ready({ id }, status)) return;
       button.setAttribute("aria-disabled", "true");
       printed.clear();
       result.textContent = "";
       status.textContent = window.rankzeroWait.STARTING;
       const source = view().get();
       try {
-        const reply = await window.rankzeroCheck.check({ id, source, others: others(id) }, told);
+        const engine = ranks ? window.rankzeroRanks : window.rankzeroCheck;
+        const reply = await engine.check({ id, source, others: others(id) }, told);
         result.innerHTML = reply.html;
         const state = reply.state === "right" ? "right" : "wrong";
         if (reply.state !== "unwritten") change(id, { source, state, passed: reply.passed, total: reply.total });
@@ -165,7 +171,11 @@
     guard(card, id);
     swap(card, true);
     const [get, set] = [() => view.get(), (text) => view.set(text)];
-    benches.set(id, { name, get, set, reset, written: () => get() !== starter });
+    const checkAgain = () => {
+      card.scrollIntoView();
+      check();
+    };
+    benches.set(id, { name, get, set, reset, check: checkAgain, written: () => get() !== starter });
   }
 
   /* The state of each function: on its card, and in the scorecard. */
@@ -184,12 +194,20 @@
     });
   }
 
-  /* What a browser cannot check: the way to the very cell in Colab, where the page has a button for the notebook. */
+  /* The address of a cell in Colab, where the page has a button for the notebook; empty where it has none. */
+  function colab(cell) {
+    const button = document.querySelector('a[href*="colab.research.google.com"]');
+    return button ? `${button.href.split("#")[0]}#scrollTo=${cell}` : "";
+  }
+
+  /* What cannot be checked here: where it can. */
   function showElsewhere(node) {
-    const colab = document.querySelector('a[href*="colab.research.google.com"]');
     const link = node.querySelector("a.rz-colab");
-    if (colab) link.href = `${colab.href.split("#")[0]}#scrollTo=${link.dataset.cell}`;
+    const address = colab(link.dataset.cell);
+    if (address) link.href = address;
     else link.closest("li").remove();
+    const reason = node.querySelector("p > span");
+    if (reason) reason.textContent = window.rankzeroRanks.state().why || reason.textContent;
     node.hidden = false;
     node.closest(".rz-card").querySelectorAll(".rz-still").forEach((still) => { still.hidden = true; });
     for (const button of node.querySelectorAll("button[data-copy]")) {
@@ -200,14 +218,26 @@
     }
   }
 
+  /* Whether the page can check a function, perhaps after it was loaded once more (ranks-engine.js). */
+  function alive(bench) {
+    if (!/^https?:$/.test(location.protocol)) return false;
+    if (!bench.matches(RANKS)) return true;
+    const { able, mend } = window.rankzeroRanks.state();
+    return able || mend;
+  }
+
   function start() {
-    document.querySelectorAll(".rz-elsewhere").forEach(showElsewhere);
-    if (/^https?:$/.test(location.protocol)) document.querySelectorAll(".rz-bench").forEach(enliven);
+    const live = [...document.querySelectorAll(".rz-bench")].filter(alive);
+    const cards = live.map((bench) => bench.closest(".rz-card"));
+    for (const node of document.querySelectorAll(".rz-elsewhere")) {
+      if (!cards.includes(node.closest(".rz-card"))) showElsewhere(node);
+    }
+    live.forEach(enliven);
     document.addEventListener("rankzero:work", render);
     render();
   }
 
-  window.rankzeroBenches = { benches };
+  window.rankzeroBenches = { benches, colab, dress, plainField }; // own-run.js, rank-cells.js
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })();

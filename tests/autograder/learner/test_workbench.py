@@ -14,6 +14,7 @@ from tools.build_book import notebooks
 from tools.common import ROOT
 
 PLAIN = [item for item in bank.builds() if workbench.plain(item)]
+RANKS = [item for item in bank.builds() if workbench.in_ranks(item)]
 ELSEWHERE = [item for item in bank.builds() if not workbench.plain(item)]
 
 
@@ -30,7 +31,7 @@ def without_docstrings(source: str) -> str:
     return ast.unparse(tree)
 
 
-@pytest.mark.parametrize("item", PLAIN, ids=lambda item: item.id)
+@pytest.mark.parametrize("item", [*PLAIN, *RANKS], ids=lambda item: item.id)
 def test_a_starter_is_the_stub_without_its_docstrings(item):
     """Kills a starter that loses a line of the program, keeps a docstring, or is wider than the page."""
     text = workbench.starter(stub(item))
@@ -55,3 +56,22 @@ def test_several_calls_stand_beside_their_results():
     html = workbench._example("<code>A()</code><br><code>.f()</code>", "<br><code>1</code>")
     assert "<tr><td><code>.f()</code></td><td><code>1</code></td></tr>" in html
     assert workbench._example("f(1)", "2") == '<p class="rz-example">For example, f(1) gives 2.</p>'
+
+
+@pytest.mark.parametrize("item", RANKS, ids=lambda item: item.id)
+def test_a_function_of_several_ranks_has_an_editor_and_other_places(item):
+    """Kills a card without either: the page's script shows the one that its browser can do."""
+    task, bench = workbench.task(item, "f(1)", "2"), workbench.bench(item, stub(item))
+    assert 'class="rz-task" hidden' in task
+    assert 'class="rz-elsewhere" hidden' in task
+    assert f'data-cell="{workbench.cell(item)}"' in task
+    assert " data-ranks>" in bench
+    assert "stand-in for torch" in bench
+
+
+def test_what_no_browser_checks_has_no_editor():
+    """And what needs no ranks does not say that it starts some."""
+    others = [item for item in ELSEWHERE if item not in RANKS]
+    assert {workbench.bench(item, stub(item)) for item in others} == {""}
+    assert not [item.id for item in others if "rz-task" in workbench.task(item, "f(1)", "2")]
+    assert not [item.id for item in PLAIN if "data-ranks" in workbench.bench(item, stub(item))]

@@ -1,0 +1,296 @@
+/* Runs a cell of the page on real ranks in this browser (ranks-engine.js): Run, Edit, Ranks and Stop below the cell.
+
+   The build says which cells can (`data-ranks`, tools/world_runs.py). The built output stays; what a run prints, why it
+   stopped, what was sent and the run in order (rank-pictures.js) stand below it until the reader closes them. */
+(function () {
+  "use strict";
+
+  const { element } = window.rankzeroAsk;
+  const { written, others, label, show } = window.rankzeroOwn;
+  const { dress, plainField, colab } = window.rankzeroBenches;
+  const { ledger, picture } = window.rankzeroRunPictures;
+  const WISH = "rankzero:run"; // what runs once the page was loaded again: { id, code, ranks } of a cell, { id } of a function
+  const WHAT = "Each rank is a Python of its own in this browser: they run at the same time, and their messages are real. "
+    + "Tensors are a small stand-in for torch, and no time is real.";
+  const RANKS = [2, 3, 4];
+  const BUSY = "Another cell of this page is running: stop it, or wait until it has ended.";
+  let active = false; // whether a cell runs
+
+  // Whether there can be ranks, and the wait for them.
+
+  const unable = () => window.rankzeroRanks.state().why;
+
+  /* A way to a cell in Colab, or nothing where the page has none. */
+  function way(cell) {
+    const link = element("a", "Open this cell in Colab");
+    link.href = colab(cell);
+    return colab(cell) ? [" ", link, "."] : [];
+  }
+
+  /* Whether ranks can start now. If they can after the page was loaded once more, it is, and `wish` ({ id, ... }) is
+     granted then. */
+  async function ready(wish, status, cell = "") {
+    const { able, mend } = window.rankzeroRanks.state();
+    if (able) return true;
+    if (!mend) {
+      status.replaceChildren(unable(), ...(cell ? way(cell) : []));
+      return false;
+    }
+    status.textContent = "The page is loaded once more, so that ranks can start …";
+    keepWish(wish);
+    try {
+      await window.rankzeroRanks.mend();
+    } catch (failure) {
+      keepWish(null);
+      status.replaceChildren(`Ranks cannot start here: ${failure.message}.`, ...(cell ? way(cell) : []));
+    }
+    return false;
+  }
+
+  function keepWish(wish) {
+    try {
+      if (wish) sessionStorage.setItem(WISH, JSON.stringify(wish));
+      else sessionStorage.removeItem(WISH);
+    } catch (error) { /* nothing is stored here: the reader presses again */ }
+  }
+
+  function takeWish() {
+    try {
+      const wish = JSON.parse(sessionStorage.getItem(WISH));
+      keepWish(null);
+      return wish;
+    } catch (error) {
+      return null;
+    }
+  }
+
+  /* How far a start is. Its size is not read aloud again and again. */
+  function wait(status, { stage, done, total, kept, megabytes }) {
+    const named = stage ? `${stage} …` : window.rankzeroWait.STARTING;
+    if (status.firstChild === null || status.firstChild.textContent !== named) status.replaceChildren(named);
+    const size = status.querySelector("span") || status.appendChild(element("span", ""));
+    const million = (bytes) => (bytes / 1e6).toFixed(0);
+    const parts = [total ? `${million(done)} of ${million(total)} MB` : "", kept ? "kept from before" : "",
+      megabytes ? `${megabytes.toFixed(0)} MB of memory` : ""];
+    size.setAttribute("aria-hidden", "true");
+    size.textContent = ` ${parts.filter(Boolean).join(", ")}`;
+  }
+
+  // One cell.
+
+  /* What the ranks printed, each line with its rank; open while they run. */
+  function rankLines() {
+    const fold = element("details", "", "rz-rank-lines");
+    const lines = element("pre", "");
+    fold.append(element("summary", "What the ranks printed"), lines);
+    [fold.hidden, fold.open, lines.tabIndex] = [true, true, 0];
+    lines.setAttribute("aria-label", "What the ranks printed");
+    const say = (text, rank) => {
+      fold.hidden = false;
+      lines.append(`rank ${rank} | ${text}\n`);
+    };
+    /* All lines, where none came while they ran. */
+    const fill = (printed) => fold.hidden && printed.forEach((all, rank) => all.forEach((text) => say(text, rank)));
+    return { fold, say, fill };
+  }
+
+  /* The choice of ranks, where they may vary; `chosen()` is null for the number that stands in the cell. */
+  function rankChoice(cell, group) {
+    if (!cell.ranks) return { node: null, chosen: () => null };
+    const node = element("span", "", "rz-choice");
+    node.setAttribute("role", "group");
+    node.setAttribute("aria-label", "Number of ranks");
+    node.append("Ranks:");
+    const most = window.rankzeroRanks.state().ranks || Math.max(...RANKS);
+    const begins = Math.min(cell.ranks, most);
+    for (const number of RANKS.filter((one) => one <= most)) {
+      const radio = document.createElement("input");
+      const line = element("label", "");
+      Object.assign(radio, { type: "radio", name: `rz-ranks-${group}`, value: number, checked: number === begins, autocomplete: "off" });
+      line.append(radio, ` ${number}`);
+      node.append(" ", line);
+    }
+    const number = () => Number(node.querySelector(":checked").value);
+    const choose = (value) => { node.querySelector(`[value="${value}"]`).checked = true; };
+    return { node, choose, chosen: () => (number() === cell.ranks ? null : number()) };
+  }
+
+  /* The cell's code to edit: `get()` is what runs, and nothing of it is made before it is wanted. */
+  function codeEditor(cell, place, submit) {
+    let view = null;
+    const box = element("div", "", "rz-editor");
+    box.hidden = true;
+    place.append(box);
+    function make(code) {
+      const field = element("textarea", "");
+      Object.assign(field, { value: code, rows: code.split("\n").length + 1, spellcheck: false });
+      field.setAttribute("aria-label", "The code of this cell");
+      box.append(field);
+      view = plainField(field, () => {}, submit);
+      const focus = () => view.focus();
+      dress(field, () => {}, submit).then((made) => { view = made; }, () => {}).then(focus); // a field in use is not dressed
+    }
+    return {
+      box,
+      get: () => (view && !box.hidden ? view.get() : cell.code),
+      open(code = cell.code) {
+        box.hidden = false;
+        if (!view) return make(code);
+        view.set(code);
+        return view.focus();
+      },
+      close: () => { box.hidden = true; },
+    };
+  }
+
+  /* What came out of a cell, in `node`: open() makes room for it, finish() shows all that is known at the end. */
+  function results(cell, node, back) {
+    let of = null; // the reader's functions with which it was made
+
+    function close() {
+      of = null;
+      node.replaceChildren();
+    }
+
+    function heading({ own, edited, ranks }) {
+      const what = `${edited ? "Your version of this cell" : "This cell"}${ranks ? `, on ${ranks} ranks` : ""}`;
+      const mine = Object.keys(own).length ? `. ${label(cell, own)}` : "";
+      const button = element("button", "Only the built output");
+      const line = element("p", "", "rz-own-head");
+      button.addEventListener("click", () => {
+        close();
+        back();
+      });
+      line.append(element("strong", what + mine), " ", button);
+      return line;
+    }
+
+    function open(run) {
+      const printed = element("pre", "");
+      const ofRanks = rankLines();
+      printed.tabIndex = 0;
+      printed.setAttribute("aria-label", "What the cell printed");
+      node.replaceChildren(heading(run), printed, ofRanks.fold);
+      of = JSON.stringify(run.own);
+      const say = (text, rank) => (Number.isInteger(rank) ? ofRanks.say(text, rank) : printed.append(`${text}\n`));
+      return { printed, ofRanks, say };
+    }
+
+    function reason(why) {
+      const error = element("pre", why, "rz-ranks-why");
+      error.tabIndex = 0;
+      error.setAttribute("role", "alert");
+      return error;
+    }
+
+    async function finish({ why, charts, world }, { printed, ofRanks }) {
+      if (world) ofRanks.fill(world.printed);
+      ofRanks.fold.open = false;
+      if (why) printed.after(reason(why));
+      else if (cell.picture) node.append(element("p", "The picture above is the built one."));
+      for (const chart of charts || []) await show(chart, printed);
+      if (world && world.events.length) node.append(ledger(world), picture(world));
+      node.append(element("p", [WHAT, window.rankzeroRanks.state().why].filter(Boolean).join(" "), "rz-what"));
+    }
+
+    /* Her functions have changed: what was made with the old ones goes. */
+    const renew = () => of !== null && of !== JSON.stringify(written(cell)) && close();
+    return { open, finish, renew };
+  }
+
+  function enliven(place, group) {
+    const cell = JSON.parse(place.dataset.ranks);
+    const buttons = element("p", "", "rz-actions");
+    const [runButton, edit, stop] = ["Run", "Edit", "Stop"].map((name) => element("button", name));
+    const status = element("span", "", "rz-status");
+    const room = element("div", "", "rz-own-result");
+    const choice = rankChoice(cell, group);
+    const editor = codeEditor(cell, place, () => run());
+    const result = results(cell, room, () => runButton.focus());
+    status.setAttribute("role", "status");
+    stop.hidden = true;
+    buttons.append(...[runButton, edit, choice.node, stop, status].filter(Boolean));
+    place.prepend(buttons);
+    place.append(room);
+
+    function running(yes) {
+      active = yes;
+      runButton.setAttribute("aria-disabled", String(yes));
+      if (!yes && document.activeElement === stop) runButton.focus();
+      stop.hidden = !yes;
+    }
+
+    async function run() {
+      if (runButton.getAttribute("aria-disabled") === "true") return;
+      if (active) {
+        status.textContent = BUSY;
+        return;
+      }
+      const [own, code, ranks] = [written(cell), editor.get(), choice.chosen()];
+      if (!await ready({ id: cell.id, code, ranks }, status, cell.id)) return;
+      const parts = result.open({ own, edited: code !== cell.code, ranks: ranks || cell.ranks });
+      const told = {
+        progress: (progress) => wait(status, progress),
+        began: () => { status.textContent = "Running …"; },
+        say: parts.say,
+      };
+      running(true);
+      status.textContent = window.rankzeroWait.STARTING;
+      try {
+        const request = { cell: { ...cell, code }, own, others: others(), ranks };
+        await result.finish(await window.rankzeroRanks.run(request, told), parts);
+        status.textContent = "";
+      } catch (failure) {
+        status.textContent = failure.stopped ? "Stopped." : `Not run: ${failure.message}. Press Run to try again.`;
+      }
+      running(false);
+    }
+
+    function toggle(opens, code) {
+      edit.textContent = opens ? "As built" : "Edit";
+      edit.setAttribute("aria-expanded", String(opens));
+      if (opens) editor.open(code);
+      else editor.close();
+    }
+
+    /* Runs what the reader had asked for before the page was loaded once more. */
+    function resume({ code, ranks }) {
+      if (code !== cell.code) toggle(true, code);
+      if (ranks) choice.choose(ranks);
+      place.scrollIntoView({ block: "center" });
+      run();
+    }
+
+    runButton.addEventListener("click", run);
+    edit.addEventListener("click", () => toggle(editor.box.hidden));
+    stop.addEventListener("click", () => window.rankzeroRanks.stop());
+    document.addEventListener("rankzero:work", result.renew);
+    place.hidden = false;
+    return { id: cell.id, resume };
+  }
+
+  /* The line below a cell that stays as it is built, with the way to it in Colab. */
+  function point(line) {
+    line.append(...way(line.dataset.cell));
+    line.hidden = false;
+  }
+
+  function grant(wish, cells) {
+    if (!wish || !window.rankzeroRanks.state().able) return;
+    const cell = cells.find((one) => one.id === wish.id);
+    const bench = window.rankzeroBenches.benches.get(wish.id);
+    if (cell) cell.resume(wish);
+    else if (bench) bench.check();
+  }
+
+  function start() {
+    if (!window.rankzeroRanks) return;
+    const cells = [...document.querySelectorAll(".rz-ranks")].map(enliven);
+    document.querySelectorAll(".rz-stays").forEach(point);
+    grant(takeWish(), cells);
+  }
+
+  window.rankzeroRankCells = { ready, wait };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
+})();
