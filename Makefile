@@ -48,7 +48,7 @@ site: book ## the book as a folder for any static host, in _build/site
 	@$(RUN) -m tools.site
 
 bench: ready ## the benchmarks, as ratios within one run
-	@for b in benchmarks/[!_]*.py; do echo "$$b"; $(RUN) "$$b" || exit 1; done
+	@for b in benchmarks/[!_]*.py; do echo "$$b"; PYTHONPATH=. $(RUN) "$$b" || exit 1; done
 
 corpus: ready ## the hostile corpus, every file in every configuration (hours)
 	@$(RUN) tests/autograder/corpus_runs.py
