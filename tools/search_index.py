@@ -12,6 +12,8 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
+from tools.plain_formulas import formula
+
 #: What is not text of a section: nested sections are sections of their own; drawings and formulas are not words.
 APART = (
     "section[id]:not(.rz-card), script, style, svg, noscript, .katex-html, annotation, .headerlink, .rz-actions, "
@@ -20,7 +22,7 @@ APART = (
 #: What a reader may not have earned yet: a search finds it, but no excerpt shows it.
 CLOSED = "[data-veil], .rz-derivation, .rz-reference"
 #: Elements whose parts are joined without blanks: a word may be spread over several of them.
-CLOSE = "pre, code, math"
+CLOSE = "pre, code"
 
 
 def _heading(section: Tag) -> str:
@@ -41,6 +43,8 @@ def sections(html: str) -> Iterator[dict[str, str]]:
     for section in reversed([node for node in article.select("section[id]") if _heading(node)]):
         for node in section.select(APART):
             node.extract()  # the inner ones have been read: the outer ones come last
+        for node in section.select("math"):
+            node.replace_with(formula(node))
         for node in section.select(CLOSE):
             node.replace_with(node.get_text())
         closed = " ".join(_words(node.extract()) for node in section.select(CLOSED))
