@@ -10,7 +10,7 @@ and ``veil.js``) do the rest, so that a page without scripts, a printed page and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import zip_longest
 
@@ -22,6 +22,12 @@ _PLACE = re.compile(
     r'(?P<heading><h2\b)|(?P<card><section class="rz-card\b[^>]*>)|(?P<explorer><[a-z-]+ class="rz-explorer\b)'
     r'|(?P<output><div class="cell_output\b)|(?P<text><div class="rz-after")'
 )
+#: The id of a card and its title, HTML.
+_TITLE = re.compile(
+    r'<section class="rz-card\b[^>]* id="rz-([^"]+)"(?:(?!<section\b).)*?class="rz-title">([^<]*)</', re.DOTALL
+)
+#: As many questions are named by their titles; more are numbered.
+NAMED = 3
 #: What a reader calls the things that wait.
 _NAMES = {"output": "result", "text": "explanation", "explorer": "explorer"}
 #: How a page says that it has veils, and lifts all of them at once.
@@ -36,16 +42,32 @@ def wrapped(text: str) -> str:
     return f'<div class="rz-after">\n\n{text}\n\n</div>'
 
 
-def line(questions: Sequence[str], name: str, above: str = "") -> str:
-    """What is shown in place of something veiled; ``above``: what the same questions veil before it."""
+def line(questions: Sequence[str], name: str, above: str = "", titles: Mapping[str, str] | None = None) -> str:
+    """What is shown in place of something veiled.
+
+    Args:
+        questions: the ids of those that it waits for.
+        name: what a reader calls it.
+        above: what the same questions veil before it.
+        titles: of the questions by their ids, HTML; one without a title goes by its id.
+    """
     if above:
         return f'<p class="rz-veil">This {name} opens with the {"one" if name == above else above} above.</p>'
     button = f'<button type="button">show the {name}</button>'
-    links = [f'<a href="#rz-{escape(one)}">{{}}</a>' for one in questions]
-    if len(links) == 1:
-        return f'<p class="rz-veil">Answer {links[0].format("the question above")} first, or {button}.</p>'
-    named = ", ".join(link.format(escape(one)) for link, one in zip(links, questions, strict=True))
-    return f'<p class="rz-veil">Answer the questions above first ({named}), or {button}.</p>'
+    if len(questions) == 1:
+        return f'<p class="rz-veil">Answer {_link(questions[0], "the question above")} first, or {button}.</p>'
+    names = {one: (titles or {}).get(one) or escape(one) for one in questions}
+    if len(questions) <= NAMED:
+        told = ", ".join(_link(one, title) for one, title in names.items())
+        return f'<p class="rz-veil">Answer the questions above first ({told}), or {button}.</p>'
+    told = ", ".join(_link(one, str(place), title) for place, (one, title) in enumerate(names.items(), 1))
+    return f'<p class="rz-veil">Answer the {len(names)} questions above first ({told}), or {button}.</p>'
+
+
+def _link(question: str, text: str, title: str = "") -> str:
+    """A link to the card of a question; ``title`` is shown by a pointer that rests on it, and read aloud."""
+    more = f' title="{title}" aria-label="Question {text}: {title}"' if title else ""
+    return f'<a href="#rz-{escape(question)}"{more}>{text}</a>'
 
 
 def _question(card: str) -> str:
@@ -85,10 +107,13 @@ def veiled(html: str) -> str:
     begin = html.find("<article")
     if begin < 0 or " data-veil=" in html:
         return html
+    titles = {name: title.replace('"', "&quot;") for name, title in _TITLE.findall(html, begin)}
     parts, end = [], 0
     first: dict[tuple[str, ...], str] = {}  # what some questions veil first: the line before it has the button
     for at, name, questions in results(html[begin:]):
-        mark = f'{line(questions, name, first.get(questions, ""))}<div data-veil="{escape(" ".join(questions))}" '
+        mark = (
+            f'{line(questions, name, first.get(questions, ""), titles)}<div data-veil="{escape(" ".join(questions))}" '
+        )
         parts += [html[end : begin + at], mark]
         end = begin + at + len("<div ")
         first.setdefault(questions, name)

@@ -95,6 +95,29 @@ def test_a_line_names_an_explorer():
     assert lines[4] == "This result opens with the one above."
 
 
+def titled(name: str, title: str) -> str:
+    return asked(name).replace("<p>How many?</p>", f'<form><legend class="rz-title">{title}</legend></form>')
+
+
+def test_a_line_names_few_questions_by_their_titles_and_numbers_many():
+    """Kills a line that shows ids, one that takes the title of the card below, and one as long as a paragraph."""
+    cards = [titled(name, f"Case &quot;{name}&quot;") for name in "abcd"]
+    lines = re.findall(
+        r'<p class="rz-veil">(.*?)</p>', veil.veiled(page(HEADING, *cards[:2], RUN, HEADING, *cards, RUN))
+    )
+    assert '(<a href="#rz-a">Case &quot;a&quot;</a>, <a href="#rz-b">Case &quot;b&quot;</a>), or' in lines[0]
+    assert "Answer the 4 questions above first (<a" in lines[1]
+    assert re.findall(r">(\d)</a>", lines[1]) == ["1", "2", "3", "4"]
+    assert 'title="Case &quot;d&quot;" aria-label="Question 4: Case &quot;d&quot;">4</a>' in lines[1]
+
+
+def test_a_card_without_a_title_goes_by_its_id():
+    (line,) = re.findall(
+        r'<p class="rz-veil">(.*?)</p>', veil.veiled(page(HEADING, asked("a"), titled("b", "Two"), RUN))
+    )
+    assert '(<a href="#rz-a">a</a>, <a href="#rz-b">Two</a>)' in line
+
+
 @pytest.mark.parametrize(("parts", "told"), [((EXPLORER, asked("a")), True), ((asked("a"), EXPLORER), False)])
 def test_the_search_tells_nothing_of_a_veiled_explorer(parts, told):
     """Kills an excerpt that prints the read-out of an explorer before the question is answered."""
