@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     table = Table(("elements", "us per operation"), [(size, seconds / us) for size, seconds in times.items()])
     show(asked, table, lambda: _picture(times, asked.device))
     floor, bandwidth = dispatch_runs.floor_and_bandwidth(times)
-    print(f"floor {floor / us:.2f} us; beyond it {bandwidth / GB:.1f} GB/s, read and written\n")
+    print(f"floor {floor / us:.2f} µs; beyond it {bandwidth / GB:.1f} GB/s, read and written\n")
     print(compared(20 if asked.quick else 100, asked.compile))
     return verdict(all(seconds > 0 for seconds in times.values()), "every operation took some time")
 

@@ -144,7 +144,7 @@ def _work() -> tuple[Correction, ...]:
     ratios = [training.tokens_per_parameter for training in (GPT3, LLAMA3_405B, LLAMA3_8B)]
 
     def attention(width: int, context: int) -> float:
-        """The cost of attention as a share of the cost of a layer's 12 d^2 parameters."""
+        """The cost of attention as a share of the cost of a layer's 12 d² parameters."""
         matrices = 12 * width**2
         return training_flops_per_token(matrices, 1, width, context) / training_flops_per_token(matrices) - 1
 
@@ -164,10 +164,10 @@ def _work() -> tuple[Correction, ...]:
         ),
         Correction(
             "1.1",
-            "Attention costs 2 d s^2 per token, and can be ignored for long sequences.",
+            "Attention costs 2 d s² per token, and can be ignored for long sequences.",
             "It costs 4 s d per token and layer forward, 2 s d when causal, and can be ignored when s is far below 6 "
             "d.",
-            f"At d = 12,288 and s = 2,048 it adds {short:.1f} % to the layer's matrices (2 d s^2 would be "
+            f"At d = 12,288 and s = 2,048 it adds {short:.1f} % to the layer's matrices (2 d s² would be "
             f"{claimed:.0f} times the layer); at d = 16,384 and s = 131,072 it adds {long:.0f} %.",
             _PALM,
             matters="It gets the direction wrong: long contexts are where attention dominates.",

@@ -95,7 +95,7 @@ def _relays() -> tuple[Correction, ...]:
             "round, so h hops and k chunks take h + 2(k-1) rounds. The overlap needs a receive that is posted ahead "
             "of time.",
             f"{hops} hops and {chunks} chunks take {rounds} rounds, not {hops + chunks - 1}: "
-            f"{format_time(blocking)} against {format_time(overlapped)} for 64 MB over 50 GB/s with 5 us.",
+            f"{format_time(blocking)} against {format_time(overlapped)} for 64 MB over 50 GB/s with 5 µs.",
             _SANDERS,
             matters="The measured pipeline is slower than the plan, and the code looks correct.",
             places=(f"{MLSYS}, tutorial/part1-distributed/chapter02-point-to-point/scripts/pipeline_simulation.py",),

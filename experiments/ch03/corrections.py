@@ -128,7 +128,7 @@ def _time() -> tuple[Correction, ...]:
             "3.8",
             "An all-reduce takes 2 S/B.",
             "It takes 2 (N-1)/N S/B, plus one start-up for each of its 2 (N-1) steps.",
-            f"On 8 ranks the factor is {_sent('all_reduce', 8):.6g}; on 1,024 ranks with 5 us a step, {latency} pass "
+            f"On 8 ranks the factor is {_sent('all_reduce', 8):.6g}; on 1,024 ranks with 5 µs a step, {latency} pass "
             "before the size matters.",
             _RING,
             matters="For small messages on many ranks the estimate misses nearly all of the time.",

@@ -137,7 +137,7 @@ def _trees() -> tuple[Correction, ...]:
             "A tree all-reduce takes 2 log2 N full messages, so for large messages the ring always wins.",
             "The library's tree is pipelined and double: it takes 2 log2 N start-ups and 2 S/B. The ring wins above "
             "N (N - 1 - log2 N) alpha B.",
-            f"That is {format_bytes(few)} on 8 ranks and {format_bytes(many)} on 1,024, with 5 us and 50 GB/s.",
+            f"That is {format_bytes(few)} on 8 ranks and {format_bytes(many)} on 1,024, with 5 µs and 50 GB/s.",
             _TREES,
             matters="Forcing a ring on a large job multiplies the time of its small messages.",
             places=(
@@ -179,7 +179,7 @@ def _trees() -> tuple[Correction, ...]:
             "The time of an all-reduce grows with log N.",
             "A tree's start-ups do. A ring's grow with N, while its bytes hardly grow at all.",
             f"From 8 to 1,024 ranks 1 GB without start-ups takes {_ring(1 * GB, 8, 50 * GB)} and "
-            f"{_ring(1 * GB, 1024, 50 * GB)} in a ring; its start-ups alone, 5 us each, take "
+            f"{_ring(1 * GB, 1024, 50 * GB)} in a ring; its start-ups alone, 5 µs each, take "
             f"{format_time(all_reduce_time('ring', 0, 8, *_LINK))} and "
             f"{format_time(all_reduce_time('ring', 0, 1024, *_LINK))}, a tree's "
             f"{format_time(all_reduce_time('tree', 0, 8, *_LINK))} and "
@@ -225,10 +225,10 @@ def _machine() -> tuple[Correction, ...]:
     links = parse_topology(SAMPLES["dgx-a100"].text).links
     same, other = links["GPU0"]["GPU1"], links["GPU0"]["GPU7"]
     sizes = {
-        "4 ranks, 5 us, 50 GB/s": crossover_bytes(4, *_LINK),
-        "8 ranks, 5 us, 50 GB/s": crossover_bytes(8, *_LINK),
-        "64 ranks, 5 us, 50 GB/s": crossover_bytes(64, *_LINK),
-        "8 ranks, 50 us, 1.25 GB/s": crossover_bytes(8, 1.25 * GB, 50 * us),
+        "4 ranks, 5 µs, 50 GB/s": crossover_bytes(4, *_LINK),
+        "8 ranks, 5 µs, 50 GB/s": crossover_bytes(8, *_LINK),
+        "64 ranks, 5 µs, 50 GB/s": crossover_bytes(64, *_LINK),
+        "8 ranks, 50 µs, 1.25 GB/s": crossover_bytes(8, 1.25 * GB, 50 * us),
     }
     disk = PCIE4.bandwidth / 4
     order = (

@@ -138,7 +138,7 @@ def _bytes() -> tuple[Correction, ...]:
             "An all-reduce of 2 MB on 4 GPUs takes 0.01 ms.",
             f"Its bytes take {format_time(small / NVLINK4.bandwidth)} over {NVLINK4.name}; but a message that small "
             "pays for its start-ups.",
-            f"Six steps of 5 us take {format_time(6 * 5e-6)}: the bytes are the smaller part.",
+            f"Six steps of 5 µs take {format_time(6 * 5e-6)}: the bytes are the smaller part.",
             _SHEETS,
             matters="Small messages are estimated by their bytes, when start-ups dominate them.",
             places=(f"{MLSYS}, src/part2-parallelism/chapter06.md",),
@@ -185,7 +185,7 @@ def _shapes() -> tuple[Correction, ...]:
             "6.1",
             "The weights of 70B at TP 8 are 16.1 GB on a rank.",
             f"They are {format_bytes(2 * LLAMA3_70B.parameters / 8)}.",
-            f"12 h^2 L counts {estimate / 1e9:.1f} billion of {LLAMA3_70B.parameters / 1e9:.2f} billion parameters: "
+            f"12 h² L counts {estimate / 1e9:.1f} billion of {LLAMA3_70B.parameters / 1e9:.2f} billion parameters: "
             "the vocabulary, the gate and the grouped heads are left out.",
             LLAMA3_70B.source,
             matters="The part that is replicated is missing, and a rank that looks full enough overflows.",

@@ -91,7 +91,8 @@ def batching(slots: int = 8, sigma: float = 0.9, seed: int = 8, rate: float = 0.
     arrivals = poisson_arrivals(rate / 100, REQUESTS, Random(seed)) if rate >= 0.01 else None
     runs = {"static": static(lengths, slots, arrivals), "continuous": continuous(lengths, slots, arrivals)}
     said = {name: _said(run) for name, run in runs.items()}
-    views = below(*(_slots(run, f"{name}: {said[name]}") for name, run in runs.items()))
+    longest = max(run.steps for run in runs.values())
+    views = below(*(_slots(run, f"{name}: {said[name]}", longest) for name, run in runs.items()))
     told = "; ".join(f"{name}: {text}" for name, text in said.items())
     return chart(
         views | {"resolve": {"scale": {"x": "shared", "color": "independent"}}},
@@ -104,8 +105,9 @@ def _said(run: Run) -> str:
     return f"{run.steps:,} steps, occupancy {100 * run.occupancy:.1f} %, {ends}"
 
 
-def _slots(run: Run, title: str) -> Spec:
-    """A lane per slot and a bar per request; the time that a static slot is kept after its answer is another bar."""
+def _slots(run: Run, title: str, longest: int) -> Spec:
+    """A lane per slot and a bar per request, on an axis of ``longest`` steps; the time that a static slot is kept after
+    its answer is another bar."""
     rows = []
     for request, (start, finish) in enumerate(run.spans):
         done = start + run.lengths[request]
@@ -116,4 +118,5 @@ def _slots(run: Run, title: str) -> Spec:
     rows.sort(key=lambda row: (row["lane"], row["start"]))
     names = ["tokens", "kept, done"]
     height = {"step": max(9, min(26, 220 // run.slots)), "for": "position"}
-    return timeline(rows, Axis("start", "step"), Axis("lane", "slot"), title=title, names=names) | {"height": height}
+    steps = Axis("start", "step", settings={"scale": {"domain": [0, longest]}})
+    return timeline(rows, steps, Axis("lane", "slot"), title=title, names=names) | {"height": height}

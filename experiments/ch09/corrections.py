@@ -120,9 +120,9 @@ def _work() -> tuple[Correction, ...]:
     return (
         Correction(
             "9.1",
-            "A generation takes O(N^2) work without a cache, and O(N) with one.",
-            "Attention over a whole generation takes O(N^2) with a cache and O(N^3) without; projections take O(N) and "
-            "O(N^2).",
+            "A generation takes O(N²) work without a cache, and O(N) with one.",
+            "Attention over a whole generation takes O(N²) with a cache and O(N³) without; projections take O(N) and "
+            "O(N²).",
             "The claim counts only the projections: token i still attends to i keys.",
             _POPE,
             matters="The cost of long answers is underestimated.",

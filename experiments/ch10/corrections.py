@@ -38,10 +38,10 @@ def _graphs() -> tuple[Correction, ...]:
     return (
         Correction(
             "10.1",
-            "A graph saves n launches: five kernels of 100 us with 50 us each to launch take 0.75 ms.",
-            f"Launches run ahead of the kernels, so they take {five / ms:.3g} ms, and {likely / ms:.4g} ms with 5 us "
+            "A graph saves n launches: five kernels of 100 µs with 50 µs each to launch take 0.75 ms.",
+            f"Launches run ahead of the kernels, so they take {five / ms:.3g} ms, and {likely / ms:.4g} ms with 5 µs "
             "per launch.",
-            "Only one launch is exposed here. Short kernels are another matter: 500 of 2 us take "
+            "Only one launch is exposed here. Short kernels are another matter: 500 of 2 µs take "
             f"{many[0] / ms:.4g} ms one by one and {many[1] / ms:.3g} ms as a graph.",
             _GUIDE,
             matters="Graphs are introduced where the device was the limit all along.",

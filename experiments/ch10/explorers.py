@@ -60,9 +60,9 @@ def launches(kernels: int = 500, kernel_time: float = 2 * us, launch: float = 5 
         f"{kernels} kernels: one by one {eager / ms:.4g} ms, as a graph {graph / ms:.4g} ms, {eager / graph:.3g} times"
     )
     few = f" The first {len(shown)} are drawn." if len(shown) < kernels else ""
-    kinds = ["launch", "kernel", "idle"]
+    kinds = ["launch", "idle", "kernel"]
     bars = _bars(runs, ("CPU", "GPU"), us)
-    drawn = timeline(bars, Axis("start", "time (us)"), Axis("lane", ""), title=title, names=kinds)
+    drawn = timeline(bars, Axis("start", "time (µs)"), Axis("lane", ""), title=title, names=kinds)
     return chart(drawn, f"{title}.{few}")
 
 
@@ -110,7 +110,7 @@ def overlapped(schedule: float = 2 * ms, compute: float = 10 * ms, post: float =
         "overlapped": step_rows(shown, schedule, compute, post),
     }
     title = f"{steps} steps: in turn {both[0] / ms:.4g} ms, overlapped {both[1] / ms:.4g} ms"
-    kinds = ["schedule", "compute", "process"]
+    kinds = ["schedule", "process", "compute"]
     bars = _bars(runs, ("CPU", "device"), ms)
     drawn = timeline(bars, Axis("start", "time (ms)"), Axis("lane", ""), title=title, names=kinds)
     pace = max(compute, schedule + post)

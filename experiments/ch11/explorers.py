@@ -33,12 +33,12 @@ def overlap(p: Sequence[float] = (5, 3, 2, 0), q: Sequence[float] = (1, 1, 1, 1)
     size = max(len(p), len(q))
     target, draft = (shares([*row, *[0.0] * (size - len(row))]) for row in (p, q))
     alpha, rest = acceptance_probability(target, draft), residual_distribution(target, draft)
-    laws: list[Spec] = []
+    shown: list[Spec] = []
     for token, (a, b) in enumerate(zip(target, draft, strict=True)):
-        laws += [
-            {"token": f"{token}", "law": "target p", "probability": a},
-            {"token": f"{token}", "law": "draft q", "probability": b},
-            {"token": f"{token}", "law": "both: min(p, q)", "probability": min(a, b)},
+        shown += [
+            {"token": f"{token}", "of": "target p", "probability": a},
+            {"token": f"{token}", "of": "draft q", "probability": b},
+            {"token": f"{token}", "of": "both: min(p, q)", "probability": min(a, b)},
         ]
     parts: list[Spec] = []
     for token, (a, b, r) in enumerate(zip(target, draft, rest, strict=True)):
@@ -50,7 +50,7 @@ def overlap(p: Sequence[float] = (5, 3, 2, 0), q: Sequence[float] = (1, 1, 1, 1)
     title = f"acceptance {alpha:.3f}, residual ({', '.join(f'{r:.3f}' for r in rest)})"
     emitted = stacks(parts, *axes, by="from", title="the output distribution: p again")
     text = f"{title}. Accepted drafts and replacements add up to the target's distribution, token by token."
-    return chart(beside(bars(laws, *axes, by="law", title=title), emitted), text)
+    return chart(beside(bars(shown, *axes, by="of", title=title), emitted), text)
 
 
 def speedups(acceptance: float = 0.8, draft_cost: float = 0.05, verify_cost: float = 1.0, longest: int = 16) -> Spec:

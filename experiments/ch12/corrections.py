@@ -166,7 +166,7 @@ def _estimates() -> tuple[Correction, ...]:
         Correction(
             "12.5",
             "V is the baseline with the least variance.",
-            f"The best baseline is E[|s|^2 R]/E[|s|^2]: {best:.3f} against V = {v:.1f} for three arms, with variance "
+            f"The best baseline is E[|s|² R]/E[|s|²]: {best:.3f} against V = {v:.1f} for three arms, with variance "
             f"{least:.2f} against {usual:.2f}.",
             "An arm counts by how far it moves the logits, not only by how often it is drawn.",
             f"{_GREENSMITH}, section 4",

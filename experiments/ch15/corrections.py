@@ -82,8 +82,8 @@ def _shape() -> tuple[Correction, ...]:
         ),
         Correction(
             "15.1",
-            "Attention has 4 h^2 parameters, a layer 3.69 billion, a GPU 7.38 GB of weights.",
-            f"With grouped queries it has 2 h^2 + 2 h K: a layer has {groups / billion:.4f} billion, and a GPU of an "
+            "Attention has 4 h² parameters, a layer 3.69 billion, a GPU 7.38 GB of weights.",
+            f"With grouped queries it has 2 h² + 2 h K: a layer has {groups / billion:.4f} billion, and a GPU of an "
             f"inner stage holds {_weights() / GB:.2f} GB.",
             f"{LLAMA3_405B.layers} layers of {heads / billion:.2f} billion and the embeddings would be a model of "
             f"{_full_heads() / billion:.0f} billion.",
@@ -187,9 +187,9 @@ def _budget() -> tuple[Correction, ...]:
         ),
         Correction(
             "15.2",
-            "The FLOP per token contain s^2.",
-            "Attention costs 4 s d forward per token; s^2 is the cost of a whole sequence.",
-            f"For GPT-3 that is {gpt3:.1%} of its layer's 24 h^2; with s^2 it would be "
+            "The FLOP per token contain s².",
+            "Attention costs 4 s d forward per token; s² is the cost of a whole sequence.",
+            f"For GPT-3 that is {gpt3:.1%} of its layer's 24 h²; with s² it would be "
             f"{2048 * gpt3:.0f} times the layer.",
             _KAPLAN,
             matters="The cost of attention is too large by the length of the sequence.",

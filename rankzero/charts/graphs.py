@@ -195,7 +195,8 @@ def timeline(rows: Sequence[Spec], x: Axis, y: Axis, title: str = "", names: Seq
     colours = kind_colours(names or distinct(rows, "kind"))
     places, count = _rows_of_a_lane(rows, list(colours))
     width, first = 460, min((row["start"] for row in rows), default=0)
-    scale = width / (max((row["end"] for row in rows), default=1) - min(first, 0) or 1)
+    ends = [*(row["end"] for row in rows), *x.settings.get("scale", {}).get("domain", ())]
+    scale = width / (max(ends, default=1) - min(first, 0) or 1)
     data = []
     for index, row in enumerate(rows):
         text = str(row.get("label", ""))

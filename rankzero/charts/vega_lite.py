@@ -35,7 +35,7 @@ WIDEST = 720
 #: The maximum number of characters in a line of a title.
 TITLE_WIDTH = 72
 
-_SEPARATE_LEGENDS = {"scale": {"color": "independent", "strokeDash": "independent"}}
+_SEPARATE_LEGENDS = {"scale": {"color": "independent", "strokeDash": "independent", "shape": "independent"}}
 
 #: Legends below a chart stand side by side, with room for names that a wider font makes longer.
 _LEGENDS = {"layout": {"bottom": {"anchor": "start", "direction": "horizontal", "margin": 24}}}

@@ -12,6 +12,8 @@ STEPS = 200
 PREFIXES = ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k"), (0, ""), (-3, "m"), (-6, "µ"), (-9, "n"))
 BINARY = ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 BASE_UNITS = ("B", "B/s", "s", "FLOP", "FLOP/s")
+#: What of the end of a unit in words goes when there is one of it, the longer ending first.
+PLURALS = (("sses", "ss"), ("s", ""))
 
 
 @dataclass(frozen=True)
@@ -140,12 +142,19 @@ def shown(value: float, unit: str) -> str:
     (``shown(2**20, "B") == "1 MiB"``).
     """
     if unit not in BASE_UNITS:
-        return f"{_in_full(value)} {unit}".strip()
+        return f"{_in_full(value)} {_of_one(unit) if value == 1 else unit}".strip()
     power, prefix = next(((power, p) for power, p in PREFIXES if abs(value) >= float(f"1e{power}")), (0, ""))
     texts = [f"{_in_full(value, -power)} {prefix}{unit}"]
     if unit == "B" and value:
         texts += [f"{int(value) // size:,} {p}B" for size, p in BINARY if value % size == 0]
     return min(texts, key=len)
+
+
+def _of_one(unit: str) -> str:
+    """The unit of a single thing: "token" for "tokens"; a rate and a factor ("per 100 steps", "times") stay."""
+    if len(unit) < 4 or unit == "times" or "per " in unit or "/" in unit:
+        return unit
+    return next((unit.removesuffix(many) + one for many, one in PLURALS if unit.endswith(many)), unit)
 
 
 def _in_full(value: float, power: int = 0) -> str:

@@ -43,7 +43,7 @@ def format_time(seconds: float) -> str:
     """A duration in seconds as people read it: ``format_time(0.07) == "70 ms"``."""
     if abs(seconds) >= 1.0 or seconds == 0.0:
         return f"{seconds:.4g} s"
-    for name, size in (("ms", ms), ("us", us)):
+    for name, size in (("ms", ms), ("µs", us)):
         if abs(seconds) >= size:
             return f"{seconds / size:.4g} {name}"
     return f"{seconds / ns:.4g} ns"

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from rankzero.charts.marks import COLOURS, group_colour, ink_on
+from rankzero.charts.marks import COLOURS, group_colour, ink_on, kind_colours
 from rankzero.figures.decoding import automaton, bars_p_q
 from rankzero.figures.kv_cache import Piece, block_tables, memory_map, pieces, radix_tree
 from rankzero.figures.picture import INK, QUIET, SMALL, Picture, counted, legend, panels, styled
@@ -240,8 +240,7 @@ def timelines(runs: Mapping[str, Mapping[str, Spans]]) -> Picture:
     begin = min((start for _, start, _ in every), default=0.0)
     whole = max((end for _, _, end in every), default=begin) - begin
     size, unit = time_unit(whole)
-    kinds = list(dict.fromkeys(name for name, _, _ in every))
-    colours = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(kinds)}
+    colours = kind_colours([name for name, _, _ in every])
     for axes, (title, rows) in zip(panes, runs.items(), strict=True):
         for row, spans in enumerate(rows.values()):
             for name, start, end in spans:

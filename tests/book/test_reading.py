@@ -58,6 +58,18 @@ SERIOUS = """async () => {
 }"""
 
 
+#: Of each box: whether it scrolls, and how much of its right edge fades before it is scrolled and at its end.
+FADES = """async (boxes) => {
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const all = () => boxes.map((box) => getComputedStyle(box).getPropertyValue("--rz-fade"));
+  const before = all();
+  for (const box of boxes) box.scrollLeft = box.scrollWidth;
+  await drawn();
+  const after = all();
+  return boxes.map((box, at) => [box.scrollWidth > box.clientWidth, before[at], after[at]]);
+}"""
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_no_line_is_cut(shared, name):
     """At 1280 px every line of code and every printed line is whole; no printed line has more than 88 characters."""
@@ -76,6 +88,14 @@ def test_a_phone_shows_no_small_type(shared, name):
     assert watch.page.evaluate(SMALL) == []
     boxes = watch.page.locator("article div.cell_input pre").all()
     assert {box.evaluate("(box) => getComputedStyle(box).whiteSpace") for box in boxes} == {"pre"}
+
+
+def test_what_goes_on_to_the_right_fades_until_its_end(visit, site):
+    """Kills a chart on a phone that looks as if it ended at the edge, and a fade over what can be seen whole."""
+    page = visit(f"{site}/book/10-scheduling.html", width=390).page
+    found = page.locator("article .rz-chart").evaluate_all(FADES)
+    assert {(wide, before, after) for wide, before, after in found} <= {(True, "40px", "0px"), (False, "0px", "0px")}
+    assert any(wide for wide, _, _ in found)
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

@@ -263,7 +263,7 @@ SHARDS = (
                 tolerance=0.015,  # 0.33 is right
                 slips=(
                     Slip(
-                        "That is in per cent: a fraction of 1 is asked for.",
+                        "That is in percent: a fraction of 1 is asked for.",
                         value=lambda: 100 * _accuracy_over_visits(),
                     ),
                     Slip("That is how many visits are right: divide by all visits.", value=4),

@@ -152,7 +152,7 @@ TIME = (
                 tolerance=0.015,  # two digits are enough
                 slips=(
                     Slip(
-                        "That is in per cent: a fraction of 1 is asked for.",
+                        "That is in percent: a fraction of 1 is asked for.",
                         value=lambda: 100 * _share(scale.training_flops_per_token(70e9) * 2e12, PEAK),
                     ),
                     Slip(
@@ -178,15 +178,13 @@ TIME = (
                 "",
                 _attention_share,
                 slips=(
-                    Slip("That is in per cent: a fraction of 1 is asked for.", value=lambda: 100 * _attention_share()),
+                    Slip("That is in percent: a fraction of 1 is asked for.", value=lambda: 100 * _attention_share()),
                     Slip(
                         "That charges the attention of the whole sequence to one token.",
                         value=lambda: 2 * 12_288 * 2048**2 / (24 * 12_288**2),
                     ),
                     Slip("That counts the causal half alone.", value=lambda: _attention_share() / 2),
-                    Slip(
-                        "That takes d^2 parameters for a layer: it has 12 d^2.", value=lambda: 12 * _attention_share()
-                    ),
+                    Slip("That takes d² parameters for a layer: it has 12 d².", value=lambda: 12 * _attention_share()),
                 ),
             ),
             Part(

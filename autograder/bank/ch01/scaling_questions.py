@@ -49,7 +49,7 @@ QUESTIONS = (
                 lambda: _efficiency(64),
                 slips=(
                     Slip("That is the speed-up: divide it by the ranks.", value=lambda: 64 * _efficiency(64)),
-                    Slip("That is in per cent: a fraction of 1 is asked for.", value=lambda: 100 * _efficiency(64)),
+                    Slip("That is in percent: a fraction of 1 is asked for.", value=lambda: 100 * _efficiency(64)),
                     Slip("That is the efficiency on 8 ranks.", value=lambda: _efficiency(8)),
                 ),
             ),

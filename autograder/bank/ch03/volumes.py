@@ -141,7 +141,7 @@ VOLUMES = (
             ),
             Part(
                 "of it latency",
-                "us",
+                "µs",
                 lambda: cost.ring_all_reduce_time(0, 8, 50 * GB, 5 * us) / us,
                 tolerance=1e-3,
                 slips=(

@@ -104,7 +104,7 @@ DEBUG_BLOCKING = Debug(
     ),
     slips=(
         Slip(
-            "Every send still waits until it is taken: neighbours that send to each other wait for ever.",
+            "Every send still waits until it is taken: neighbours that send to each other wait forever.",
             wrong_blocking,
         ),
         Slip(

@@ -99,7 +99,7 @@ def _forwards(rng: Random) -> Case:
 
 
 def _stuck(rng: Random) -> list[Case]:
-    """Orders in which some ranks wait for ever."""
+    """Orders in which some ranks wait forever."""
     ranks, count = rng.randint(3, 5), rng.randint(3, 6)
     cases = []
     for early in range(2):  # the last stage's backward before its forward

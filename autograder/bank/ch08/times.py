@@ -50,7 +50,7 @@ PREFILL = Build(
             "prompts",
             lambda rng: _prefill(rng, 4096, 32_000),
             5,
-            "2 N s for the matrices, 2 L d s^2 for causal attention.",
+            "2 N s for the matrices, 2 L d s² for causal attention.",
         ),
         Group(
             "short prompts",

@@ -89,7 +89,7 @@ WORK = (
         kind="trace",
         title="Attention over a whole generation",
         section="9.1",
-        options=("n^2", "n", "n log n", "n^3"),
+        options=("n²", "n", "n log n", "n³"),
         correct=0,
         derivation="Token $i$ attends to $i$ tokens, with a cache as without: one step is linear, and "
         "$1 + 2 + \\dots + n$ is quadratic. Without a cache every step computes the attention of all tokens again.",

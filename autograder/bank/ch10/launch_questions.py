@@ -101,7 +101,7 @@ LAUNCHES: tuple[Item, ...] = (
         section="10.2",
         options=("nothing", "1.5 times", "2 times", "3 times"),
         correct=0,
-        derivation="A kernel of 10 us takes longer than a launch of 5 us: the launches were hidden already, all "
+        derivation="A kernel of 10 µs takes longer than a launch of 5 µs: the launches were hidden already, all "
         "but the first. The graph's own launch takes longer than that one.",
         slips={
             1: "That adds launches to kernels: they were hidden behind them.",

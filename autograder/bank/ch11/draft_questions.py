@@ -1,4 +1,4 @@
-"""Chapter 11: the questions about one round, its law, and what moves the acceptance."""
+"""Chapter 11: the questions about one round, its distribution, and what moves the acceptance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _residual(token: int) -> float:
 
 
 def _kept(token: int) -> float:
-    """The law of a token that is redrawn from p when it is rejected."""
+    """The distribution of a token that is redrawn from p when it is rejected."""
     alpha = speculative.acceptance_probability(P, Q)
     return min(P[token], Q[token]) + (1 - alpha) * P[token]
 
@@ -168,8 +168,8 @@ ROUND: tuple[Item, ...] = (
             "never: all probabilities are 0 or 1 there",
         ),
         correct=0,
-        derivation="Both laws are one-hot: $q(x) = 1$ for what was drafted, and $p(x)$ is 1 for the target's arg-max "
-        "and 0 else. So $u\\,q < p$ says whether the two agree, whatever $u$ is.",
+        derivation="Both distributions are one-hot: $q(x) = 1$ for what was drafted, and $p(x)$ is 1 for the target's "
+        "arg-max and 0 else. So $u\\,q < p$ says whether the two agree, whatever $u$ is.",
         slips={
             1: "At temperature 0 the probabilities of temperature 1 play no part.",
             2: "At temperature 0 the probabilities of temperature 1 play no part, and no luck does.",

@@ -1,4 +1,4 @@
-"""Chapter 11: what a mask does to the law of the text, and where it belongs when tokens are drafted."""
+"""Chapter 11: what a mask does to the distribution of texts, and where it belongs when tokens are drafted."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ COSTS = (
     Question(
         id="cap-90",
         kind="derive",
-        title="More than 90 per cent effective",
+        title="More than 90 percent effective",
         section="15.13",
         parts=(
             part(
@@ -130,7 +130,7 @@ BILL = (
                 "million $",
                 saved_dollars,
                 (
-                    "That is one per cent of the bill: one point of 40 is 2.5 per cent.",
+                    "That is one percent of the bill: one point of 40 is 2.5 percent.",
                     lambda: 41 * saved_dollars() / 100,
                 ),
             ),

@@ -51,7 +51,7 @@ DEBUG_SHARES = Debug(
             "Rounded shares need not sum to 100: leave rounding to the printing.",
             edit=("100 * count / sum(unexpected.values())", "round(100 * count / sum(unexpected.values()), 1)"),
         ),
-        Slip("Those are fractions; per cent were asked for.", edit=("100 * count / sum", "count / sum")),
+        Slip("Those are fractions; percentages were asked for.", edit=("100 * count / sum", "count / sum")),
     ),
     wrong=wrong_shares,
 )

@@ -258,7 +258,7 @@ TIMES = (
     Question(
         id="cap-days-40",
         kind="derive",
-        title="Days at 40 per cent",
+        title="Days at 40 percent",
         section="15.5",
         parts=(
             part(

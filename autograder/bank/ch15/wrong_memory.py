@@ -12,7 +12,7 @@ MEMORY_PER_STAGE = (
         edit=("min(microbatches, stages - stage)", "(stages - stage)"),
     ),
     Slip(
-        "Attention is no 4 h^2: keys and values have kv_heads heads, queries heads * head_dim.",
+        "Attention is no 4 h²: keys and values have kv_heads heads, queries heads * head_dim.",
         edit=(
             "    attention = 2 * model.hidden * (model.heads + model.kv_heads) * model.head_dim",
             "    attention = 4 * model.hidden * model.hidden",

@@ -123,7 +123,7 @@ def test_a_busy_moment_is_measured_again(monkeypatch, capsys):
     assert run("fit_link", "--quick") == 0
     said = capsys.readouterr().out
     assert "measured again: the fitted time must grow with the size" in said
-    assert "alpha 10 us, B 2 GB/s" in said
+    assert "alpha 10 µs, B 2 GB/s" in said
 
 
 def test_the_bench_labels_both_bandwidths(tmp_path):

@@ -24,7 +24,7 @@ SHOWN = (
     ("num_heads", ["320 KiB", "not 2.5 MiB"]),
     ("Qwen2-72B", ["keeps 2.5 MiB", "Qwen2-72B 320 KiB"]),
     ("TP 8", [f"{2 * 80 * 128 * 2 * 8192 / 2**30:g} GiB", "10.00 GiB"]),
-    ("O(N^2)", ["O(N^2) with a cache and O(N^3) without"]),
+    ("O(N²)", ["O(N²) with a cache and O(N³) without"]),
     ("dwarf", [f"{2 * 70_553_706_496 / 1e9:.1f} GB", "from 14 requests", "10.7 GB"]),
     ("doubles the capacity", ["20.4 to 38.2 %", "over 96 %", f"{100 * (1 - 100 / 256):.3g} %"]),
     ("oldest unused", ["only leaves", "all ancestors"]),

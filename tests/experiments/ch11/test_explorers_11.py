@@ -41,7 +41,7 @@ def test_accepted_and_replaced_add_up_to_the_target(p, q):
     size = max(len(p), len(q))
     for token in range(size):
         made = sum(row["probability"] for row in emitted if row["token"] == str(token))
-        (p_row,) = [row for row in laws if row["token"] == str(token) and row["law"] == "target p"]
+        (p_row,) = [row for row in laws if row["token"] == str(token) and row["of"] == "target p"]
         assert made == pytest.approx(p_row["probability"], abs=1e-12)
 
 

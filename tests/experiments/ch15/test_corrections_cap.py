@@ -25,7 +25,7 @@ MONTH = 512 * 30 * 24 * 2
 #: A word of each claim, and what its correction must show: plain arithmetic, in the order of the page.
 SHOWN = (
     ("actual configuration", [f"{16 * 128:,} sequences", f"{16 * 128 * 8192 / 1e6:.2f}M tokens"]),
-    ("4 h^2", [f"{LAYER / 1e9:.4f} billion", f"{LAYER * 2 / 1e9:.2f} GB", "3.69 billion"]),
+    ("4 h²", [f"{LAYER / 1e9:.4f} billion", f"{LAYER * 2 / 1e9:.2f} GB", "3.69 billion"]),
     ("131,072", ["There are 8.", f"{8 * 16 * 16 * 8:,} GPUs"]),
     ("ordered", ["TP, CP, PP, DP", "400 Gb/s"]),
     ("41 %", [f"{400 / 989.4:.1%}", f"{0.41 * 989.4:.4g} would be 41%"]),
@@ -34,7 +34,7 @@ SHOWN = (
     ("is a law", ["6e+18 to 3e+21 FLOP", "92.6", "18.4"]),
     ("line of twenty", [f"{300 / 175:.2f}", f"{15.6e12 / ALL:.1f}"]),
     ("left out", [f"{131_072 / (12 * 16_384):.0%} at 131,072", f"At most {0.8 / 15.6:.0%}", "six steps"]),
-    ("s^2", [f"{2048 / (6 * 12_288):.1%} of its", f"{2048**2 / (6 * 12_288):.0f} times"]),
+    ("s²", [f"{2048 / (6 * 12_288):.1%} of its", f"{2048**2 / (6 * 12_288):.0f} times"]),
     ("excellent", ["38% to 43%"]),
     ("GPT-4", ["Uncertain", f"{3.8e25 / 2.1e25:.1f} times"]),
     ("375 %", [f"{15 / 16:.2%}", f"{15 / 128:.1%} with 8"]),

@@ -275,6 +275,14 @@ def test_a_timeline_shows_labels_where_they_fit():
     assert {"stage 0", "stage 1"} <= set(found)
 
 
+def test_labels_fit_on_an_axis_that_goes_on_beyond_the_bars():
+    """Kills labels that run into one another in the shorter of two runs that are drawn on one axis."""
+    rows = [bar(0, start, start + 1, "run", label="31") for start in range(10)]
+    long = Axis("start", "time", settings={"scale": {"domain": [0, 1000]}})
+    shown = [charts.timeline(rows, axis, Axis("lane", "slot"))["data"]["values"] for axis in (TIME, long)]
+    assert [{row["text"] for row in data} for data in shown] == [{"31"}, {""}]
+
+
 def test_stacks_stand_on_each_other():
     rows = [{"x": plan, "part": part, "t": t} for plan, part, t in (("b", "in", 2), ("b", "out", 3), ("a", "out", 4))]
     spec = charts.stacks(rows, NAMES, TIME, by="part", mark=4.5)

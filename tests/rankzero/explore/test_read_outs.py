@@ -70,6 +70,8 @@ def read(text: str, unit: str) -> float:
     """The number that a reader takes from a read-out."""
     said = re.fullmatch(r"(-?\d{1,3}(?:,\d{3})*(?:\.\d+)?|-?[\d.]+e-\d+)(?: (.+))?", text)
     assert said, f"{text!r} is no read-out"
+    if said[1] == "1" and not (said[2] or "").endswith(unit):
+        unit = re.sub(r"(?<=ss)es$|s$", "", unit)  # one token, one pass
     number, prefix = Decimal(said[1].replace(",", "")), (said[2] or "").removesuffix(unit) or " "
     assert said[2] is None if not unit else said[2].endswith(unit)
     assert prefix == " " or unit in SCALED

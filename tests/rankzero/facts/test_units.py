@@ -9,7 +9,7 @@ from rankzero.facts.units import format_bytes, format_time
 
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 BINARY = {"": 1, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-SECONDS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+SECONDS = {"s": 1, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 def test_decimal_and_binary_prefixes_differ():
@@ -57,7 +57,7 @@ def test_sizes_read_as_people_write_them(size, binary, text):
         (0, "0 s"),
         (0.07, "70 ms"),
         (0.07007, "70.07 ms"),
-        (5e-6, "5 us"),
+        (5e-6, "5 µs"),
         (3e-9, "3 ns"),
         (90, "90 s"),
         (-0.002, "-2 ms"),
