@@ -52,7 +52,9 @@ def line(questions: Sequence[str], name: str, above: str = "", titles: Mapping[s
         titles: of the questions by their ids, HTML; one without a title goes by its id.
     """
     if above:
-        return f'<p class="rz-veil">This {name} opens with the {"one" if name == above else above} above.</p>'
+        told = _link(questions[0], "the same question") if len(questions) == 1 else "the same questions"
+        first = "one" if name == above else above
+        return f'<p class="rz-veil">This {name} opens with the {first} above, after {told}.</p>'
     button = f'<button type="button">show the {name}</button>'
     if len(questions) == 1:
         return f'<p class="rz-veil">Answer {_link(questions[0], "the question above")} first, or {button}.</p>'

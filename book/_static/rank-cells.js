@@ -5,13 +5,13 @@
 (function () {
   "use strict";
 
-  const { element } = window.rankzeroAsk;
+  const { ask, element } = window.rankzeroAsk;
   const { written, others, label, show } = window.rankzeroOwn;
   const { dress, plainField, colab } = window.rankzeroBenches;
   const { ledger, picture } = window.rankzeroRunPictures;
   const WISH = "rankzero:run"; // what runs once the page was loaded again: { id, code, ranks } of a cell, { id } of a function
   const WHAT = "Each rank is a Python of its own in this browser: they run at the same time, and their messages are real. "
-    + "Tensors are a small stand-in for torch, and no time is real.";
+    + "Tensors are a small stand-in for torch, and a measured time would mean nothing.";
   const RANKS = [2, 3, 4];
   const BUSY = "Another cell of this page is running: stop it, or wait until it has ended.";
   let active = false; // whether a cell runs
@@ -152,50 +152,68 @@
       node.replaceChildren();
     }
 
-    function heading({ own, edited, ranks }) {
+    function title({ own, edited }, ranks) {
       const what = `${edited ? "Your version of this cell" : "This cell"}${ranks ? `, on ${ranks} ranks` : ""}`;
-      const mine = Object.keys(own).length ? `. ${label(cell, own)}` : "";
-      const button = element("button", "Only the built output");
+      return what + (Object.keys(own).length ? `. ${label(cell, own)}` : "");
+    }
+
+    function heading(name) {
+      const button = element("button", "Hide this run");
       const line = element("p", "", "rz-own-head");
       button.addEventListener("click", () => {
         close();
         back();
       });
-      line.append(element("strong", what + mine), " ", button);
+      line.append(name, " ", button);
       return line;
     }
 
     function open(run) {
       const printed = element("pre", "");
       const ofRanks = rankLines();
+      const name = element("strong", title(run, run.ranks));
       printed.tabIndex = 0;
       printed.setAttribute("aria-label", "What the cell printed");
-      node.replaceChildren(heading(run), printed, ofRanks.fold);
+      node.replaceChildren(heading(name), printed, ofRanks.fold);
       of = JSON.stringify(run.own);
       const say = (text, rank) => (Number.isInteger(rank) ? ofRanks.say(text, rank) : printed.append(`${text}\n`));
-      return { printed, ofRanks, say };
+      return { run, name, printed, ofRanks, say };
     }
 
+    /* Why a run failed; what a report says of each rank has a line of its own. */
     function reason(why) {
-      const error = element("pre", why, "rz-ranks-why");
+      const error = element("pre", why.replace(/; (?=rank \d+ )/g, ";\n"), "rz-ranks-why");
       error.tabIndex = 0;
       error.setAttribute("role", "alert");
       return error;
     }
 
-    async function finish({ why, charts, world }, { printed, ofRanks }) {
-      if (world) ofRanks.fill(world.printed);
+    async function finish({ why, charts, world }, { run, name, printed, ofRanks }) {
+      if (world) {
+        name.textContent = title(run, world.ranks);
+        ofRanks.fill(world.printed);
+      }
       ofRanks.fold.open = false;
       if (why) printed.after(reason(why));
       else if (cell.picture) node.append(element("p", "The picture above is the built one."));
       for (const chart of charts || []) await show(chart, printed);
-      if (world && world.events.length) node.append(ledger(world), picture(world));
+      if (world && world.events.length) {
+        const drawn = picture(world);
+        drawn.open = Boolean(why);
+        node.append(ledger(world), drawn);
+      }
       node.append(element("p", [WHAT, window.rankzeroRanks.state().why].filter(Boolean).join(" "), "rz-what"));
     }
 
     /* Her functions have changed: what was made with the old ones goes. */
     const renew = () => of !== null && of !== JSON.stringify(written(cell)) && close();
-    return { open, finish, renew };
+    return { open, finish, renew, close };
+  }
+
+  /* Shows what came out to a reader who has not gone elsewhere meanwhile. */
+  function bring(place, room) {
+    if (!place.contains(document.activeElement)) return;
+    room.scrollIntoView({ block: room.offsetHeight < innerHeight / 2 ? "nearest" : "start" });
   }
 
   function enliven(place, group) {
@@ -226,9 +244,9 @@
         status.textContent = BUSY;
         return;
       }
-      const [own, code, ranks] = [written(cell), editor.get(), choice.chosen()];
+      const [own, code, ranks] = [written(cell), editor.get(), editor.box.hidden ? choice.chosen() : null];
       if (!await ready({ id: cell.id, code, ranks }, status, cell.id)) return;
-      const parts = result.open({ own, edited: code !== cell.code, ranks: ranks || cell.ranks });
+      const parts = result.open({ own, edited: code !== cell.code, ranks: code === cell.code && (ranks || cell.ranks) });
       const told = {
         progress: (progress) => wait(status, progress),
         began: () => { status.textContent = "Running …"; },
@@ -240,17 +258,28 @@
         const request = { cell: { ...cell, code }, own, others: others(), ranks };
         await result.finish(await window.rankzeroRanks.run(request, told), parts);
         status.textContent = "";
+        bring(place, room);
       } catch (failure) {
         status.textContent = failure.stopped ? "Stopped." : `Not run: ${failure.message}. Press Run to try again.`;
       }
       running(false);
     }
 
+    /* While the code can be edited, it says how many ranks there are. */
     function toggle(opens, code) {
-      edit.textContent = opens ? "As built" : "Edit";
+      edit.textContent = opens ? "Back to the built cell" : "Edit";
       edit.setAttribute("aria-expanded", String(opens));
+      if (choice.node) choice.node.hidden = opens;
       if (opens) editor.open(code);
       else editor.close();
+    }
+
+    async function leave() {
+      const sure = editor.get() === cell.code || await ask(buttons, "Throw away what you changed?", "Throw it away", "Keep it");
+      if (!sure) return edit.focus();
+      toggle(false);
+      result.close();
+      return edit.focus();
     }
 
     /* Runs what the reader had asked for before the page was loaded once more. */
@@ -262,7 +291,7 @@
     }
 
     runButton.addEventListener("click", run);
-    edit.addEventListener("click", () => toggle(editor.box.hidden));
+    edit.addEventListener("click", () => (editor.box.hidden ? toggle(true) : leave()));
     stop.addEventListener("click", () => window.rankzeroRanks.stop());
     document.addEventListener("rankzero:work", result.renew);
     place.hidden = false;

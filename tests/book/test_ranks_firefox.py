@@ -1,9 +1,14 @@
-"""Ranks in Firefox: a page of ours runs the same cells as in Chromium, and sends what came out to its own server."""
+"""Ranks in Firefox: a page of ours runs what is run in Chromium, and sends what came out to its own server.
+
+That is every cell that is offered, the reference and the stub of every function of several ranks, what can go wrong,
+and one wrong program of each function; with ``RANKZERO_EVERY_SLIP=1`` all of them.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,9 +18,24 @@ import time
 from http.server import ThreadingHTTPServer
 from typing import Any
 
+import nbformat
 import pytest
 
-from tests.book.test_ranks_runtime import BEFORE, ITEMS, SUMS, program
+from tests.book.test_rank_cells import PAGES, as_built, outputs
+from tests.book.test_ranks_runtime import (
+    BEFORE,
+    FLOOD,
+    ITEMS,
+    MESSAGES,
+    SUMS,
+    TALK,
+    check_mistakes,
+    program,
+    request,
+    stub,
+    wrong,
+)
+from tools import world_runs
 from tools.common import VENDOR
 from tools.prepare import FIREFOXES
 from tools.serve import Quiet
@@ -25,13 +45,13 @@ FIREFOX = next(filter(None, map(shutil.which, FIREFOXES)), None)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("ranks runtime"),
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(700),
     pytest.mark.skipif(FIREFOX is None, reason="Firefox is not installed"),
     pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)"),
 ]
 
 #: Seconds for everything: Python starts twice, on a machine that other tests keep busy.
-LONGEST = 300
+LONGEST = 600
 
 CELLS = {
     "sums": SUMS,
@@ -41,11 +61,15 @@ CELLS = {
     "loop": "def loops():\n    while True:\n        pass\n\nworld.run(loops, ranks=2, timeout=1)",
     "stop": "def loops():\n    while True:\n        pass\n\nworld.run(loops, ranks=4)",
     "after stop": SUMS,
+    "messages": MESSAGES,
+    "talk": TALK,
+    "flood": FLOOD,
+    "after flood": SUMS,
 }
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>Ranks</title><link rel="icon" href="data:,">
 <script src="_static/ranks-engine.js"></script><script type="module">
-const [before, cells, checks] = WORK;
+const { before, cells, offered, checks } = WORK;
 async function run(name, code) {
   const lines = [];
   const told = {
@@ -57,23 +81,51 @@ async function run(name, code) {
 }
 const found = { state: rankzeroRanks.state() };
 for (const [name, code] of Object.entries(cells)) found[name] = await run(name, code);
-for (const [id, source] of checks) found[id] = (await rankzeroRanks.check({ id, source, others: {} }, {})).state;
+found.offered = [];
+for (const cell of offered) {
+  const lines = [];
+  const told = { say: (line, rank) => rank === null && lines.push(line) };
+  const { why } = await rankzeroRanks.run({ cell, own: {}, others: {}, ranks: null }, told);
+  found.offered.push([why, lines]);
+}
+found.checks = [];
+for (const request of checks) found.checks.push(await rankzeroRanks.check(request, {}));
 await fetch("/found", { method: "POST", body: JSON.stringify(found) });
 </script>"""
+
+
+def offered() -> dict[tuple[Any, str], Any]:
+    """The program of every cell that is offered, by its page and id."""
+    every = ((path, world_runs.sorted_out(nbformat.read(path, as_version=4).cells)[0]) for path in PAGES)
+    return {(path, name): program for path, programs in every for name, program in programs.items()}
+
+
+def mistakes() -> list[tuple[Any, str, str]]:
+    """Wrong programs with their items and sentences."""
+    last = None if os.environ.get("RANKZERO_EVERY_SLIP") == "1" else 1
+    return [(item, *pair) for item in ITEMS for pair in wrong(item)[:last]]
+
+
+def work() -> dict[str, Any]:
+    """What the page does."""
+    checks = [request(item, write(item)) for write in (program, stub) for item in ITEMS]
+    checks += [request(item, source) for item, source, _ in mistakes()]
+    cells = [program.data() for program in offered().values()]
+    return {"before": BEFORE, "cells": CELLS, "offered": cells, "checks": checks}
 
 
 class Handler(Quiet):
     """Serves the book and one page more, and takes what that page found."""
 
     found: list[dict[str, Any]]
+    work: dict[str, Any]
 
     def do_GET(self) -> None:  # noqa: N802 - the base class calls it so
         """The page, or a file of the book."""
         if self.path != "/ranks.html":
             super().do_GET()
             return
-        work = [BEFORE, CELLS, [[item.id, program(item)] for item in ITEMS]]
-        body = PAGE.replace("WORK", json.dumps(work).replace("</", "<\\/")).encode()
+        body = PAGE.replace("WORK", json.dumps(self.work).replace("</", "<\\/")).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
@@ -90,7 +142,7 @@ class Handler(Quiet):
 
 def found_in_firefox(html: Any) -> dict[str, Any]:
     """What the page comes to in a fresh profile."""
-    handler = type("Found", (Handler,), {"found": []})
+    handler = type("Found", (Handler,), {"found": [], "work": work()})
     with (
         ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(html))) as running,
         tempfile.TemporaryDirectory() as profile,
@@ -113,7 +165,7 @@ def test_ranks_run_in_firefox(html):
     """Four ranks talk, a deadlock and a death are told in the same words, a loop and Stop end, and references pass."""
     found = found_in_firefox(html)
     assert found["state"]["able"]
-    for name in ("sums", "after death", "after stop"):
+    for name in ("sums", "after death", "after stop", "after flood"):
         assert found[name] == ["", "(6, 6, 6, 6)"], name
     waits = "rank 0 waits in recv(src=1) at line 3; rank 1 waits in recv(src=0) at line 3"
     assert found["deadlock"] == [f"WorldError: deadlock: {waits}"]
@@ -121,4 +173,18 @@ def test_ranks_run_in_firefox(html):
     place = r"is computing at line [23]"
     assert re.fullmatch(rf"WorldError: timed out after 1\.0 s: rank 0 {place}; rank 1 {place}", found["loop"][0])
     assert found["stop"] == ["it was stopped"]
-    assert {found[item.id] for item in ITEMS} == {"right"}
+    assert found["messages"] == ["", "(5000.0, 4999.0) 10000 20000"]
+    assert re.fullmatch(r"WorldError: rank [01] calls more than 10,000 operations", found["talk"][0])
+    assert found["flood"][1].startswith("line 0 ... cut after 1,048,576 bytes; ")
+    check_cells(html, found["offered"])
+    states = [reply["state"] for reply in found["checks"]]
+    count = len(ITEMS)
+    assert ({*states[:count]}, {*states[count : 2 * count]}) == ({"right"}, {"unwritten"})
+    check_mistakes(mistakes(), found["checks"][2 * count :])
+
+
+def check_cells(html: Any, runs: list[tuple[str, list[str]]]) -> None:
+    """Every cell that is offered prints what the build printed."""
+    built = {path: outputs(html, path) for path in PAGES}
+    for (path, name), (reason, lines) in zip(offered(), runs, strict=True):
+        assert (name, reason, as_built(name, lines, built[path][name])) == (name, "", True)

@@ -72,6 +72,44 @@ SUMS = textwrap.dedent("""\
     print(world.run(sums, ranks=4).values)
     """)
 
+MESSAGES = """\
+def ping(messages):
+    x, other = torch.zeros(1), 1 - dist.get_rank()
+    for _ in range(messages // 2):
+        if dist.get_rank() == 0:
+            dist.send(x, other)
+            dist.recv(x, other)
+        else:
+            dist.recv(x, other)
+            dist.send(x + 1, other)
+    return x.item()
+
+run = world.run(ping, 10_000, ranks=2)
+print(run.values, run.ledger().calls(0), run.ledger().sent(1))
+"""
+
+TALK = """\
+def ping():
+    x, other = torch.zeros(1), 1 - dist.get_rank()
+    while True:
+        calls = [dist.P2POp(dist.isend, x, other), dist.P2POp(dist.irecv, x.clone(), other)]
+        for handle in dist.batch_isend_irecv(calls * 50):
+            handle.wait()
+
+world.run(ping, ranks=2)
+"""
+
+FLOOD = """\
+def floods():
+    for number in range(300_000):
+        print("line", number)
+
+run = world.run(floods, ranks=2)
+print(run.lines[1][0], run.lines[1][-1])
+for number in range(1000):
+    print(number)
+"""
+
 
 @dataclass
 class Ranks:
@@ -196,52 +234,17 @@ def test_stop_ends_what_runs(ranks):
 
 
 def test_ten_thousand_messages(ranks):
-    code = """\
-    def ping(messages):
-        x, other = torch.zeros(1), 1 - dist.get_rank()
-        for _ in range(messages // 2):
-            if dist.get_rank() == 0:
-                dist.send(x, other)
-                dist.recv(x, other)
-            else:
-                dist.recv(x, other)
-                dist.send(x + 1, other)
-        return x.item()
-
-    run = world.run(ping, 10_000, ranks=2)
-    print(run.values, run.ledger().calls(0), run.ledger().sent(1))
-    """
-    reply = ranks.run(code)
+    reply = ranks.run(MESSAGES)
     assert (reply["why"], reply["printed"]) == ("", ["(5000.0, 4999.0) 10000 20000"])
 
 
 def test_an_endless_talk_is_ended(ranks):
-    code = """\
-    def ping():
-        x, other = torch.zeros(1), 1 - dist.get_rank()
-        while True:
-            calls = [dist.P2POp(dist.isend, x, other), dist.P2POp(dist.irecv, x.clone(), other)]
-            for handle in dist.batch_isend_irecv(calls * 50):
-                handle.wait()
-
-    world.run(ping, ranks=2)
-    """
-    assert re.fullmatch(r"WorldError: rank [01] calls more than 10,000 operations", ranks.run(code)["why"])
+    assert re.fullmatch(r"WorldError: rank [01] calls more than 10,000 operations", ranks.run(TALK)["why"])
     assert ranks.works()
 
 
 def test_a_flood_of_prints_is_cut(ranks):
-    code = """\
-    def floods():
-        for number in range(300_000):
-            print("line", number)
-
-    run = world.run(floods, ranks=2)
-    print(run.lines[1][0], run.lines[1][-1])
-    for number in range(1000):
-        print(number)
-    """
-    reply = ranks.run(code)
+    reply = ranks.run(FLOOD)
     assert reply["why"] == ""
     assert reply["printed"][0].startswith("line 0 ... cut after 1,048,576 bytes; ")
     assert reply["printed"][-1] == "... and more"
@@ -284,6 +287,11 @@ def program(item: Build) -> str:
     return alone(item, (ROOT / "solutions" / item.file).read_text(encoding="utf-8"))
 
 
+def stub(item: Build) -> str:
+    """The function as nobody has written it yet."""
+    return f"def {item.function}(*args):\n    raise NotImplementedError({item.id!r})"
+
+
 def request(item: Build, source: str) -> dict[str, Any]:
     return {"id": item.id, "source": source, "others": {}}
 
@@ -292,8 +300,7 @@ def test_references_pass_and_stubs_do_not(ranks):
     replies = ranks.page.evaluate(CHECK, [request(item, program(item)) for item in ITEMS])
     found = {item.id: (reply["state"], reply["passed"]) for item, reply in zip(ITEMS, replies, strict=True)}
     assert found == {item.id: ("right", len(item.cases)) for item in ITEMS}
-    stubs = [f"def {item.function}(*args):\n    raise NotImplementedError({item.id!r})" for item in ITEMS]
-    replies = ranks.page.evaluate(CHECK, [request(*pair) for pair in zip(ITEMS, stubs, strict=True)])
+    replies = ranks.page.evaluate(CHECK, [request(item, stub(item)) for item in ITEMS])
     assert {reply["state"] for reply in replies} == {"unwritten"}
 
 
@@ -307,10 +314,8 @@ def wrong(item: Build) -> list[tuple[str, str]]:
     return found
 
 
-def test_each_mistake_gets_its_sentence(ranks):
-    """The sentence of the bank wherever the public cases see the mistake at all."""
-    asked = [(item, *pair) for item in ITEMS for pair in wrong(item)]
-    replies = ranks.page.evaluate(CHECK, [request(item, source) for item, source, _ in asked])
+def check_mistakes(asked: list[tuple[Build, str, str]], replies: list[dict[str, Any]]) -> None:
+    """Each wrong program got the sentence of the bank, wherever the public cases see the mistake at all."""
     missed = [
         (item.id, sentence, text_of(reply["html"])[:300])
         for (item, _, sentence), reply in zip(asked, replies, strict=True)
@@ -320,6 +325,11 @@ def test_each_mistake_gets_its_sentence(ranks):
     unseen = sum(reply["state"] == "right" for reply in replies)
     assert unseen < len(asked) / 10
     assert {reply["state"] for reply in replies} <= {"right", "wrong"}
+
+
+def test_each_mistake_gets_its_sentence(ranks):
+    asked = [(item, *pair) for item in ITEMS for pair in wrong(item)]
+    check_mistakes(asked, ranks.page.evaluate(CHECK, [request(item, source) for item, source, _ in asked]))
 
 
 @pytest.mark.parametrize(

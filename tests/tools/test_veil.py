@@ -80,19 +80,22 @@ def test_a_line_names_what_waits():
     html = veil.veiled(page(HEADING, asked("a"), TEXT, RUN, asked("b"), RUN, TEXT, RUN))
     lines = re.findall(r'<p class="rz-veil">(.*?)</p><div data-veil', html)
     assert lines[0].endswith('first, or <button type="button">show the explanation</button>.')
-    assert lines[1] == "This result opens with the explanation above."
+    assert lines[1] == 'This result opens with the explanation above, after <a href="#rz-a">the same question</a>.'
     assert lines[2].endswith('first, or <button type="button">show the result</button>.')
-    assert lines[3:] == ["This explanation opens with the result above.", "This result opens with the one above."]
+    assert lines[3:] == [
+        'This explanation opens with the result above, after <a href="#rz-b">the same question</a>.',
+        'This result opens with the one above, after <a href="#rz-b">the same question</a>.',
+    ]
 
 
 def test_a_line_names_an_explorer():
     """Results around an explorer that waits for more questions than they do have one button."""
     html = veil.veiled(page(HEADING, asked("a"), RUN, EXPLORER, asked("b"), RUN, EXPLORER, RUN))
     lines = re.findall(r'<p class="rz-veil">(.*?)</p><div data-veil', html)
-    assert lines[1] == "This explorer opens with the result above."
+    assert lines[1] == 'This explorer opens with the result above, after <a href="#rz-a">the same question</a>.'
     assert '(<a href="#rz-a">a</a>, <a href="#rz-b">b</a>)' in lines[3]
     assert lines[3].endswith('or <button type="button">show the explorer</button>.')
-    assert lines[4] == "This result opens with the one above."
+    assert lines[4] == 'This result opens with the one above, after <a href="#rz-b">the same question</a>.'
 
 
 def titled(name: str, title: str) -> str:
