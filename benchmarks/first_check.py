@@ -28,7 +28,7 @@ from autograder.items import Build
 from rankzero.facts import chapters
 from tools.browser import chromium
 from tools.common import HTML, ROOT
-from tools.serve import server
+from tools.serve import ISOLATION, server
 
 #: What is aimed at: the first check beside Pyodide's first start, and the check on the next page beside the first.
 MOST_RATIO, MOST_AGAIN = 1.5, 0.5
@@ -85,6 +85,15 @@ def start(page: Any, item: Build) -> float:
     return page.evaluate(START, page.url.split("/book/")[0] + "/_static/vendor/pyodide/") / 1000
 
 
+def start_plainly(route: Any) -> None:
+    """Answer with the worker of checks as it is where nothing can be kept."""
+    worker, bundles = (ROOT / "book/_static/check-worker.js").read_text(encoding="utf-8"), '["check.json"]'
+    if worker.count(bundles) != 1:
+        raise RuntimeError(f"check-worker.js must name {bundles} once")
+    body = worker.replace(bundles, f"{bundles}, {{ plain: true }}")
+    route.fulfill(body=body, content_type="text/javascript", headers=dict(ISOLATION))
+
+
 def check(page: Any, item: Build) -> float:
     """Seconds from the press to the verdict."""
     waited, verdict = page.evaluate(CHECK, [item.id, program(item)])
@@ -93,10 +102,15 @@ def check(page: Any, item: Build) -> float:
     return waited / 1000
 
 
-def visits(browser: Any, address: str, item: Build, act: Callable[[Any, Build], float]) -> list[Cost]:
-    """What ``act`` costs on the page in a fresh profile, and on the page opened again in the same one."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+def visits(
+    browser: Any, address: str, item: Build, act: Callable[[Any, Build], float], plain: bool = False
+) -> list[Cost]:
+    """What ``act`` costs on the page in a fresh profile, and on the page opened again in the same one; ``plain`` if no
+    picture of Python's memory may be made or used."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, service_workers="block")
     context.set_default_timeout(300_000)
+    if plain:
+        context.route("**/check-worker.js", start_plainly)
     costs = []
     for _ in range(2):
         page = context.new_page()
