@@ -10,7 +10,7 @@ import pytest
 from autograder.items import Build
 from autograder.marking.papers import wrong_programs
 from tests.autograder.page.headless import Page
-from tests.autograder.page.test_world import CELLS, IMPORTS
+from tests.autograder.page.test_page_world import CELLS, IMPORTS
 from tools import bundle
 from tools.common import ROOT
 
