@@ -11,7 +11,12 @@ from tools.browser import AXE
 pytestmark = pytest.mark.browser
 
 #: The pages that have a stepper, and how many steps each of theirs has.
-STEPS = {"book/03-collectives.html": [6], "book/07-pipeline-expert.html": [12]}
+STEPS = {
+    "book/02-point-to-point.html": [2, 6],
+    "book/03-collectives.html": [6, 3],
+    "book/04-topology.html": [6],
+    "book/07-pipeline-expert.html": [12],
+}
 
 SEEN = """(figure) => [...figure.querySelectorAll(".rz-frames > li")].flatMap((frame, place) =>
   frame.checkVisibility({ checkVisibilityCSS: true }) ? [place] : [])"""
@@ -96,6 +101,8 @@ def test_it_plays_pauses_and_ends(visit, addresses, chapter):
     watch = visit(f"{addresses['http']}/{chapter}")
     page = watch.page
     for figure, last in zip(steppers(watch), STEPS[chapter], strict=True):
+        if last < 3:
+            continue  # it has ended before anybody can press Pause
         play, node = figure.locator("[data-move=play]"), figure.element_handle()
         play.press("Enter")
         assert seen(figure) == [1], "a press shows at once that it plays"
