@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-import nbformat
 import pytest
 
 from experiments.ch02.relay_steps import relay_states
 from experiments.ch02.ring_policies import play_rounds, ring_programs
 from rankzero.facts.units import GB, KB, MB, ms, us
 from solutions.ch02.alpha_beta import relay_time
-from tools.common import BOOK
+from tests.worked_examples import examples, missing
 
 BANDWIDTH = 12.5 * GB
 WHOLE = relay_time(1, 3, 1, 1.0)
@@ -31,18 +28,15 @@ COMPUTED = {
 }
 
 
-def examples() -> dict[str, str]:
-    cells = nbformat.read(BOOK / "02-point-to-point.ipynb", 4).cells
-    return {cell["id"]: cell.source for cell in cells if "example" in cell.metadata.get("tags", ())}
+FOUND = examples("02-point-to-point")
 
 
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_numbers_of_an_example(name):
     """Kills a number that is typed and wrong."""
-    text = re.sub(r"\s+", " ", examples()[name])
-    assert [part for part in COMPUTED[name] if part not in text] == []
+    assert missing(FOUND[name], COMPUTED[name]) == []
     assert abs(relay_time(1, 3, 100, 1.0) / WHOLE - 1 / 3) < 0.01
 
 
 def test_every_example_with_a_number_is_computed():
-    assert examples().keys() - COMPUTED.keys() == {"wait-example"}
+    assert FOUND.keys() - COMPUTED.keys() == {"wait-example"}

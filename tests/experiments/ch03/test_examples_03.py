@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
-import nbformat
 import pytest
 
 from experiments.ch03.explorers import MESSAGE, starting_blocks
 from experiments.ch03.ring_steps import bytes_sent, ring_states
 from rankzero.facts.units import MB
 from solutions.ch03.collective_semantics import collective_outputs
-from tools.common import BOOK
+from tests.worked_examples import examples, missing
 
 SUMS = collective_outputs("reduce_scatter", starting_blocks("reduce_scatter", 4))
 BLOCKS = starting_blocks("all_to_all", 4)
@@ -54,17 +51,14 @@ COMPUTED = {
 }
 
 
-def examples() -> dict[str, str]:
-    cells = nbformat.read(BOOK / "03-collectives.ipynb", 4).cells
-    return {cell["id"]: cell.source for cell in cells if "example" in cell.metadata.get("tags", ())}
+FOUND = examples("03-collectives")
 
 
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_numbers_of_an_example(name):
     """Kills a number that is typed and wrong."""
-    text = re.sub(r"\s+", " ", examples()[name])
-    assert [part for part in COMPUTED[name] if part not in text] == []
+    assert missing(FOUND[name], COMPUTED[name]) == []
 
 
 def test_every_example_with_a_number_is_computed():
-    assert examples().keys() - COMPUTED.keys() == {"where-example"}
+    assert FOUND.keys() - COMPUTED.keys() == {"where-example"}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
-import nbformat
 import pytest
 
 from experiments.ch04.all_reduce_schedules import simulate_all_reduce
@@ -14,7 +11,7 @@ from rankzero.facts.units import GB, KB, MB, ms, us
 from rankzero.sim.network import Network
 from solutions.ch03.collective_cost import ring_all_reduce_time
 from solutions.ch04.bandwidth import bus_bandwidth
-from tools.common import BOOK
+from tests.worked_examples import examples, missing
 
 NETWORK = Network(50 * GB, 5 * us)
 CLUSTER = Network(450 * GB, 1 * us, ranks_per_node=4, inter_bandwidth=50 * GB, inter_latency=5 * us)
@@ -92,17 +89,14 @@ COMPUTED = {
 }
 
 
-def examples() -> dict[str, str]:
-    cells = nbformat.read(BOOK / "04-topology.ipynb", 4).cells
-    return {cell["id"]: cell.source for cell in cells if "example" in cell.metadata.get("tags", ())}
+FOUND = examples("04-topology")
 
 
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_numbers_of_an_example(name):
     """Kills a number that is typed and wrong."""
-    text = re.sub(r"\s+", " ", examples()[name])
-    assert [part for part in COMPUTED[name] if part not in text] == []
+    assert missing(FOUND[name], COMPUTED[name]) == []
 
 
 def test_every_example_with_a_number_is_computed():
-    assert examples().keys() - COMPUTED.keys() == {"two-trees-example"}
+    assert FOUND.keys() - COMPUTED.keys() == {"two-trees-example"}
