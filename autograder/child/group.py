@@ -310,10 +310,15 @@ class Reduction:
 dist.Backend.register_backend("broker", lambda store, rank, size, timeout: Group(rank, size), devices=["cpu"])
 
 
-@contextlib.contextmanager
 def joined(channel, caller, rank, ranks):
-    """Within this context, the process is ``rank`` of a fresh world."""
-    Group.link = link = Link(channel, caller)
+    """A context in which the process is ``rank`` of a fresh world."""
+    return linked(Link(channel, caller), rank, ranks)
+
+
+@contextlib.contextmanager
+def linked(link, rank, ranks):
+    """The same with a link that is there already."""
+    Group.link = link
     dist.init_process_group("broker", store=dist.HashStore(), rank=rank, world_size=ranks)
     raised = True
     try:

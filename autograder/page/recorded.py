@@ -81,14 +81,5 @@ def _installed(group: ModuleType, link: Any, ranks: int) -> Iterator[None]:
 @contextlib.contextmanager
 def joined(group: ModuleType, link: Any, rank: int, ranks: int) -> Iterator[None]:
     """Within this context, the worker is ``rank`` of a fresh world."""
-    with _installed(group, link, ranks):
-        group.Group.link = link
-        dist.init_process_group("broker", store=dist.HashStore(), rank=rank, world_size=ranks)
-        raised = True
-        try:
-            yield
-            raised = False
-        finally:
-            link.leave(raised)
-            if dist.is_initialized():
-                dist.destroy_process_group()
+    with _installed(group, link, ranks), group.linked(link, rank, ranks):
+        yield

@@ -253,12 +253,17 @@ def get_group_rank(group, global_rank):
     return _place(group, global_rank)
 
 
+def _registered(group):
+    """The places of a group's ranks by their numbers in the world."""
+    if group not in _world.pg_group_ranks:
+        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
+    return _world.pg_group_ranks[group]
+
+
 def _place(group, global_rank):
     if group is _world.default_pg:
         return global_rank
-    if group not in _world.pg_group_ranks:
-        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    places = _world.pg_group_ranks[group]
+    places = _registered(group)
     if global_rank not in places:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
     return places[global_rank]
@@ -273,9 +278,7 @@ def get_global_rank(group, group_rank):
 def _global(group, group_rank):
     if group is _world.default_pg:
         return group_rank
-    if group not in _world.pg_group_ranks:
-        raise ValueError(f"Group {group} is not registered, please create group with torch.distributed.new_group API")
-    for rank, place in _world.pg_group_ranks[group].items():
+    for rank, place in _registered(group).items():
         if place == group_rank:
             return rank
     raise ValueError(f"Group rank {group_rank} is not part of group {group}")
