@@ -185,3 +185,5 @@ SECTIONS = {
     "15.15": "The bill and the sheet",
     "15.16": "Your card",
 }
+#: The sections that are not on their chapter's page but on the page below it.
+DEEPER: tuple[str, ...] = ()

@@ -11,15 +11,18 @@ import nbformat
 import pytest
 
 from autograder import bank
+from autograder.items import Build
+from autograder.sections import DEEPER
+from rankzero.facts import chapters
 from tools import takeaways
 from tools.columns import WIDTH
-from tools.common import BOOK, ROOT
+from tools.common import ROOT, notebooks
 from tools.edit import to_notebook, to_text
 from tools.install_cells import address, install_cell, renewed
 from tools.page_cells import shown
 from tools.veil import AFTER
 
-NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
+NOTEBOOKS = notebooks()
 TAGS = {"install", "hide-input", "exercise", "predict", "source", AFTER}
 TAGS |= {"nbval-ignore-output", "raises-exception", "gpu", "any-ranks", "library", "example", takeaways.TAG}
 #: A heading, or the word that begins a question or a task: text with one of these has to stay in sight.
@@ -31,10 +34,6 @@ TAG = re.compile(r"</?([a-zA-Z]+)[^<>]*>")
 CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
 
 pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-
-
-#: The page whose ids do not begin with its number.
-CAPSTONE = {"15-capstone": "cap"}
 
 
 def cells(path: Path, kind: str | None = None) -> list:
@@ -129,8 +128,20 @@ def test_every_item_stands_in_its_section(path):
         for identifier in [*asked, *([cell.metadata.rankzero.id] if "rankzero" in cell.metadata else [])]:
             assert identifier not in found, identifier
             found[identifier] = section
-    chapter = CAPSTONE.get(path.stem, path.name.split("-")[0])
-    assert found == {item.id: item.section for item in bank.items() if item.id.split("-")[0] == chapter}
+    (chapter,) = (one for one in chapters.CHAPTERS if path.stem in (one.page, f"{one.page}-deeper"))
+    deeper = path.stem != chapter.page
+    mine = [item for item in bank.of_chapter(chapter.package) if (item.section in DEEPER) == deeper]
+    assert found == {item.id: item.section for item in mine}
+
+
+def test_what_lies_deeper_is_a_bonus(path):
+    """Kills an item of a deeper page that a course's total counts, and a question of the path that it does not."""
+    if path.parent.name == "deeper":
+        asked = {item.id: item for item in bank.items() if item.section in DEEPER}
+        assert [name for name, item in asked.items() if not item.bonus] == []
+    else:
+        asked = {item.id: item for item in bank.items() if item.section not in DEEPER}
+        assert [name for name, item in asked.items() if item.bonus and not isinstance(item, Build)] == []
 
 
 def test_optional_exercises_say_so(path):
@@ -159,7 +170,7 @@ def test_opens_and_closes(path):
     assert "minutes" in markdown[0]
     headings = re.findall(r"^## (.+)$", "\n".join(markdown), re.MULTILINE)
     assert headings[-1] == "Sources"
-    assert "Summary" in headings
+    assert "Summary" in headings or path.parent.name == "deeper"
 
 
 def test_links_stay(path):

@@ -26,7 +26,8 @@ def pages(source: Path = ROOT) -> list[Path]:
     """The files of the table of contents, in its order."""
     toc = yaml.safe_load((source / "_toc.yml").read_text(encoding="utf-8"))
     chapters = [chapter for part in toc.get("parts", ()) for chapter in part["chapters"]]
-    names = [toc["root"], *(chapter["file"] for chapter in chapters)]
+    files = [one["file"] for chapter in chapters for one in (chapter, *chapter.get("sections", ()))]
+    names = [toc["root"], *files]
     found = [source / f"{name}{suffix}" for name in names for suffix in (".ipynb", ".md")]
     return [path for path in found if path.exists()]
 

@@ -13,6 +13,13 @@ VENDOR = CACHE / "static" / "vendor"
 HTML = ROOT / "_build" / "html"
 
 
+def notebooks(root: Path = ROOT) -> list[Path]:
+    """The notebooks of the book, in the order of the chapters: each chapter's page, then what lies deeper."""
+    return sorted(
+        [*(root / "book").glob("*.ipynb"), *(root / "book" / "deeper").glob("*.ipynb")], key=lambda one: one.stem
+    )
+
+
 def say(text: str) -> None:
     """Print one line, without buffering."""
     print(text, flush=True)

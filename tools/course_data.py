@@ -12,6 +12,7 @@ from autograder import bank
 from autograder.items import Build, Item
 from autograder.markup import inline
 from rankzero.facts.chapters import CHAPTERS, of_item
+from tools.reference.markup import page_of
 
 
 def entry(item: Item) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def entry(item: Item) -> dict[str, Any]:
         "title": inline(f"`{item.function}`" if isinstance(item, Build) else item.title, True),
         "chapter": chapter.number,
         "section": item.section,
-        "page": chapter.page,
+        "page": page_of(item.section),
         "kind": "function" if function else "question",
     }
 

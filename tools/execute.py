@@ -49,8 +49,8 @@ class Run:
 
 
 def label(path: Path) -> str:
-    """A page's name in the store: its file's, preceded by its folder's unless that is ``book``."""
-    return path.stem if path.parent.name == "book" else f"{path.parent.name}-{path.stem}"
+    """A page's name in the store: its file's, preceded by its folder's unless that is one of the book's."""
+    return path.stem if path.parent.name in ("book", "deeper") else f"{path.parent.name}-{path.stem}"
 
 
 def places(paths: Iterable[Path], store: Path) -> dict[Path, Path]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from tools.common import BOOK, ROOT, fail, say
+from tools.common import ROOT, fail, notebooks, say
 
 #: In a script exported from the notebook the magic is a comment or gone, so the branch needs another statement.
 TEMPLATE = """\
@@ -44,6 +44,7 @@ def address(root: Path = ROOT) -> str:
 
 def install_cell(url: str, page: str = "") -> str:
     """The source of the install cell of ``page``, the notebook's file name without ``.ipynb``."""
+    page = page.removesuffix("-deeper")
     if page not in EXTRAS:
         condition = 'find_spec("rankzero") is None'
         return TEMPLATE.format(condition=condition, requirement=f"git+{url}")
@@ -76,7 +77,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.install_cells", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if something is stale")
     arguments = parser.parse_args(argv)
-    found = stale(sorted(BOOK.glob("*.ipynb")), address())
+    found = stale(notebooks(), address())
     if arguments.check:
         return fail("stale (make stubs): " + ", ".join(p.name for p in found)) if found else 0
     for path, text in found.items():

@@ -282,7 +282,7 @@ class _Reading:
     def _task(self, section: Section, item: Item) -> None:
         kind = KINDS[type(item)]
         self.before = "built" if isinstance(item, Build) else "asked"
-        if not getattr(item, "bonus", False):
+        if not item.bonus:
             section.tasks.append(item.id)
             section.counts[kind] += 1
 

@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 
-from rankzero.facts.chapters import CHAPTERS, PARTS
+from rankzero.facts.chapters import CHAPTERS, PARTS, Chapter
 from tools import reference as reference_pages
 from tools.common import BOOK, ROOT, fail, say
 
@@ -22,6 +22,8 @@ SECTIONS = '''"""Sections of the book by number. Generated from the notebooks by
 #: A section's title.
 SECTIONS = {{
 {sections}}}
+#: The sections that are not on their chapter's page but on the page below it.
+DEEPER: tuple[str, ...] = ({deeper})
 '''
 TOC = """# Generated from rankzero/facts/chapters.py by tools/sections.py.
 format: jb-book
@@ -41,27 +43,36 @@ _SECTION = re.compile(r"^## (\d+\.\d+) (.+)$", re.MULTILINE)
 _TABLE = re.compile(re.escape(HEADER) + r"(?:\|.*\n)*")
 
 
-def headings(book: Path = BOOK) -> dict[str, str]:
-    """The titles of the sections by number, in the order of the book."""
-    sections: dict[str, str] = {}
-    for chapter in CHAPTERS:
-        cells = json.loads((book / f"{chapter.page}.ipynb").read_text(encoding="utf-8"))["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-        sections |= {number: title.strip() for number, title in _SECTION.findall(text)}
-    return sections
+def headings(page: Path) -> dict[str, str]:
+    """The titles of the sections of a notebook by number; none where there is no such notebook."""
+    cells = json.loads(page.read_text(encoding="utf-8"))["cells"] if page.exists() else []
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return {number: title.strip() for number, title in _SECTION.findall(text)}
 
 
 def module(book: Path = BOOK) -> str:
     """The source of ``autograder/sections.py``."""
-    titles = [f'    "{number}": {json.dumps(title, ensure_ascii=False)},\n' for number, title in headings(book).items()]
-    return SECTIONS.format(sections="".join(titles))
+    titles, deeper = "", ""
+    for chapter in CHAPTERS:
+        beyond = headings(book / f"{chapter.deeper}.ipynb")
+        for number, title in (headings(book / f"{chapter.page}.ipynb") | beyond).items():
+            titles += f'    "{number}": {json.dumps(title, ensure_ascii=False)},\n'
+        deeper += "".join(f'    "{number}",\n' for number in beyond)
+    return SECTIONS.format(sections=titles, deeper=deeper and f"\n{deeper}")
 
 
-def contents() -> str:
+def _entry(chapter: Chapter, book: Path) -> str:
+    """A chapter in ``_toc.yml``, with the page below it where there is one."""
+    entry = f"      - file: book/{chapter.page}\n"
+    deeper = (book / f"{chapter.deeper}.ipynb").exists()
+    return entry + (f"        sections:\n          - file: book/{chapter.deeper}\n" if deeper else "")
+
+
+def contents(book: Path = BOOK) -> str:
     """The text of ``_toc.yml``."""
     parts = ""
     for part in PARTS:
-        pages = "".join(f"      - file: book/{chapter.page}\n" for chapter in CHAPTERS if chapter.part == part)
+        pages = "".join(_entry(chapter, book) for chapter in CHAPTERS if chapter.part == part)
         parts += f'  - caption: "{part}"\n    chapters:\n{pages}'
     reference = "".join(f"      - file: book/reference/{name}\n" for name in reference_pages.PAGES)
     return TOC.format(parts=parts, reference=reference)
@@ -81,7 +92,7 @@ def wanted(root: Path = ROOT) -> dict[Path, str]:
     intro = root / "book" / "intro.md"
     return {
         root / "autograder" / "sections.py": module(root / "book"),
-        root / "_toc.yml": contents(),
+        root / "_toc.yml": contents(root / "book"),
         intro: opening(intro.read_text(encoding="utf-8")),
     }
 

@@ -25,7 +25,7 @@ from autograder.items import Build, Debug
 from rankzero.facts import chapters
 from rankzero.facts.chapters import CHAPTERS
 from tools import columns
-from tools.common import ROOT, fail, say
+from tools.common import ROOT, fail, notebooks, say
 
 FIRST_LINE = "# Generated from solutions/{file} by make stubs. Write the bodies; names and signatures stay.\n"
 
@@ -259,7 +259,7 @@ def stale(root: Path = ROOT) -> Mapping[Path, str | None]:
     """The files that are out of date, with what they should contain (None: they should not exist)."""
     wanted: dict[Path, str | None] = dict(labs(root))
     wanted[root / "labs" / "README.md"] = readme((root / "labs" / "README.md").read_text(encoding="utf-8"))
-    for path in sorted((root / "book").glob("*.ipynb")):
+    for path in notebooks(root):
         wanted[path] = notebook(path.read_text(encoding="utf-8"), root)
     for path in (root / "labs").rglob("*.py"):
         if path.name != "__init__.py":

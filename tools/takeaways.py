@@ -16,7 +16,7 @@ from typing import Any
 
 import nbformat
 
-from tools.common import BOOK, fail, say
+from tools.common import fail, notebooks, say
 
 TAG = "takeaway"
 SUMMARY = "## Summary\n"
@@ -83,7 +83,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.takeaways", description=__doc__.split("\n", 1)[0])
     parser.add_argument("--check", action="store_true", help="write nothing; status 1 if something is stale")
     arguments = parser.parse_args(argv)
-    found = stale(sorted(BOOK.glob("*.ipynb")))
+    found = stale(notebooks())
     names = ", ".join(path.name for path in found)
     if found and arguments.check:
         return fail(f"stale (python -m tools.takeaways): {names}")

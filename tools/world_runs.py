@@ -175,8 +175,9 @@ def program(earlier: Sequence[Statement], cell: Sequence[Statement], source: str
 
 
 def _chapter(cells: Sequence[Any]) -> int:
-    """The number of the chapter whose cells these are; 0 where the page is none."""
-    heading = re.match(r"# (\d+)\. ", cells[0].source) if cells else None
+    """The number of the chapter whose cells these are, read from its first heading with one; 0 where there is none."""
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    heading = re.search(r"^#+ (\d+)\.", text, re.MULTILINE)
     return int(heading[1]) if heading else 0
 
 

@@ -117,6 +117,6 @@ def _templates() -> jinja2.Environment:
     }
     environment.tests |= {
         "question": lambda mark: isinstance(mark, Answered),
-        "optional": lambda mark: isinstance(mark, Mark) and mark.item.bonus,
+        "optional": lambda mark: mark.item.bonus,
     }
     return environment

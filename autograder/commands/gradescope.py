@@ -57,7 +57,7 @@ def _pack(options: argparse.Namespace) -> ExitStatus:
 def _described(items: Sequence[Item]) -> str:
     from autograder.items import Build
 
-    points = sum(item.points if isinstance(item, Build) else 1.0 for item in items if not getattr(item, "bonus", False))
+    points = sum(item.points if isinstance(item, Build) else 1.0 for item in items if not item.bonus)
     return f"{len(items)} items, {points:g} points"
 
 

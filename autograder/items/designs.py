@@ -58,6 +58,7 @@ class Design:
     simulate: Callable[..., Simulated]
     derivation: str
     kind: Literal["design"] = "design"
+    bonus: bool = False
 
     def choices(self, values: tuple[int, ...]) -> Mapping[str, int]:
         """The values by the names of their knobs."""

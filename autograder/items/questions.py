@@ -64,6 +64,7 @@ class Question:
     parts: tuple[Part, ...]
     derivation: str
     section: str
+    bonus: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Choice:
     derivation: str
     section: str
     slips: Mapping[int, str] = field(default_factory=dict)
+    bonus: bool = False
 
     def shown(self) -> tuple[str, ...]:
         """The options in the order shown to the learner: always the same for an id."""
@@ -97,6 +99,7 @@ class Order:
     steps: tuple[str, ...]
     derivation: str
     section: str
+    bonus: bool = False
 
     def shown(self) -> tuple[str, ...]:
         """The steps in the order shown to the learner: always the same for an id, and never the right order."""
@@ -141,6 +144,7 @@ class Estimate:
     derivation: str
     slips: tuple[Slip, ...] = ()
     kind: QuestionKind = "estimate"
+    bonus: bool = False
 
 
 AnyQuestion = Question | Choice | Order | Estimate | Design

@@ -71,7 +71,8 @@ def files(root: Path) -> dict[str, bytes]:
     Raises:
         NotReleased: a lab or a page contains what the learner should write, or a part of the course is missing.
     """
-    found = {page.name: cleared(page) for page in sorted((root / "book").glob("*.ipynb"))}
+    pages = sorted([*root.glob("book/*.ipynb"), *root.glob("book/deeper/*.ipynb")], key=lambda page: page.stem)
+    found = {page.relative_to(root / "book").as_posix(): cleared(page) for page in pages}
     found |= {lab.relative_to(root).as_posix(): lab.read_bytes() for lab in sorted((root / "labs").rglob("*.py"))}
     for name, data in found.items():
         if written := sorted(_written(root, _sources(name, data))):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from autograder.marking.marks import Answered, Mark
-from autograder.sections import SECTIONS
+from autograder.sections import DEEPER, SECTIONS
 from rankzero.facts.chapters import CHAPTERS
 
 #: States of a concept, in the order of a learner's page.
@@ -47,9 +47,10 @@ def reading(section: str, book: str = "") -> Reading:
     """
     title = SECTIONS.get(section, "")
     number = section.partition(".")[0]
-    page = next((chapter.page for chapter in CHAPTERS if str(chapter.number) == number), "")
-    if not page:
+    chapter = next((chapter for chapter in CHAPTERS if str(chapter.number) == number), None)
+    if chapter is None:
         return Reading(section, title, "")
+    page = chapter.deeper if section in DEEPER else chapter.page
     built, notebooks = (book, "") if book else _addresses(CONFIG)
     if built:
         return Reading(section, title, f"{built.rstrip('/')}/{page}.html#{anchor(title)}")

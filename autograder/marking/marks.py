@@ -87,7 +87,7 @@ class Grading:
     @property
     def points(self) -> float:
         """The points to be had, without optional items."""
-        optional = sum(mark.points for mark in self.marks if mark.item.bonus)
+        optional = sum(mark.points for mark in self.all if mark.item.bonus)
         return sum(mark.points for mark in self.all) - optional
 
     @property

@@ -110,8 +110,9 @@ def _numbered(grading: Grading) -> Iterator[tuple[str, Mark | Answered]]:
 def _tests(number: str, mark: Mark | Answered, book: str) -> Iterator[dict[str, Any]]:
     about = {"tags": [concepts.topic(mark)], "extra_data": {"item": mark.item.id, "state": mark.state}}
     if isinstance(mark, Answered):
+        worth = 0.0 if mark.item.bonus else mark.points
         output = "\n".join([*mark.sentences, _read(mark.item.section, book)]) if mark.state != "right" else "Right."
-        yield _test(mark.item.id, number, mark.score, mark.points, mark.state == "right", output) | about
+        yield _test(mark.item.id, number, mark.score, worth, mark.state == "right", output) | about
         return
     for place, share in enumerate(mark.shares):
         worth = 0.0 if mark.item.bonus else share.points
@@ -168,7 +169,7 @@ def table(grading: Grading, line: str = "") -> str:
 
 def total(grading: Grading) -> str:
     """The score in words, with the points for optional items named separately."""
-    optional = sum(mark.score for mark in grading.marks if mark.item.bonus)
+    optional = sum(mark.score for mark in grading.all if mark.item.bonus)
     more = f", and {optional:g} for optional items" if optional else ""
     return f"{grading.score - optional:g} of {grading.points:g} points{more}"
 

@@ -4,7 +4,7 @@
   "use strict";
 
   const KEY = "rankzero:place";
-  const page = location.pathname.split("/").pop();
+  const page = location.pathname.split("/book/").pop();
 
   function stored() {
     try {

@@ -43,6 +43,11 @@ class Chapter:
         return f"{self.number:02}-{self.slug}"
 
     @property
+    def deeper(self) -> str:
+        """The name of the notebook with what is beyond its page: ``"deeper/03-collectives-deeper"``."""
+        return f"deeper/{self.page}-deeper"
+
+    @property
     def package(self) -> str:
         """The name of its package in ``labs``, ``solutions`` and so on: ``"ch03"``."""
         return f"ch{self.number:02}"

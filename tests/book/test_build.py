@@ -11,7 +11,7 @@ import nbformat
 import pytest
 import yaml
 
-from tools import build_book, execute
+from tools import build_book, common, execute
 from tools.build_book import notebooks, pages
 from tools.common import ROOT
 
@@ -161,6 +161,7 @@ def test_new_outputs_are_read_again(tmp_path):
 def test_contents_are_there():
     """Every file of the table of contents exists, and every notebook of the book is in it."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    names = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    names = [toc["root"], *(one["file"] for chapter in chapters for one in (chapter, *chapter.get("sections", ())))]
     assert [path.relative_to(ROOT).with_suffix("").as_posix() for path in pages()] == names
-    assert sorted(notebooks()) == sorted((ROOT / "book").glob("*.ipynb"))
+    assert sorted(notebooks()) == sorted(common.notebooks())

@@ -7,7 +7,7 @@ import pytest
 
 from rankzero.facts.chapters import CHAPTERS
 from tools import reference, takeaways
-from tools.common import BOOK
+from tools.common import notebooks
 
 END = "## Summary\n\n- Old.\n\n## Where the real systems do this\n\n- There."
 
@@ -54,13 +54,14 @@ def test_what_is_no_takeaway_is_refused(cells, what):
 
 
 def test_summaries_are_up_to_date():
-    assert takeaways.stale(sorted(BOOK.glob("*.ipynb"))) == {}
+    assert takeaways.stale(notebooks()) == {}
     assert takeaways.main(["--check"]) == 0
 
 
 def test_the_page_of_the_course_has_each_with_its_section():
     shown = reference.PAGES["takeaways"]()
     for chapter in CHAPTERS:
-        found = takeaways.collected(nbformat.read(BOOK / f"{chapter.page}.ipynb", 4).cells)
+        own = [path for path in notebooks() if path.stem.startswith(chapter.page)]
+        found = [one for path in own for one in takeaways.collected(nbformat.read(path, 4).cells)]
         assert all(f"- {sentence} <a href=" in shown for _, sentence in found)
         assert (f"## {chapter.number}. {chapter.title}" in shown) == bool(found)

@@ -64,11 +64,11 @@ def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: s
     return [name for name in (OPENING, *(f"{FOLDER}{name}" for name in PAGES)) if name in env.found_docs]
 
 
-def link(found: tuple[Correction, ...]) -> nodes.paragraph:
-    """The paragraph that leads from the end of a section to its corrections."""
+def link(found: tuple[Correction, ...], folder: str = "") -> nodes.paragraph:
+    """The paragraph that leads from the end of a section to its corrections; ``folder`` leads back to the chapters."""
     section, number = found[0].section, len(found)
     text = f"{number} correction{'s' if number > 1 else ''} to claims about {section}"
-    target = f"reference/numbers-that-disagree.html#{corrections.anchor(section)}"
+    target = f"{folder}reference/numbers-that-disagree.html#{corrections.anchor(section)}"
     place = nodes.reference("", text, refuri=target, internal=True)
     return nodes.paragraph("", "Numbers that disagree: ", place, nodes.Text("."), classes=["rz-corrections"])
 
@@ -76,7 +76,7 @@ def link(found: tuple[Correction, ...]) -> nodes.paragraph:
 def _mark(app: Any, tree: nodes.document) -> None:
     """Give each section of a chapter its anchor, and its link to the corrections."""
     document = app.env.docname
-    chapters = [chapter for chapter in CHAPTERS if document == f"book/{chapter.page}"]
+    chapters = [chapter for chapter in CHAPTERS if document.removeprefix("book/") in (chapter.page, chapter.deeper)]
     for chapter in chapters:
         for file in Path(app.srcdir, "experiments", chapter.package).glob("*corrections.py"):
             app.env.note_dependency(str(file))
@@ -85,7 +85,7 @@ def _mark(app: Any, tree: nodes.document) -> None:
             if title := _NUMBER.match(section[0].astext()):
                 section["ids"].append(f"section-{title[1].replace('.', '-')}")
                 if found := by_section.get(title[1]):
-                    section += link(found)
+                    section += link(found, "../" * (document.count("/") - 1))
 
 
 def setup(app: Any) -> dict[str, bool]:

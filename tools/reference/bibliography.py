@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 
 from rankzero.facts.chapters import CHAPTERS, Chapter
-from tools.common import BOOK
 
-from .markup import inline
+from .markup import inline, texts
 
 _WORK = re.compile(r"arXiv:\d{4}\.\d{4,5}|doi:10\.\d{4,}/[^\s,;]*[^\s,;.:]")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -34,10 +32,11 @@ class Work:
 
 def bullets(chapter: Chapter) -> list[str]:
     """The entries below ``## Sources`` of a chapter, each in one line."""
-    cells = json.loads((BOOK / f"{chapter.page}.ipynb").read_text(encoding="utf-8"))["cells"]
-    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    listed = re.split(r"^## ", text.partition("## Sources\n")[2], flags=re.MULTILINE)[0]
-    return [re.sub(r"\s+", " ", entry).strip() for entry in re.split(r"^- ", listed, flags=re.MULTILINE)[1:]]
+    found = []
+    for text in texts(chapter):
+        listed = re.split(r"^## ", text.partition("## Sources\n")[2], flags=re.MULTILINE)[0]
+        found += re.split(r"^- ", listed, flags=re.MULTILINE)[1:]
+    return [re.sub(r"\s+", " ", entry).strip() for entry in found]
 
 
 def cited(entry: str) -> list[str]:

@@ -13,7 +13,7 @@ from html import escape
 from rankzero.facts.chapters import CHAPTERS
 from rankzero.facts.ideas import IDEAS, Idea
 
-from .markup import chapter_of, title
+from .markup import address, title
 
 #: Sizes in the units of the drawing, which are pixels at full width.
 WIDTH, MARGIN = 800, 34
@@ -76,10 +76,10 @@ def _lines(found: dict[str, Box]) -> str:
 
 def _box(place: int, box: Box) -> str:
     section = box.idea.section
-    address = f"{chapter_of(section).page}.html#section-{section.replace('.', '-')}"
+    said = f"{box.idea.name}: section {title(section)}"
     left, top = box.x - box.width / 2, box.y - HEIGHT / 2
     return (
-        f'<a class="rz-i{place}" href="{address}" aria-label="{escape(f"{box.idea.name}: section {title(section)}")}">'
+        f'<a class="rz-i{place}" href="{address(section)}" aria-label="{escape(said)}">'
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{HEIGHT}" rx="5"/>'
         f'<text x="{box.x:.1f}" y="{box.y + 4.5:.1f}">{escape(box.idea.name)}</text></a>'
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from autograder.sections import SECTIONS
+from autograder.sections import DEEPER, SECTIONS
 from rankzero.facts.chapters import CHAPTERS, Chapter
+from tools.common import BOOK
 
 _CODE = re.compile(r"`+([^`]+)`+")
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
@@ -55,10 +57,27 @@ def chapter_of(section: str) -> Chapter:
     return CHAPTERS[int(section.partition(".")[0]) - 1]
 
 
+def page_of(section: str) -> str:
+    """The page that a section is on, below ``book`` and without its suffix."""
+    chapter = chapter_of(section)
+    return chapter.deeper if section in DEEPER else chapter.page
+
+
+def texts(chapter: Chapter) -> list[str]:
+    """The text of a chapter's page without its code, and that of what lies deeper where there is something."""
+    paths = [BOOK / f"{page}.ipynb" for page in (chapter.page, chapter.deeper)]
+    cells = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in paths if path.exists()]
+    return ["\n".join("".join(one["source"]) for one in page if one["cell_type"] == "markdown") for page in cells]
+
+
+def address(section: str) -> str:
+    """Where a section begins in the built book, seen from its opening page."""
+    return f"{page_of(section)}.html#section-{section.replace('.', '-')}"
+
+
 def section_link(section: str, text: str = "") -> str:
     """A link from a reference page to a section of a chapter."""
-    page = f"../{chapter_of(section).page}.html#section-{section.replace('.', '-')}"
-    return f'<a href="{page}">{text or section}</a>'
+    return f'<a href="../{address(section)}">{text or section}</a>'
 
 
 def title(section: str) -> str:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import ast
 import html
-import json
 import re
 
 from demos import HERE, names
 from rankzero.facts.chapters import CHAPTERS, Chapter
-from tools.common import BOOK
 from tools.install_cells import address
 
-from .markup import command, inline, records, section_link
+from .markup import command, inline, records, section_link, texts
 
 _HEADING = re.compile(r"^## (?:(\d+\.\d+) )?", re.MULTILINE)
 
 
 def mentions(chapter: Chapter) -> dict[str, list[str]]:
     """The sections of a chapter that name each program: ``python -m demos NAME``."""
-    cells = json.loads((BOOK / f"{chapter.page}.ipynb").read_text(encoding="utf-8"))["cells"]
-    parts = _HEADING.split("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"))
+    parts = _HEADING.split("\n".join(texts(chapter)))
     found: dict[str, list[str]] = {}
     for section, text in zip(parts[1::2], parts[2::2], strict=True):
         for name in re.findall(r"python -m demos (\w+)", text):

@@ -12,7 +12,7 @@ from rankzero.facts.chapters import CHAPTERS, Chapter
 from tools import pages
 from tools.common import BOOK
 
-from .markup import chapter_of, inline, table, title
+from .markup import address, chapter_of, inline, table, title
 
 #: The sections of one evening, each with what it shows.
 EVENING = {
@@ -68,8 +68,7 @@ def split(amounts: Sequence[float], parts: int) -> list[int]:
 
 
 def _link(section: str) -> str:
-    place = f"{chapter_of(section).page}.html#section-{section.replace('.', '-')}"
-    return f'<a href="{place}">{inline(title(section))}</a>'
+    return f'<a href="{address(section)}">{inline(title(section))}</a>'
 
 
 def _range(chapters: Sequence[Chapter]) -> str:

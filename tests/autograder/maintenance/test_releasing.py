@@ -18,7 +18,7 @@ from autograder.items import Debug
 from autograder.maintenance import leaks, releasing
 from autograder.maintenance.releasing import LIST, NotReleased, release
 from autograder.running.exam import Exam
-from tools.common import ROOT
+from tools.common import ROOT, notebooks
 
 
 @pytest.fixture(scope="module")
@@ -63,16 +63,16 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_every_file_is_one_that_a_learner_needs(copy):
     """Kills: a copy of the tree."""
-    pages = {path.name for path in (ROOT / "book").glob("*.ipynb")}
+    pages = {path.relative_to(ROOT / "book").as_posix() for path in notebooks()}
     labs = {path.relative_to(ROOT).as_posix() for path in (ROOT / "labs").rglob("*.py")}
     assert set(contents(copy)) == pages | labs | {"README.md", "labs/README.md", LIST}
 
 
 def test_pages_have_no_outputs(copy, little, tmp_path):
-    for path in copy.glob("*.ipynb"):
+    for path in copy.rglob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         assert all(cell["outputs"] == [] for cell in cells if cell["cell_type"] == "code")
-        assert path.read_bytes() == (ROOT / "book" / path.name).read_bytes()  # Jupyter's layout is kept
+        assert path.read_bytes() == (ROOT / "book" / path.relative_to(copy)).read_bytes()  # Jupyter's layout is kept
     release(little, tmp_path / "out")
     text = (tmp_path / "out" / "01-page.ipynb").read_text()
     assert "3.14" not in text
@@ -136,7 +136,7 @@ def test_programs_to_mend_are_given(copy):
 
 def test_the_readme_names_every_page_and_how_to_install(copy, little):
     text = (copy / "README.md").read_text()
-    assert all(f"]({path.name})" in text for path in copy.glob("*.ipynb"))
+    assert all(f"]({path.relative_to(copy).as_posix()})" in text for path in copy.rglob("*.ipynb"))
     readme = releasing.files(little)["README.md"].decode()
     assert readme.startswith("# Little: the learner's copy\n")
     assert "pip install git+https://example.org/x/y jupyterlab\n" in readme
@@ -251,7 +251,7 @@ def test_a_mended_program_is_refused(little, tmp_path):
 
 def test_the_command_says_what_it_wrote(tmp_path, capsys):
     assert main(["release", str(tmp_path / "out")]) == 0
-    pages = len(list((ROOT / "book").glob("*.ipynb")))
+    pages = len(notebooks())
     labs = len([*(ROOT / "labs").rglob("*.py"), "README.md"])
     assert capsys.readouterr().out == f"{tmp_path / 'out'}: {pages} pages, {labs} files of labs, README.md\n"
     assert len(contents(tmp_path / "out")) == pages + labs + 2

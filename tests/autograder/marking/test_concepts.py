@@ -39,6 +39,8 @@ def test_a_chapter_is_called_as_its_page():
 
 def test_every_page_with_a_number_is_a_chapter():
     assert {path.stem for path in (ROOT / "book").glob("*.ipynb")} == {chapter.page for chapter in CHAPTERS}
+    deeper = {f"deeper/{path.stem}" for path in (ROOT / "book" / "deeper").glob("*")}
+    assert deeper <= {chapter.deeper for chapter in CHAPTERS}
 
 
 def test_the_generator_says_what_is_stale(tmp_path, monkeypatch, capsys):
