@@ -56,7 +56,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Question:
-    """A question whose answer is one number or several. ``derivation`` is Markdown with ``$math$``, without results."""
+    """A question whose answer is one number or several. ``derivation`` is Markdown with ``$math$``, without results.
+
+    As for every item, ``bonus`` says that its points come on top of the total.
+    """
 
     id: str
     kind: QuestionKind

@@ -217,6 +217,16 @@ def test_questions_count_one_point_each(grading, monkeypatch):
     ]
 
 
+def test_a_question_that_is_a_bonus_comes_on_top(grading):
+    """Kills a total that counts a question from beyond the path, and a maximum that does."""
+    question = replace(bank.find("03-steps"), bonus=True)
+    both = Grading(grading.name, grading.sha256, grading.marks, (Answered(question, "right"),))
+    assert (both.score - grading.score, both.points - grading.points) == (1.0, 0.0)
+    (test,) = report.results(both, {})["tests"][len(report.results(grading, {})["tests"]) :]
+    assert (test["score"], test["max_score"]) == (1.0, 0.0)
+    assert report.total(both).endswith("and 5 for optional items")
+
+
 def test_the_table_has_one_row_for_each_item(grading):
     lines = report.table(grading, "sandbox: none").splitlines()
     assert lines[0].startswith("91-scale")
