@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from autograder import bank
-from autograder.items import Build
+from autograder.items import Build, Item
 from autograder.sections import DEEPER
 from rankzero.facts import chapters
 from tools import takeaways
@@ -43,6 +43,13 @@ def cells(path: Path, kind: str | None = None) -> list:
 def prose(path: Path) -> str:
     """The Markdown of a notebook without its code."""
     return CODE.sub("", "\n\n".join(cell.source for cell in cells(path, "markdown")))
+
+
+def own_items(path: Path) -> list[Item]:
+    """The items whose sections are on a page."""
+    (chapter,) = (one for one in chapters.CHAPTERS if path.stem in (one.page, f"{one.page}-deeper"))
+    deeper = path.stem != chapter.page
+    return [item for item in bank.of_chapter(chapter.package) if (item.section in DEEPER) == deeper]
 
 
 def test_form(path):
@@ -128,20 +135,15 @@ def test_every_item_stands_in_its_section(path):
         for identifier in [*asked, *([cell.metadata.rankzero.id] if "rankzero" in cell.metadata else [])]:
             assert identifier not in found, identifier
             found[identifier] = section
-    (chapter,) = (one for one in chapters.CHAPTERS if path.stem in (one.page, f"{one.page}-deeper"))
-    deeper = path.stem != chapter.page
-    mine = [item for item in bank.of_chapter(chapter.package) if (item.section in DEEPER) == deeper]
-    assert found == {item.id: item.section for item in mine}
+    assert found == {item.id: item.section for item in own_items(path)}
 
 
 def test_what_lies_deeper_is_a_bonus(path):
     """Kills an item of a deeper page that a course's total counts, and a question of the path that it does not."""
     if path.parent.name == "deeper":
-        asked = {item.id: item for item in bank.items() if item.section in DEEPER}
-        assert [name for name, item in asked.items() if not item.bonus] == []
+        assert [item.id for item in own_items(path) if not item.bonus] == []
     else:
-        asked = {item.id: item for item in bank.items() if item.section not in DEEPER}
-        assert [name for name, item in asked.items() if item.bonus and not isinstance(item, Build)] == []
+        assert [item.id for item in own_items(path) if item.bonus and not isinstance(item, Build)] == []
 
 
 def test_optional_exercises_say_so(path):
