@@ -144,6 +144,26 @@ def test_the_first_cell_of_the_course_runs(page):
     assert picture.locator(".rz-message").count() == 3
 
 
+def test_the_opening_page_runs_it_too(visit, site):
+    """Four processes on the first page that anybody sees; and what it says of this browser is true."""
+    watch = visit(f"{site}/book/intro.html")
+    watch.page.set_default_timeout(START)
+    listed = watch.page.locator(".rz-machine li").all_inner_texts()
+    assert listed[2].startswith("Ranks: yes, up to ")
+    found = place(watch.page, "first-run")
+    run(found)
+    assert printed(found).strip().endswith("rank 3 of 4 has 3")
+    assert watch.problems == []
+
+
+def test_from_disk_the_opening_page_says_what_it_cannot_do(visit, html):
+    watch = visit((html / "book" / "intro.html").as_uri())
+    assert watch.page.locator(".rz-machine li").all_inner_texts()[1:3] == [
+        "Functions and moving charts: not from disk. Serve the book (make serve), and they work.",
+        "Ranks: no. A page that is opened from disk cannot start ranks; a served one can.",
+    ]
+
+
 def test_two_ranks_instead_of_four(page):
     found = place(page, "first-run")
     found.get_by_label("2", exact=True).check()

@@ -18,7 +18,19 @@ from docutils import nodes
 from experiments.correction import Correction
 from rankzero.facts.chapters import CHAPTERS
 
-from . import bibliography, corrections, formulas, glossary, hardware, ideas, models, programs, routes, takeaways
+from . import (
+    bibliography,
+    corrections,
+    first_run,
+    formulas,
+    glossary,
+    hardware,
+    ideas,
+    models,
+    programs,
+    routes,
+    takeaways,
+)
 
 #: The pages in the order of the contents, and what writes the generated part of each.
 PAGES: dict[str, Callable[[], str]] = {
@@ -34,7 +46,11 @@ PAGES: dict[str, Callable[[], str]] = {
 FOLDER = "book/reference/"
 #: The opening page, its marks, and what writes what stands there.
 OPENING = "book/intro"
-OPENING_MARKS: dict[str, Callable[[], str]] = {"<!-- map -->": ideas.text, "<!-- routes -->": routes.text}
+OPENING_MARKS: dict[str, Callable[[], str]] = {
+    "<!-- first run -->": first_run.text,
+    "<!-- map -->": ideas.text,
+    "<!-- routes -->": routes.text,
+}
 MARK = "<!-- generated -->"
 _NUMBER = re.compile(r"^(\d+\.\d+) ")
 
