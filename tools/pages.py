@@ -24,7 +24,7 @@ import nbformat
 
 from autograder import bank
 from autograder.items import Build, Choice, Debug, Design, Estimate, Item, Order, Question
-from rankzero.facts.chapters import CHAPTERS, Chapter
+from rankzero.facts.chapters import CHAPTERS, Chapter, PartName
 from tools import browser, page_cells, statements
 from tools.common import BOOK, HTML, fail, say
 
@@ -38,6 +38,10 @@ MINUTES |= {"build": 12.0, "repair": 8.0}
 MOST_PRINTED = 35
 MOST_READING = 45.0
 MOST_DERIVED = 1 / 3
+#: Hours of reading and work of the parts whose pages are rebuilt.
+MOST_HOURS: dict[PartName, float] = {"I. Foundations": 8.0}
+#: Words of the opening page before its first program.
+MOST_BEFORE = 150
 
 KINDS: dict[type, str] = {
     Question: "derive",
@@ -48,6 +52,7 @@ KINDS: dict[type, str] = {
     Debug: "repair",
     Build: "build",
 }
+FIRST_RUN = "<!-- first run -->"
 TASKS = frozenset({"predict", "design", "check"})
 DRAWN = frozenset({"explore", "stepper"})
 EXAMPLE = "example"
@@ -340,6 +345,24 @@ HEAD = (
 )
 
 
+def opening(text: str) -> str:
+    """What the opening page breaks, as a sentence: a program is on its first screen. Empty if it breaks nothing."""
+    before = count_words(text.partition(FIRST_RUN)[0])
+    if FIRST_RUN not in text:
+        return "intro: no program runs on it"
+    return f"intro: {before} words before its first program, at most {MOST_BEFORE}" if before > MOST_BEFORE else ""
+
+
+def parts(pages: Sequence[Page]) -> Iterator[str]:
+    """The parts whose pages are all rebuilt and together take too long, each as a sentence."""
+    for part, most in MOST_HOURS.items():
+        numbers = {chapter.number for chapter in CHAPTERS if chapter.part == part}
+        found = [page for page in pages if page.chapter.number in numbers & REBUILT]
+        hours = sum(page.reading + page.work for page in found) / 60
+        if len(found) == len(numbers) and hours > most:
+            yield f"part {part}: {hours:.1f} hours, at most {most:g}"
+
+
 def report(pages: Sequence[Page]) -> list[str]:
     """Print the table and what each section breaks; returns the sentences about pages that are to keep the limits."""
     say(HEAD)
@@ -371,8 +394,12 @@ def main(arguments: list[str]) -> int:
             page.printed = paper[page.chapter.number]
     else:
         say("printed pages are not counted: there is no built book or no browser (make book)")
-    failures = report(pages)
-    return fail(f"{len(failures)} limits are broken on rebuilt pages") if failures else 0
+    failures = [
+        *report(pages),
+        *parts(pages),
+        *filter(None, [opening((BOOK / "intro.md").read_text(encoding="utf-8"))]),
+    ]
+    return fail("broken on rebuilt pages:\n" + "\n".join(failures)) if failures else 0
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rankzero.facts.chapters import CHAPTERS
+from tools import pages as limits
 from tools.build_book import pages
 from tools.common import ROOT, VENDOR
 from tools.mathematics import why_not
@@ -161,3 +163,11 @@ def test_reads_without_scripts(shared, name):
     assert watch.page.locator("article h1").inner_text().strip()
     pictures = [picture.get_attribute("alt") for picture in watch.page.locator("article .cell_output img").all()]
     assert [alt for alt in pictures if not alt or alt.endswith((".png", ".svg"))] == []
+
+
+@pytest.mark.parametrize("chapter", [one for one in CHAPTERS if one.number in limits.REBUILT], ids=lambda one: one.page)
+def test_a_rebuilt_chapter_can_be_printed(html, chapter):
+    """Kills a page that nobody finishes: with everything on it shown, it takes at most so much paper."""
+    if not (html / "book" / f"{chapter.page}.html").exists():
+        pytest.skip("this build has another page")
+    assert limits.printed(html, [chapter])[chapter.number] <= limits.MOST_PRINTED

@@ -121,6 +121,30 @@ def test_a_rebuilt_page_fails_and_another_is_listed(monkeypatch, capsys):
     assert "03-collectives: 3.1 A ring: no picture before the first task" in pages.report([found])
 
 
+def test_a_part_has_its_hours(monkeypatch):
+    """Kills four pages that each keep their limits and together take more than the part may."""
+    four = [pages.Page(chapter, [pages.Section("1", words=24_001)]) for chapter in CHAPTERS[:4]]
+    monkeypatch.setattr(pages, "REBUILT", frozenset({1, 2, 3}))
+    assert list(pages.parts(four)) == []
+    monkeypatch.setattr(pages, "REBUILT", frozenset({1, 2, 3, 4}))
+    assert list(pages.parts(four)) == ["part I. Foundations: 8.0 hours, at most 8"]
+    assert list(pages.parts(four[:3])) == []
+
+
+def test_the_opening_page_has_a_program_on_its_first_screen():
+    assert pages.opening((BOOK / "intro.md").read_text(encoding="utf-8")) == ""
+    assert pages.opening("# A course\n") == "intro: no program runs on it"
+    late = "word " * 200 + pages.FIRST_RUN
+    assert pages.opening(late) == "intro: 200 words before its first program, at most 150"
+
+
+def test_rebuilt_pages_keep_their_limits():
+    """What ``make pages`` says of them, but for the paper, which takes a built book."""
+    rebuilt = [chapter for chapter in CHAPTERS if chapter.number in pages.REBUILT]
+    found = [pages.read(chapter, nbformat.read(BOOK / f"{chapter.page}.ipynb", 4).cells) for chapter in rebuilt]
+    assert [*pages.report(found), *pages.parts(found)] == []
+
+
 def test_arguments(capsys):
     assert pages.main(["99"]) == 1
     assert "numbers of chapters, 1 to 15, got 99" in capsys.readouterr().err
