@@ -15,11 +15,19 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.definition(tags.variableName)), tags.definition(tags.className)], color: "var(--rz-code-name)" },
 ]);
 
-/* Tab indents. Escape gives the key back for once, so that the keyboard leads out of the editor. */
+/* Tab indents where somebody writes. Whoever comes by with the keyboard and changes nothing goes on with the same key; and
+   Escape gives it back for once, so that the keyboard leads out of the editor. */
 const indentation = [
   { key: "Tab", run: indentMore },
   { key: "Shift-Tab", run: indentLess },
 ];
+const passing = (pressed = false) => EditorView.domEventHandlers({
+  mousedown: (_, editor) => { pressed = true; editor.setTabFocusMode(false); },
+  focus: (_, editor) => { editor.setTabFocusMode(!pressed); },
+  blur: () => { pressed = false; },
+});
+
+const LEAVING = "Tab indents once you have typed; Escape, then Tab leaves.";
 
 window.rankzeroEditor = function (parent, { text, label, changed, submit }) {
   const view = new EditorView({
@@ -34,8 +42,13 @@ window.rankzeroEditor = function (parent, { text, label, changed, submit }) {
           { key: "Escape", run: (editor) => (editor.setTabFocusMode(2000), true) },
           ...indentation, ...historyKeymap, ...defaultKeymap,
         ]),
-        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
-        EditorView.updateListener.of((update) => update.docChanged && changed(view.state.doc.toString())),
+        passing(),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-description": LEAVING, tabindex: "0" }),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged) return;
+          view.setTabFocusMode(false);
+          changed(view.state.doc.toString());
+        }),
       ],
     }),
   });

@@ -91,6 +91,7 @@ def execute(path: Path, fingerprint: str, timeout: float = CELL_TIMEOUT) -> Run:
             kernel_name="python3",
             resources={"metadata": {"path": empty}},
             extra_arguments=["--log-level=ERROR"],
+            coalesce_streams=True,  # what is printed arrives in pieces, which may end in the middle of a line
             record_timing=False,
         )
         try:

@@ -26,8 +26,20 @@ _FORMULA = re.compile(
     r"(?:\\\((?P<inline>.*?)\\\)|\\\[(?P<display>.*?)\\\])\s*(?=</(?P=tag)>)",
     re.DOTALL,
 )
-#: A short formula in a line, and the punctuation that follows it.
-_ENDED = re.compile(r'<span class="math\b[^>]*>\\\((?:(?!\\\)).){1,24}\\\)</span>[,.;:!?)]+')
+#: A short formula in a line, or code, with the bracket before it and the punctuation behind it. What is kept together
+#: already is left alone.
+_IN_LINE = re.compile(
+    r"""(?<!rz-together">)(?<!rz-together">[(“])(?P<before>[(“]?)"""
+    r"""(?P<kept><span\ class="math\b[^>]*>\\\((?:(?!\\\)).){1,24}\\\)</span>"""
+    r"""|(?P<link><a\b[^>]*>)?(?P<code><code\ class="[^"]*\bliteral\b[^"]*">)(?P<words>(?:(?!</code>).)*\s)?"""
+    r"""(?P<last><span\ class="pre">[^<]*</span></code>)(?(link)</a>))"""
+    r"""(?P<behind>(?:[,.;:!?)”]+|’s\b)*)""",
+    re.DOTALL | re.VERBOSE,
+)
+#: A formula that may be longer than a line of a small screen.
+_LONG = re.compile(r'<span class="math\b[^>]*>\\\((?:(?!\\\)).){49,}\\\)</span>')
+_TAG = re.compile(r"<[^>]*>")
+SHORT = 12  # characters of code of several words that is not broken between them
 _DATA = re.compile(r'(?P<name>\bdata-[a-z]+)="(?P<json>[^"]*class=\\&quot;math[^"]*)"')
 
 
@@ -68,8 +80,19 @@ def replaced(html: str, change: Callable[[Formula], str]) -> str:
 
 
 def together(html: str) -> str:
-    """``html`` in which no line begins with the punctuation that follows a short formula."""
-    return _ENDED.sub(r'<span class="rz-together">\g<0></span>', html)
+    """``html`` in which no line begins with the punctuation behind a short formula or code, or ends with the bracket
+    before it. Code of several words may still be broken between them, and a long formula between its parts."""
+
+    def kept(found: re.Match[str]) -> str:
+        if not found["before"] and not found["behind"]:
+            return found[0]
+        whole = found[0]
+        if found["words"] and len(_TAG.sub("", found["kept"])) > SHORT:
+            apart = f'{found["code"]}<span class="rz-apart">{found["words"]}</span>{found["last"]}'
+            whole = whole.replace(f"{found['code']}{found['words']}{found['last']}", apart)
+        return f'<span class="rz-together">{whole}</span>'
+
+    return _LONG.sub(r'<span class="rz-broken">\g<0></span>', _IN_LINE.sub(kept, html))
 
 
 def formulas(html: str) -> list[Formula]:

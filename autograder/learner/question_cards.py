@@ -34,7 +34,8 @@ def _hints(item: AnyQuestion) -> str:
     """Hints in steps, for the book: which idea, then the first step of the derivation. The derivation comes after."""
     title = inline(SECTIONS[item.section], True)
     anchor = f"#section-{item.section.replace('.', '-')}"
-    idea = f'<p>The idea is that of section {item.section}, <a href="{anchor}">{title}</a>.</p>'
+    stop = "" if title.endswith("?") else "."
+    idea = f'<p>The idea is that of section {item.section}, <a href="{anchor}">{title}</a>{stop}</p>'
     step = hints.first_step(item)
     further = folded("Hint: first step", blocks(step, True)) if step else ""
     return folded("Hint: which idea", idea + further, name="rz-hints")

@@ -111,6 +111,12 @@
     // Buttons of the theme: one name each, the one that is read.
     for (const node of document.querySelectorAll(".theme-switch")) node.removeAttribute("title");
     for (const node of document.querySelectorAll(".search-button-field")) node.removeAttribute("aria-label");
+    // They drop the focus when they are pressed. Whoever presses them with a key wants to press again.
+    for (const node of document.querySelectorAll(".theme-switch-button, .primary-toggle, .secondary-toggle")) {
+      node.addEventListener("click", (event) => {
+        if (event.detail === 0 && !document.querySelector("dialog[open]")) node.focus();
+      });
+    }
   }
 
   function start() {

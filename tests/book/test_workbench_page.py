@@ -178,6 +178,25 @@ def test_the_task_is_text_and_the_stub_is_an_editor(page):
     assert not page.get_by_text("ring_all_reduce_time = check(ring_all_reduce_time)").first.is_visible()
 
 
+def test_the_keyboard_passes_an_editor_and_leaves_one_that_was_written_in(page):
+    """Kills an editor that holds whoever goes through the page with Tab, and one in which Tab does not indent."""
+    card = bench(page)
+    card.locator(".rz-cases > summary").focus()
+    code, button = card.locator(".cm-content"), card.locator(".rz-check")
+    page.keyboard.press("Tab")
+    expect(code).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(button).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.type("x")
+    page.keyboard.press("Tab")
+    expect(code).to_be_focused()
+    assert any(line.startswith("    ") and "x" in line for line in typed(card).splitlines())
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(button).to_be_focused()
+
+
 def test_a_slip_is_named_and_what_is_printed_is_shown(page):
     """Ctrl-Enter checks; the slip's sentence and the printed lines come, and the state is on the card."""
     card = bench(page)

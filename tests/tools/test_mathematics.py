@@ -89,3 +89,29 @@ def test_punctuation_stays_with_a_short_formula():
     )
     long = rf'<span class="math">\({"a + " * 8}b\)</span>.'
     assert mathematics.together(long) == long
+    longer = rf'<span class="math">\({"a + " * 16}b\)</span>'
+    assert mathematics.together(f"{longer}.") == f'<span class="rz-broken">{longer}</span>.'
+
+
+def _code(text):
+    words = " ".join(f'<span class="pre">{word}</span>' for word in text.split())
+    return f'<code class="docutils literal notranslate">{words}</code>'
+
+
+def test_no_line_begins_with_the_punctuation_behind_code():
+    """Kills a line that begins with a comma or ends with a bracket, and a command that is wider than a small screen."""
+    short, link = _code("3*7"), f'<a href="x">{_code("layers.py")}</a>'
+    assert mathematics.together(f"({short}, {short} or {short}) {link}. {short}’s") == (
+        f'<span class="rz-together">({short},</span> {short} or <span class="rz-together">{short})</span> '
+        f'<span class="rz-together">{link}.</span> <span class="rz-together">{short}’s</span>'
+    )
+    assert mathematics.together(f"{_code('[-1, -1]')}.") == f'<span class="rz-together">{_code("[-1, -1]")}.</span>'
+    broken = mathematics.together(f"{_code('python -m demos ring')},")
+    assert '<span class="rz-apart"><span class="pre">python</span> ' in broken
+    assert broken.endswith('</span> </span><span class="pre">ring</span></code>,</span>')
+
+
+def test_what_is_kept_together_is_kept_once():
+    """Kills a page whose every build puts one more wrapper around its code."""
+    once = mathematics.together(f'({_code("a")}, {_code("python -m demos ring")}) <a href="x">see {_code("b")}</a>.')
+    assert mathematics.together(once) == once

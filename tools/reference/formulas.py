@@ -7,7 +7,7 @@ from experiments.formulas import FORMULAS
 from rankzero.facts.chapters import CHAPTERS
 
 from .latex import latex, symbol
-from .markup import chapter_of, dotted, inline, records, section_link
+from .markup import chapter_of, command, dotted, inline, records, section_link
 
 
 def _quantity(value: float) -> str:
@@ -19,7 +19,7 @@ def _example(formula: Formula) -> str:
     shown = ", ".join(f"{name}={_argument(value)}" for name, value in arguments.items())
     picked = "" if formula.place is None else f"[{formula.place}]"
     result = f"{_quantity(formula.value)} {formula.unit}".strip()
-    return f"<code>{formula.call.__name__}({shown}){picked}</code> is {result}"
+    return f"{command(f'{formula.call.__name__}({shown}){picked}')} is {result}"
 
 
 def _argument(value: object) -> str:

@@ -37,7 +37,7 @@ def inline(text: str) -> str:
 
 
 def command(text: str) -> str:
-    """A line for the shell as HTML; a line of the page does not end at the hyphens of an option."""
+    """A line for the shell, or a call, as HTML; no line of the page ends at the hyphen of an option or a number."""
     words = map(html.escape, text.split(" "))
     kept = (f'<span class="rz-together">{word}</span>' if "-" in word else word for word in words)
     return f"<code>{' '.join(kept)}</code>"
