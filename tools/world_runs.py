@@ -36,7 +36,7 @@ UNREAL = PROCESSES | {"time"}
 #: A tensor of this many elements takes longer from rank to rank than a reader waits.
 LARGE = 1_000_000
 #: Why a cell that runs a world stays as it is built.
-MACHINE = "what it shows depends on the machine and differs from run to run; no time in this page is real."
+MACHINE = "what it shows depends on a real machine and its clock. The output above is that of the book's build."
 LIBRARIES = "what it shows is up to the library that moves the data, and this page has another one."
 SIZE = "its tensors of a million elements are too large for the ranks of this page."
 OTHER = "it needs more than the ranks of this page have."

@@ -264,7 +264,7 @@ def test_the_readers_function_is_used_and_named(page):
 def test_a_cell_about_time_says_that_it_runs_in_a_notebook(page):
     """With the way to the very cell."""
     line = page.locator(".rz-stays[data-cell='hello-sizes']")
-    assert "no time in this page is real" in line.inner_text()
+    assert "The output above is that of the book's build." in line.inner_text()
     assert line.get_by_role("link").get_attribute("href").endswith("01-first-program.ipynb#scrollTo=hello-sizes")
 
 

@@ -275,7 +275,7 @@ def test_links_between_a_chapter_and_its_corrections(tmp_path):
     numbers = (course / "html" / "book" / f"{page}.html").read_text(encoding="utf-8")
     links = re.findall(rf'href="{page}\.html#([^"]+)"[^>]*>([^<]+)<', chapter)
     count = sum(one.section == "3.8" for one in every())
-    assert links == [(corrections.anchor("3.8"), f"{count} corrections to claims about 3.8")]
+    assert links == [(corrections.anchor("3.8"), f"{count} claim{'s' * (count > 1)} about section 3.8, corrected")]
     assert f'id="{links[0][0]}"' in numbers
     assert html.unescape(section_link("3.8", "Read section 3.8")) in numbers
     assert 'id="section-3-8"' in chapter

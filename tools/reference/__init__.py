@@ -83,10 +83,10 @@ def _outdated(app: Any, env: Any, added: set[str], changed: set[str], removed: s
 def link(found: tuple[Correction, ...], folder: str = "") -> nodes.paragraph:
     """The paragraph that leads from the end of a section to its corrections; ``folder`` leads back to the chapters."""
     section, number = found[0].section, len(found)
-    text = f"{number} correction{'s' if number > 1 else ''} to claims about {section}"
+    text = f"{number} claim{'s' if number > 1 else ''} about section {section}, corrected"
     target = f"{folder}reference/numbers-that-disagree.html#{corrections.anchor(section)}"
     place = nodes.reference("", text, refuri=target, internal=True)
-    return nodes.paragraph("", "Numbers that disagree: ", place, nodes.Text("."), classes=["rz-corrections"])
+    return nodes.paragraph("", "Printed elsewhere, and wrong: ", place, nodes.Text("."), classes=["rz-corrections"])
 
 
 def _mark(app: Any, tree: nodes.document) -> None:
