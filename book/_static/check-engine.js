@@ -1,4 +1,5 @@
-/* The page's side of check-worker.js: one worker at a time, a spare when a check takes long, and a deadline for each case. */
+/* The page's side of check-worker.js: one worker at a time, a spare when a check takes long, and a deadline for each case.
+   Once nobody waits for a check, another worker makes what the next page starts from (house-worker.js). */
 (function () {
   "use strict";
 
@@ -9,6 +10,8 @@
   const CELL_LIMIT = 20000; // of a cell, which ends by itself after 15 s (autograder/learner/own_run.py)
   const LONG = 1000; // a check that takes longer may have to be ended: a spare worker starts
   const JUDGING = -2;
+  const REST = 1000; // ms without a request after which the picture of the house is made
+  const TRIES = 3; // times that this page begins to make it
 
   let current = null;
   let spare = null;
@@ -47,6 +50,7 @@
       };
       worker.onmessage = ({ data }) => {
         if (data.total) return window.rankzeroWait.showProgress(":is(.rz-bench, .rz-own) .rz-status", data);
+        if (data.lacks) return house.lack(data.lacks);
         if (data.ticket !== ticket) return;
         if ("began" in data) {
           watch(data.began);
@@ -77,9 +81,49 @@
     }
   }
 
+  /* The picture of the house, of which a check says that it is missing. It is made when nobody waits, and given up for
+     whoever comes: then it is made later. */
+  const house = {
+    waiting: 0, // requests that are not answered
+    missing: null, // { module }
+    left: TRIES,
+    timer: 0,
+    worker: null,
+    lack(found) {
+      this.missing = found;
+      this.look();
+    },
+    look() {
+      clearTimeout(this.timer);
+      if (this.missing && this.left && !this.worker && !this.waiting) this.timer = setTimeout(() => this.make(), REST);
+    },
+    make() {
+      this.left -= 1;
+      this.worker = new Worker(`${base}house-worker.js`);
+      const done = (event) => {
+        event.preventDefault();
+        this.missing = null;
+        this.stop();
+      };
+      [this.worker.onmessage, this.worker.onerror] = [done, done];
+      this.worker.postMessage(this.missing);
+    },
+    stop() {
+      clearTimeout(this.timer);
+      if (this.worker) this.worker.terminate();
+      this.worker = null;
+    },
+  };
+  window.addEventListener("pagehide", () => house.stop());
+
   function queued(work) {
+    house.stop();
+    house.waiting += 1;
     const answer = line.then(work);
-    line = answer.catch(() => {});
+    line = answer.catch(() => {}).then(() => {
+      house.waiting -= 1;
+      house.look();
+    });
     return answer;
   }
 
@@ -88,5 +132,6 @@
     run: (request, told) => queued(() => send(request, told, CELL_LIMIT)), // a cell
     archive: (work) => queued(() => send({ work }, {})).then(({ archive }) => archive),
     warm: (id) => queued(() => send({ id }, {})),
+    giveWay: () => house.stop(), // to ranks, which make the picture themselves
   };
 })();

@@ -4,8 +4,8 @@
    each line that the program prints, and at the end { ticket, reply } (JSON text). { ticket, id } alone imports what a
    check of that item needs; { ticket, work, labs } makes an archive; { ticket, cell, own, others } runs a cell.
    An error comes as { ticket, error }, with dead: true when Python did not start. The page ends the worker when a case
-   does not come back. While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js).
-   */
+   does not come back. While Python's files arrive, messages { done, total, kept } say how far that is (python-start.js);
+   { lacks: { module } } says that the picture of the house is missing, and can be made (house-worker.js). */
 "use strict";
 
 const base = new URL(".", self.location.href).href;
@@ -40,7 +40,8 @@ async function fetchJson(name) {
 
 let cellsInstalled = false; // what cells need beyond a check
 const tell = (progress) => self.postMessage(progress);
-const started = startPython(base, tell, ["check.json"]).then((python) => python.runPython(RUN));
+const lacks = (found) => self.postMessage({ lacks: found });
+const started = startPython(base, tell, ["check.json"], { lacks }).then((python) => python.runPython(RUN));
 started.catch(() => {}); // each request reports it
 
 self.onmessage = async ({ data: { ticket, ...request } }) => {

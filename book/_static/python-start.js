@@ -4,18 +4,23 @@
    The first start in a browser is the long one: it takes a picture of Python's memory and keeps it in this site's cache,
    and the next start, on any page, begins from that picture. A picture is either plain, or of the house: then Python holds
    the modules for checks and ranks and has imported most of them (autograder/page/start.py), and the plain one is no
-   longer kept. While files arrive, `tell({ done, total, kept })` says how many of their bytes are here, and whether the
-   start begins from a picture.
+   longer kept. That of the house takes longer to make. The start of the ranks' broker makes it, as four ranks start from
+   it at once; after a first check, which would come later for it, a worker of its own does (house-worker.js).
+   While files arrive, `tell({ done, total, kept })` says how many of their bytes are here, and whether the start begins
+   from a picture.
    A picture belongs to one version of Pyodide and of our modules. Where there is none, or nothing may be kept, Python
    starts as the first time. Pyodide's options for pictures are its own affair: where they fail, Python starts without.
 
    `given` may hold { module, picture }, the compiled WebAssembly and a house picture that another worker has, and
-   `share(found)`, which is called with each of them as soon as it is there; with { plain: true } pictures are left alone. */
+   `share(found)`, which is called with each of them as soon as it is there; `lacks({ module })`, which is called when the
+   picture of the house is missing and the plain one is kept, from which it can be made; { aside: true } for a start that
+   does nothing but make it; with { plain: true } pictures are left alone. */
 "use strict";
 
 const PICTURES = "rankzero-python";
-const HOUSE = ["check.json", "broker.json"]; // what the picture of the house is made from; a start with the first takes it
+const HOUSE = ["check.json", "broker.json"]; // what the picture of the house is made from; a start with all of it makes it
 const HELD = [...HOUSE, "ranks.json"]; // what a start from that picture need not fetch
+const MAKING = "rankzero-house"; // the lock of the worker that makes that picture
 
 /* Makes fetch count what arrives while `tell` wants to know, and gives a promise that is rejected when a file does not
    arrive: Pyodide would wait forever. */
@@ -67,13 +72,19 @@ async function readPicture(key) {
   }
 }
 
-async function keepPicture(key, picture) {
-  if (!picture) return;
+/* Keeps a picture in place of all others, unless a better one is there; whether it is kept. The others go last, so that a
+   worker that is ended on the way leaves either them or the new one. */
+async function keepPicture(key, picture, better = key) {
+  if (!picture) return false;
   try {
     const kept = await caches.open(PICTURES);
-    for (const old of await kept.keys()) await kept.delete(old);
+    if (better !== key && await kept.match(better)) return false;
     await kept.put(key, new Response(picture));
-  } catch (error) { /* no room, or nothing may be kept: the next start is as long as this one */ }
+    for (const old of await kept.keys()) if (old.url !== key) await kept.delete(old);
+    return true;
+  } catch (error) { // no room, or nothing may be kept: the next start is as long as this one
+    return false;
+  }
 }
 
 /* The picture of a Python before anything of JavaScript's is handed to it, or nothing. */
@@ -152,50 +163,97 @@ function pictureHouse(python, texts) {
   return takePicture(python);
 }
 
+const keysOf = (folder, { version, house }) => ({ plain: `${folder}?${version}`, house: `${folder}?${version}-${house}` });
+
+/* Whether the picture of the house is kept. */
+async function hasHouse(base) {
+  const told = await (await fetch(`${base}vendor/start.json`)).json();
+  const kept = await caches.open(PICTURES);
+  return Boolean(await kept.match(keysOf(`${base}vendor/pyodide/`, told).house));
+}
+
+/* Takes the lock of the picture from a worker that makes it aside, which ends, until `made` is settled. */
+function makeMyself(made) {
+  if (navigator.locks) navigator.locks.request(MAKING, { steal: true }, () => made).catch(() => {});
+}
+
 /* The picture to begin from, whether it is that of the house, and what a start fetches. */
-async function plan({ folder, bundles, given }, { bytes, version, house }) {
-  const keys = { plain: `${folder}?${version}`, house: `${folder}?${version}-${house}` };
+async function plan({ folder, bundles, given }, told) {
+  const { bytes } = told;
+  const keys = keysOf(folder, told);
   const ofHouse = given.picture || (given.plain ? undefined : await readPicture(keys.house));
   const picture = ofHouse || (given.plain ? undefined : await readPicture(keys.plain));
-  const makesHouse = !ofHouse && !given.plain && bundles.includes(HOUSE[0]);
+  const makesHouse = !ofHouse && !given.plain && HOUSE.every((name) => bundles.includes(name));
   const files = ofHouse || makesHouse ? bundles.filter((name) => !HELD.includes(name)) : bundles;
   const total = [...files, ...(makesHouse ? HOUSE : [])].reduce((sum, name) => sum + bytes[name], bytes.pyodide);
   return { keys, picture, plain: given.plain, ofHouse, makesHouse, files, total };
 }
 
-async function startPython(base, tell, bundles = ["python.json"], given = {}) {
+/* Keeps what picture a start leaves; whether one is kept from which that of the house can be made. */
+function leave({ python, texts, keys, picture, plain, makesHouse, ofHouse }, sharePicture) {
+  if (makesHouse) {
+    const made = pictureHouse(python, texts);
+    sharePicture(made);
+    return keepPicture(keys.house, made).then(() => false);
+  }
+  if (!ofHouse) sharePicture(undefined);
+  if (picture || plain) return Promise.resolve(Boolean(picture) && !ofHouse);
+  return keepPicture(keys.plain, takePicture(python), keys.house);
+}
+
+/* Python, the modules that it is to have, and the texts from which it makes the house. */
+async function loaded({ files, picture, plain, makesHouse }, folder, { text, json }) {
+  const arriving = Promise.all([Promise.all(files.map(json)), Promise.all(makesHouse ? HOUSE.map(text) : [])]);
+  const python = await load(folder, picture, makesHouse || !(picture || plain));
+  const [modules, texts] = await arriving;
+  return { python, modules, texts };
+}
+
+/* Starts Python; it, and a promise that is kept when what the start leaves is. */
+async function begin(base, tell, bundles, given) {
   const text = (path) => fetch(`${base}vendor/${path}`).then((reply) => reply.text());
   const json = (path) => text(path).then(JSON.parse);
   const folder = `${base}vendor/pyodide/`;
-  const share = given.share || (() => {});
+  let module, settle, total = 0, kept = false;
+  const settled = new Promise((answer) => { settle = answer; });
+  const share = (found) => {
+    module = found.module || module;
+    if (given.share) given.share(found);
+  };
   const sharePicture = (picture) => given.share && share({ picture: picture && inShared(picture) });
-  let total = 0, kept = false;
   const lost = watchFetch((done) => total && tell({ done: Math.min(done, total), total, kept }), () => !kept);
   lost.catch(() => {});
-  if (given.share || given.module) shareModule(given.module, share);
+  if (given.share || given.lacks || given.module) shareModule(given.module, share);
   const start = async (from) => {
     const found = await plan({ folder, bundles, given: from }, await json("start.json"));
     [total, kept] = [found.total, Boolean(found.picture)];
     if (kept) tell({ done: total, total, kept });
     if (found.ofHouse) sharePicture(found.ofHouse);
-    const files = Promise.all([Promise.all(found.files.map(json)), Promise.all(found.makesHouse ? HOUSE.map(text) : [])]);
+    if (found.makesHouse && !given.aside) makeMyself(settled);
     try {
-      const python = await load(folder, found.picture, !found.ofHouse && !from.plain);
-      const [modules, texts] = await files;
-      return { ...found, python, modules, texts };
+      return { ...found, ...await loaded(found, folder, { text, json }) };
     } catch (error) {
       if (!found.picture) throw error;
       await caches.delete(PICTURES).catch(() => {});
       return start({ ...from, picture: undefined, plain: true }); // the picture is no good, or not for this Pyodide
     }
   };
-  const { python, modules, texts, keys, picture, plain, makesHouse, ofHouse } = await Promise.race([lost, start(given)]);
-  if (!picture && !makesHouse && !plain) keepPicture(keys.plain, takePicture(python));
-  modules.forEach((one) => install(python, one));
-  if (makesHouse) {
-    const made = pictureHouse(python, texts);
-    sharePicture(made);
-    keepPicture(keys.house, made);
-  } else if (!ofHouse) sharePicture(undefined);
-  return python;
+  const found = await Promise.race([lost, start(given)]);
+  const left = leave(found, sharePicture);
+  found.modules.forEach((one) => install(found.python, one));
+  settle(left);
+  if (given.lacks) left.then((can) => can && given.lacks({ module }));
+  return { python: found.python, left };
+}
+
+const startPython = (base, tell, bundles = ["python.json"], given = {}) =>
+  begin(base, tell, bundles, given).then(({ python }) => python);
+
+/* Makes the picture of the house and keeps it, unless it is there already or another worker makes it. */
+async function makeHouse(base, module) {
+  await navigator.locks.request(MAKING, { ifAvailable: true }, async (lock) => {
+    if (!lock || await hasHouse(base)) return;
+    const { left } = await begin(base, () => {}, HOUSE, { module, aside: true });
+    await left;
+  });
 }

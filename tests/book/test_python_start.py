@@ -1,5 +1,6 @@
 """Python in the page starts once: the second start begins from the picture that the first one left, and a reader who
-waits sees how far a start is.
+waits sees how far a start is. The picture of the house, from which checks and ranks start, is made after the first
+verdict by a worker of its own, or by the ranks' broker.
 
 Pictures stand on options of Pyodide that are its own affair (``_makeSnapshot``, ``_loadSnapshot``); these tests say
 whether the pinned version still has them."""
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -18,30 +21,84 @@ pytestmark = [
     pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)"),
 ]
 
+HOUSE = ("check.json", "broker.json")
+
 #: Starts Python, and says whether it was handed a picture each time it was loaded, what it computes, and what was told.
 START = """async ([base, ...bundles]) => {
   const kept = await caches.open("rankzero-python");
   const plain = window.plainLoad = window.plainLoad || window.loadPyodide;
   const pictures = [], told = [];
   window.loadPyodide = (options) => (pictures.push("_loadSnapshot" in options), plain(options));
-  const python = await startPython(base, (progress) => told.push(progress), bundles);
+  let lacks = false;
+  const given = { lacks: ({ module }) => { lacks = module instanceof WebAssembly.Module; } };
+  const { python, left } = await begin(base, (progress) => told.push(progress), bundles, given);
   const value = python.runPython("import rankzero.facts.units as units; units.GiB");
-  const house = bundles.includes("check.json");
-  const here = async () => (await kept.keys()).some(({ url }) => !house || url.includes("-"));
-  while (!(await here())) await new Promise((done) => setTimeout(done, 50));
-  return { pictures, value, told, kept: (await kept.keys()).map(({ url }) => url) };
+  await left;
+  return { pictures, value, told, lacks, kept: (await kept.keys()).map(({ url }) => url) };
 }"""
+
+#: The keys of the pictures that are kept, as soon as there are any, or that of the house alone: it ends with a stamp.
+KEPT = """async ([house]) => {
+  const kept = await caches.open("rankzero-python");
+  const found = async () => (await kept.keys()).map(({ url }) => new URL(url).search);
+  const here = (keys) => keys.length && (!house || keys.every((key) => key.includes("-")));
+  while (!here(await found())) await new Promise((done) => setTimeout(done, 50));
+  return found();
+}"""
+
+#: The key of the plain picture, in a list.
+PLAIN = "async () => [`?${(await (await fetch('../_static/vendor/start.json')).json()).version}`]"
+
+#: Has a check begin, and hands back what it comes to.
+CHECK = """() => rankzeroCheck.check({ id: "02-message-time", source: "def message_time(): pass", others: {} },
+  { began() {}, say() {} })"""
+
+
+def house_of(page):
+    """The keys of what is kept, once the picture of the house is."""
+    return page.evaluate(KEPT, [True])
+
+
+class Workers:
+    """The names of the workers that a page has started, and of those that are there."""
+
+    def __init__(self, page):
+        self.page, self.started, self.here = page, [], []
+        page.on("worker", self._note)
+
+    def _note(self, worker):
+        name = worker.url.rpartition("/")[2]
+        self.started.append(name)
+        self.here.append(name)
+        worker.on("close", lambda _: self.here.remove(name))
+
+    def begin(self, name):
+        """Whether one of that name starts, in time."""
+        return comes(self.page, lambda: f"{name}-worker.js" in self.here)
+
+    def end(self, name):
+        """Whether none of that name is there any more, in time."""
+        return comes(self.page, lambda: f"{name}-worker.js" not in self.here)
+
+
+def comes(page, true):
+    """Whether something becomes true within a minute, while the page goes on."""
+    for _ in range(600):
+        if true():
+            return True
+        page.wait_for_timeout(100)
+    return False
 
 
 @pytest.fixture
 def start(site, visit):
-    """``start(bundle)`` starts Python in one page of a fresh profile; ``start.page`` is the page."""
+    """``start(*bundles)`` starts Python in one page of a fresh profile; ``start.page`` is the page."""
     watch = visit(f"{site}/book/intro.html")
     for name in ("vendor/pyodide/pyodide.js", "python-start.js"):
         watch.page.add_script_tag(url=f"{site}/_static/{name}")
 
-    def again(bundle="python.json"):
-        return watch.page.evaluate(START, [f"{site}/_static/", bundle])
+    def again(*bundles):
+        return watch.page.evaluate(START, [f"{site}/_static/", *(bundles or ["python.json"])])
 
     again.page = watch.page
     return again
@@ -64,29 +121,62 @@ def test_a_picture_of_another_version_goes(start):
     }""")
     first = start()
     assert first["pictures"] == [False]
-    start.page.wait_for_function("""async () => {
-      const kept = await (await caches.open("rankzero-python")).keys();
-      return kept.length === 1 && !kept[0].url.endsWith("?0.1.2");
-    }""")
+    gone = """async () => {
+      const kept = await caches.open("rankzero-python");
+      while ((await kept.keys()).length > 1) await new Promise((done) => setTimeout(done, 50));
+      return (await kept.keys()).map(({ url }) => url.endsWith("?0.1.2"));
+    }"""
+    assert start.page.evaluate(gone) == [False]
     assert start()["pictures"] == [True]
 
 
 def test_the_picture_of_the_house_replaces_the_plain_one(start):
-    """An explorer's start leaves a plain picture; a check begins from it, and leaves that of the house, from which both
-    begin from then on: a check then fetches no module at all."""
-    plain = start()
-    first, second, explorer = start("check.json"), start("check.json"), start()
-    assert [one["pictures"] for one in (plain, first, second, explorer)] == [[False], [True], [True], [True]]
-    assert len(plain["kept"]) == len(first["kept"]) == 1
-    assert plain["kept"] != first["kept"] == second["kept"] == explorer["kept"]
-    assert {one["value"] for one in (plain, first, second, explorer)} == {2**30}
+    """An explorer's start leaves a plain picture. A check begins from it, and says that the other one can be made; the
+    broker makes it, and all begin from it then: a check fetches no module at all."""
+    plain, first, broker = start(), start("check.json"), start(*HOUSE)
+    second, explorer = start("check.json"), start()
+    starts = (plain, first, broker, second, explorer)
+    assert [one["pictures"] for one in starts] == [[False], *[[True]] * 4]
+    assert [one["lacks"] for one in starts] == [True, True, False, False, False]
+    assert len(plain["kept"]) == len(second["kept"]) == 1
+    assert plain["kept"] == first["kept"] != second["kept"] == explorer["kept"]
+    assert {one["value"] for one in starts} == {2**30}
     assert first["told"][-1]["total"] > second["told"][-1]["total"] + 2e6
 
 
-@pytest.mark.parametrize("bundle", ["python.json", "check.json"])
-def test_a_picture_that_is_no_good_is_thrown_away(start, bundle):
+def test_a_plain_picture_does_not_replace_that_of_the_house(start):
+    """Kills a page that throws the better one away because its own start began before that was there."""
+    found = start.page.evaluate(
+        """async ([base]) => {
+          const told = await (await fetch(`${base}vendor/start.json`)).json();
+          const { plain, house } = keysOf(`${base}vendor/pyodide/`, told);
+          const kept = await caches.open("rankzero-python");
+          await kept.put(house, new Response("house"));
+          const is = await keepPicture(plain, new Uint8Array(8), house);
+          return [is, (await kept.keys()).map(({ url }) => url === house)];
+        }""",
+        [start.page.url.split("/book/")[0] + "/_static/"],
+    )
+    assert found == [False, [True]]
+
+
+def test_what_was_kept_stays_where_there_is_no_room(start):
+    """Kills a page that throws the old picture away before the new one is kept."""
+    plain = start()
+    start.page.evaluate("""() => {
+      Cache.prototype.put = () => Promise.reject(new DOMException("no room", "QuotaExceededError"));
+    }""")
+    base = start.page.url.split("/book/")[0] + "/_static/"
+    start.page.evaluate(
+        "async ([base, ...house]) => { await (await begin(base, () => {}, house, {})).left; }", [base, *HOUSE]
+    )
+    assert start()["kept"] == plain["kept"]
+
+
+@pytest.mark.parametrize("bundles", [["python.json"], ["check.json"], HOUSE])
+def test_a_picture_that_is_no_good_is_thrown_away(start, bundles):
     """Kills a page that cannot start Python any more: the start is a plain one, and has all of its modules."""
-    found = start(bundle)
+    found = start(*bundles)
     start.page.evaluate(
         """async (url) => {
       const kept = await caches.open("rankzero-python");
@@ -96,12 +186,12 @@ def test_a_picture_that_is_no_good_is_thrown_away(start, bundle):
         found["kept"][0],
     )
     broken = start.page.evaluate(
-        """async ([base, bundle]) => {
-          const python = await startPython(base, () => {}, [bundle]);
+        """async ([base, ...bundles]) => {
+          const python = await startPython(base, () => {}, bundles);
           const value = python.runPython("import rankzero.facts.units as units; units.GiB");
           return [value, await caches.has("rankzero-python")];
         }""",
-        [start.page.url.split("/book/")[0] + "/_static/", bundle],
+        [start.page.url.split("/book/")[0] + "/_static/", *bundles],
     )
     assert broken == [2**30, False]
 
@@ -117,7 +207,8 @@ def test_a_start_without_pictures_is_a_plain_one(start):
       };
     }""")
     code = """async (base) => {
-      const python = await startPython(base, () => {}, ["check.json"]);
+      const lacks = () => { throw new Error("nothing was kept"); };
+      const python = await startPython(base, () => {}, ["check.json"], { lacks });
       await (await caches.open("rankzero-python")).put("/x", new Response("x"));
       return python.runPython("from autograder.learner import in_page; in_page.WIDEST");
     }"""
@@ -139,7 +230,7 @@ def test_the_first_check_says_how_far_the_start_is(site, visit, html):
     """Kills a wait in silence: megabytes are counted up to the size of the start before the first verdict comes, and
     the next page says that they were kept from before. Screen readers hear neither count."""
     sizes = json.loads((html / "_static" / "vendor" / "start.json").read_text())["bytes"]
-    size = sum(sizes[name] for name in ("pyodide", "check.json", "broker.json")) / 1e6
+    size = sum(sizes[name] for name in ("pyodide", "check.json")) / 1e6
     watch = visit(f"{site}/book/03-collectives.html")
     said = watch.page.evaluate(SAID, "03-ring-all-reduce-time")
     counted = [found for text in said if (found := re.fullmatch(r"Starting Python … (\d+) of (\d+) MB", text))]
@@ -148,9 +239,110 @@ def test_the_first_check_says_how_far_the_start_is(site, visit, html):
     assert megabytes == sorted(megabytes)
     assert len(set(megabytes)) > 3
     assert said[-1] == ""
-    watch.page.wait_for_function("async () => (await (await caches.open('rankzero-python')).keys()).length")
+    house_of(watch.page)
     watch.page.reload()
     again = watch.page.evaluate(SAID, "03-ring-all-reduce-time")
     kept = sizes["pyodide"] / 1e6
     assert f"Starting Python … {kept:.0f} of {kept:.0f} MB, kept from before" in again
     assert watch.problems == []
+
+
+# The picture of the house, after the first verdict.
+
+#: Milliseconds after a verdict in which the worker that makes the picture would have started.
+REST = 3000
+
+
+def test_the_verdict_comes_before_the_picture_of_the_house(site, visit):
+    """Kills a first check that makes it while the reader waits, a worker that stays, and a picture that is made twice:
+    it is there soon after, the next page begins from it, and no further worker starts for it."""
+    watch = visit(f"{site}/book/intro.html")
+    workers = Workers(watch.page)
+    assert "html" in watch.page.evaluate(CHECK)
+    assert workers.started == ["check-worker.js"]
+    (plain,) = watch.page.evaluate(KEPT, [False])
+    assert "-" not in plain
+    (house,) = house_of(watch.page)
+    assert house.startswith(f"{plain}-")
+    assert workers.end("house")
+    assert workers.started == ["check-worker.js", "house-worker.js"]
+    watch.page.reload(wait_until="load")
+    assert "html" in watch.page.evaluate(CHECK)
+    watch.page.wait_for_timeout(REST)
+    assert workers.started == ["check-worker.js", "house-worker.js", "check-worker.js"]
+    assert house_of(watch.page) == [house]
+    assert watch.problems == []
+
+
+@dataclass
+class Tab:
+    """A page whose worker makes the picture of the house and waits for one of its files."""
+
+    page: Any
+    workers: Workers
+    asked: list[Any]
+
+
+@pytest.fixture
+def making(site, visit):
+    """A tab in which a check has come to its verdict; the first request for the file gets no answer."""
+    page = visit(f"{site}/book/intro.html").page
+    tab = Tab(page, Workers(page), [])
+
+    def answer(route):
+        tab.asked.append(route)
+        if len(tab.asked) > 1:
+            route.fallback()
+
+    page.context.route("**/broker.json", answer)
+    page.evaluate(CHECK)
+    assert comes(page, lambda: tab.asked)
+    assert tab.workers.here == ["check-worker.js", "house-worker.js"]
+    return tab
+
+
+@pytest.fixture
+def other(making, site):
+    """Another tab of the same browser, with the scripts that start Python."""
+    page = making.page.context.new_page()
+    page.goto(f"{site}/book/intro.html")
+    for name in ("vendor/pyodide/pyodide.js", "python-start.js"):
+        page.add_script_tag(url=f"{site}/_static/{name}")
+    return page
+
+
+def test_a_press_comes_before_the_picture_of_the_house(making):
+    """Kills a worker that takes the processor from a check: it ends at once, and another makes the picture later."""
+    making.page.evaluate(CHECK)
+    assert making.workers.end("house")
+    assert len(house_of(making.page)) == 1
+    assert making.workers.started == ["check-worker.js", *["house-worker.js"] * 2]
+    assert len(making.asked) == 2
+
+
+def test_ranks_come_before_the_picture_of_the_house(making, site, other):
+    """Kills ranks that wait for it, and a worker that goes on beside them: the broker makes the picture itself, also
+    where another tab is at it."""
+    assert other.evaluate(START, [f"{site}/_static/", *HOUSE])["pictures"] == [True]
+    assert making.workers.end("house")
+    assert len(making.asked) == 2
+    assert len(house_of(other)) == 1
+
+
+def test_two_tabs_make_one_picture(making, other):
+    """The second one's worker finds that the first one's is at it, and ends."""
+    workers = Workers(other)
+    other.evaluate(CHECK)
+    assert workers.begin("house")
+    assert workers.end("house")
+    assert len(making.asked) == 1
+    assert "house-worker.js" in making.workers.here
+    assert other.evaluate(KEPT, [False]) == other.evaluate(PLAIN)
+
+
+def test_a_tab_that_closes_in_the_middle_leaves_what_was_there(making, other):
+    """Half a picture is none: the plain one is still there, and the next page makes the other."""
+    making.page.close()
+    assert other.evaluate(KEPT, [False]) == other.evaluate(PLAIN)
+    other.evaluate(CHECK)
+    assert len(house_of(other)) == 1

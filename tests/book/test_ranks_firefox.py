@@ -2,6 +2,9 @@
 
 That is every cell that is offered, the reference and the stub of every function of several ranks, what can go wrong,
 and one wrong program of each function; with ``RANKZERO_EVERY_SLIP=1`` all of them.
+
+Another page opens a chapter in a tab, has ranks run there, and closes the tab: it asks its server how many threads of
+workers Firefox has before, while the tab is open, and after.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import tempfile
 import threading
 import time
 from http.server import ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 import pytest
 
 from tests.book.test_rank_cells import PAGES, as_built, outputs
@@ -35,6 +40,7 @@ from tests.book.test_ranks_runtime import (
     stub,
     wrong,
 )
+from tests.book.test_ranks_runtime import PAGE as RANKS_PAGE
 from tools import world_runs
 from tools.common import VENDOR
 from tools.prepare import FIREFOXES
@@ -66,6 +72,16 @@ CELLS = {
     "flood": FLOOD,
     "after flood": SUMS,
 }
+
+#: Three ranks wait for the fourth, which computes.
+WAIT = """\
+def waits():
+    while dist.get_rank() == 0:
+        pass
+    dist.barrier()
+
+world.run(waits, ranks=4)
+"""
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>Ranks</title><link rel="icon" href="data:,">
 <script src="_static/ranks-engine.js"></script><script type="module">
@@ -114,20 +130,89 @@ def work() -> dict[str, Any]:
     return {"before": BEFORE, "cells": CELLS, "offered": cells, "checks": checks}
 
 
+#: What is done in a tab before it is closed: a program, and whether it still runs then.
+CLOSED = {
+    "after a run": [SUMS, False],
+    "after a deadlock": [CELLS["deadlock"].replace("ranks=2", "ranks=4"), False],
+    "while ranks compute": [CELLS["stop"], True],
+    "while ranks wait": [WAIT, True],
+}
+#: Workers of a tab: the broker and four ranks.
+CREW = 5
+
+TABS = """<!doctype html><meta charset="utf-8"><title>Tabs</title><link rel="icon" href="data:,"><script type="module">
+const { before, chapter, closed, crew, longest } = WORK;
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const workers = async () => (await fetch("/workers")).json();
+async function come(wanted) {
+  const last = performance.now() + longest;
+  let count = await workers();
+  for (; !wanted(count) && performance.now() < last; count = await workers()) await pause(500);
+  return count;
+}
+async function opened() {
+  const tab = window.open(chapter);
+  while (!tab.rankzeroRanks || tab.document.readyState !== "complete") await pause(200);
+  return tab;
+}
+async function pictured() {
+  const kept = await caches.open("rankzero-python");
+  const last = performance.now() + longest;
+  while (performance.now() < last) {
+    if ((await kept.keys()).some(({ url }) => url.includes("-"))) return true;
+    await pause(200);
+  }
+  return false;
+}
+async function picture() {
+  const tab = await opened();
+  const source = "def message_time(): pass";
+  await tab.rankzeroCheck.check({ id: "02-message-time", source, others: {} }, { began() {}, say() {} });
+  const there = await pictured();
+  tab.close();
+  return there;
+}
+async function close(code, runs) {
+  const first = await come((count) => count === 0);
+  const tab = await opened();
+  const request = { cell: { functions: {}, before, code }, own: {}, others: {}, ranks: null };
+  await new Promise((done) => {
+    const began = (place) => runs && place === 0 && done();
+    tab.rankzeroRanks.run(request, { began }).finally(done);
+  });
+  await pause(1000);
+  const open = await come((count) => count >= crew);
+  tab.close();
+  return [first, open, await come((count) => count === first)];
+}
+const found = { picture: await picture() };
+for (const [name, [code, runs]] of Object.entries(closed)) found[name] = await close(code, runs);
+await fetch("/found", { method: "POST", body: JSON.stringify(found) });
+</script>"""
+
+
 class Handler(Quiet):
     """Serves the book and one page more, and takes what that page found."""
 
+    page: str
     found: list[dict[str, Any]]
     work: dict[str, Any]
+    firefox: list[subprocess.Popen[bytes]]
 
     def do_GET(self) -> None:  # noqa: N802 - the base class calls it so
-        """The page, or a file of the book."""
-        if self.path != "/ranks.html":
+        """The page, the number of workers, or a file of the book."""
+        if self.path == "/page.html":
+            self.answer("text/html", self.page.replace("WORK", json.dumps(self.work).replace("</", "<\\/")))
+        elif self.path == "/workers":
+            self.answer("application/json", json.dumps(workers(self.firefox[0].pid)))
+        else:
             super().do_GET()
-            return
-        body = PAGE.replace("WORK", json.dumps(self.work).replace("</", "<\\/")).encode()
+
+    def answer(self, kind: str, text: str) -> None:
+        """Send a text."""
+        body = text.encode()
         self.send_response(200)
-        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -140,17 +225,34 @@ class Handler(Quiet):
         self.end_headers()
 
 
-def found_in_firefox(html: Any) -> dict[str, Any]:
-    """What the page comes to in a fresh profile."""
-    handler = type("Found", (Handler,), {"found": [], "work": work()})
+def named(comm: Path) -> str:
+    """The name of a process or of a thread; nothing if it has ended."""
+    try:
+        return comm.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def workers(firefox: int) -> int:
+    """How many threads of workers the pages from the web have in a Firefox, whose own pages may have some as well."""
+    processes = [Path(f"/proc/{process.pid}") for process in psutil.Process(firefox).children(recursive=True)]
+    pages = [process for process in processes if "Web Co" in named(process / "comm")]
+    return sum(named(thread) == "DOM Worker" for page in pages for thread in page.glob("task/*/comm"))
+
+
+def found_in_firefox(html: Any, page: str, work: dict[str, Any]) -> dict[str, Any]:
+    """What a page comes to in a fresh profile."""
+    handler = type("Found", (Handler,), {"page": page, "found": [], "work": work, "firefox": []})
     with (
         ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=str(html))) as running,
         tempfile.TemporaryDirectory() as profile,
     ):
         threading.Thread(target=running.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{running.server_port}/ranks.html"
+        Path(profile, "user.js").write_text('user_pref("dom.disable_open_during_load", false);\n', encoding="utf-8")
+        address = f"http://127.0.0.1:{running.server_port}/page.html"
         command = [FIREFOX, "--headless", "--no-remote", "--profile", profile, address]
         firefox = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        handler.firefox.append(firefox)
         last = time.monotonic() + LONGEST
         while not handler.found and time.monotonic() < last:
             time.sleep(0.2)
@@ -163,7 +265,7 @@ def found_in_firefox(html: Any) -> dict[str, Any]:
 
 def test_ranks_run_in_firefox(html):
     """Four ranks talk, a deadlock and a death are told in the same words, a loop and Stop end, and references pass."""
-    found = found_in_firefox(html)
+    found = found_in_firefox(html, PAGE, work())
     assert found["state"]["able"]
     for name in ("sums", "after death", "after stop", "after flood"):
         assert found[name] == ["", "(6, 6, 6, 6)"], name
@@ -181,6 +283,18 @@ def test_ranks_run_in_firefox(html):
     count = len(ITEMS)
     assert ({*states[:count]}, {*states[count : 2 * count]}) == ({"right"}, {"unwritten"})
     check_mistakes(mistakes(), found["checks"][2 * count :])
+
+
+def test_closing_the_tab_leaves_nothing_in_firefox(html):
+    """Kills ranks that go on after their page: whatever they do when the tab closes, no thread of theirs is left. The
+    page that opens the tabs stays open, so that their process does. A check in the first tab leaves the picture of the
+    house, as in Chromium."""
+    longest = 90_000  # ms for what has to come
+    work = {"before": BEFORE, "chapter": RANKS_PAGE, "closed": CLOSED, "crew": CREW, "longest": longest}
+    found = found_in_firefox(html, TABS, work)
+    assert found.pop("picture")
+    assert {name: (first, last) for name, (first, _, last) in found.items()} == dict.fromkeys(CLOSED, (0, 0))
+    assert min(count for _, count, _ in found.values()) >= CREW
 
 
 def check_cells(html: Any, runs: list[tuple[str, list[str]]]) -> None:

@@ -25,6 +25,7 @@ from autograder.items import Build
 from autograder.learner import checking
 from autograder.marking.papers import wrong_programs
 from tests.book.conftest import _watched
+from tests.book.test_python_start import house_of
 from tools import bundle
 from tools import site as tool
 from tools.common import ROOT, VENDOR
@@ -498,5 +499,5 @@ def test_a_checks_python_has_no_torch(site, visit):
             "import torch\ndef message_time(): pass",
         )
         assert "No module named 'torch'" in text_of(reply["html"])
-        watch.page.wait_for_function("async () => (await (await caches.open('rankzero-python')).keys()).length")
+        house_of(watch.page)
         watch.page.reload(wait_until="load")
