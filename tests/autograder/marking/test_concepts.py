@@ -125,25 +125,25 @@ def test_how_a_concept_stands(states, state):
 
 
 def test_concepts_come_in_the_order_of_the_course():
-    """Kills: the order of text, in which 3.10 comes before 3.2, and 15 before 3."""
-    wanted = ["03-distributed-mean", "cap-parameter-count", "03-collective-outputs", "03-distributed-argmax"]
+    """Kills: the order of text, in which 3.17 comes before 3.6, and 15 before 3."""
+    wanted = ["03-distributed-mean", "cap-parameter-count", "03-ring-reduce-scatter", "03-distributed-argmax"]
     listed = concepts.concepts(mark(bank.find(name), "wrong") for name in wanted)
-    assert [concept.section for concept in listed] == ["3.2", "3.10", "15.1"]
+    assert [concept.section for concept in listed] == ["3.6", "3.17", "15.1"]
     assert [len(concept.marks) for concept in listed] == [1, 2, 1]
 
 
 def test_questions_of_a_section_are_one_concept():
     asked = [Answered(bank.find(name), "right") for name in ("03-steps", "03-whole-tensor-ring")]
     (concept,) = concepts.concepts(asked)
-    assert (concept.section, concept.topic, concept.state) == ("3.7", "questions", "right")
+    assert (concept.section, concept.topic, concept.state) == ("3.14", "questions", "right")
 
 
 def test_what_was_tried_comes_before_what_was_not():
     """Kills: sending someone who works on chapter 3 to the first page of the course."""
-    absent, tried = mark(bank.find("01-locate"), "missing"), mark(bank.find("03-traffic"), "wrong")
+    absent, tried = mark(bank.find("01-join"), "missing"), mark(bank.find("03-ring-all-gather"), "wrong")
     right = mark(bank.find("02-relay"), "right")
     assert concepts.following(concepts.concepts([absent, tried, right])).section == "3.7"
-    assert concepts.following(concepts.concepts([absent, right])).section == "1.7"
+    assert concepts.following(concepts.concepts([absent, right])).section == "1.4"
     assert concepts.following(concepts.concepts([right])) is None
 
 
