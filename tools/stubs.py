@@ -205,7 +205,7 @@ def cell(source: str, item: Build) -> str:
 def labs(root: Path = ROOT) -> dict[Path, str]:
     """Every file of ``labs`` and what it should be: each topic module with an exercise, and those they import."""
     by_file: dict[str, list[Build]] = {}
-    for item in (*bank.builds(), *(milestone.item for milestone in bank.milestones())):
+    for item in (*bank.builds(), *bank.on_request()):
         by_file.setdefault(item.file, []).append(item)
     wanted: dict[Path, str] = {}
     waiting = sorted(by_file)
@@ -227,10 +227,9 @@ def _neighbours(file: str, source: str) -> set[str]:
 
 def readme(text: str) -> str:
     """``labs/README.md`` with its list of exercises regenerated, chapter by chapter."""
-    milestones = [milestone.item for milestone in bank.milestones()]
     lists = ""
     for chapter in CHAPTERS:
-        items = [item for item in (*bank.builds(), *milestones) if chapters.of_item(item.id) == chapter]
+        items = [item for item in (*bank.builds(), *bank.on_request()) if chapters.of_item(item.id) == chapter]
         lists += f"\n### {chapter.number}. {chapter.title}\n\n{TABLE}"
         lists += "".join(f"| {item.section} | {_task(item)} | `{item.file}` |\n" for item in items)
     return text.partition(LIST)[0] + LIST + lists

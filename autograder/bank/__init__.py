@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from autograder.items import Build, Item, Milestone
+from autograder.items import Build, Item, Milestone, System
 from rankzero.facts import chapters
 
 #: The chapters' packages, in the order of the book.
@@ -29,6 +29,16 @@ def builds() -> tuple[Build, ...]:
 def milestones() -> tuple[Milestone, ...]:
     """Programs that must learn something; they are not among the items and are graded only on request."""
     return importlib.import_module("autograder.bank.ch12.milestones").MILESTONES
+
+
+def systems() -> tuple[System, ...]:
+    """Programs that are graded as a whole, level by level; as milestones, they are not among the items."""
+    return importlib.import_module("autograder.bank.ch07.trainer").SYSTEMS
+
+
+def on_request() -> tuple[Build, ...]:
+    """What is written for milestones and systems: learners write it as they do exercises."""
+    return (*(one.item for one in systems()), *(one.item for one in milestones()))
 
 
 def find(identifier: str) -> Item:

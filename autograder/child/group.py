@@ -123,6 +123,7 @@ class Link:
         reply = self.serve()
         if reply["do"] == "done":
             operation.finish(reply["blocks"], reply["source"])
+            self.operations[operation.facts["handle"]] = None  # it holds its tensors no longer than the program does
 
     def serve(self):
         """Hand out the data that the broker asks for, until it sends another message; returns that message."""

@@ -1,4 +1,4 @@
-"""``milestone SUBMISSION``: let a submission train, and measure what it has learnt."""
+"""``milestone SUBMISSION``: let a submission train and measure what it has learnt, or judge a system by levels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,17 @@ from autograder.commands.common import (
 from autograder.screen import complain, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from autograder.commands.common import Commands
+    from autograder.items import Milestone, System
+    from autograder.sandbox import Sandbox
+    from autograder.submission import Submission
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("milestone", help="train with a submission's own loop, and measure the result")
+    parser = commands.add_parser("milestone", help="run a submission's own training loop, and measure the result")
     parser.add_argument("submission", help="a .py file, a notebook, a folder or a .zip archive")
     parser.add_argument("--only", metavar="ID", default="12-train-cartpole", help="default: %(default)s")
     parser.add_argument("--key", metavar="FILE", help="secret key from which each try is drawn (- for standard input)")
@@ -33,14 +38,10 @@ def add(commands: Commands) -> None:
 
 
 def _milestone(options: argparse.Namespace) -> ExitStatus:
-    from autograder import bank, submission
-    from autograder.running import milestones
+    from autograder import submission
     from autograder.sandbox import Sandbox, SandboxRefused
 
-    known = {one.id: one for one in bank.milestones()}
-    found = known.get(options.only)
-    if found is None:
-        raise Usage(f"there is no milestone {options.only!r}; there is {', '.join(known)}")
+    shown = _chosen(options.only)
     if not os.path.exists(options.submission):
         raise Usage(f"there is no file or folder {options.submission}")
     key = read_key(options.key)
@@ -54,13 +55,52 @@ def _milestone(options: argparse.Namespace) -> ExitStatus:
     except submission.Unreadable as error:
         complain(error)
         return UNJUDGED
+    shown(handed, sandbox, key.secret)
+    if key.drawn:
+        say(f"key: {key.secret.decode()} (drawn at random; give it to --key to play the same again)")
+    return DONE
+
+
+def _chosen(identifier: str) -> Callable[[Submission, Sandbox, bytes], None]:
+    """What grades the milestone with this id and prints the result.
+
+    Raises:
+        Usage: there is none.
+    """
+    from functools import partial
+
+    from autograder import bank
+
+    known = {one.id: partial(_tries, one) for one in bank.milestones()}
+    known |= {one.id: partial(_levels, one) for one in bank.systems()}
+    if identifier not in known:
+        raise Usage(f"there is no milestone {identifier!r}; there are {' and '.join(known)}")
+    return known[identifier]
+
+
+def _tries(found: Milestone, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
+    """Print each try of a program that learns."""
+    from autograder.running import milestones
+
     say(f"{found.id}: {found.needed} of {found.tries} tries must reach {found.goal:g} {found.unit}")
     passed = 0
-    for number, one in enumerate(milestones.tries(found, handed, sandbox, key.secret), start=1):
+    for number, one in enumerate(milestones.tries(found, handed, sandbox, key), start=1):
         passed += one.passed
         end = "reached" if one.passed else "not reached"
         say(f"  try {number}: {end}: {one.sentence} ({one.seconds:.0f} s)")
     say(f"{found.id}: {'passed' if passed >= found.needed else 'not passed'}; {sandbox.line}")
-    if key.drawn:
-        say(f"key: {key.secret.decode()} (drawn at random; give it to --key to play the same again)")
-    return DONE
+
+
+def _levels(found: System, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
+    """Print the sheet of a system, one row a level."""
+    from autograder.commands import sheets
+    from autograder.running import systems
+
+    say(sheets.head(found))
+    right, said = 0, ""
+    for number, (level, verdict) in enumerate(systems.verdicts(found, handed, sandbox, key), start=1):
+        right += not verdict.wrong
+        say(sheets.row(number, level, verdict, said))
+        said = verdict.wrong
+    say(sheets.foot(found, handed, right))
+    say(sandbox.line)

@@ -20,6 +20,7 @@ from autograder.items.questions import (
     QuestionKind,
     Slip,
 )
+from autograder.items.systems import Cost, Level, Play, Played, Sheet, System, Verdict
 from autograder.items.tensors import DTYPES, Array, Iterator, Stage, Tensor
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Build",
     "Case",
     "Choice",
+    "Cost",
     "Debug",
     "Design",
     "Estimate",
@@ -40,18 +42,24 @@ __all__ = [
     "Iterator",
     "Knob",
     "Landmark",
+    "Level",
     "Milestone",
     "NoQuestion",
     "Order",
     "Part",
+    "Play",
+    "Played",
     "Question",
     "QuestionKind",
     "Raises",
     "Rule",
+    "Sheet",
     "Simulated",
     "Slip",
     "Stage",
+    "System",
     "Tensor",
+    "Verdict",
     "invalid",
     "lazily",
 ]

@@ -210,7 +210,7 @@ def _module_names(files: Iterable[str], topics: Collection[str]) -> dict[str, st
 
 
 def _bank_topics() -> set[str]:
-    return {item.module for item in (*bank.builds(), *(milestone.item for milestone in bank.milestones()))}
+    return {item.module for item in (*bank.builds(), *bank.on_request())}
 
 
 def _parts(

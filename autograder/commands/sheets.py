@@ -1,0 +1,48 @@
+"""The engineer's sheet of a system, as text: one row a level, each figure beside the least that is possible."""
+
+from __future__ import annotations
+
+import textwrap
+
+from autograder.items import Cost, Level, System, Verdict
+from autograder.submission import Submission
+
+#: Columns of the page that the sheet fits.
+WIDTH = 100
+ROW = "{:<27}{:<9}{:>21}{:>21}{:>13}"
+
+
+def head(system: System) -> str:
+    """What is graded, and the names of the columns."""
+    columns = ROW.format("level", "verdict", "bytes sent / least", "bytes held / least", "hops / least")
+    return (
+        f"{system.id}: {len(system.levels)} levels; figures of the busiest rank in one step of the optimizer\n{columns}"
+    )
+
+
+def row(number: int, level: Level, verdict: Verdict, said: str = "") -> str:
+    """One level; below it, what is wrong, unless it has been ``said`` already."""
+    sheet = verdict.sheet
+    figures = ["" if verdict.wrong else _beside(cost) for cost in (sheet.sent, sheet.held, sheet.hops)]
+    word = "open" if verdict.open else "wrong" if verdict.wrong else "right"
+    line = ROW.format(f"{number} {level.name}", word, *figures).rstrip()
+    if verdict.wrong in ("", said):
+        return line
+    return f"{line}\n{textwrap.fill(verdict.wrong, WIDTH, initial_indent='    ', subsequent_indent='    ')}"
+
+
+def foot(system: System, handed: Submission, right: int) -> str:
+    """How many levels are right, and whether the program is as short as it has to be."""
+    found = lines(system, handed)
+    length = f"; {found} lines, at most {system.lines}" if found else ""
+    return f"{system.id}: {right} of {len(system.levels)} levels{length}{', too long' if found > system.lines else ''}"
+
+
+def lines(system: System, handed: Submission) -> int:
+    """Lines of the program's own module; 0 in a notebook or a single file, which may hold other things."""
+    own = [unit.source for unit in handed.units if unit.module == system.item.module]
+    return sum(source.count("\n") for source in own)
+
+
+def _beside(cost: Cost | None) -> str:
+    return "-" if cost is None else f"{cost.spent:,.0f} / {cost.least:,.0f}"

@@ -1,0 +1,106 @@
+"""Systems: milestones that are graded level by level, each by runs that are drawn for it and judged from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple, Protocol
+
+from autograder.items.cases import Case
+from autograder.items.exercises import Build
+from rankzero.events import Event
+
+
+@dataclass(frozen=True)
+class Played:
+    """How one run ended.
+
+    Attributes:
+        values: what each rank's driver returned; empty if the run failed.
+        events: the broker's events.
+        failure: a sentence if the run gave no values (an exception, a deadlock, a process that died); else empty.
+    """
+
+    values: tuple[Any, ...] = ()
+    events: tuple[Event, ...] = ()
+    failure: str = ""
+
+
+class Play(Protocol):
+    """Runs the program on a case, one real process for each rank."""
+
+    def __call__(self, case: Case, fresh: bool = False) -> Played:
+        """The run of one case; ``fresh``: in processes that have run nothing before."""
+
+
+class Cost(NamedTuple):
+    """What a run took, and the least that any program takes for it, in the same unit."""
+
+    spent: float
+    least: float
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The engineer's figures of a level; None where a level has no such figure.
+
+    Attributes:
+        sent: bytes that the busiest rank sends in one step of the optimizer.
+        held: bytes that the fullest rank holds besides the weights.
+        hops: messages that the busiest rank sends one after the other in one step, each collective on a ring.
+    """
+
+    sent: Cost | None = None
+    held: Cost | None = None
+    hops: Cost | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a level has found.
+
+    Attributes:
+        wrong: a sentence; empty if all is right.
+        sheet: the figures of a right level.
+        open: the level is wrong because the program says that it is not written yet.
+    """
+
+    wrong: str = ""
+    sheet: Sheet = Sheet()
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a system.
+
+    Attributes:
+        name: of the table.
+        judge: draws runs from a generator, has them played, and judges them. Whatever a program returns, it must not
+            raise anything but ArithmeticError, AttributeError, LookupError, TypeError or ValueError.
+    """
+
+    name: str
+    judge: Callable[[Random, Play], Verdict]
+
+
+@dataclass(frozen=True)
+class System:
+    """A program that is graded as a whole, level by level: only on request, and for no points.
+
+    Attributes:
+        item: the function and its driver; a world item without cases.
+        levels: in the order in which they are built; none needs another one.
+        lines: most lines that the program's module may have.
+        seconds: wall-clock limit of a run.
+    """
+
+    item: Build
+    levels: tuple[Level, ...]
+    lines: int
+    seconds: float
+
+    @property
+    def id(self) -> str:
+        return self.item.id

@@ -1,0 +1,106 @@
+"""The driver of the milestone "trainer": makes a job from plain data, and hands back what the trainer returned.
+
+Weights and optimizer state are values. Two things about a run cannot be seen in a value. That a bucket is on its way
+before the backward pass has ended is seen by the grader itself: the pass stops at a barrier of this rank alone when it
+reaches the first block, and at that moment the broker reads the data of every bucket that all ranks have sent. How many
+bytes a rank holds is counted here, and the grader has to believe it; but a rank that receives only its slice of the
+summed gradients, which the ledger shows, has nothing to fill more than a slice with.
+"""
+
+# mypy: no-check-untyped-defs
+
+import gc
+import sys
+import weakref
+
+import torch
+import torch.distributed as dist
+
+MODULE = type(sys)
+PACKAGES = ("rankzero", "rankzero.facts", "rankzero.tiny")
+
+#: The course's modules that a job needs, once they have been loaded.
+loaded: dict = {}
+
+
+def trained(program, shape, seed, plan, rows, rates, saved, watch, course):
+    """Called once on a job; ``watch`` is the number of passes that are watched, counted from the end."""
+    torch.set_num_threads(1)
+    if not loaded:
+        load(course)
+    job = loaded["rankzero.tiny.jobs"].made(shape, seed, plan, rows, tuple(rates), saved)
+    watcher = Watcher(job, watch) if watch else None
+    returned = program(job)
+    return {"returned": returned, "held": watcher.held if watcher else []}
+
+
+def load(course):
+    """Run these modules of the course, ``[name, source]`` in order, under names that are free again afterwards."""
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "rankzero"}
+    try:
+        for name in PACKAGES:
+            sys.modules[name] = MODULE(name)
+            sys.modules[name].__path__ = []
+        for name, source in course:
+            module = sys.modules[name] = loaded[name] = MODULE(name)
+            exec(compile(source, f"{name}.py", "exec", 0, True), module.__dict__)
+            package, _, own = name.rpartition(".")
+            setattr(sys.modules[package], own, module)
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "rankzero"]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+class Watcher:
+    """Marks in the event log where each backward pass reaches the first block, and counts the bytes held then.
+
+    Bytes are counted where a forward pass begins, in the last ``passes`` of a job: all tensors that the
+    program has made but the model's weights, and every gradient.
+    """
+
+    def __init__(self, job, passes):
+        self.job, self.held = job, []
+        self.group = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
+        self.unwatched = sum(map(len, job.steps)) - passes
+        self.before = [weakref.ref(tensor) for tensor in tensors()]
+        job.model.embedding.register_forward_hook(self.forward)
+
+    def forward(self, embedding, given, hidden):
+        self.unwatched -= 1
+        if self.unwatched < 0:
+            self.held.append(self.bytes_held(given[0], hidden))
+        return Mark.apply(hidden, self.group)
+
+    def bytes_held(self, *passing):
+        weights = list(self.job.model.parameters())
+        gc.collect(1)  # what a program has dropped lately is not held
+        before = [tensor for ref in self.before if (tensor := ref()) is not None]
+        out = {place(tensor) for tensor in (*before, *weights, *passing)}
+        gradients = [weight.grad for weight in weights if weight.grad is not None]
+        found = {place(tensor): tensor.untyped_storage().nbytes() for tensor in (*gradients, *tensors())}
+        return sum(size for where, size in found.items() if where not in out)
+
+
+def tensors():
+    """Every tensor that a Python program can reach."""
+    return [one for one in gc.get_objects() if type(one) in (torch.Tensor, torch.nn.Parameter)]
+
+
+def place(tensor):
+    """Where the memory of a tensor begins; views share it."""
+    return tensor.untyped_storage().data_ptr()
+
+
+class Mark(torch.autograd.Function):
+    """Passes values on; the backward pass stops in the rank's own group, so that the broker sees what has been sent."""
+
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        dist.barrier(group=ctx.group)
+        return gradient, None
