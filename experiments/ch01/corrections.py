@@ -47,7 +47,7 @@ def _time() -> tuple[Correction, ...]:
     shares = [f"{100 * part / hours:.1f}" for part in rented]
     return (
         Correction(
-            "1.1",
+            "1.9",
             "Training GPT-3 takes 355 years on one A100.",
             f"On an A100 at {100 * _UTILIZATION:.0f} % of its dense peak it takes {hours * hour / year:.1f} years.",
             f"3.14e23 FLOP on a V100 at 28 TFLOP/s take {v100:.2f} years; 6 N D is {_flops():.3g} FLOP.",
@@ -56,7 +56,7 @@ def _time() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "1.1",
+            "1.15",
             "At 1,000 tokens a second, 300 billion tokens take 20,833 hours.",
             f"They take {seconds:.3g} s, {seconds / hour:,.0f} hours or {seconds / day:,.0f} days.",
             f"That rate needs {rate * per_token / PFLOP:.3g} PFLOP/s, "
@@ -66,7 +66,7 @@ def _time() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "1.1",
+            "1.15",
             "One GPU for a year costs 26,280 USD, and 256 for a day and a half hardly more: many GPUs cost nothing "
             "extra.",
             f"Neither trains the model: it takes {hours:,.0f} A100-hours, {bills[0]:.2f} million USD at 3 USD each.",
@@ -88,7 +88,7 @@ def _memory() -> tuple[Correction, ...]:
     copied, sharded = (70 * billion * each / share for share in (1, ranks))
     return (
         Correction(
-            "1.3",
+            "1.9",
             "Mixed-precision Adam keeps 12 bytes for each parameter.",
             f"It keeps {each}: " + ", ".join(f"{name} {count}" for name, count in STATES.items()) + ".",
             f"The figure of 12 leaves out the fp32 copy. {size / billion:.0f} billion parameters need "
@@ -102,7 +102,7 @@ def _memory() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "1.3",
+            "1.9",
             "A model that is too big for one device is replicated across several.",
             "A replica is as big as the model: replication saves no memory, but sharding does.",
             f"With 70 billion parameters on {ranks} ranks, each rank holds {format_bytes(copied)} as a full copy but "
@@ -117,9 +117,9 @@ def _processes() -> tuple[Correction, ...]:
     """Why training uses processes, and how they start."""
     return (
         Correction(
-            "1.4",
+            "1.2",
             "The interpreter's lock keeps threads from computing at the same time, so training needs processes.",
-            "Kernels, backward passes and collectives release the lock, so threads do overlap in them.",
+            "Matrix products, backward passes and communication release the lock, so threads do overlap in them.",
             "Processes are used because Python dispatches serially within each one, because a crash is confined to "
             "one rank, and because the same program then runs on several machines.",
             _TORCH,
@@ -127,7 +127,7 @@ def _processes() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part1-distributed/chapter01.md",),
         ),
         Correction(
-            "1.6",
+            "1.4",
             "The spawn helper sets the variables that processes use to find each other.",
             f"It sets none of the {len(VARIABLES)}; torchrun sets all of them.",
             f"A program that was only spawned finds {', '.join(VARIABLES[:-1])} and {VARIABLES[-1]} unset, unless it "
@@ -152,7 +152,7 @@ def _work() -> tuple[Correction, ...]:
     claimed = 2 * 12_288 * 2048**2 / (training_flops_per_token(12 * 12_288**2) / 3)
     return (
         Correction(
-            "1.2",
+            "1.16",
             "Twenty tokens per parameter is a law, and every model follows it.",
             f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, and it leaves out "
             "the cost of serving. No such rule holds for the active parameters of a mixture of experts.",
@@ -163,7 +163,7 @@ def _work() -> tuple[Correction, ...]:
             matters="A model that will serve many requests should see far more tokens than this rule allows.",
         ),
         Correction(
-            "1.1",
+            "1.14",
             "Attention costs 2 d s² per token, and can be ignored for long sequences.",
             "It costs 4 s d per token and layer forward, 2 s d when causal, and can be ignored when s is far below 6 "
             "d.",
@@ -187,7 +187,7 @@ def _speed() -> tuple[Correction, ...]:
     h100 = [100 * speed * TFLOP / H100_SXM.peak_bf16 for speed in (380, 430)]
     return (
         Correction(
-            "1.10",
+            "1.8",
             "The speed-up follows Amdahl's law, with the measured share of communication as the serial part.",
             "One rank does not communicate, so communication is not a serial part. When every rank has the same "
             "work, the speed-up is n times compute / (compute + communication).",
@@ -198,7 +198,7 @@ def _speed() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "1.10",
+            "1.8",
             "Weak scaling keeps the time of an epoch constant.",
             "It keeps the time of a step constant; on the same data an epoch has n times fewer steps.",
             f"51,200 samples, at 32 per rank and step, take {steps[0]:,} steps on one rank and {steps[1]} on 32.",
@@ -207,7 +207,7 @@ def _speed() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "1.1",
+            "1.15",
             "An MFU of 40 % is good and 60 % is excellent, on any device.",
             "What is good depends on the device, the model and the number of devices: compare like with like.",
             f"Training a trillion parameters on 512 A100s reached {100 * a100:.0f} %; training 405 billion on up to "

@@ -1,6 +1,6 @@
-"""Threads or processes: the same work done by two threads of one process and by two processes, timed on this machine.
+"""Threads or processes: how many cores two threads of one process, and two processes, keep busy on this machine.
 
-    wall_times(workers=2)["Python loop"]
+    busy_cores(workers=2)["Python loop"]
 
 There are two kinds of work. A loop of plain Python holds the interpreter's lock; a product of large matrices releases
 it. Each product uses one core (one intra-op thread), so that the workers, not the library, divide up the machine.
@@ -36,13 +36,14 @@ def matrix_products(size: int) -> torch.Tensor:
     return matrix
 
 
-def wall_times(
-    workers: int = 2, additions: int = 500_000, products: int = 12, repeats: int = 2
+def busy_cores(
+    workers: int = 2, additions: int = 300_000, products: int = 4, repeats: int = 8
 ) -> dict[str, dict[str, float]]:
-    """Wall times, in seconds, of two kinds of work by one worker, by ``workers`` threads, by ``workers`` processes.
+    """Cores that one worker, ``workers`` threads and ``workers`` processes keep busy with two kinds of work.
 
-    Every worker does all of the work, so ideally the time stays that of one worker. Each time is the shortest of
-    ``repeats``, because anything else the machine does can only add to it.
+    Every worker does all of the work. The cores that they keep busy are the CPU time that they take together over the
+    time that passes. Each number is the largest of ``repeats``, because anything else the machine does only lowers it;
+    but nothing raises it above 1 for workers who share a lock.
 
     Args:
         workers: at least 1.
@@ -51,49 +52,52 @@ def wall_times(
         repeats: at least 1.
 
     Returns:
-        ``times[work][who]``: work is ``Python loop`` or ``matrix products``; who is ``1 worker``, ``2 threads`` or
+        ``cores[work][who]``: work is ``Python loop`` or ``matrix products``; who is ``1 worker``, ``2 threads`` or
         ``2 processes`` (with the number of workers).
     """
-    times = {}
+    cores = {}
     for name, work, size in (
         ("Python loop", python_loop, additions),
         ("matrix products", matrix_products, products),
     ):
-        times[name] = {
+        cores[name] = {
             "1 worker": world.run(_threads, work, size, 1, repeats, ranks=1).values[0],
             f"{workers} threads": world.run(_threads, work, size, workers, repeats, ranks=1).values[0],
             f"{workers} processes": _processes(work, size, workers, repeats),
         }
-    return times
+    return cores
 
 
 def _threads(work: Callable[[int], object], size: int, workers: int, repeats: int) -> float:
-    """In a process of its own: the shortest time until all threads have done the work."""
-    laps = []
+    """In a process of its own: the most cores that the threads have kept busy until all have done the work."""
+    found = []
     for _ in range(repeats):
         threads = [threading.Thread(target=work, args=(size,)) for _ in range(workers)]
-        start = time.monotonic()
+        start, used = time.monotonic(), time.process_time()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        laps.append(time.monotonic() - start)
-    return min(laps)
+        found.append((time.process_time() - used) / (time.monotonic() - start))
+    return max(found)
 
 
 def _processes(work: Callable[[int], object], size: int, workers: int, repeats: int) -> float:
-    """The shortest time from the first start to the last end, over rounds in which the processes start together."""
+    """The most cores that the processes have kept busy, over rounds in which they start together."""
     by_rank = world.run(_laps, work, size, repeats, ranks=workers).values
     rounds = zip(*by_rank, strict=True)
-    return min(max(end for _, end in lap) - min(start for start, _ in lap) for lap in rounds)
+    return max(
+        sum(used for _, _, used in lap) / (max(end for _, end, _ in lap) - min(start for start, _, _ in lap))
+        for lap in rounds
+    )
 
 
-def _laps(work: Callable[[int], object], size: int, repeats: int) -> list[tuple[float, float]]:
-    """On one rank: when each repetition began and ended, by the machine's clock."""
+def _laps(work: Callable[[int], object], size: int, repeats: int) -> list[tuple[float, float, float]]:
+    """On one rank: when each repetition began and ended, by the machine's clock, and the CPU time that it took."""
     laps = []
     for _ in range(repeats):
         dist.barrier()
-        start = time.monotonic()
+        start, used = time.monotonic(), time.process_time()
         work(size)
-        laps.append((start, time.monotonic()))
+        laps.append((start, time.monotonic(), time.process_time() - used))
     return laps

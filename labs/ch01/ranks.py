@@ -59,7 +59,7 @@ def process_groups(sizes: dict[str, int], axis: str) -> list[list[int]]:
     """All process groups along one axis: ranks that differ in their position on that axis and in no other.
 
     Args:
-        sizes: ranks along each axis, the slowest axis first, as in ``coordinates``; each at least 1.
+        sizes: ranks along each axis, the slowest axis first; each at least 1.
         axis: one of the names in ``sizes``.
 
     Returns:

@@ -55,10 +55,43 @@ def fewest_by_fractions(parameters, memory, bytes_per_parameter=16.0, reserve=0.
     return max(1, math.ceil(Fraction(parameters) * Fraction(bytes_per_parameter) / free))
 
 
+def pairs_by_xor(value):
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    partner = rank ^ 1
+    if partner >= ranks:
+        return value
+    number = torch.tensor(value, dtype=torch.float64)
+    if partner > rank:
+        dist.isend(number, partner).wait()
+        return None
+    other = torch.zeros((), dtype=torch.float64)
+    dist.irecv(other, partner).wait()
+    return other.item() + value
+
+
+def joined_through_the_environment(environ):
+    import os
+
+    os.environ.update(environ)
+    dist.init_process_group("gloo")
+    return int(environ["LOCAL_RANK"])
+
+
 WHOLE_WORK = "6.0 * parameters + 12 * layers * width * context * (0.5 if causal else 1)"
 STRONG = "baseline_time * baseline_ranks / (time * ranks)"
 
 RIGHT = {
+    "01-pair-sum": (
+        Right("the partner by its last bit", program=pairs_by_xor),
+        Right("the remainder as a truth value", (("if rank % 2 == 1:", "if rank % 2:"),)),
+    ),
+    "01-join": (
+        Right("through os.environ", program=joined_through_the_environment),
+        Right(
+            "arguments by place",
+            (('dist.init_process_group(\n        "gloo",', 'dist.init_process_group(\n        backend="gloo",'),),
+        ),
+    ),
     "01-training-flops-per-token": (
         Right(
             "forward and backward apart",

@@ -37,7 +37,7 @@ COMPUTE_OPTIMAL = Build(
     module="scale",
     function="compute_optimal",
     grade="call",
-    section="1.2",
+    section="1.16",
     topic="compute-optimal training",
     bonus=True,
     cases=(
@@ -148,8 +148,9 @@ MINIMUM_RANKS = Build(
     module="scale",
     function="minimum_ranks",
     grade="call",
-    section="1.3",
+    section="1.17",
     topic="memory of a training run",
+    bonus=True,
     cases=(
         Case((175e9, 80 * GB)),  # 2.8 TB
         Case((70e9, 80 * GB)),

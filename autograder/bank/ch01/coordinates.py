@@ -70,8 +70,9 @@ COORDINATES = Build(
     module="ranks",
     function="coordinates",
     grade="call",
-    section="1.8",
+    section="1.11",
     topic="coordinates of a rank",
+    bonus=True,
     cases=(
         Case((11, {"pp": 4, "dp": 2, "tp": 2})),
         Case((11, {"dp": 2, "pp": 4, "tp": 2})),

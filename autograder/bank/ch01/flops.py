@@ -55,8 +55,9 @@ TRAINING_FLOPS_PER_TOKEN = Build(
     module="scale",
     function="training_flops_per_token",
     grade="call",
-    section="1.1",
+    section="1.14",
     topic="work of a training run",
+    bonus=True,
     cases=(
         Case((175e9,)),  # GPT-3: 6 FLOP for each parameter and token
         Case((7_504_658_432, 32, 4096, 8192)),  # Llama 3 8B: its matrices, the head among them
@@ -151,8 +152,9 @@ TRAINING_TIME = Build(
     module="scale",
     function="training_time",
     grade="call",
-    section="1.1",
+    section="1.15",
     topic="time of a training run",
+    bonus=True,
     cases=(
         Case((8 * 175e9 * 300e9, 1024, 140 * TFLOP, 1.0)),  # Narayanan et al. (2021): 34 days
         Case((8 * 1e12 * 450e9, 3072, 163 * TFLOP, 1.0)),  # and 84 days

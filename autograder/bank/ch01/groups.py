@@ -51,7 +51,7 @@ PROCESS_GROUPS = Build(
     module="ranks",
     function="process_groups",
     grade="call",
-    section="1.8",
+    section="1.6",
     topic="process groups",
     cases=(
         *(
@@ -95,11 +95,11 @@ PROCESS_GROUPS = Build(
             edit=("for first in firsts]", "for first in firsts if length > stride]"),
         ),
         Slip(
-            "The stride is the product of the faster axes, those after it; here it is of those before.",
+            "The stride is the product of the faster axes, those after it; here it is the product of those before.",
             edit=("names[names.index(axis) + 1 :]", "names[: names.index(axis)]"),
         ),
         Slip(
-            "The groups are right and not sorted by their first members.",
+            "The groups are right but not sorted by their first members.",
             edit=("return [list(", "firsts.sort(key=lambda first: first % stride)\n    return [list("),
         ),
         Slip(

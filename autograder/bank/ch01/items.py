@@ -26,15 +26,15 @@ def _place(item: Item) -> tuple[int, ...]:
 
 QUESTIONS: tuple[Item, ...] = (*rank_questions.QUESTIONS, *scale_questions.QUESTIONS, *scaling_questions.QUESTIONS)
 EXERCISES: tuple[Item, ...] = (
-    *flops.ITEMS,
-    *budgets.ITEMS,
     *programs.ITEMS,
-    *launch.ITEMS,
+    *groups.ITEMS,
     *places.ITEMS,
     *coordinates.ITEMS,
-    *groups.ITEMS,
+    *launch.ITEMS,
     *shards.ITEMS,
     *scaling.ITEMS,
+    *flops.ITEMS,
+    *budgets.ITEMS,
 )
 
 ITEMS: tuple[Item, ...] = tuple(sorted((*QUESTIONS, *EXERCISES), key=_place))

@@ -39,8 +39,9 @@ LOCATE = Build(
     module="ranks",
     function="locate",
     grade="call",
-    section="1.7",
+    section="1.11",
     topic="rank arithmetic",
+    bonus=True,
     cases=(
         Case((0, 8)),
         Case((13, 8)),
@@ -115,8 +116,9 @@ DEBUG_DEVICE = Debug(
     module="ranks",
     function="debug_device",
     grade="call",
-    section="1.7",
+    section="1.11",
     topic="device of a rank",
+    bonus=True,
     cases=(launched(9, 16, 1), launched(3, 16, 3), launched(15, 16, 7)),
     groups=(
         Group(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Part, Question, Slip, lazily
+from autograder.items import Choice, Estimate, Landmark, Part, Question, Slip, lazily
 from rankzero.facts.hardware import A100_SXM
-from rankzero.facts.units import GB, TFLOP, day, hour, year
+from rankzero.facts.units import GB, TFLOP, hour, year
 
 scale = lazily("solutions.ch01.scale")
 
@@ -22,9 +22,9 @@ def _years(flops: float, peak: float = PEAK, utilization: float = UTILIZATION) -
     return scale.training_time(flops, 1, peak, utilization) / year
 
 
-def _bill(efficiency: float = 1.0) -> float:
-    """USD for the whole run: what one device takes, at 3 USD an hour, over the scaling efficiency."""
-    return scale.training_time(_flops(), 1, PEAK, UTILIZATION) / hour * PRICE / efficiency
+def _bill() -> float:
+    """USD for the whole run: what one device takes, at 3 USD an hour."""
+    return scale.training_time(_flops(), 1, PEAK, UTILIZATION) / hour * PRICE
 
 
 def _share(flops: float, peak: float) -> float:
@@ -38,35 +38,70 @@ def _attention_share() -> float:
     return scale.training_flops_per_token(matrices, 1, 12_288, 2048) / scale.training_flops_per_token(matrices) - 1
 
 
+COUNTED = (
+    Choice(
+        id="01-counted-ratio",
+        kind="trace",
+        title="The step over its forward pass",
+        section="1.14",
+        bonus=True,
+        options=(
+            "exactly 3: whatever the forward pass multiplies, the backward pass multiplies twice as often",
+            "a little over 3, because attention has no weights but costs something on the way back as well",
+            "exactly 2: the backward pass retraces the forward pass once",
+            "well below 3, because only the weights need a gradient",
+        ),
+        correct=0,
+        derivation="After a product $Y = XW$ come two of the same size on the way back, one for the gradient of $X$ "
+        "and one for that of $W$. The same holds for the two products of attention, in which both factors are "
+        "activations and both need a gradient.",
+        slips={
+            1: "The products of attention double as well: both of their factors need a gradient.",
+            2: "It retraces it twice: a gradient for each of the two factors of every product.",
+            3: "To reach the weights of earlier layers, the gradient passes through the activations of later ones.",
+        },
+    ),
+)
+
 TIME = (
-    Question(
+    Estimate(
         id="01-gpt3-one-gpu",
-        kind="derive",
         title="GPT-3 on one GPU",
-        section="1.1",
-        parts=(
-            Part(
-                "time",
-                "years",
-                lambda: _years(_flops()),
-                slips=(
-                    Slip(
-                        "That is 3.14e23 FLOP on a V100 at 28 TFLOP/s, a figure that is often quoted for an A100.",
-                        value=lambda: _years(3.14e23, 28 * TFLOP, 1.0),
-                    ),
-                    Slip("The utilization was left out.", value=lambda: _years(_flops(), utilization=1.0)),
-                    Slip("That is the forward pass alone: a third.", value=lambda: _years(_flops() / 3)),
-                ),
+        section="1.9",
+        label="training 175 billion parameters on 300 billion tokens, on one A100 at half of its 312 TFLOP/s",
+        unit="years",
+        answer=lambda: _years(_flops()),
+        factor=1.5,
+        scale=(0.01, 10_000),
+        landmarks=(
+            Landmark(1 / 12, "a month", "how long people wait for a model"),
+            Landmark(1.0, "a year", "3.2e7 seconds"),
+            Landmark(80.0, "a lifetime", "2.5e9 seconds"),
+        ),
+        derivation="The work is $6 \\cdot 1.75 \\cdot 10^{11} \\cdot 3 \\cdot 10^{11} \\approx 3 \\cdot 10^{23}$ FLOP. "
+        "The device sustains $1.56 \\cdot 10^{14}$ FLOP/s. So it needs about $2 \\cdot 10^9$ seconds. A year has "
+        "$3.2 \\cdot 10^7$, so that is a little over 60 years.",
+        slips=(
+            Slip(
+                "That is 3.14e23 FLOP on a V100 at 28 TFLOP/s, a figure that is often quoted for an A100.",
+                value=lambda: _years(3.14e23, 28 * TFLOP, 1.0),
+            ),
+            Slip(
+                "That is the time at the full peak. No run sustains it; this one reaches half.",
+                value=lambda: _years(_flops(), utilization=1.0),
+            ),
+            Slip(
+                "That is the forward pass alone. The backward pass costs twice as much again.",
+                value=lambda: _years(_flops() / 3),
             ),
         ),
-        derivation="The work is $C = 6 N D$ with $N = 175 \\cdot 10^9$ and $D = 300 \\cdot 10^9$. One device sustains "
-        "$0.5 \\cdot 312 \\cdot 10^{12}$ FLOP/s, and a year has $365.25 \\cdot 86400$ s.",
     ),
     Question(
         id="01-gpt3-bill",
         kind="derive",
         title="The bill for GPT-3",
-        section="1.1",
+        section="1.15",
+        bonus=True,
         parts=(
             Part(
                 "cost",
@@ -77,7 +112,6 @@ TIME = (
                         "That rents one GPU for a year, in which it trains a sixty-fourth of the model.",
                         value=lambda: 365 * 24 * PRICE,
                     ),
-                    Slip("That has an efficiency of 90 % in it: here scaling is perfect.", value=lambda: _bill(0.9)),
                     Slip("The utilization was left out.", value=lambda: _bill() * UTILIZATION),
                 ),
             ),
@@ -87,63 +121,11 @@ TIME = (
         "10^9$, and each costs 3 USD.",
     ),
     Question(
-        id="01-bill-at-90",
-        kind="derive",
-        title="The bill at 90 % efficiency",
-        section="1.1",
-        parts=(
-            Part(
-                "cost",
-                "USD",
-                lambda: _bill(0.9),
-                slips=(
-                    Slip(
-                        "The efficiency lengthens the run, so it divides: the bill is larger.",
-                        value=lambda: _bill() * 0.9,
-                    ),
-                    Slip(
-                        "The efficiency was left out: the devices wait for each other, and cost the same.", value=_bill
-                    ),
-                ),
-            ),
-        ),
-        derivation="$n$ devices take $1 / (n E)$ of the time of one and cost $n$ times as much an hour. So the "
-        "bill is that of one device over $E = 0.9$, whatever $n$ is: parallelism buys time.",
-    ),
-    Question(
-        id="01-thousand-tokens",
-        kind="derive",
-        title="A thousand tokens a second",
-        section="1.1",
-        parts=(
-            Part(
-                "time",
-                "days",
-                lambda: TOKENS / 1000 / day,
-                tolerance=5e-3,
-                slips=(
-                    Slip(
-                        "That is four times too few: 300e9 / 1000 seconds, 86,400 to a day.",
-                        value=lambda: TOKENS / 4000 / day,
-                    ),
-                ),
-            ),
-            Part(
-                "rate to sustain",
-                "FLOP/s",
-                lambda: 1000 * scale.training_flops_per_token(PARAMETERS),
-                tolerance=5e-3,
-                slips=(Slip("That is the forward pass alone.", value=lambda: 1000 * 2 * PARAMETERS),),
-            ),
-        ),
-        derivation="The time is tokens over rate, $300 \\cdot 10^9 / 1000$ seconds. A token costs $6 N$ FLOP, so the "
-        "machine must sustain $6 \\cdot 175 \\cdot 10^9 \\cdot 1000$ FLOP/s: more than one A100 has.",
-    ),
-    Question(
         id="01-llama2-mfu",
         kind="derive",
         title="The MFU of Llama 2 70B",
-        section="1.1",
+        section="1.15",
+        bonus=True,
         parts=(
             Part(
                 "MFU, as a fraction",
@@ -171,7 +153,8 @@ TIME = (
         id="01-attention-share",
         kind="derive",
         title="Attention beside the matrices",
-        section="1.1",
+        section="1.14",
+        bonus=True,
         parts=(
             Part(
                 "attention over matrices, as a fraction",
@@ -206,7 +189,8 @@ SIZE = (
         id="01-chinchilla-size",
         kind="derive",
         title="The size for a budget",
-        section="1.2",
+        section="1.16",
+        bonus=True,
         parts=(
             Part(
                 "size",
@@ -226,12 +210,13 @@ SIZE = (
         id="01-which-fit",
         kind="trace",
         title="Three ways to one ratio",
-        section="1.2",
+        section="1.16",
+        bonus=True,
         options=(
             "it is a fit: two of the three approaches and the refit agree on about 20 near this budget, and "
             "nothing says it holds elsewhere",
-            "the law is wrong: a model should be trained on 92.6 tokens per parameter",
-            "the law is right: the parametric fit was refuted, so 20 holds for every budget and every model",
+            "the rule is wrong: a model should be trained on 92.6 tokens per parameter",
+            "the rule is right: the parametric fit was refuted, so 20 holds for every budget and every model",
             "the two fits should be averaged",
         ),
         correct=0,
@@ -241,43 +226,47 @@ SIZE = (
         "for the lowest training cost alone, not for the cost of serving.",
         slips={
             1: "That is the fit as first published: its refit to the same data gives 18.4.",
-            2: "A refit that agrees is no law: other budgets, data and architectures have other optima.",
+            2: "A refit that agrees proves no law: other budgets, data and architectures have other optima.",
             3: "Both describe the same data, and one describes it badly.",
         },
     ),
-    Question(
+    Estimate(
         id="01-memory-wall",
-        kind="derive",
         title="The fewest devices that hold it",
-        section="1.3",
-        parts=(
-            Part(
-                "at least",
-                "devices",
-                lambda: scale.minimum_ranks(PARAMETERS, 80 * GB),
-                tolerance=0,
-                slips=(
-                    Slip(
-                        "That is with 12 bytes: the fp32 copy of the weights was forgotten.",
-                        value=lambda: scale.minimum_ranks(PARAMETERS, 80 * GB, 12),
-                    ),
-                    Slip("That holds the weights alone.", value=lambda: scale.minimum_ranks(PARAMETERS, 80 * GB, 2)),
-                    Slip(
-                        "One too many: the states fill their devices exactly.",
-                        value=lambda: scale.minimum_ranks(PARAMETERS, 80 * GB) + 1,
-                    ),
-                ),
+        section="1.9",
+        label="devices of 80 GB that hold the states of 175 billion parameters, each an equal share",
+        unit="devices",
+        answer=lambda: float(scale.minimum_ranks(PARAMETERS, 80 * GB)),
+        factor=1.25,
+        scale=(0.1, 10_000),
+        landmarks=(
+            Landmark(1.0, "one", "a GPU of 80 GB"),
+            Landmark(8.0, "a node", "a server with eight of them"),
+            Landmark(1000.0, "a cluster", "125 such servers"),
+        ),
+        derivation="Mixed-precision Adam keeps $2 + 2 + 4 + 4 + 4 = 16$ bytes for each parameter: weight and gradient "
+        "in bf16, and in fp32 the copy of the weight and two moments. Divide $16 \\cdot 175$ GB by 80 GB.",
+        slips=(
+            Slip(
+                "That holds 12 bytes per parameter: the fp32 copy of the weights was forgotten.",
+                value=lambda: float(scale.minimum_ranks(PARAMETERS, 80 * GB, 12)),
+            ),
+            Slip(
+                "That holds the weights alone. Training keeps eight times as much.",
+                value=lambda: float(scale.minimum_ranks(PARAMETERS, 80 * GB, 2)),
+            ),
+            Slip(
+                "That holds weights and gradients. The optimizer's fp32 numbers take three times as much again.",
+                value=lambda: float(scale.minimum_ranks(PARAMETERS, 80 * GB, 4)),
             ),
         ),
-        derivation="Mixed-precision Adam keeps $2 + 2 + 4 + 4 + 4 = 16$ bytes for each parameter: weight and "
-        "gradient in bf16, and in fp32 the copy of the weight and two moments. So $\\lceil 16 \\cdot 175 \\cdot "
-        "10^9 / (80 \\cdot 10^9) \\rceil$ devices.",
     ),
     Question(
         id="01-moe-two-sizes",
         kind="derive",
         title="Two sizes of a mixture",
-        section="1.3",
+        section="1.17",
+        bonus=True,
         parts=(
             Part(
                 "training",
@@ -297,4 +286,4 @@ SIZE = (
     ),
 )
 
-QUESTIONS = (*TIME, *SIZE)
+QUESTIONS = (*COUNTED, *TIME, *SIZE)

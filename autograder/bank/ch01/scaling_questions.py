@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Part, Question, Slip, lazily
+from autograder.items import Choice, Item, Part, Question, Slip, lazily
 
 scaling = lazily("solutions.ch01.scaling")
 
@@ -12,36 +12,54 @@ def _efficiency(ranks: int) -> float:
     return scaling.scaling_efficiency(720, 720 / ranks + 10, ranks)
 
 
-QUESTIONS = (
-    Question(
-        id="01-not-amdahl",
-        kind="derive",
-        title="Communication is not a serial part",
-        section="1.10",
-        parts=(
-            Part(
-                "speed-up on the scaled problem",
-                "x",
-                lambda: 8 * scaling.scaling_efficiency(90, 90 + 10, 8, weak=True),
-                slips=(
-                    Slip(
-                        "That is Amdahl's, with 10 % serial: one rank does not communicate at all.",
-                        value=lambda: scaling.amdahl_speedup(0.1, 8),
-                    ),
-                    Slip("That leaves the communication out.", value=8),
-                    Slip("That is the efficiency: times the ranks it is the speed-up.", value=0.9),
-                    Slip("That is Gustafson's, with 10 % serial.", value=lambda: scaling.gustafson_speedup(0.1, 8)),
-                ),
-            ),
+QUESTIONS: tuple[Item, ...] = (
+    Choice(
+        id="01-strong-or-weak",
+        kind="trace",
+        title="Two ways to add a rank",
+        section="1.8",
+        options=(
+            "with the fixed batch: each rank computes less beside it",
+            "with the growing batch: more samples, more to exchange",
+            "the same in both: the gradients are as large either way",
+            "only with the growing batch: less work finishes sooner",
         ),
-        derivation="One rank would need $8 \\cdot 90$ ms for the work of a step of 8 ranks, and nothing for "
+        correct=0,
+        derivation="Every rank exchanges gradients for all weights, however few samples it has seen. With a fixed "
+        "batch the computing per rank shrinks and the exchange stays, so its share of the step grows.",
+        slips={
+            1: "The gradient has the size of the model, not of the batch: the exchange stays the same.",
+            2: "They are, so the all-reduce takes as long. But it is a larger part of a step with less computing.",
+            3: "It finishes sooner, but by less than the number of ranks promises: efficiency compares with that.",
+        },
+    ),
+    Choice(
+        id="01-not-amdahl",
+        kind="trace",
+        title="Communication is not a serial part",
+        section="1.13",
+        bonus=True,
+        options=(
+            "7.2: eight times the computing is done in 100/90 of the time",
+            "4.7: Amdahl's formula, with a tenth of the step as the serial part",
+            "8: in weak scaling every rank does its own work, so all of them count in full",
+            "7.3: a tenth of the time is serial and counts once, the rest counts eight times",
+        ),
+        correct=0,
+        derivation="One rank would need $8 \\cdot 90$ ms for the computing of a step of 8 ranks, and nothing for "
         "communication. They need $90 + 10$ ms. The speed-up is the one over the other.",
+        slips={
+            1: "One rank does not communicate at all, so communication is no part of its time, serial or not.",
+            2: "They also communicate for 10 ms in which nobody computes.",
+            3: "That is Gustafson's formula. It counts the serial tenth as work that one rank has to do as well.",
+        },
     ),
     Question(
         id="01-fixed-batch",
         kind="derive",
         title="A fixed problem on 64 ranks",
-        section="1.10",
+        section="1.13",
+        bonus=True,
         parts=(
             Part(
                 "efficiency on 64 ranks, as a fraction",

@@ -68,8 +68,9 @@ SHARD_INDICES = Build(
     module="sharding",
     function="shard_indices",
     grade="call",
-    section="1.9",
+    section="1.12",
     topic="sharded data",
+    bonus=True,
     cases=(
         *(Case((10, 4, rank)) for rank in range(4)),
         Case((10, 4, 3), {"drop_last": True}),
@@ -218,8 +219,9 @@ DEBUG_EVAL = Debug(
     module="sharding",
     function="debug_eval",
     grade="call",
-    section="1.9",
+    section="1.12",
     topic="sharded data",
+    bonus=True,
     cases=(
         Case(([1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 4)),
         Case(([1.0, 0.0, 0.0, 0.0], 2)),

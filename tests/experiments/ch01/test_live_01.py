@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
 import pytest
+import torch
 import torch.distributed as dist
 
-from experiments.ch01 import launching, scaling_runs, subgroups, workers
+from experiments.ch01 import launching, scaling_runs, workers
 from experiments.ch01.hello import hello
 from experiments.ch01.launching import VARIABLES, launched
 from experiments.ch01.measured_states import counted_flops, state_bytes
-from experiments.ch01.sampler_visits import sampler_orders, visits
 from rankzero import world
 from rankzero.tiny import GPT, GPTConfig
-from solutions.ch01.ranks import rendezvous
+from solutions.ch01.ranks import process_groups, rendezvous
 from solutions.ch01.sharding import shard_indices
+from tests.sampler_orders import sampler_orders
 
 SMALL = GPTConfig(layers=2, heads=2, head_dim=8, context=16)
 
@@ -104,12 +106,17 @@ def test_work_is_done():
     assert workers.matrix_products(2).diagonal().tolist() == [1.0] * workers.SIDE
 
 
-def test_every_way_of_working_is_timed():
-    times = workers.wall_times(workers=2, additions=1000, products=1, repeats=1)
-    assert set(times) == {"Python loop", "matrix products"}
-    for by_way in times.values():
+def test_every_way_of_working_is_measured():
+    found = workers.busy_cores(workers=2, additions=1000, products=1, repeats=1)
+    assert set(found) == {"Python loop", "matrix products"}
+    for by_way in found.values():
         assert list(by_way) == ["1 worker", "2 threads", "2 processes"]
-        assert all(0 < seconds < 60 for seconds in by_way.values())
+        assert all(0 < cores < 64 for cores in by_way.values())
+
+
+def test_threads_that_share_a_lock_keep_one_core_busy():
+    """Whatever else the machine does: it can lower the number and never raise it."""
+    assert workers.busy_cores(workers=2, products=1, repeats=2)["Python loop"]["2 threads"] < 1.2
 
 
 def test_threads_are_there_at_the_same_time():
@@ -120,7 +127,7 @@ def test_threads_are_there_at_the_same_time():
 
 def test_processes_are_there_at_the_same_time():
     laps = world.run(workers._laps, lambda _: dist.barrier(), 1, 2, ranks=2, timeout=20).values
-    assert all(len(own) == 2 and start <= end for own in laps for start, end in own)
+    assert all(len(own) == 2 and start <= end for own in laps for start, end, _ in own)
 
 
 # FLOPs and bytes.
@@ -148,27 +155,39 @@ def test_states_take_sixteen_bytes_for_each_parameter(mixed, expected):
 
 # Groups.
 
+SQUARE = {"down": 2, "across": 2}
+
+
+def made(first_member_only: bool) -> dict[str, float]:
+    """The sums of rank numbers along both axes; each group is made by every rank, or by its first member alone."""
+    rank, sums = dist.get_rank(), {}
+    for axis in SQUARE:
+        for ranks in process_groups(SQUARE, axis):
+            if first_member_only and rank != ranks[0]:
+                continue
+            group = dist.new_group(ranks)
+            if rank in ranks:
+                number = torch.tensor(float(rank))
+                dist.all_reduce(number, group=group)
+                sums[axis] = number.item()
+    return sums
+
 
 def test_rows_and_columns():
     rows = [0 + 1, 0 + 1, 2 + 3, 2 + 3]
     columns = [0 + 2, 1 + 3, 0 + 2, 1 + 3]
-    sums = world.run(subgroups.group_sums, ranks=4).values
-    assert [one["column"] for one in sums] == rows  # ranks of a row differ in their column
-    assert [one["row"] for one in sums] == columns
+    sums = world.run(made, False, ranks=4).values
+    assert [one["across"] for one in sums] == rows
+    assert [one["down"] for one in sums] == columns
 
 
-def test_groups_made_by_their_first_member_alone_wait_for_ever():
+def test_groups_made_by_their_first_member_alone_wait_forever():
     with pytest.raises(world.WorldError) as caught:
-        world.run(subgroups.group_sums, "first member", ranks=4, timeout=2)
+        world.run(made, True, ranks=4, timeout=2)
     reports = caught.value.reports
     assert [report.state for report in reports] == ["waiting", "waiting", "waiting", "finished"]
     for report, group in zip(reports, ([0, 2], [1, 3], [2, 3]), strict=False):
         assert f"new_group({group})" in report.what
-
-
-def test_who_makes_groups_is_one_of_three():
-    with pytest.raises(world.WorldError, match="makers must be one of everyone, members, first member, got 'me'"):
-        world.run(subgroups.group_sums, "me", ranks=1)
 
 
 # Training on more and more ranks.
@@ -218,8 +237,8 @@ def test_bad_trainings_are_refused(bad, match):
 
 def test_ten_samples_on_three_ranks_see_two_twice():
     orders = sampler_orders(samples=10, ranks=3, epochs=3)
-    counts = visits(orders, 10)
-    assert [sorted(count) for count in counts] == [[1] * 8 + [2] * 2] * 3
+    counts = [Counter(sample for order in epoch for sample in order) for epoch in orders]
+    assert [sorted(count.values()) for count in counts] == [[1] * 8 + [2] * 2] * 3
     assert len({str(epoch) for epoch in orders}) == 3
 
 

@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from random import Random
 
 import pytest
 
 from autograder.bank.ch01 import items as bank
-from autograder.items import Build, Choice, Question
+from autograder.items import Build, Choice, Estimate, Question
 from autograder.marking import compare, questions
 from experiments.ch01.launching import launched
-from experiments.ch01.sampler_visits import sampler_orders
+from experiments.ch01.measured_states import counted_flops
 from experiments.ch01.token_budgets import best_split
 from rankzero.facts.scaling_laws import BESIROGLU, HOFFMANN
-from solutions.ch01.ranks import process_groups
+from rankzero.tiny import GPTConfig
+from solutions.ch01.ranks import locate, process_groups
+from solutions.ch01.scaling import amdahl_speedup, gustafson_speedup
 from tests.autograder import handed_in
+from tests.sampler_orders import sampler_orders
 
+SQUARE = {"row": 2, "column": 2}
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+ESTIMATES = {item.id: item for item in bank.ITEMS if isinstance(item, Estimate)}
 
 #: The answers of every question, and the wrong numbers that are explained, to three digits.
 ANSWERS: dict[str, tuple[tuple[float, tuple[float, ...]], ...]] = {
-    "01-gpt3-one-gpu": ((63.9856, (355, 32.0, 21.3)),),
-    "01-gpt3-bill": ((1.68269e6, (26_280, 1.87e6)),),
-    "01-bill-at-90": ((1.86966e6, (1.51e6, 1.68e6)),),
-    "01-thousand-tokens": ((3472.22, (868,)), (1.05e15, (3.5e14,))),
+    "01-gpt3-bill": ((1.68269e6, (26_280,)),),
     "01-llama2-mfu": ((0.434723, (0.217, 0.145)),),
     "01-attention-share": ((0.0277778, (28.4,)), (73_728, ())),
     "01-chinchilla-size": ((6.92820e10, (4.8e21, 1.70e11)),),
-    "01-memory-wall": ((35, (27, 5, 36)),),
     "01-moe-two-sizes": ((7.728e22, (2.80e23, 2.58e22)),),
-    "01-sum-of-ranks": ((28, (36, 5)),),
-    "01-device-of-rank": ((1, (9, 0)),),
-    "01-even-odd": ((4, (3,)),),
     "01-group-count": ((512, (16, 1024, 128)),),
     "01-coordinates-405b": ((39, (49, 78)),),
-    "01-stride": ((512, (8, 16)),),
     "01-sampler-padding": ((48, (16, 782)),),
     "01-eval-bias": ((0.333333, (0.2,)),),
-    "01-not-amdahl": ((7.2, (4.71, 8)),),
     "01-fixed-batch": ((0.529412, (0.9,)),),
 }
 
 
+#: The same for estimates.
+SIZES = {"01-gpt3-one-gpu": (63.9856, (355, 32.0, 21.3)), "01-memory-wall": (35, (27, 5, 9))}
+
+
 def test_every_question_is_answered_here_too():
     assert set(QUESTIONS) == set(ANSWERS)
+    assert set(ESTIMATES) == set(SIZES)
+
+
+@pytest.mark.parametrize("identifier", SIZES)
+def test_sizes_and_explained_slips(identifier):
+    item, (answer, slips) = ESTIMATES[identifier], SIZES[identifier]
+    assert item.answer() == pytest.approx(answer, rel=1e-5)
+    assert [questions.slip_value(slip) for slip in item.slips] == pytest.approx(list(slips), rel=5e-3)
 
 
 @pytest.mark.parametrize("identifier", ANSWERS)
@@ -65,8 +72,41 @@ def answer(identifier: str) -> str:
 
 def test_what_launchers_set_is_what_the_options_say():
     spawned = launched("spawn", ranks=1)[0]
-    assert answer("01-who-sets-it") == str(sum(value is not None for value in spawned.values())) == "0"
-    assert CHOICES["01-who-sets-it"].options[-1] == str(len(spawned))
+    assert [value for value in spawned.values() if value is not None] == []
+    assert (answer("01-who-sets-it"), len(spawned)) == ("none of the five", 5)
+
+
+def test_the_device_of_rank_9():
+    """Kills an explanation that names another device."""
+    assert f"= {locate(9, 8)[1]}$" in CHOICES["01-device-of-rank"].derivation
+    assert locate(9, 8)[0] == 1
+
+
+def test_what_speed_ups_come_to_is_what_the_options_say():
+    """Communication beside computing, Amdahl's, none at all, and Gustafson's."""
+    found = (8 * 90 / (90 + 10), amdahl_speedup(0.1, 8), 8.0, gustafson_speedup(0.1, 8))
+    options = CHOICES["01-not-amdahl"].options
+    assert [option.partition(":")[0] for option in options] == [f"{one:.2g}" for one in found]
+
+
+def groups_by_call() -> list[list[list[int]]]:
+    """For each call of ``new_group``, the groups that four ranks name alike if each makes only its own."""
+    made = [[g for axis in SQUARE for g in process_groups(SQUARE, axis) if rank in g] for rank in range(4)]
+    return [sorted({tuple(groups[call]) for groups in made}) for call in range(2)]
+
+
+def test_groups_of_members_alone_are_mixed_up():
+    """The explanation: in the first call, two columns go by one name."""
+    assert groups_by_call()[0] == [(0, 2), (1, 3)]
+    assert "[0, 2]" in CHOICES["01-own-groups-only"].derivation
+
+
+def counted_ratio() -> float:
+    return counted_flops(GPTConfig()).ratio
+
+
+def test_what_is_counted_is_what_the_options_say():
+    assert answer("01-counted-ratio").startswith(f"exactly {counted_ratio():g}:")
 
 
 def test_what_the_sampler_does_is_what_the_options_say():
@@ -85,18 +125,14 @@ def nodes_of(order: str, axis: str) -> list[set[int]]:
 
 def test_what_orders_do_is_what_the_options_say():
     item = CHOICES["01-tp-in-node"]
-    orders = [option.partition(": ")[2] for option in item.options]
-    spans = [max(len(nodes) for nodes in nodes_of(order, "tp")) for order in orders]
+    spans = [max(len(nodes) for nodes in nodes_of(order, "tp")) for order in item.options]
     assert spans == [1, 1, 2, 4]
     for index in (2, 3):
         assert f"spans {spans[index]} nodes" in item.slips[index]
-
-    def adjacent(order: str) -> int:
-        groups = (sorted(nodes) for nodes in nodes_of(order, "dp"))
-        return sum(second - first == 1 for nodes in groups for first, second in pairwise(nodes))
-
+    apart = [max(max(nodes) - min(nodes) for nodes in nodes_of(order, "pp")) for order in item.options]
     assert item.correct == 0
-    assert adjacent(orders[0]) == 0 < adjacent(orders[1])
+    assert apart[:2] == [1, 4]
+    assert "four nodes apart" in item.slips[1]
 
 
 def test_what_fits_ask_for_is_what_the_options_say():

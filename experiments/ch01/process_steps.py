@@ -1,0 +1,155 @@
+"""Threads and processes, and a meeting of processes, step by step: what their steppers draw. Standard library only.
+
+>>> turns(shared=True)[:3], turns(shared=False)[:3]
+([(1, 0), (1, 1), (2, 1)], [(1, 1), (2, 2), (3, 3)])
+>>> meeting((1, 0, 2))[-1].told
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankzero.explore import Arrow, Box, Label, Scene
+from rankzero.explore.scene import Tone
+
+#: Units of Python that each worker has to execute.
+UNITS = 3
+#: Layout, pixels: the column of names, the width and height of a unit, and the distance between rows.
+LEFT, CELL, HIGH, DOWN = 58, 32, 20, 24
+#: Moments that pass with each step of the picture.
+PACE = 3
+#: Sizes of text: in boxes, and beside them.
+TEXT, SMALL = 11, 10
+
+Mark = Box | Arrow | Label
+
+
+# One lock, or one for each
+
+
+def turns(shared: bool, workers: int = 2, units: int = UNITS) -> list[tuple[int, ...]]:
+    """The units that each worker has done after each moment. Only who holds an interpreter's lock executes a unit.
+
+    Args:
+        shared: whether the workers are threads, which share one interpreter; otherwise each has its own.
+        workers: how many.
+        units: of each.
+    """
+    done, history, turn = [0] * workers, [], 0
+    while min(done) < units:
+        holders = [turn % workers] if shared else range(workers)
+        for worker in holders:
+            done[worker] += 1
+        turn += 1
+        history.append(tuple(done))
+    return history
+
+
+def lock_scene(step: int) -> Scene:
+    """The picture after ``PACE`` moments per step: a row is a worker, a column a moment, a box a unit of Python."""
+    threads, processes = turns(True), turns(False)
+    moments = len(threads)
+    marks: list[Mark] = [
+        Label(LEFT + CELL * m + CELL / 2, 10, f"{m + 1}", size=SMALL, quiet=True) for m in range(moments)
+    ]
+    y = 16
+    for name, history in (("thread", threads), ("process", processes)):
+        for worker in range(2):
+            marks.append(Label(4, y + 14, f"{name} {worker}", "start", SMALL, True))
+            marks += _row(history[: PACE * step], worker, y, "accent" if name == "thread" else "right")
+            y += DOWN
+        y += 6
+    return Scene(LEFT + CELL * moments + 4, y - 4, tuple(marks), _locked(step), _lock_alt(step))
+
+
+def _row(history: Sequence[tuple[int, ...]], worker: int, y: float, tone: Tone) -> list[Box]:
+    boxes, before = [], 0
+    for moment, done in enumerate(history):
+        x = LEFT + CELL * moment
+        if done[worker] > before:
+            boxes.append(Box(x + 1, y, CELL - 2, HIGH, "run", "", tone, 0.8, False, SMALL))
+        elif before < UNITS:
+            boxes.append(Box(x + 1, y, CELL - 2, HIGH, "wait", "", "quiet", 0.0, False, SMALL))
+        before = done[worker]
+    ahead = range(len(history), UNITS if tone == "right" else 2 * UNITS)
+    return [*boxes, *(Box(LEFT + CELL * moment + 1, y, CELL - 2, HIGH) for moment in ahead)]
+
+
+def _locked(step: int) -> str:
+    threads, processes = turns(True), turns(False)
+    if step == 0:
+        return f"Start. Each of the four workers has {UNITS} units of Python to execute."
+    if step == 1:
+        return (
+            f"After {PACE} moments. The threads share one lock: in each moment one holds it, and the other waits. "
+            "The processes have a lock each and are done."
+        )
+    counts = f"They took {len(threads)} moments, and the processes {len(processes)}."
+    return f"After {PACE * step} moments the threads are done as well. {counts}"
+
+
+def _lock_alt(step: int) -> str:
+    threads = turns(True)[PACE * step - 1] if step else (0, 0)
+    processes = turns(False)[min(PACE * step, UNITS) - 1] if step else (0, 0)
+    return f"Units done: threads {threads[0]} and {threads[1]}, processes {processes[0]} and {processes[1]}."
+
+
+# A meeting at a store
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """What is written at the meeting place after an arrival.
+
+    Attributes:
+        come: the ranks that have written their address, in the order in which they came.
+        told: whether all have come and read the others' addresses.
+    """
+
+    come: tuple[int, ...]
+    told: bool = False
+
+
+def meeting(order: Sequence[int] = (1, 0, 2)) -> list[Meeting]:
+    """The start, the state after each arrival, and the end, when everyone has read."""
+    states = [Meeting(tuple(order[:count])) for count in range(len(order) + 1)]
+    return [*states, Meeting(tuple(order), told=True)]
+
+
+def meeting_scene(step: int, order: Sequence[int] = (1, 0, 2)) -> Scene:
+    """The picture after one arrival and ``step`` further steps: the processes on the left, the store on the right."""
+    states = meeting(order)
+    state, ranks = states[step + 1], len(order)
+    new = -1 if state.told else state.come[-1]
+    marks: list[Mark] = [
+        Label(49, 11, "processes", size=SMALL, quiet=True),
+        Label(207, 11, "the store", size=SMALL, quiet=True),
+    ]
+    for rank in range(ranks):
+        y = 17 + 34 * rank
+        come = rank in state.come
+        note = "has joined" if state.told else "waits" if come else "not here yet"
+        marks.append(Box(4, y, 90, 29, f"rank {rank}", note, "accent", 0.6 * come, rank == new, TEXT))
+        entry = f"{rank}: 10.0.0.{rank + 1}" if come else ""
+        marks.append(Box(160, y, 94, 29, entry, "", "right", 0.6 * come, state.told or rank == new, TEXT))
+        if rank == new:
+            marks.append(Arrow(96, y + 14, 157, y + 14))
+        elif state.told:
+            marks.append(Arrow(158, y + 14, 97, y + 14))
+    return Scene(258, 17 + 34 * (ranks - 1) + 33, tuple(marks), _meets(state, ranks), _meeting_alt(state, ranks))
+
+
+def _meets(state: Meeting, ranks: int) -> str:
+    if state.told:
+        return "Everyone reads the others' addresses. init_process_group returns, on all ranks."
+    last = state.come[-1]
+    missing = ranks - len(state.come)
+    wait = f"{missing} missing: init_process_group does not return." if missing else "Nobody is missing."
+    return f"Rank {last} comes and writes where it can be reached. {wait}"
+
+
+def _meeting_alt(state: Meeting, ranks: int) -> str:
+    come = ", ".join(map(str, sorted(state.come))) or "none"
+    return f"In the store: ranks {come} of {ranks}; {'all have read it' if state.told else 'nobody has joined'}."
