@@ -6,6 +6,30 @@ All answers are values. If a program returns an argument or a part of it, overwr
 # mypy: no-check-untyped-defs
 
 import torch
+import torch.distributed as dist
+
+
+def received_while(program, numbers, sends):
+    """The work adds up the first tensor and tells rank 0 to send the second: who waits before working waits forever.
+
+    ``numbers`` are the rank's own, and ``sends`` is what rank 0 sends to each of the others.
+    """
+    if dist.get_rank() == 0:
+        for peer in range(1, dist.get_world_size()):
+            dist.recv(torch.empty(1), peer)
+            dist.send(sends, peer)
+        return None
+    begun = []
+
+    def work():
+        begun.append(1)
+        dist.send(torch.ones(1), 0)
+        return numbers.sum().item()
+
+    buffer = torch.zeros_like(sends)
+    made = program(work, buffer, 0)
+    filled = buffer.tolist()  # at once: whoever has not waited has nothing here
+    return {"returned": made, "buffer": filled, "calls of the work": len(begun)}
 
 
 def written_over(program, *arguments, spread=False):

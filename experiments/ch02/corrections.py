@@ -72,7 +72,7 @@ def _messages() -> tuple[Correction, ...]:
             f"A message of {format_time(alone)} takes {format_time(alone)} either way, but {format_time(1 * ms)} of "
             f"work between post and wait hides {format_time(hidden)} of it.",
             _HOCKNEY,
-            matters="Replacing each call by its asynchronous twin then brings nothing.",
+            matters="Replacing each call by its non-blocking twin then gains nothing.",
         ),
     )
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from rankzero.explore import Arrow, Box, Label, Scene
 
 #: Layout of the picture, pixels: margins, the distance between chunks and between ranks, size of a box.
-LEFT, TOP = 50, 30
-ACROSS, DOWN = 70, 58
-WIDTH, HEIGHT = 62, 30
+LEFT, TOP = 50, 24
+ACROSS, DOWN = 70, 40
+WIDTH, HEIGHT = 62, 20
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def relay_scene(step: int, ranks: int = 4, chunks: int = 4) -> Scene:
     """The picture after step ``step``: a row is a rank, a column a chunk, an arrow a message."""
     states = relay_states(ranks, chunks)
     state = states[step]
-    names = [Label(4, _corner(rank, 0)[1] + 19, f"rank {rank}", "start", quiet=True) for rank in range(ranks)]
+    names = [Label(4, _corner(rank, 0)[1] + 14, f"rank {rank}", "start", quiet=True) for rank in range(ranks)]
     heads = [Label(_corner(0, chunk)[0] + WIDTH / 2, 16, f"chunk {chunk}", quiet=True) for chunk in range(chunks)]
     marks: tuple[Box | Arrow | Label, ...] = (*names, *heads, *_boxes(state), *_arrows(state))
     size = LEFT + ACROSS * chunks, TOP + DOWN * (ranks - 1) + HEIGHT + 8
@@ -76,11 +76,11 @@ def _says(states: list[State], step: int) -> str:
     state, total = states[step], len(states) - 1
     if step == 0:
         return f"Start. Rank 0 has the tensor, cut into {len(state.has[0])} chunks."
-    news = [f"rank {rank} sends chunk {chunk} to rank {rank + 1}" for rank, chunk in state.messages]
-    busy = f"{len(news)} of {len(state.has) - 1} links work"
-    return (
-        f"Step {step} of {total}, {busy}: {', '.join(news)}.{' The last rank has everything.' if step == total else ''}"
-    )
+    chunks = [str(chunk) for _, chunk in state.messages]
+    sent = f"chunk {chunks[0]} moves" if len(chunks) == 1 else f"chunks {', '.join(chunks[:-1])} and {chunks[-1]} move"
+    links, busy = f"{len(chunks)} of {len(state.has) - 1} links", "is busy" if len(chunks) == 1 else "are busy"
+    end = " The last rank has everything." if step == total else ""
+    return f"Step {step} of {total}: {sent}; {links} {busy}.{end}"
 
 
 def _holds(state: State) -> str:

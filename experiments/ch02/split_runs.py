@@ -20,6 +20,7 @@ from rankzero.tiny import GPT, GPTConfig, batches
 from solutions.ch02 import model_split
 from solutions.ch02.model_parallel import stage_layers
 
+from .explorers import staircase
 from .overlap import Diary, Timeline, laps_of, with_diaries
 
 #: The model that is cut, and the batch of one step.
@@ -141,3 +142,19 @@ class _Watched(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         with self.diary.entry("forward"):
             return self.stage(x)
+
+
+def planned_step(
+    layers: int, stages: int, layer_time: float, transfer_time: float, backward_ratio: float = 2.0
+) -> Timeline:
+    """The step of a cut model as it would be drawn on paper: who computes and who sends when, with given times.
+
+    Args:
+        layers: of the model; at least 1.
+        stages: ranks that hold them; at least 1.
+        layer_time: forward time of one layer, seconds; positive.
+        transfer_time: of one message between two stages, seconds; not negative.
+        backward_ratio: backward time over forward time.
+    """
+    events = staircase(layers, stages, layer_time, transfer_time, backward_ratio)
+    return Timeline(events[-1].end, events)

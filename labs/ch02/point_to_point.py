@@ -1,5 +1,5 @@
 # Generated from solutions/ch02/point_to_point.py by make stubs. Write the bodies; names and signatures stay.
-"""Messages between ranks: a relay, a ring, a relay in chunks. Run one on four processes::
+"""Messages between ranks: a relay, a receive beside other work, a ring, a relay in chunks. Run one on four processes::
 
     world.run(lambda: ring_shift(torch.tensor([dist.get_rank()])), ranks=4).values
 
@@ -8,6 +8,9 @@ gradient flows through a message: what is returned has no history.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -26,6 +29,22 @@ def relay(value: float, increment: float) -> float:
         What this rank holds: ``value + rank * increment`` when all increments are equal.
     """
     raise NotImplementedError("02-relay: not written yet")
+
+
+def receive_while(work: Callable[[], Any], buffer: torch.Tensor, src: int) -> Any:
+    """Receive a tensor while this rank computes something.
+
+    The receive is posted before the work begins, and waited for when the work is done: neither delays the other.
+
+    Args:
+        work: a function without arguments; it is called once.
+        buffer: where the message goes; contiguous, of the sender's shape and type.
+        src: the rank that sends.
+
+    Returns:
+        What ``work`` returned. By then the buffer is filled.
+    """
+    raise NotImplementedError("02-receive-while: not written yet")
 
 
 def ring_shift(x: torch.Tensor, distance: int = 1) -> torch.Tensor:

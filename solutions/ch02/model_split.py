@@ -45,7 +45,7 @@ def forward_backward(
         dist.recv(gradient, rank + 1)
     else:
         output, gradient = torch.nn.functional.mse_loss(output, _given(targets)), torch.ones(())
-    if output.requires_grad:  # not on a first rank whose stage has nothing to train
+    if output.requires_grad:  # False on a first rank whose stage has nothing to train
         output.backward(gradient)
     if rank > 0:
         dist.send(activation.grad.contiguous(), rank - 1)

@@ -1,4 +1,4 @@
-"""Messages between ranks: a relay, a ring, a relay in chunks. Run one on four processes::
+"""Messages between ranks: a relay, a receive beside other work, a ring, a relay in chunks. Run one on four processes::
 
     world.run(lambda: ring_shift(torch.tensor([dist.get_rank()])), ranks=4).values
 
@@ -8,6 +8,7 @@ gradient flows through a message: what is returned has no history.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
@@ -35,6 +36,25 @@ def relay(value: float, increment: float) -> float:
     if rank < ranks - 1:
         dist.send(held, rank + 1)
     return float(held)
+
+
+def receive_while(work: Callable[[], Any], buffer: torch.Tensor, src: int) -> Any:
+    """Receive a tensor while this rank computes something.
+
+    The receive is posted before the work begins, and waited for when the work is done: neither delays the other.
+
+    Args:
+        work: a function without arguments; it is called once.
+        buffer: where the message goes; contiguous, of the sender's shape and type.
+        src: the rank that sends.
+
+    Returns:
+        What ``work`` returned. By then the buffer is filled.
+    """
+    arriving: Any = dist.irecv(buffer, src)
+    made = work()
+    arriving.wait()
+    return made
 
 
 def ring_shift(x: torch.Tensor, distance: int = 1) -> torch.Tensor:

@@ -62,6 +62,14 @@ def answered_in_reverse(numbers):
     return arrived.tolist()
 
 
+def received_in_a_batch(work, buffer, src):
+    handles = dist.batch_isend_irecv([dist.P2POp(dist.irecv, buffer, src)])
+    made = work()
+    for handle in handles:
+        handle.wait()
+    return made
+
+
 def shifted_in_a_batch(x, distance=1):
     rank, ranks = dist.get_rank(), dist.get_world_size()
     x = x.contiguous()
@@ -191,6 +199,18 @@ RIGHT = {
     "02-debug-early-read": (
         Right("blocking calls", program=read_by_blocking_calls),
         Right("the last rank is answered first", program=answered_in_reverse),
+    ),
+    "02-receive-while": (
+        Right("a batch of one call", program=received_in_a_batch),
+        Right(
+            "the wait in a finally clause",
+            edits=(
+                (
+                    "    made = work()\n    arriving.wait()\n",
+                    "    try:\n        made = work()\n    finally:\n        arriving.wait()\n",
+                ),
+            ),
+        ),
     ),
     "02-ring-shift": (
         Right("a batch of calls", program=shifted_in_a_batch),

@@ -119,8 +119,9 @@ SIMULATE = Build(
     module="deadlock",
     function="simulate",
     grade="call",
-    section="2.4",
+    section="2.12",
     topic="deadlock",
+    bonus=True,
     cases=(
         Case(args=(_BOTH_SEND,)),
         Case(args=(_BOTH_SEND,), kwargs={"eager": True}),

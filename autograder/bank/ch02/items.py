@@ -1,4 +1,4 @@
-"""Chapter 02, point-to-point communication: every question and exercise, in the order of the page."""
+"""Chapter 02, point-to-point communication: all its items, in the order of the page and of the deeper page."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from autograder.bank.ch02 import (
     chunks,
     costs,
     deadlock,
+    deeper,
+    overlap,
     relay,
     repairs,
     ring,
@@ -23,11 +25,12 @@ def _place(item: Item) -> tuple[int, ...]:
     return tuple(int(number) for number in item.section.split("."))
 
 
-QUESTIONS: tuple[Item, ...] = (*traces.TRACES, *times.TIMES)
+QUESTIONS: tuple[Item, ...] = (*traces.TRACES, *times.TIMES, *deeper.DEEPER)
 EXERCISES: tuple[Item, ...] = (
     *relay.ITEMS,
     *deadlock.ITEMS,
     *repairs.ITEMS,
+    *overlap.ITEMS,
     *ring.ITEMS,
     *costs.ITEMS,
     *best_chunks.ITEMS,

@@ -45,7 +45,12 @@ RELAY = Build(
     cases=(Case(args=((42, 10),) * 4), Case(args=((0.1, 0.2),) * 3), Case(args=((42, 10),))),
     groups=(
         listed("chains", _chains_of_each, "The value of rank 0 goes down the chain; every rank that receives adds."),
-        Group("one start", _same_start, 2, "Each rank but the last sends one float64 to the next, even if it knows."),
+        Group(
+            "one start",
+            _same_start,
+            2,
+            "Each rank but the last sends one float64, even where all hold the same number.",
+        ),
         Group("own increments", _own_increments, 2, "Each rank adds its own increment to the number that it receives."),
         Group("one rank", _alone, 2, "One rank has nobody to send to."),
     ),

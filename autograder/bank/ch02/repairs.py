@@ -45,7 +45,7 @@ DEBUG_SWAP = Debug(
     ),
     groups=(
         listed("pairs", _pairs_of_each, "The partners swap, with one blocking send and one blocking receive."),
-        Group("long messages", _long_pairs, 2, "What swaps a number swaps a long tensor."),
+        Group("long messages", _long_pairs, 2, "A program that swaps single numbers has to swap long tensors, too."),
     ),
     slips=(
         Slip(
@@ -60,7 +60,7 @@ DEBUG_SWAP = Debug(
             ),
         ),
         Slip(
-            "The calls are to stay blocking: with the right order nothing has to be posted ahead.",
+            "Keep the calls blocking: with the right order nothing has to be posted ahead.",
             program=wrong_swap,
             edits=(
                 ("dist.send(x, partner)", "sending = dist.isend(x, partner)"),
@@ -127,8 +127,9 @@ DEBUG_EARLY_READ = Debug(
     module="point_to_point",
     function="debug_early_read",
     grade="world",
-    section="2.5",
+    section="2.13",
     topic="non-blocking messages",
+    bonus=True,
     cases=(
         Case(args=(([1.5, 2.5],), ([0.0, 0.0],))),
         Case(args=(([3.0],), ([0.0],), ([0.0],), ([0.0],))),

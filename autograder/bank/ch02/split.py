@@ -87,7 +87,7 @@ def _crossings(case: Case) -> list[int]:
 
 #: An edit: the gradients are propagated even on a first rank whose stage has nothing to train.
 _ALWAYS_BACKWARD = (
-    "    if output.requires_grad:  # not on a first rank whose stage has nothing to train\n"
+    "    if output.requires_grad:  # False on a first rank whose stage has nothing to train\n"
     "        output.backward(gradient)",
     "    output.backward(gradient)",
 )
@@ -146,7 +146,7 @@ FORWARD_BACKWARD = Build(
             edit=("output.detach().contiguous()", "output.detach().square().mean()"),
         ),
         Slip(
-            "The gradient of the output went back: the stage before needs that of the activation it sent.",
+            "The gradient of the output went back, but the stage before needs the gradient of the activation it sent.",
             edits=(
                 (
                     "    output = stage(activation)",
@@ -165,9 +165,9 @@ FORWARD_BACKWARD = Build(
                 ("    if rank > 0:\n        dist.send(activation.grad.contiguous(), rank - 1)\n", ""),
             ),
         ),
-        Slip("On a first stage with nothing to train there is nothing to propagate back to.", edit=_ALWAYS_BACKWARD),
+        Slip("A first stage with nothing to train has nothing to run backward through.", edit=_ALWAYS_BACKWARD),
         Slip(
-            "`zero_grad()` threw away the gradients that were there before: they are added to.",
+            "`zero_grad()` threw away the gradients that were there before: the new ones are added to them.",
             edit=("    activation: Any = inputs", "    stage.zero_grad()\n    activation: Any = inputs"),
         ),
         Slip(

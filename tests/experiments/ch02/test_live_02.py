@@ -17,6 +17,7 @@ from rankzero.tiny import GPTConfig
 from solutions.ch02 import model_split
 from solutions.ch02.alpha_beta import relay_time
 from solutions.ch02.deadlock import simulate
+from solutions.ch02.model_parallel import naive_step
 from solutions.ch02.point_to_point import chunked_relay
 
 # Mismatches
@@ -268,3 +269,7 @@ def test_the_idle_share_is_what_is_not_computed():
     events = (Event(0, "forward", (), 0, 0, 0.0, 1.0), Event(0, "recv", (1,), 0, 4, 1.0, 4.0))
     timeline = overlap.Timeline(4.0, events)
     assert split_runs.Split(0.0, {}, (1, 1), timeline).idle_share == 1 - 1 / 8
+
+
+def test_the_planned_step_is_that_of_the_formula():
+    assert split_runs.planned_step(12, 3, 0.01, 0.005).seconds == pytest.approx(naive_step(12, 3, 0.01, 0.005)[0])
