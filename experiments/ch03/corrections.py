@@ -103,7 +103,7 @@ def _volume() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "3.9",
+            "3.16",
             "All-to-all moves the whole buffer, or a share that falls with the number of experts.",
             "A rank sends (N-1)/N of its buffer: almost all of it when there are many ranks.",
             f"2 ranks {_sent('all_to_all', 2):.4g} S, 8 ranks {_sent('all_to_all', 8):.4g} S, "
@@ -135,7 +135,7 @@ def _time() -> tuple[Correction, ...]:
             places=(f"{SENIOR_ENGINEER}, lessons/mod-202-distributed-training/lecture-notes/04-nccl-networking.md",),
         ),
         Correction(
-            "3.11",
+            "3.8",
             "Gradient bucketing means reduce-scatter.",
             "Buckets coalesce all-reduces; reduce-scatter belongs to sharding (ZeRO, FSDP).",
             f"DDP fills buckets of {format_bytes(25 * MiB, binary=True)}, the first of "

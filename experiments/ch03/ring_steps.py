@@ -15,9 +15,9 @@ from solutions.ch03.ring_walk import complete_chunk, ring_walk
 from .explorers import MESSAGE, starting_blocks
 
 #: Layout of the picture, pixels: margins to the left of the boxes and above, the distance between them, their size.
-LEFT, TOP = 50, 48
-ACROSS, DOWN = 70, 62
-WIDTH, HEIGHT = 62, 38
+LEFT, TOP = 46, 40
+ACROSS, DOWN = 54, 46
+WIDTH, HEIGHT = 48, 32
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def ring_all_reduce_scene(step: int, ranks: int = 4) -> Scene:
     states = ring_states(ranks)
     state = states[step]
     marks = [*_names(ranks), *_boxes(state), *_messages(state)]
-    height = TOP + DOWN * (ranks - 1) + HEIGHT + 52
+    height = TOP + DOWN * (ranks - 1) + HEIGHT + 42
     sent = bytes_sent(step, ranks, MESSAGE) / MB
     marks.append(Label(4, height - 6, f"sent by each rank so far: {sent:g} MB", "start"))
     return Scene(LEFT + ACROSS * ranks, height, tuple(marks), _says(states, step), _holds(state))
@@ -97,7 +97,7 @@ def _corner(rank: int, chunk: int) -> tuple[float, float]:
 def _names(ranks: int) -> list[Label]:
     """Which row is which rank, and which column which chunk."""
     chunks = [Label(_corner(0, chunk)[0] + WIDTH / 2, 14, f"chunk {chunk}", quiet=True) for chunk in range(ranks)]
-    rows = [Label(4, _corner(rank, 0)[1] + 23, f"rank {rank}", "start", quiet=True) for rank in range(ranks)]
+    rows = [Label(4, _corner(rank, 0)[1] + 21, f"rank {rank}", "start", quiet=True) for rank in range(ranks)]
     return chunks + rows
 
 
@@ -132,7 +132,7 @@ def _messages(state: State) -> list[Arrow | Label]:
         x += WIDTH / 2
         marks.append(Arrow(x, y + HEIGHT + 1, x, y + DOWN - 3))
         if rank == last:
-            marks.append(Arrow(x, TOP - 26, x, TOP - 3))
+            marks.append(Arrow(x, TOP - 20, x, TOP - 3))
             marks.append(_beside(x, TOP - 12, f"from rank {last}", chunk == last))
             marks.append(_beside(x, y + HEIGHT + 16, "to rank 0", chunk == last))
     return marks

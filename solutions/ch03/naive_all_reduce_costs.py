@@ -6,7 +6,7 @@ from .collective_cost import _check_link
 
 
 def whole_ring_all_reduce_time(message_bytes: float, ranks: int, bandwidth: float, latency: float = 0.0) -> float:
-    """Time of an all-reduce that passes whole tensors round the ring, in seconds.
+    """Time of an all-reduce that passes whole tensors around the ring, in seconds.
 
     ``ranks - 1`` steps that move ``message_bytes`` each. Arguments as in :func:`.collective_cost.ring_all_reduce_time`.
     """

@@ -54,7 +54,7 @@ RING_ALL_REDUCE = Build(
     ),
     slips=(
         Slip(
-            "Whole tensors went round the ring: the sum is right, but N/2 times the bytes.",
+            "Whole tensors went around the ring. The sum is right, but it took N/2 times the bytes.",
             edit=(
                 "return ring_all_gather(ring_reduce_scatter(flat), sizes).reshape(x.shape)",
                 "tensors = ring_all_gather(flat, [len(flat)] * len(sizes))\n"
@@ -62,8 +62,8 @@ RING_ALL_REDUCE = Build(
             ),
         ),
         Slip(
-            "Whole tensors went round the ring, N/2 times the bytes, and every rank added in another order, so their "
-            "bits differ: cut the tensor, and let one rank finish each chunk.",
+            "Whole tensors went around the ring, N/2 times the bytes, and every rank added in another order, so the "
+            "bits differ from rank to rank: cut the tensor, and let one rank finish each chunk.",
             edit=(
                 "    return ring_all_gather(ring_reduce_scatter(flat), sizes).reshape(x.shape)",
                 (
@@ -77,14 +77,15 @@ RING_ALL_REDUCE = Build(
             ),
         ),
         Slip(
-            "The second phase starts from the chunk that is not complete.",
+            "The all-gather handed out chunks that hold one rank's numbers only: if rank r first sends chunk r, the "
+            "chunk that is complete on rank r after N-1 steps is r+1, not r.",
             edits=(
                 ("chunks[(rank - step - 1) % ranks]", "chunks[(rank - step) % ranks]"),
                 ("chunks[(rank - step - 2) % ranks]", "chunks[(rank - step - 1) % ranks]"),
             ),
         ),
         Slip(
-            "N steps in a phase add one contribution twice: N-1 are enough.",
+            "N steps in a phase add one rank's numbers twice: N-1 are enough.",
             edits=(
                 ("range(ranks - 1):\n        partial", "range(ranks if ranks > 1 else 0):\n        partial"),
                 ("return chunks[rank]", "return chunks[rank - 1]"),
@@ -143,7 +144,7 @@ ALL_TO_ALL = Build(
     function="all_to_all",
     grade="world",
     probe="ch02.written_over",
-    section="3.9",
+    section="3.16",
     topic="all-to-all",
     bonus=True,
     cases=(
@@ -158,19 +159,19 @@ ALL_TO_ALL = Build(
     ),
     slips=(
         Slip(
-            "The size that arrives was taken to be the size that is sent: exchange counts.",
+            "A receiver assumed that as much arrives as it sends: exchange the counts first.",
             edit=("    _swap(counts, arriving_counts)\n", ""),
         ),
         Slip(
-            "The blocks are in the order of arrival: put each at its sender's place.",
+            "The blocks are in the order in which they arrived: put each at its sender's place.",
             edit=("    return arriving", "    return [arriving[(rank - step) % ranks] for step in range(ranks)]"),
         ),
         Slip(
-            "A rank sent its own block to itself: keep it.",
+            "A rank sent its own block to itself: it can simply keep it.",
             edit=("for step in range(1, ranks):", "for step in range(ranks):"),
         ),
         Slip(
-            "Blocks were padded to the longest one: after the counts, send what there is.",
+            "Blocks were padded to the longest one: once the counts are known, send only what there is.",
             edits=(
                 ("[len(block)]", "[len(block), 1 + max(len(block) for block in blocks)]"),
                 ("int(count)) for count", "int(count[1])) for count"),

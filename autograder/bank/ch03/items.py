@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch03 import (
+    designs,
     estimates,
     exchanges,
     repairs,
@@ -23,7 +24,7 @@ def _place(item: Item) -> tuple[int, ...]:
     return tuple(int(number) for number in item.section.split("."))
 
 
-QUESTIONS: tuple[Item, ...] = (*traces.TRACES, *estimates.ESTIMATES, *volumes.VOLUMES)
+QUESTIONS: tuple[Item, ...] = (*traces.TRACES, *estimates.ESTIMATES, *designs.DESIGNS, *volumes.VOLUMES)
 EXERCISES: tuple[Item, ...] = (
     *semantics.ITEMS,
     *rings.ITEMS,

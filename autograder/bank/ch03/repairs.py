@@ -36,7 +36,8 @@ DEBUG_DTYPE = Debug(
     module="collectives",
     function="debug_dtype",
     grade="world",
-    section="3.3",
+    section="3.13",
+    bonus=True,
     topic="buffers of the caller",
     cases=(_numbers(0, 1, 2, 3), _numbers(16_777_217, 5)),
     groups=(
@@ -44,7 +45,7 @@ DEBUG_DTYPE = Debug(
         Group("large numbers", _odd, 2, "Every bit of a 64-bit integer counts."),
     ),
     slips=(
-        Slip("The buffers are float32 and the numbers int64: make both of one type.", wrong_dtype),
+        Slip("The buffers are float32 and the numbers int64: give both the same type.", wrong_dtype),
         Slip(
             "The numbers were sent as float32, which holds 24 bits: gather integers.",
             edit=("torch.tensor([number])", "torch.tensor([float(number)])"),
@@ -114,7 +115,7 @@ DEBUG_GRAD = Debug(
     module="collectives",
     function="debug_grad",
     grade="world",
-    section="3.11",
+    section="3.4",
     topic="the contract of a collective",
     tolerance=1e-5,
     cases=(_layers(Random("03-debug-grad"), {2}, set()), _layers(Random("03-debug-grad"), set(), set())),

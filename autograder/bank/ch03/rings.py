@@ -61,7 +61,7 @@ RING_REDUCE_SCATTER = Build(
     ),
     slips=(
         Slip(
-            "Rank r returned chunk r+1: to end with chunk r, rank r first sends chunk r-1.",
+            "Rank r returned the complete sum of chunk r+1: to end with chunk r, rank r first sends chunk r-1.",
             edits=(
                 ("chunks[(rank - step - 1) % ranks]", "chunks[(rank - step) % ranks]"),
                 ("chunks[(rank - step - 2) % ranks]", "chunks[(rank - step - 1) % ranks]"),
@@ -69,14 +69,22 @@ RING_REDUCE_SCATTER = Build(
             ),
         ),
         Slip(
-            "Every step forwarded the rank's own numbers: send the partial sum.",
+            "Rank r returned chunk r with only its own numbers in it: the walk began with chunk r, so the sum of chunk "
+            "r was completed on rank r-1. To end with chunk r, rank r first sends chunk r-1.",
+            edits=(
+                ("chunks[(rank - step - 1) % ranks]", "chunks[(rank - step) % ranks]"),
+                ("chunks[(rank - step - 2) % ranks]", "chunks[(rank - step - 1) % ranks]"),
+            ),
+        ),
+        Slip(
+            "Every step sent the rank's own numbers: send the partial sum that arrived in the step before.",
             edits=(
                 ("    chunks = [", "    originals = x.tensor_split(ranks)\n    chunks = ["),
                 ("partial = chunks[", "partial = originals["),
             ),
         ),
         Slip(
-            "The buffer was read before its wait: what arrives is there only after it.",
+            "The buffer was read before `wait()`: until then nothing has to have arrived in it.",
             edits=(
                 ("torch.empty_like(mine)", "torch.zeros_like(mine)"),
                 (
@@ -86,18 +94,18 @@ RING_REDUCE_SCATTER = Build(
             ),
         ),
         Slip(
-            "The elements past N equal chunks were dropped: cut with tensor_split.",
+            "The elements that N equal chunks leave over were dropped: cut with `tensor_split`.",
             edit=("x.tensor_split(ranks)]", "x[: len(x) // ranks * ranks].tensor_split(ranks)]"),
         ),
         Slip(
-            "All ranks send first and wait for each other: use isend, or let one rank receive.",
+            "All ranks send first and wait for each other: use `isend`, or let one rank receive first.",
             edit=(
                 "requests.append(dist.isend(outgoing, (rank + 1) % ranks))",
                 "dist.send(outgoing, (rank + 1) % ranks)",
             ),
         ),
         Slip(
-            "The sums were added into x: copy the chunks first.",
+            "The sums were added into `x` itself: copy the chunks first.",
             edit=("[chunk.clone() for chunk in x.tensor_split(ranks)]", "x.tensor_split(ranks)"),
         ),
     ),
@@ -156,18 +164,18 @@ RING_ALL_GATHER = Build(
     ),
     slips=(
         Slip(
-            "Each step sent the rank's own part: pass on what arrived last.",
+            "Every step sent the rank's own part: pass on what arrived last.",
             edit=(
                 "_pass_right(parts[(rank - step) % ranks], ",
                 "parts[(rank - step - 1) % ranks] = x.new_empty(sizes[(rank - 1) % ranks])\n        _pass_right(x, ",
             ),
         ),
         Slip(
-            "The parts are in the order of arrival: put each at the place of its rank.",
+            "The parts are in the order in which they arrived: put each at the place of its rank.",
             edit=("torch.cat(parts)", "torch.cat([parts[(rank - step) % ranks] for step in range(ranks)])"),
         ),
         Slip(
-            "The buffers have the size of the own part: they take the sender's.",
+            "Every buffer has the size of this rank's own part: `sizes` says how long each part is.",
             edit=("[x.new_empty(size) for size in sizes]", "[x.clone() for _ in sizes]"),
         ),
     ),

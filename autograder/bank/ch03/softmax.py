@@ -54,7 +54,8 @@ DISTRIBUTED_SOFTMAX = Build(
     module="distributed_stats",
     function="distributed_softmax",
     grade="world",
-    section="3.10",
+    section="3.17",
+    bonus=True,
     topic="exact statistics from parts",
     tolerance=1e-5,
     cases=(
@@ -73,7 +74,7 @@ DISTRIBUTED_SOFTMAX = Build(
             edit=("    dist.all_reduce(largest, dist.ReduceOp.MAX)\n", ""),
         ),
         Slip(
-            "No maximum was taken off: the exponentials overflow to infinity, or all become 0.",
+            "No maximum was subtracted: the exponentials overflow to infinity, or all become 0.",
             edit=("(x - largest).exp()", "x.exp()"),
         ),
         Slip(

@@ -46,8 +46,9 @@ DISTRIBUTED_MEAN = Build(
     module="distributed_stats",
     function="distributed_mean",
     grade="world",
-    section="3.10",
+    section="3.17",
     topic="exact statistics from parts",
+    bonus=True,
     cases=(
         parts([0.0] * 100, [1.0] * 100, [2.0] * 100, [3.0] * 50),
         parts([], [4.0]),
@@ -66,7 +67,7 @@ DISTRIBUTED_MEAN = Build(
             edit=("[x.double().sum(), x.numel()]", "[x.double().mean(), 1]"),
         ),
         Slip(
-            "The sum was divided by N times the own count: counts differ, reduce them too.",
+            "The sum was divided by N times this rank's count: counts differ, so reduce them, too.",
             edit=("total / count", "total / (dist.get_world_size() * max(1, x.numel()))"),
         ),
         Slip(
@@ -123,7 +124,7 @@ DISTRIBUTED_ARGMAX = Build(
     module="distributed_stats",
     function="distributed_argmax",
     grade="world",
-    section="3.10",
+    section="3.17",
     topic="exact statistics from parts",
     bonus=True,
     cases=(
@@ -141,7 +142,7 @@ DISTRIBUTED_ARGMAX = Build(
     ),
     slips=(
         Slip(
-            "The search started at 0: no negative number beats it.",
+            "The search started at 0, which no negative number beats.",
             edits=(("[0.0, -1.0]", "[0.0, 0.0]"), ("if x.numel():", "if x.numel() and x.max() > 0:")),
         ),
         Slip(
@@ -149,11 +150,11 @@ DISTRIBUTED_ARGMAX = Build(
             edit=("    gathered =", "    mine = mine.float()\n    gathered ="),
         ),
         Slip(
-            "On a tie the highest rank won: the lowest does.",
+            "On a tie the highest rank won: it must be the lowest.",
             edit=("max(candidates, key=lambda candidate: candidate[0])", "max(candidates)"),
         ),
         Slip(
-            "Rank and index were reduced each for itself: on a tie they come from two places.",
+            "Rank and index were reduced separately: on a tie they come from two different places.",
             edit=(
                 "return max(candidates, key=lambda candidate: candidate[0])",
                 (

@@ -65,9 +65,9 @@ RING_ALL_REDUCE_TIME = Build(
         ),
     ),
     slips=(
-        Slip("Both phases were counted twice: 2(N-1) steps already hold both.", edit=("return 2", "return 2 * 2")),
+        Slip("Both trips were counted twice: 2(N-1) steps already hold both.", edit=("return 2", "return 2 * 2")),
         Slip(
-            "The latency was counted once: every one of the 2(N-1) steps starts up.",
+            "The latency was counted once, but each of the 2(N-1) steps pays it.",
             edit=(
                 "2 * (ranks - 1) * (latency + message_bytes / (ranks * bandwidth))",
                 "(latency if ranks > 1 else 0.0) + 2 * (ranks - 1) * message_bytes / (ranks * bandwidth)",
@@ -78,7 +78,7 @@ RING_ALL_REDUCE_TIME = Build(
             edit=("ranks * bandwidth", "bandwidth"),
         ),
         Slip(
-            "Both directions of the link were added up: the ring sends in one direction.",
+            "Both directions of the link were added up: a rank of the ring sends in one.",
             edit=("ranks * bandwidth", "ranks * 2 * bandwidth"),
         ),
         Slip(
@@ -115,7 +115,8 @@ DEBUG_DOUBLE = Debug(
     module="collective_cost",
     function="debug_double",
     grade="call",
-    section="3.8",
+    section="3.15",
+    bonus=True,
     topic="ring time",
     cases=(Case(args=(2 * GB, 8, 50 * GB)), Case(args=(1 * GB, 8, 450 * GB)), Case(args=(14 * GB, 64, 50 * GB))),
     groups=(
@@ -123,7 +124,7 @@ DEBUG_DOUBLE = Debug(
         Group("one rank", _double_alone, 2, "A ring of one rank takes no time."),
     ),
     slips=(
-        Slip("Both phases are still counted twice: `steps` already holds the factor 2.", wrong_double),
+        Slip("Both trips are still counted twice: `steps` already holds the factor 2.", wrong_double),
         Slip(
             "The tensor was divided by the number of ranks twice.",
             edit=("steps * (message_bytes / ranks)", "steps * (message_bytes / ranks) / ranks"),

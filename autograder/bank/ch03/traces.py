@@ -1,30 +1,8 @@
-"""Chapter 03: the questions about what a run does, and about exact statistics."""
+"""Chapter 03: the questions about what a run does, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from autograder.items import Choice, Part, Question, Slip, lazily
-
-walk = lazily("solutions.ch03.ring_walk")
-
-BIG_AND_SMALL = (1e8, 1.0, -1e8, 1.0)  # one number for each of four ranks
-
-
-def _chunk(chunk: int) -> Part:
-    """One chunk's sum in the order chunk, chunk + 1, ..."""
-
-    def answer() -> float:
-        return walk.float32_sum(BIG_AND_SMALL[rank] for rank in walk.ring_order(4, chunk, first=0))
-
-    slips = (Slip("Exact arithmetic says so: float32 has 24 bits, and beside 1e8 a 1 is lost.", value=2.0),)
-    return Part(f"chunk {chunk}", "", answer, tolerance=0, slips=slips)
-
-
-def _mean(counts: tuple[int, ...], means: tuple[float, ...]) -> Callable[[], float]:
-    """The mean of all elements, from each part's count and mean."""
-    return lambda: sum(n * mean for n, mean in zip(counts, means, strict=True)) / sum(counts)
-
+from autograder.items import Choice, Order
 
 TRACES = (
     Choice(
@@ -34,18 +12,38 @@ TRACES = (
         section="3.1",
         options=(
             "a = 11 and b = 11 on both ranks, without an error",
-            "a deadlock, ended by the deadline",
-            "a = 2 and b = 20 on both ranks",
-            "an error that names the two tensors",
+            "nothing: both ranks wait for each other until the time-out",
+            "a = 2 and b = 20 on both ranks, without an error",
+            "an error on both ranks that names the two tensors",
         ),
         correct=0,
-        derivation="A collective has no name: the first call of one rank meets the first call of the other. So "
-        "rank 0's $a$ "
-        "is added to rank 1's $b$, and then rank 0's $b$ to rank 1's $a$. Sizes and types agree, so nothing notices.",
+        derivation="The library pairs calls by their order, not by their tensors: the first call of one rank meets "
+        "the first call of the other. So rank 0's $a$ is added to rank 1's $b$, and then rank 0's $b$ to rank 1's "
+        "$a$. Operation, size and type agree, so nothing can notice.",
         slips={
-            1: "Both ranks make two calls of the same kind and size: they meet, only not as meant.",
-            2: "That would be the sum of each tensor with itself: the library does not know which tensor is which.",
-            3: "A tensor has no name for the library: only operation, size and type could be compared.",
+            1: "Both ranks make two calls of the same kind and size. They pair up, only not in the way you meant.",
+            2: "For that, the library would have to know which tensor is which. It pairs first with first.",
+            3: "A tensor has no name for the library: it could only compare operation, size and type, which agree.",
+        },
+    ),
+    Choice(
+        id="03-scattered-sum",
+        kind="trace",
+        title="Three ranks, one reduce-scatter",
+        section="3.2",
+        options=(
+            "222, the sum of the middle numbers of all ranks",
+            "60, the sum of its own three numbers",
+            "111, 222 and 333, the three sums",
+            "2, 20 and 200, the middle numbers of all ranks",
+        ),
+        correct=0,
+        derivation="Each rank contributes three blocks. Block $r$ of every rank is added up, and rank $r$ keeps that "
+        "one sum: $2 + 20 + 200$ for rank 1.",
+        slips={
+            1: "No rank would have to send anything for that. The sum runs over the ranks, block by block.",
+            2: "That is an all-reduce. A reduce-scatter leaves each rank with one of the sums.",
+            3: "That is an all-to-all: the blocks have arrived, and nobody has added them.",
         },
     ),
     Choice(
@@ -54,133 +52,161 @@ TRACES = (
         title="Buffers after a reduce",
         section="3.3",
         options=(
-            "no: nothing is promised there, and the library may have used it for partial sums",
-            "yes: only the root's buffer is written",
-            "yes, as long as the operation was not asynchronous",
+            "no, its tensor may hold anything now",
+            "yes, only the root's tensor changes",
+            "yes, unless the call was asynchronous",
         ),
         correct=0,
-        derivation="`reduce` promises the result on the root. On the other ranks the buffer is scratch: a library "
-        "that adds along a chain or a tree leaves partial sums in it. Copy the tensor first if you need it.",
+        derivation="`reduce` promises a result on the root. On the other ranks the buffer is scratch space: a library "
+        "that adds along a chain or a tree leaves partial sums in it. Copy the tensor first if you still need it.",
         slips={
-            1: "The result is promised on the root alone; the other buffers are scratch, not protected.",
-            2: "A blocking call leaves partial sums just the same.",
+            1: "The result is promised on the root alone, but nothing protects the other ranks' tensors.",
+            2: "A blocking call leaves partial sums behind just the same.",
         },
     ),
-    Question(
-        id="03-float-order",
+    Order(
+        id="03-ring-order",
         kind="trace",
-        title="Four numbers, four orders",
-        section="3.4",
-        parts=tuple(_chunk(chunk) for chunk in range(4)),
-        derivation="Chunk $c$ adds the numbers of ranks $c, c+1, c+2, c+3$ (modulo 4), and float32 rounds after each "
-        "addition. Next to $10^8$ the spacing of float32 numbers is 8, so a 1 that meets $\\pm 10^8$ is lost; it "
-        "survives only when the two large numbers have cancelled before. Every chunk is added on one rank and then "
-        "copied, so all ranks hold the same four numbers.",
+        title="The walk of chunk 2",
+        section="3.6",
+        steps=(
+            "rank 3 sends its own 42",
+            "rank 0 adds 12 and holds 54",
+            "rank 1 adds 22 and holds 76",
+            "rank 2 adds 32 and holds 108, the complete sum",
+            "rank 3 receives 108 and overwrites its 42",
+        ),
+        derivation="A chunk moves one rank to the right in each step. It ends its first trip on the rank of its own "
+        "number, so it starts one rank further on: chunk 2 starts on rank 3, and passes ranks 0 and 1 on its way to "
+        "rank 2. Then the finished sum starts a second trip, on which nobody adds.",
     ),
-    Question(
+    Choice(
         id="03-chunk-owner",
         kind="trace",
         title="Who owns what after the reduce-scatter",
         section="3.6",
-        parts=(
-            Part(
-                "complete chunk on rank 2",
-                "chunk",
-                lambda: walk.complete_chunk(4, 2, first=0),
-                tolerance=0,
-                slips=(
-                    Slip("The library returns that one, but by a walk in which rank i first sends chunk i-1.", value=2),
-                    Slip("That is a ring in the other direction.", value=1),
-                ),
-            ),
+        options=(
+            "chunk 3",
+            "chunk 2, its own",
+            "chunk 1",
+            "none: every sum still lacks a number",
         ),
-        derivation="A chunk moves one rank to the right in each of $N-1$ steps. Chunk $c$ starts on rank $c$ and is "
-        "complete on rank $c + N - 1$, which is $c - 1$ modulo $N$. So rank $i$ ends with chunk $(i+1) \\bmod N$.",
+        correct=0,
+        derivation="A chunk moves one rank to the right in each of $N-1$ steps. Chunk 3 starts on rank 3 and is "
+        "complete three ranks further on, on rank 2. So rank $i$ ends with chunk $(i+1) \\bmod N$.",
+        slips={
+            1: "Rank 2 gives chunk 2 away in the first step, and three steps do not bring it back. To end with chunk "
+            "2, rank 2 has to start with chunk 1.",
+            2: "Chunk 1 starts on rank 1, and three steps to the right take it to rank 0, not to rank 2.",
+            3: "The sender's own number is in the chunk from the start, so three additions make four contributions.",
+        },
     ),
-    Question(
-        id="03-contributions",
+    Choice(
+        id="03-race",
         kind="trace",
-        title="Contributions on the way",
-        section="3.6",
-        parts=(
-            Part(
-                "contributions in chunk 1 on rank 3",
-                "contributions",
-                lambda: walk.ring_walk(4, first=0)[2][3][1],
-                tolerance=0,
-                slips=(
-                    Slip("That counts what was received: the rank's own is in the sum too.", value=2),
-                    Slip("That is the chunk before the step.", value=1),
-                    Slip("That takes the third step too.", value=4),
-                ),
-            ),
+        title="Three programs, one sum",
+        section="3.7",
+        options=(
+            "in the ring of whole tensors, each rank sends as much as the star's rank 0",
+            "both rings send the same bytes; chunks only make the messages smaller",
+            "the star sends the most in total, since everything passes through rank 0",
+            "the ring of chunks sends the least in total, less than the star",
         ),
-        derivation="Chunk 1 starts on rank 1 with one contribution. Each step takes it one rank to the right, and "
-        "that rank adds its own: after $s$ steps it is on rank $1 + s$ with $s + 1$ contributions.",
-    ),
-    Question(
-        id="03-mean-of-means",
-        kind="derive",
-        title="The mean of the means",
-        section="3.10",
-        parts=(
-            Part(
-                "true mean",
-                "",
-                _mean((100, 100, 100, 50), (0.0, 1.0, 2.0, 3.0)),
-                tolerance=1e-3,
-                slips=(Slip("That is the mean of the means: the last rank has half as many values.", value=1.5),),
-            ),
-            Part(
-                "mean of the means",
-                "",
-                _mean((1, 1, 1, 1), (0.0, 1.0, 2.0, 3.0)),
-                tolerance=1e-3,
-                slips=(Slip("That is the true mean: averaging the averages weighs all ranks alike.", value=450 / 350),),
-            ),
-        ),
-        derivation="The true mean weighs by count: $\\sum_r n_r m_r / \\sum_r n_r$. The mean of the means weighs all "
-        "ranks alike: $\\frac{1}{N}\\sum_r m_r$. They agree only for equal counts.",
-    ),
-    Question(
-        id="03-token-loss",
-        kind="derive",
-        title="The loss per token",
-        section="3.10",
-        parts=(
-            Part(
-                "loss per token",
-                "",
-                _mean((900, 100), (2.0, 4.0)),
-                tolerance=1e-3,
-                slips=(
-                    Slip("That is the mean of the means: one rank has nine times the tokens.", value=3.0),
-                    Slip("The weights are swapped.", value=3.8),
-                ),
-            ),
-        ),
-        derivation="Reduce the sum of the losses and the number of tokens, then divide: "
-        "$\\frac{900\\cdot 2.0 + 100\\cdot 4.0}{900 + 100}$.",
+        correct=0,
+        derivation="Rank 0 of the star sends $N-1$ whole tensors, and so does *every* rank of the ring of whole "
+        "tensors. The ring of chunks sends $2\\frac{N-1}{N}$ tensors per rank, $2(N-1)$ in total, exactly as many as "
+        "the star. It does not save bytes. It spreads them evenly.",
+        slips={
+            1: "A rank of either ring sends a message in every step, but one ring sends the whole tensor each time.",
+            2: "The star sends $2(N-1)$ tensors in total, the ring of whole tensors $N(N-1)$.",
+            3: "It sends exactly as much as the star. Its advantage is that no link carries more than the others.",
+        },
     ),
     Choice(
         id="03-pick",
         kind="design",
         title="Which two collectives",
-        section="3.11",
+        section="3.14",
+        bonus=True,
         options=(
             "reduce-scatter, then all-gather; together as many bytes as one all-reduce",
-            "all-reduce, then broadcast; together three halves of the bytes of one all-reduce",
+            "all-reduce, then broadcast; together 1.5 times the bytes of one all-reduce",
             "reduce-scatter, then all-gather; together half the bytes of one all-reduce",
             "reduce, then scatter; together as many bytes as one all-reduce",
         ),
         correct=0,
-        derivation="Each owner needs the sum of its own chunk: a reduce-scatter, $\\frac{N-1}{N}\\,S$. Then each "
-        "needs all chunks of the new weights: an all-gather, $\\frac{N-1}{N}\\,S$. That is an all-reduce with the "
-        "optimizer's step in its middle.",
+        derivation="Each owner needs the sum of its own chunk, which a reduce-scatter gives it. Afterwards every rank "
+        "needs all chunks of the new weights: an all-gather. Those are the two halves of an all-reduce, with the "
+        "optimizer step between them.",
         slips={
-            1: "An all-reduce brings every rank all gradients: an owner needs its own chunk only.",
+            1: "An all-reduce brings every rank all gradients, and an owner needs its own chunk only.",
             2: "Each of the two is half of an all-reduce: together they are a whole one.",
             3: "One root would receive everything, and after the scatter no rank would have all weights.",
+        },
+    ),
+    Choice(
+        id="03-beats-the-ring",
+        kind="trace",
+        title="Faster than the formula",
+        section="3.8",
+        options=(
+            "the switches between the GPUs add, so fewer bytes cross each link",
+            "the links carry 900 GB/s in all, and the formula uses half of that",
+            "NCCL runs a second ring the other way around, at twice the speed",
+            "it does not: 7 percent is within the error of the measurement",
+        ),
+        correct=0,
+        derivation="The formula is a lower bound as long as the *ranks* do the adding: then some link must carry "
+        "$2\\frac{N-1}{N}S$ bytes. A switch that adds receives every rank's tensor once and returns the sum once, "
+        "about $S$ per link. So a time below the bound does not mean that the links are faster. It means that "
+        "another algorithm ran.",
+        slips={
+            1: "900 GB/s is both directions together. A rank of the ring sends at most 450.",
+            2: "In every step each rank already sends and receives at full rate: both directions are in use.",
+            3: "Two benchmarks on this node agree to within 1 percent, and the difference here is 7.",
+        },
+    ),
+    Choice(
+        id="03-bits",
+        kind="trace",
+        title="One sum, four orders",
+        section="3.9",
+        options=(
+            "the same four numbers on every rank, but not all four are equal",
+            "2, 2, 2, 2 on every rank, the exact sum",
+            "different numbers on each rank, since each adds in its own order",
+            "0, 0, 0, 0 on every rank, since next to 1e8 a 1 is always lost",
+        ),
+        correct=0,
+        derivation="Each chunk is added up on its way around the ring and then *copied* to all ranks, so all ranks "
+        "hold the same bits. But each chunk started on another rank. A 1 survives only where the two large numbers "
+        "have cancelled before it is added.",
+        slips={
+            1: "That is exact arithmetic. Near $10^8$, float32 numbers are 8 apart.",
+            2: "That happens if whole tensors go around and each rank adds for itself. Here one rank finishes each "
+            "chunk, and the others copy it.",
+            3: "It is lost only if it meets a large number. Some chunks add the large numbers first.",
+        },
+    ),
+    Choice(
+        id="03-token-loss",
+        kind="derive",
+        title="The loss per token",
+        section="3.10",
+        options=(
+            "the log says 3.0; the loss per token is 2.2",
+            "the log says 3.0, and that is the loss per token",
+            "the log says 2.2: an all-reduce weighs each rank by its data",
+            "the log says 3.0; the loss per token is 3.8",
+        ),
+        correct=0,
+        derivation="Add up the losses and the tokens, then divide: "
+        "$\\frac{900\\cdot 2.0 + 100\\cdot 4.0}{900 + 100}$. The mean of the two means gives 100 tokens as much "
+        "weight as 900.",
+        slips={
+            1: "Nine tokens in ten have a mean of 2.0, so the mean of all cannot lie halfway.",
+            2: "An all-reduce sees two numbers, 2.0 and 4.0. It knows nothing of the tokens behind them.",
+            3: "The weights are swapped: rank 0 has 900 of the tokens.",
         },
     ),
 )

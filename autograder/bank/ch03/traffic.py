@@ -54,7 +54,8 @@ TRAFFIC = Build(
     module="collective_cost",
     function="traffic",
     grade="call",
-    section="3.7",
+    section="3.14",
+    bonus=True,
     topic="bytes per rank",
     cases=(
         Case(args=("all_reduce", 1 * GB, 8, 0)),  # nccl-tests: 2(n-1)/n
@@ -91,11 +92,11 @@ TRAFFIC = Build(
             ),
         ),
         Slip(
-            "`all_reduce` moved 2 S: the own chunk does not travel, the factor is 2(N-1)/N.",
+            "`all_reduce` moved 2 S: on each trip a rank sends all chunks but one, so the factor is 2(N-1)/N.",
             edit=("return 2 * others, 2 * others", "return 2 * message_bytes, 2 * message_bytes"),
         ),
         Slip(
-            "Sent and received were added to one number: return both, sent first.",
+            "Sent and received were added into one number: return both, sent first.",
             edits=(
                 ("return 2 * others, 2 * others", "return 4 * others"),
                 ("(others, 0.0) if rank == root else (0.0, block)", "others if rank == root else block"),

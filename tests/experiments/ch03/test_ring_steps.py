@@ -121,4 +121,4 @@ def test_the_sentences_name_what_arrives():
 
 def test_a_ring_too_wide_for_a_phone_is_refused():
     with pytest.raises(ValueError, match="narrow screen"):
-        ring_all_reduce_scene(0, ranks=5)
+        ring_all_reduce_scene(0, ranks=6)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
+
+import pytest
 
 from autograder.bank import rules
 from autograder.bank.ch03 import items as bank
 from autograder.items import Build, Case, Choice, Tensor
-from autograder.marking import compare
+from autograder.marking import compare, designs
+from experiments.ch03.ring_steps import ring_states
 from rankzero import world
 from rankzero.events import Event
+from solutions.ch03.collective_cost import traffic
+from solutions.ch03.collective_semantics import collective_outputs
+from solutions.ch03.collectives import ring_all_reduce
+from solutions.ch03.ring_walk import complete_chunk
 from tests.autograder import handed_in
 
 EXERCISES = [item for item in bank.ITEMS if isinstance(item, Build)]
@@ -49,6 +57,87 @@ def test_what_the_library_does_is_what_the_options_say():
     assert answers["03-order-swap"].startswith("a = 11 and b = 11 on both ranks")
     assert world.run(left_over, ranks=4).values == (10, 9, 7, 4)
     assert answers["03-reduce-leftover"].startswith("no")
+
+
+def large_and_small() -> list[float]:
+    import torch
+    import torch.distributed as dist
+
+    return ring_all_reduce(torch.full((4,), [1e8, 1.0, -1e8, 1.0][dist.get_rank()])).tolist()
+
+
+def test_a_ring_leaves_the_same_unequal_numbers_on_all_ranks():
+    values = world.run(large_and_small, ranks=4).values
+    assert len({tuple(row) for row in values}) == 1
+    assert len(set(values[0])) == 2
+    answer = next(item for item in CHOICES if item.id == "03-bits")
+    assert answer.options[answer.correct].startswith("the same four numbers on every rank")
+
+
+def test_what_the_meaning_of_the_operations_says():
+    """The options of a reduce-scatter: each is what some collective would leave on rank 1."""
+    inputs = [[1, 2, 3], [10, 20, 30], [100, 200, 300]]
+    item = next(item for item in CHOICES if item.id == "03-scattered-sum")
+    found = [
+        collective_outputs("reduce_scatter", inputs)[1],
+        [sum(inputs[1])],
+        collective_outputs("all_reduce", inputs)[1],
+        collective_outputs("all_to_all", inputs)[1],
+    ]
+    for option, numbers in zip(item.options, found, strict=True):
+        assert [int(number) for number in re.findall(r"\d+", option)] == numbers
+
+
+def test_the_walk_of_a_chunk_is_that_of_the_picture():
+    """The numbers that chunk 2 collects, stop by stop, and the chunk that rank 2 ends with in the other walk."""
+    (item,) = (item for item in bank.ITEMS if item.id == "03-ring-order")
+    states = ring_states(4)
+    stops = [(state.senders[2] + 1) % 4 for state in states[1:5]]
+    told = [
+        (int(rank), int(total))
+        for rank, total in re.findall(
+            r"rank (\d) (?:adds.*holds|receives) (\d+)", " ".join(item.steps).replace("rank", "\nrank")
+        )
+    ]
+    assert told == [(rank, state.sums[rank][2]) for rank, state in zip(stops, states[1:5], strict=True)]
+    (owner,) = (item for item in CHOICES if item.id == "03-chunk-owner")
+    assert owner.options[owner.correct] == f"chunk {complete_chunk(4, 2, first=0)}"
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8, 64])
+def test_what_three_programs_send(ranks):
+    """A ring of chunks sends no fewer tensors in total than a star does: 2 (N - 1)."""
+    chunks = [traffic("all_reduce", 1.0, ranks, rank)[0] for rank in range(ranks)]
+    assert sum(chunks) == pytest.approx(2 * (ranks - 1))
+    (item,) = (item for item in CHOICES if item.id == "03-race")
+    assert "each rank sends as much as the star's rank 0" in item.options[item.correct]
+
+
+def test_the_mean_of_two_means():
+    (item,) = (item for item in CHOICES if item.id == "03-token-loss")
+    assert (
+        item.options[item.correct]
+        == f"the log says {(2.0 + 4.0) / 2}; the loss per token is {(900 * 2 + 100 * 4) / 1000}"
+    )
+
+
+def test_buckets():
+    """Kills a design in which every size is right, and one in which the largest bucket costs nothing."""
+    (item,) = (item for item in bank.ITEMS if item.id == "03-buckets")
+    fits = {size for (size,) in designs.buildable(item)}
+    assert fits == {100, 200, 400, 1000} == {size for (size,) in designs.front(item)}
+    hundred, whole = (item.simulate(megabytes=size) for size in (100, 14000))
+    assert hundred.costs == pytest.approx((140 * (126 * 5e-6 + 126 / 64 * 2e-3), 126 * 5e-6 + 126 / 64 * 2e-3))
+    assert whole.costs[0] < hundred.costs[0] < 1.2 * whole.costs[0]
+
+
+def test_the_star_and_the_saving():
+    """By hand: seven tensors in and seven out, seven times what another rank moves; and 16,032 numbers of 4 bytes less
+    an eighth, over 14 bytes."""
+    (star,) = (item for item in bank.ITEMS if item.id == "03-star")
+    assert [part.answer() for part in star.parts] == [14, 7]
+    (saving,) = (item for item in bank.ITEMS if item.id == "03-softmax-bytes")
+    assert saving.answer() == pytest.approx(128_256 * 4 * 7 / 8 / 14)
 
 
 # Cases and slips, in this process.

@@ -1,0 +1,47 @@
+"""All-reduces of a node with eight H200 GPUs, as published, for the formula of chapter 3. Standard library only.
+
+The GPUs are joined by NVLink 4, 450 GB/s in each direction of each GPU. NCCL 2.27.7 ran a ring up to 1 MiB; from 2 MiB
+on the switches between the GPUs did the adding (NVLink SHARP), unless that was switched off.
+
+>>> round(ROWS[0].size / ROWS[0].rate / 1e-6)  # microseconds
+40
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rankzero.facts.units import GB, GiB, KiB, MiB
+
+SOURCE = (
+    "S. Bekman, ml-engineering, network/benchmarks/results/all-reduce-8xH200.md and network/README.md (SHARP), "
+    "commit c53741b, measured 2026-08-04"
+)
+RANKS, BANDWIDTH = 8, 450 * GB
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement.
+
+    Attributes:
+        size: of the tensor on each GPU, bytes.
+        rate: the size over the time, bytes/s: the table's *algbw*.
+        how: what NCCL ran.
+    """
+
+    size: float
+    rate: float
+    how: str
+
+
+#: The published bus bandwidth at 16 GiB with the adding switch off is 367.61 GB/s: 2 (N - 1) / N times the rate.
+RING_16_GIB = 367.61 * GB * RANKS / (2 * (RANKS - 1))
+
+ROWS = (
+    Row(32 * KiB, 0.82 * GB, "ring"),
+    Row(256 * KiB, 6.71 * GB, "ring"),
+    Row(1 * MiB, 22.82 * GB, "ring"),
+    Row(16 * GiB, RING_16_GIB, "ring"),
+    Row(16 * GiB, 275.58 * GB, "switch"),
+)
