@@ -101,7 +101,7 @@ def _links() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
-            "4.7",
+            "4.6",
             "A ring uses nearly all of the link's bandwidth.",
             "That is an upper bound. Measured bus bandwidths are about 80 to 90 percent of it.",
             f"An A100 has {_rate(NVLINK3.bandwidth)} per direction; 4 GB all-reduced by 8 of them in 30 ms are "
@@ -133,7 +133,7 @@ def _trees() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
-            "4.5",
+            "4.4",
             "A tree all-reduce takes 2 log2 N full messages, so for large messages the ring always wins.",
             "The library's tree is pipelined and double: it takes 2 log2 N start-ups and 2 S/B. The ring wins above "
             "N (N - 1 - log2 N) alpha B.",
@@ -146,7 +146,7 @@ def _trees() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "4.4",
+            "4.10",
             "Double binary trees are for 24,000 GPUs, and the second tree holds some of the ranks.",
             "They are the library's ordinary tree algorithm, and both trees hold every rank; 24,576 GPUs is where it "
             "was shown.",
@@ -199,7 +199,7 @@ def _levels() -> tuple[Correction, ...]:
     total = hierarchical_all_reduce_time(20 * GB, 8, 8, NVLINK4.bandwidth, port)
     return (
         Correction(
-            "4.6",
+            "4.5",
             "64 GPUs on NVLink at 600 GB/s all-reduce 20 GB in 65.6 ms.",
             f"{_ring(20 * GB, 64, NVLINK3.bandwidth)} at {_rate(NVLINK3.bandwidth)}, the rate in one direction; and "
             "64 GPUs in nodes of 8 do not share one NVLink.",
@@ -208,7 +208,7 @@ def _levels() -> tuple[Correction, ...]:
             matters="The plan is too fast, on a link that these GPUs do not share.",
         ),
         Correction(
-            "4.6",
+            "4.5",
             "The ring across nodes takes 350 ms for 20 GB, and the part inside nodes adds perhaps 10.",
             f"With a port of {_rate(port)} for each of 8 GPUs in 8 nodes, {across} across and {inside[NVLINK4.name]} "
             f"inside, {format_time(total)} together.",
@@ -240,7 +240,7 @@ def _machine() -> tuple[Correction, ...]:
     )
     return (
         Correction(
-            "4.8",
+            "4.11",
             "In nvidia-smi topo, NODE means no NVLink and PXB the same switch, and pairs on one PCIe switch are "
             "faster.",
             f"NODE is {MEANINGS['NODE']}, PXB {MEANINGS['PXB']}, PIX {MEANINGS['PIX']}. Behind NVSwitch all traffic "
@@ -252,7 +252,7 @@ def _machine() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part1-distributed/chapter04.md and chapter04-topology.md",),
         ),
         Correction(
-            "4.10",
+            "4.12",
             "NCCL_DEBUG is WARN by default, and NCCL_DEBUG_SUBSYS is all.",
             "NCCL_DEBUG is unset by default, and the subsystems are a short list.",
             "Unset, the library prints nothing. With INFO it prints what INIT, BOOTSTRAP and ENV say, unless you name "
@@ -262,7 +262,7 @@ def _machine() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part1-distributed/chapter04.md",),
         ),
         Correction(
-            "4.5",
+            "4.4",
             "The ring overtakes the tree at 256 KB, or at 1 to 10 MB.",
             "There is no such constant: it depends on the ranks, the start-up and the bandwidth.",
             "; ".join(f"{name}: {format_bytes(round(size))}" for name, size in sizes.items()) + ".",

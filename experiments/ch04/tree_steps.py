@@ -13,7 +13,7 @@ from rankzero.explore.scene import Tone
 
 #: Layout of the picture, pixels: margins, the distance between ranks and between the rows of the tree, size of a box.
 LEFT, TOP = 6, 26
-ACROSS, DOWN = 41, 84
+ACROSS, DOWN = 41, 78
 WIDTH, HEIGHT = 38, 38
 
 

@@ -47,7 +47,7 @@ def bus_bandwidth(operation: str, message_bytes: float, seconds: float, ranks: i
 def fit_alpha_beta(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
     """Latency and bandwidth of ``t = latency + m / bandwidth``, fitted to measured times.
 
-    The pair that minimises the sum of squared *relative* errors, ``((latency + m/bandwidth - t) / t)**2``: an error of
+    The pair that minimizes the sum of squared *relative* errors, ``((latency + m/bandwidth - t) / t)**2``: an error of
     one percent weighs the same in a microsecond and in a second.
 
     Args:

@@ -60,7 +60,7 @@ FIT_ALPHA_BETA = Build(
     module="bandwidth",
     function="fit_alpha_beta",
     grade="call",
-    section="4.9",
+    section="4.7",
     topic="fitting a link",
     tolerance=1e-7,  # ways to solve for two unknowns round differently
     cases=(
@@ -82,7 +82,7 @@ FIT_ALPHA_BETA = Build(
     ),
     slips=(
         Slip(
-            "Absolute errors were minimised: then the largest size decides alone. Divide by t.",
+            "Absolute errors were minimized: then the largest size decides alone. Divide by t.",
             edit=("[1 / time**2 for time in seconds]", "[1.0 for _ in seconds]"),
         ),
         Slip("The slope was returned: the bandwidth is its inverse.", edit=("middle, 1 / slope", "middle, slope")),

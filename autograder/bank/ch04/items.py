@@ -1,11 +1,14 @@
-"""Chapter 04, topology: every question and exercise, in the order of the page."""
+"""Chapter 04, topology: every question and exercise, in the order of the path's page and then of the deeper one."""
 
 from __future__ import annotations
 
 from autograder.bank.ch04 import (
     algorithms,
     bandwidth,
+    choices,
     costs,
+    designs,
+    estimates,
     fits,
     layouts,
     levels,
@@ -24,10 +27,13 @@ def _place(item: Item) -> tuple[int, ...]:
 
 
 QUESTIONS: tuple[Item, ...] = (
-    *costs.COSTS,
-    *tree_questions.TREES,
-    *levels.LEVELS,
+    *estimates.ESTIMATES,
     *machines.MACHINES,
+    *choices.CHOICES,
+    *designs.DESIGNS,
+    *tree_questions.TREES,
+    *costs.COSTS,
+    *levels.LEVELS,
 )
 EXERCISES: tuple[Item, ...] = (
     *algorithms.ITEMS,

@@ -113,7 +113,7 @@ BEST_RING = Build(
     module="topology",
     function="best_ring",
     grade="call",
-    section="4.8",
+    section="4.11",
     topic="rings over links",
     bonus=True,
     cases=(
@@ -164,7 +164,7 @@ BEST_RING = Build(
             edit=(_NEARNESS, '("NV", int(code[2:])) if code.startswith("NV") else (code, 0)'),
         ),
         Slip(
-            "The sum over the hops was maximised: a ring is as fast as its slowest hop.", edit=("min(map(", "sum(map(")
+            "The sum over the hops was maximized: a ring is as fast as its slowest hop.", edit=("min(map(", "sum(map(")
         ),
         Slip(
             "Impossible arguments were accepted: a GPU twice, more than 8, other names, a pair without a code.",

@@ -32,7 +32,8 @@ LEVELS = (
         id="04-64-gpus-naive",
         kind="derive",
         title="64 GPUs, as if on one NVLink",
-        section="4.6",
+        section="4.14",
+        bonus=True,
         parts=(
             Part(
                 "time",
@@ -47,40 +48,14 @@ LEVELS = (
             ),
         ),
         derivation="Half of the advertised sum goes one way. Then $\\frac{2(N-1)}{N}\\cdot\\frac{S}{B}$ with $N = 64$ "
-        "and $S = 20$ GB. (64 GPUs in nodes of eight do not share one NVLink: that is the next question.)",
-    ),
-    Question(
-        id="04-cross-node",
-        kind="derive",
-        title="Across nodes",
-        section="4.6",
-        parts=(
-            Part(
-                "time",
-                "ms",
-                all_reduce_ms("ring", 20 * GB / 8, 8, PORT),
-                slips=(
-                    Slip(
-                        "That sends everything over one link of 100 GB/s: each GPU sends an eighth over its own port.",
-                        value=all_reduce_ms("ring", 20 * GB, 8, 100 * GB),
-                    ),
-                    Slip(
-                        "That sends the whole tensor through one port: each GPU sends an eighth over its own.",
-                        value=all_reduce_ms("ring", 20 * GB, 8, PORT),
-                    ),
-                    Slip("That is one phase of two.", value=all_reduce_ms("ring", 20 * GB / 8, 8, PORT, times=0.5)),
-                ),
-            ),
-        ),
-        derivation="After the reduce-scatter inside, each GPU holds $S/g$ and all-reduces it with $n - 1$ "
-        "partners:\n\n$$\\frac{2(n-1)}{n}\\cdot\\frac{S/g}{B}, \\qquad n = 8,\\; g = 8,\\; S = 20\\text{ GB},\\; B = "
-        "50\\text{ GB/s}.$$",
+        "and $S = 20$ GB. (In reality 64 GPUs in nodes of eight do not share one NVLink.)",
     ),
     Question(
         id="04-hierarchy-total",
         kind="derive",
         title="Both levels",
-        section="4.6",
+        section="4.14",
+        bonus=True,
         parts=(
             Part(
                 "total",
@@ -111,7 +86,8 @@ LEVELS = (
         id="04-one-port",
         kind="derive",
         title="Flat rings over one port and over eight",
-        section="4.6",
+        section="4.14",
+        bonus=True,
         parts=(
             Part(
                 "one port",
@@ -144,7 +120,8 @@ LEVELS = (
         id="04-compute-ratio",
         kind="derive",
         title="Communication against compute",
-        section="4.11",
+        section="4.15",
+        bonus=True,
         parts=(
             Part(
                 "ratio",
@@ -153,7 +130,7 @@ LEVELS = (
                 tolerance=0.01,
                 slips=(
                     Slip(
-                        "That is compute over communication.",
+                        "That is computation over communication.",
                         value=lambda: (
                             1 / bandwidths.communication_ratio(20 * GB, 8, 100 * GB, 120 * TFLOP, 495 * TFLOP)
                         ),
@@ -176,25 +153,5 @@ LEVELS = (
         ),
         derivation="Compute takes $\\frac{120\\cdot 10^{12}}{495\\cdot 10^{12}}$ s, the exposed all-reduce 350 ms. "
         "The ratio is $r = T_\\text{comm}/T_\\text{comp}$, and the efficiency $\\frac{1}{1 + r}$.",
-    ),
-    Question(
-        id="04-tokens-to-balance",
-        kind="design",
-        title="Tokens that pay for the all-reduce",
-        section="4.11",
-        parts=(
-            Part(
-                "tokens per GPU and step",
-                "tokens",
-                lambda: _balanced(6),
-                slips=(
-                    Slip(
-                        "That is the forward pass alone: forward and backward cost 6 FLOP.", value=lambda: _balanced(2)
-                    ),
-                ),
-            ),
-        ),
-        derivation="A token costs $6P$ FLOP for $P$ parameters, forward and backward. Compute and communication are "
-        "equal when $6 P\\,t / R = T$, with $P = 10^{10}$, $R = 495\\cdot 10^{12}$ FLOP/s and $T = 98.4375$ ms.",
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from autograder.bank.ch04.layouts import cube_mesh, names
 from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.facts.hardware import NVLINK2, NVLINK3, PCIE3
-from rankzero.facts.units import GB, MB, MiB, ms
+from rankzero.facts.units import GB, ms
 
 algorithms = lazily("solutions.ch04.all_reduce_algorithms")
 bandwidths = lazily("solutions.ch04.bandwidth")
@@ -40,8 +40,9 @@ MEASURED = (
     Question(
         id="04-hardware-rate",
         kind="derive",
-        title="What NV12 stands for",
-        section="4.1",
+        title="What NV12 means",
+        section="4.11",
+        bonus=True,
         parts=(
             Part(
                 "per direction",
@@ -50,7 +51,7 @@ MEASURED = (
                 slips=(
                     Slip("That is the sum of both directions.", value=2 * NVLINK3.bandwidth / GB),
                     Slip("That is one of the twelve links.", value=NVLINK3.bandwidth / NVLINK3.links / GB),
-                    Slip("That takes 20 GB/s for a link: those of an A100 carry 25 each way.", value=12 * 20),
+                    Slip("That takes 20 GB/s for a link: an A100's links carry 25 each way.", value=12 * 20),
                 ),
             ),
         ),
@@ -60,7 +61,7 @@ MEASURED = (
         id="04-utilization",
         kind="derive",
         title="How much of the link is used",
-        section="4.7",
+        section="4.6",
         parts=(
             Part(
                 "bus bandwidth",
@@ -74,14 +75,14 @@ MEASURED = (
                 lambda: _bus(4 * GB, 30 * ms, 8)() * GB / NVLINK3.bandwidth,
                 slips=(
                     Slip(
-                        "That holds the algorithm bandwidth against the link.", value=4 * GB / 0.03 / NVLINK3.bandwidth
+                        "That compares the algorithm bandwidth with the link.", value=4 * GB / 0.03 / NVLINK3.bandwidth
                     ),
                     Slip(
-                        "That holds it against both directions: 300 GB/s are of one.",
+                        "That compares it with both directions together: 300 GB/s is the rate of one.",
                         value=lambda: _bus(4 * GB, 30 * ms, 8)() * GB / (2 * NVLINK3.bandwidth),
                     ),
                     Slip(
-                        "That halves a rate that is of one direction already, and would be impossible.",
+                        "That halves a rate that holds for one direction already, and gives an impossible share.",
                         value=lambda: 2 * _bus(4 * GB, 30 * ms, 8)() * GB / NVLINK3.bandwidth,
                     ),
                 ),
@@ -90,58 +91,6 @@ MEASURED = (
         derivation="$\\frac{S}{t}\\cdot\\frac{2(N-1)}{N}$ with $S = 4$ GB, $t = 30$ ms and $N = 8$; then over the 12 "
         "links of 25 GB/s in one direction.",
     ),
-    Question(
-        id="04-busbw-table",
-        kind="derive",
-        title="Two bandwidths of one run",
-        section="4.7",
-        parts=(
-            Part(
-                "algorithm bandwidth",
-                "GB/s",
-                lambda: 64 * MB / (12.5 * ms) / GB,
-                slips=(
-                    Slip(
-                        "That is the bus bandwidth: the factor belongs to that alone.",
-                        value=_bus(64 * MB, 12.5 * ms, 4),
-                    ),
-                    Slip("That takes MiB for MB.", value=64 * MiB / (12.5 * ms) / GB),
-                ),
-            ),
-            Part(
-                "bus bandwidth",
-                "GB/s",
-                _bus(64 * MB, 12.5 * ms, 4),
-                slips=(
-                    Slip("That is the algorithm bandwidth: the factor is missing.", value=64 * MB / (12.5 * ms) / GB),
-                    Slip("That takes MiB for MB.", value=_bus(64 * MiB, 12.5 * ms, 4)),
-                ),
-            ),
-        ),
-        derivation="$S/t$ with $S = 64$ MB and $t = 12.5$ ms; then times $\\frac{2(N-1)}{N}$ with $N = 4$.",
-    ),
-    Choice(
-        id="04-busbw-above",
-        kind="trace",
-        title="More than the port can do",
-        section="4.7",
-        options=(
-            "a tree over the two nodes: each byte of S crosses the port once each way, and the factor counts it "
-            "almost twice",
-            "the clock: no bus bandwidth can be above the rate of the link",
-            "the port: it carries 50 GB/s each way, which makes 100 together",
-            "the size: S was counted once for each node",
-        ),
-        correct=0,
-        derivation="With two nodes, a tree sends the sum of one node over the port, and the total comes back: $S$ "
-        "each way, at the same time for different chunks. So $t \\ge S/B$. The bus bandwidth multiplies $S/t$ by "
-        "$\\frac{2(N-1)}{N}$, which is made for rings, with $N = 16$: it may reach nearly $2B$.",
-        slips={
-            1: "For a ring that holds; the factor assumes one, and a tree over two nodes moves less.",
-            2: "A bus bandwidth is compared with one direction, and a ring uses one direction too.",
-            3: "S is the tensor, counted once.",
-        },
-    ),
 )
 
 READ = (
@@ -149,7 +98,8 @@ READ = (
         id="04-cube-mesh",
         kind="trace",
         title="A matrix of eight GPUs",
-        section="4.8",
+        section="4.11",
+        bonus=True,
         parts=(
             Part(
                 "pairs without NVLink",
@@ -158,7 +108,7 @@ READ = (
                 tolerance=0,
                 slips=(
                     Slip("Not all pairs have an NVLink: look for SYS.", value=0),
-                    Slip("Each pair stands in the matrix twice.", value=lambda: 2 * _unlinked()),
+                    Slip("The matrix holds each pair twice.", value=lambda: 2 * _unlinked()),
                 ),
             ),
             Part(
@@ -179,7 +129,8 @@ READ = (
         id="04-slowest-hop",
         kind="derive",
         title="A ring is as fast as its slowest hop",
-        section="4.8",
+        section="4.11",
+        bonus=True,
         parts=(
             Part(
                 "through SYS",
@@ -206,7 +157,8 @@ READ = (
         id="04-numa",
         kind="trace",
         title="Who drives the network card",
-        section="4.8",
+        section="4.11",
+        bonus=True,
         options=(
             "one whose GPU's row says PIX or PXB for NIC0",
             "the one of GPU1, from cores 32-63",
@@ -217,7 +169,7 @@ READ = (
         derivation="SYS is the way through both processors, and cores 32-63 belong to the other one. PIX and PXB stay "
         "below one host bridge: data goes from the GPU to the card without passing a processor.",
         slips={
-            1: "SYS is the farthest of all codes: its data cross the link between the processors.",
+            1: "SYS is the farthest of all codes: its data crosses the link between the processors.",
             2: "All reach it, at different rates: through SYS a card is far slower.",
             3: "NVLinks join GPUs; the way to a card is PCIe.",
         },
@@ -226,14 +178,15 @@ READ = (
         id="04-ll",
         kind="derive",
         title="What low latency costs",
-        section="4.10",
+        section="4.12",
+        bonus=True,
         parts=(
             Part(
                 "LL, as a fraction",
                 "",
                 lambda: 4 / 8,
                 tolerance=0,
-                slips=(Slip("That is upside down: data over all bytes.", value=2),),
+                slips=(Slip("That is upside down: the share is data bytes over all bytes.", value=2),),
             ),
             Part(
                 "LL128, as a fraction",

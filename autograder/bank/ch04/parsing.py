@@ -59,7 +59,8 @@ PARSE_TOPOLOGY = Build(
     module="topology",
     function="parse_topology",
     grade="call",
-    section="4.8",
+    section="4.11",
+    bonus=True,
     topic="link matrix",
     cases=(
         Case(args=(matrices.PRINTED,)),
@@ -76,12 +77,12 @@ PARSE_TOPOLOGY = Build(
             "Columns after the devices belong to GPUs, the legend to nobody; a code may name any number of NVLinks.",
             _tabbed_of_each,
         ),
-        Group("underlined headers", _underlined, 3, "The header may be underlined, and text may stand before it."),
+        Group("underlined headers", _underlined, 3, "The header may be underlined, and text may come before it."),
         Group(
             "blanks",
             _on_screen,
             4,
-            "Blanks may stand for tabs, and the legend and the columns after the devices may be missing.",
+            "Blanks may replace tabs, and the legend and the columns after the devices may be missing.",
             _large,
         ),
         bad_input(

@@ -53,7 +53,7 @@ def one_meeting(case: Case, values: Sequence[Any], events: Sequence[Event]) -> s
             mine = mine[:-1]
         timed, before = mine[max(len(mine) - calls, 0) :], mine[: max(len(mine) - calls, 0)]
         if any(event.operation != "all_reduce" for event in timed) or len(timed) < calls:
-            return "other operations stand between the timed all-reduces: they are timed with them"
+            return "other operations run between the timed all-reduces and are timed with them"
         if not before:
             return "the ranks did not meet before the first timed all-reduce"
         if values[rank] * calls < ROUNDING * sum(event.end - event.start for event in timed):

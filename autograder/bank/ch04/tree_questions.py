@@ -38,7 +38,8 @@ TREES = (
         id="04-pipelined-tree",
         kind="derive",
         title="A pipelined tree",
-        section="4.3",
+        section="4.10",
+        bonus=True,
         parts=(
             Part(
                 "time",
@@ -68,7 +69,8 @@ TREES = (
         id="04-ring-tree",
         kind="derive",
         title="Ring, tree, double tree",
-        section="4.4",
+        section="4.10",
+        bonus=True,
         parts=(
             Part(
                 "ring",
@@ -117,7 +119,8 @@ TREES = (
         id="04-two-trees",
         kind="trace",
         title="Children in the second tree",
-        section="4.4",
+        section="4.10",
+        bonus=True,
         parts=tuple(
             Part(
                 f"child with the {name} number",
@@ -125,7 +128,7 @@ TREES = (
                 partial(_child, place),
                 tolerance=0,
                 slips=tuple(
-                    Slip(f"Rank 3 stands where rank 4 stood: {what}.", value=wrong) for what, wrong in slips.items()
+                    Slip(f"Rank 3 takes the place of rank 4: {what}.", value=wrong) for what, wrong in slips.items()
                 ),
             )
             for place, (name, slips) in enumerate(
@@ -135,42 +138,15 @@ TREES = (
                 )
             )
         ),
-        derivation="For an even $N$ the second tree is the first with $N-1-r$ written for $r$. Rank 3 stands where "
-        "rank 4 stands in the first tree, whose children are 2 and 6; write $7 - r$ for each of them.",
-    ),
-    Question(
-        id="04-odd-root",
-        kind="trace",
-        title="Inner twice",
-        section="4.4",
-        parts=(
-            Part(
-                "rank",
-                "",
-                lambda: next(r for r in range(7) if _children(0, 7, r) and _children(1, 7, r)),
-                tolerance=0,
-                slips=(
-                    Slip(
-                        "That rank would be inner twice if 7 ranks were mirrored, as 8 are: they are shifted by one.",
-                        value=3,
-                    ),
-                    Slip(
-                        "Rank 6 is inner in the first tree; in the second it stands where rank 5 stood, a leaf.",
-                        value=6,
-                    ),
-                    Slip("Rank 1 is the root of the second tree; in the first it is a leaf.", value=1),
-                ),
-            ),
-        ),
-        derivation="With $N = 7$ the second tree is the first with $(r+1) \\bmod 7$ for $r$. In the first tree the "
-        "root has one child and the other inner ranks are even; shifted, they become odd, but for the last one, which "
-        "wraps round.",
+        derivation="For an even $N$ the second tree is the first with $N-1-r$ written for $r$. So rank 3 takes the "
+        "place of rank 4 of the first tree, whose children are 2 and 6; write $7 - r$ for each of them.",
     ),
     Question(
         id="04-tree-bytes",
         kind="derive",
         title="The busiest rank of two trees",
-        section="4.4",
+        section="4.10",
+        bonus=True,
         parts=(
             Part(
                 "received",

@@ -130,7 +130,7 @@ DEBUG_BARRIER = Debug(
     module="tree_collectives",
     function="debug_barrier",
     grade="world",
-    section="4.9",
+    section="4.7",
     topic="measuring",
     tolerance=math.inf,  # a time differs from run to run: the rule holds it against the calls
     cases=(_benchmark(Random("04-debug-barrier"), 2, 4), _benchmark(Random("04-debug-barrier"), 3, 2)),
@@ -139,7 +139,9 @@ DEBUG_BARRIER = Debug(
         Group("two calls", _twice, 2, "The ranks meet before the clock starts, and not again while it runs."),
     ),
     slips=(
-        Slip("A barrier still stands between the calls: the ranks meet once, before the clock starts.", wrong_barrier),
+        Slip(
+            "There is still a barrier between the calls: the ranks meet once, before the clock starts.", wrong_barrier
+        ),
         Slip(
             "A guess was subtracted: take the barrier out of the timed region instead.",
             program=wrong_barrier,

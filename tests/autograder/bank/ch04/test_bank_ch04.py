@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from random import Random
 
 import pytest
 
 from autograder.bank.ch04 import items as bank
 from autograder.bank.ch04 import layouts, matrices, rules
-from autograder.items import Build, Case, Choice, Question, Tensor
-from autograder.marking import compare, trusted
+from autograder.items import Build, Case, Choice, Design, Estimate, Order, Question, Tensor
+from autograder.marking import compare, designs, trusted
 from autograder.marking.outcome import Outcome
+from experiments.ch04.tree_steps import tree_states
 from rankzero.events import Event
 from rankzero.facts.topologies import SAMPLES
 from rankzero.facts.units import GB, KB, MB, us
@@ -22,30 +25,33 @@ from tests.autograder import handed_in
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+ESTIMATES = {item.id: item for item in bank.ITEMS if isinstance(item, Estimate)}
+ORDERS = {item.id: item for item in bank.ITEMS if isinstance(item, Order)}
 
 ANSWERS = {  # the table of the page, computed by hand
-    "04-node-ring": (3.88889,),
-    "04-nvlink-pcie": (14.286,),
     "04-hardware-rate": (300,),
     "04-utilization": (233.333, 0.777778),
-    "04-busbw-table": (5.12, 7.68),
     "04-ring-tree": (140, 480, 160),
     "04-pipelined-tree": (163.6,),
-    "04-small-big-world": (10.27, 0.14),
-    "04-crossover": (912,),
     "04-latency-24576": (24575 / 15,),
     "04-two-trees": (1, 5),
-    "04-odd-root": (0,),
     "04-tree-bytes": (2,),
     "04-64-gpus-naive": (131.25,),
-    "04-cross-node": (87.5,),
     "04-hierarchy-total": (165.278, 52.9),
     "04-one-port": (787.5, 98.4375),
     "04-compute-ratio": (1.44375, 0.409207),
-    "04-tokens-to-balance": (812,),
     "04-cube-mesh": (12, 2),
     "04-slowest-hop": (111.1, 35),
     "04-ll": (0.5, 0.9375),
+}
+
+
+ESTIMATED = {  # by hand, too
+    "04-fetch-once": 140 / 400 + 7 / 8 * 140 / 450,
+    "04-small-big-world": 1024 * 5e-6 * 50e9 / 1e6,
+    "04-crossover": 114 * 5e-6 / (2 / 64) * 50e9 / 1e6,
+    "04-cross-node": 2 * 7 / 8 * (20 / 450 + 2.5 / 50),
+    "04-tokens-to-balance": 2 * 7 / 8 * (20 / 450 + 2.5 / 50) * 495e12 / 60e9,
 }
 
 
@@ -67,13 +73,40 @@ def test_the_answers_of_the_table(identifier):
     assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-3)
 
 
+@pytest.mark.parametrize("identifier", ESTIMATED)
+def test_the_estimates_of_the_table(identifier):
+    assert ESTIMATES[identifier].answer() == pytest.approx(ESTIMATED[identifier], rel=1e-6)
+
+
+def test_every_estimate_is_worked_out_here_too():
+    assert set(ESTIMATES) == set(ESTIMATED)
+
+
+def test_the_best_schedules_have_nodes_for_groups():
+    """What the derivation says: the front has trees with few chunks at one end and the ring at the other."""
+    (item,) = (item for item in bank.ITEMS if isinstance(item, Design))
+    best = designs.front(item)
+    assert {values[0] for values in best} == {4}
+    assert best[0] == (4, 2, 2)
+    assert best[-1][1] == 0
+
+
 # What the options say.
 
 
 def test_a_tree_over_two_nodes_may_show_a_bus_bandwidth_above_the_port():
     """1 GB over a port of 50 GB/s takes 20 ms each way, at the same time."""
     assert bus_bandwidth("all_reduce", 1 * GB, 1 * GB / (50 * GB), 16) == pytest.approx(93.75 * GB)
-    assert answer("04-busbw-above").startswith("a tree over the two nodes")
+    assert answer("04-busbw-above").startswith("the factor: it assumes a ring")
+
+
+def test_the_way_up_and_down_is_the_programs():
+    """The messages of the question, in the order in which the stepper of the page draws them."""
+    drawn = [message for state in tree_states(8)[1:] for message in state.messages]
+    way = [tuple(map(int, re.findall(r"\d+", step))) for step in ORDERS["04-tree-way"].steps]
+    assert all(sender == before for (_, before), (sender, _) in pairwise(way))
+    places = [drawn.index(message) for message in way]
+    assert places == sorted(places)
 
 
 def test_when_the_ring_is_never_slower():
@@ -90,7 +123,7 @@ def test_halving_doubling_is_never_slower_in_the_model():
                 all_reduce_time(n, size, ranks, 50 * GB, 5 * us) for n in ("halving_doubling", "ring", "double_tree")
             ]
             assert times[0] <= min(times) * (1 + 1e-12)
-    assert answer("04-best-of-both").startswith("distance and contention")
+    assert answer("04-best-of-both").startswith("the distance: half of the data goes far")
 
 
 def test_three_sizes_and_their_winners():
