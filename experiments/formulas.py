@@ -17,20 +17,20 @@ _SHAPE_70B = {"layers": LLAMA3_70B.layers, "kv_heads": LLAMA3_70B.kv_heads, "hea
 
 FOUNDATIONS = (
     Formula(
-        *("1.1", "Compute of one training token", "C", "6*N + 12*L*h*s", "ch01.scale.training_flops_per_token"),
+        *("1.14", "Compute of one training token", "C", "6*N + 12*L*h*s", "ch01.scale.training_flops_per_token"),
         {"N": "parameters", "L": "layers", "h": "width", "s": "context"},
         {"parameters": 70 * billion, "layers": LLAMA3_70B.layers, "width": LLAMA3_70B.hidden, "context": 8192},
         "FLOP",
     ),
     Formula(
-        *("1.1", "Time of a training run", "T", "C/(n*F*u)", "ch01.scale.training_time"),
+        *("1.15", "Time of a training run", "T", "C/(n*F*u)", "ch01.scale.training_time"),
         {"C": "flops", "n": "ranks", "F": "peak", "u": "utilization"},
         {"flops": 6 * 70 * billion * 15 * trillion, "ranks": 4096, "peak": _PEAK, "utilization": 0.4},
         "s",
     ),
     Formula(
         *(
-            "1.2",
+            "1.16",
             "Parameters that spend a budget, at r tokens each",
             "N",
             "sqrt(C/(6*r))",
@@ -41,17 +41,17 @@ FOUNDATIONS = (
         place=0,
     ),
     Formula(
-        *("1.3", "Fewest devices that hold the states", "n", "max(1, ceil(N*b/(M - r)))", "ch01.scale.minimum_ranks"),
+        *("1.17", "Fewest devices that hold the states", "n", "max(1, ceil(N*b/(M - r)))", "ch01.scale.minimum_ranks"),
         {"N": "parameters", "b": "bytes_per_parameter", "M": "memory", "r": "reserve"},
         {"parameters": 70 * billion, "bytes_per_parameter": 16.0, "memory": 80 * GB, "reserve": 10 * GB},
     ),
     Formula(
-        *("1.10", "Speed-up on a fixed problem (Amdahl)", "A", "1/(s + (1 - s)/n)", "ch01.scaling.amdahl_speedup"),
+        *("1.8", "Speed-up on a fixed problem (Amdahl)", "A", "1/(s + (1 - s)/n)", "ch01.scaling.amdahl_speedup"),
         {"s": "serial_fraction", "n": "ranks"},
         {"serial_fraction": 0.05, "ranks": 64},
     ),
     Formula(
-        *("1.10", "Speed-up on a growing problem (Gustafson)", "G", "s + (1 - s)*n", "ch01.scaling.gustafson_speedup"),
+        *("1.13", "Speed-up on a growing problem (Gustafson)", "G", "s + (1 - s)*n", "ch01.scaling.gustafson_speedup"),
         {"s": "serial_fraction", "n": "ranks"},
         {"serial_fraction": 0.05, "ranks": 64},
     ),
@@ -62,7 +62,7 @@ FOUNDATIONS = (
         "s",
     ),
     Formula(
-        *("2.7", "Time of a relay in chunks", "T", "(h + k - 1)*(alpha + S/(k*B))", "ch02.alpha_beta.relay_time"),
+        *("2.14", "Time of a relay in chunks", "T", "(h + k - 1)*(alpha + S/(k*B))", "ch02.alpha_beta.relay_time"),
         {"S": "message_bytes", "h": "hops", "k": "chunks", "B": "bandwidth", "alpha": "latency"},
         {"message_bytes": 1 * GB, "hops": 7, "chunks": 64, "bandwidth": _PORT, "latency": 5 * us},
         "s",
@@ -77,19 +77,19 @@ FOUNDATIONS = (
         choice={"algorithm": "tree"},
     ),
     Formula(
-        *("4.4", "Time of an all-reduce over two pipelined trees", "T", "2*ceil(log2(N))*alpha + 2*S/B"),
+        *("4.10", "Time of an all-reduce over two pipelined trees", "T", "2*ceil(log2(N))*alpha + 2*S/B"),
         *("ch04.all_reduce_algorithms.all_reduce_time", _LINK, _MESSAGE, "s"),
         choice={"algorithm": "double_tree"},
     ),
     Formula(
-        *("4.5", "Size above which the ring beats the double tree", r"S^{*}", "N*(N - 1 - ceil(log2(N)))*alpha*B"),
+        *("4.13", "Size above which the ring beats the double tree", r"S^{*}", "N*(N - 1 - ceil(log2(N)))*alpha*B"),
         "ch04.all_reduce_algorithms.crossover_bytes",
         {"N": "ranks", "alpha": "latency", "B": "bandwidth"},
         {"ranks": 64, "latency": 5 * us, "bandwidth": _PORT},
         "B",
     ),
     Formula(
-        *("4.6", "Time of an all-reduce in two levels", "T"),
+        *("4.14", "Time of an all-reduce in two levels", "T"),
         "2*(g - 1)*(alpha_i + S/(g*B_i)) + 2*(n - 1)*(alpha_x + S/(g*n*B_x))",
         "ch04.all_reduce_algorithms.hierarchical_all_reduce_time",
         {
@@ -103,7 +103,7 @@ FOUNDATIONS = (
         "s",
     ),
     Formula(
-        *("4.7", "Bus bandwidth of an all-reduce", r"B_{\mathrm{bus}}", "2*(N - 1)/N*S/t"),
+        *("4.6", "Bus bandwidth of an all-reduce", r"B_{\mathrm{bus}}", "2*(N - 1)/N*S/t"),
         *("ch04.bandwidth.bus_bandwidth", {"N": "ranks", "S": "message_bytes", "t": "seconds"}),
         {"ranks": 8, "message_bytes": 1 * GB, "seconds": 4.5 * ms},
         "B/s",

@@ -50,7 +50,7 @@ GLOSSARY = (
     ),
     Term(
         "all-to-all",
-        "3.9",
+        "3.16",
         "A collective in which every rank sends a different block to every other rank: a transpose of the blocks.",
     ),
     Term(
@@ -85,7 +85,7 @@ GLOSSARY = (
     ),
     Term(
         "bus bandwidth",
-        "4.7",
+        "4.6",
         "The measured bandwidth of a collective, scaled so that it can be compared with the "
         "bandwidth of a link whatever the number of ranks.",
     ),
@@ -188,7 +188,7 @@ GLOSSARY = (
         "8.6",
         "The mean number of requests in a system is their rate times the mean time each of them spends there.",
     ),
-    Term("local rank", "1.7", "The number of a process within its node. It selects the device."),
+    Term("local rank", "1.5", "The number of a process within its node. It selects the device."),
     Term(
         "loss scaling",
         "5.10",
@@ -200,7 +200,7 @@ GLOSSARY = (
     ),
     Term(
         "MFU",
-        "1.1",
+        "1.15",
         "Model FLOPs utilization: the operations that the model needs, over what the hardware could do "
         "in the same time at its dense peak.",
     ),
@@ -240,10 +240,10 @@ GLOSSARY = (
     Term("prefix cache", "9.7", "Blocks of earlier requests that later requests with the same beginning reuse."),
     Term(
         "process group",
-        "1.8",
+        "1.6",
         "The ranks that take part in a collective together. All ranks create all groups, in the same order.",
     ),
-    Term("rank", "1.5", "The number of a process among all processes of a job, and the process itself."),
+    Term("rank", "1.3", "The number of a process among all processes of a job, and the process itself."),
     Term(
         "recomputation",
         "6.9",
@@ -256,7 +256,7 @@ GLOSSARY = (
     Term("reference", "13.1", "The frozen model from which the policy should not move too far in RLHF."),
     Term(
         "rendezvous",
-        "1.6",
+        "1.4",
         "How processes find each other before they can communicate: an address at which all of them report.",
     ),
     Term(
@@ -305,7 +305,7 @@ GLOSSARY = (
         "The matrices of a layer are split over ranks, which exchange activations within the layer.",
     ),
     Term("TTFT", "8.5", "Time to first token: from the arrival of a request to its first token."),
-    Term("world size", "1.5", "The number of processes of a job."),
+    Term("world size", "1.3", "The number of processes of a job."),
     Term(
         "ZeRO",
         "5.7",

@@ -29,7 +29,7 @@ from tools import browser, page_cells, statements
 from tools.common import BOOK, HTML, fail, say
 
 #: The pages that keep the limits, by the number of their chapter.
-REBUILT: frozenset[int] = frozenset()
+REBUILT: frozenset[int] = frozenset({1, 2, 3, 4})
 
 WORDS_A_MINUTE = 200
 #: Minutes that a reader needs, beyond the words, for each thing on the path.
@@ -71,7 +71,8 @@ class Section:
         before: of its text before the first task.
         picture: whether a picture stands before the first task.
         example: whether a worked example does.
-        groups: runs in a row, with nothing but text between them, that do not use what the reader has just built.
+        groups: runs in a row, with nothing but text between them, that do not use what the reader has just built. What
+            a page opens with, before its first section, needs no prediction.
         predicted: how many of them a question stands before.
         hidden: the functions of the chapter that runs call and that the page neither shows nor links.
     """
@@ -293,7 +294,8 @@ class _Reading:
 
     def _run(self, section: Section, cell: Any) -> None:
         section.hidden |= hidden(cell, self.imports, self.shown, self.text)
-        if self.before in ("", "asked"):
+        opens = len(self.page.sections) == 1
+        if self.before in ("", "asked") and not opens:
             section.groups += 1
             section.predicted += self.before == "asked"
         self.before = "run"

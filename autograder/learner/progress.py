@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args
 
 from autograder import bank
 from autograder.items import Build, Item
+from autograder.sections import DEEPER
 
 VERSION = 1
 Entries = dict[str, dict[str, Any]]
@@ -140,12 +141,16 @@ def prefix(chapter: int | str) -> str:
 
 
 def rows(chapter: int | str | None, entries: Mapping[str, Mapping[str, Any]]) -> tuple[Row, ...]:
-    """The lines of one chapter's scorecard, or of the whole course's, in the order of the book.
+    """The lines of a chapter's scorecard, without what lies deeper, or of the whole course's, in the order of the book.
 
     Raises:
         ValueError: the course has no item in this chapter.
     """
-    wanted = [item for item in bank.items() if chapter is None or item.id.split("-")[0] == prefix(chapter)]
+    wanted = [
+        item
+        for item in bank.items()
+        if chapter is None or (item.id.split("-")[0] == prefix(chapter) and item.section not in DEEPER)
+    ]
     if not wanted:
         raise ValueError(f"chapter must be a chapter of the course such as 3 or 'cap', got {chapter!r}")
     return tuple(_row(item, entries.get(item.id, {})) for item in sorted(wanted, key=_place))

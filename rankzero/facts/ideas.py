@@ -30,18 +30,18 @@ class Idea:
 
 
 IDEAS = (
-    Idea("ranks", "1.5"),
-    Idea("groups", "1.8", ("ranks",)),
-    Idea("the memory wall", "1.3"),
+    Idea("ranks", "1.3"),
+    Idea("groups", "1.6", ("ranks",)),
+    Idea("the memory wall", "1.9"),
     Idea("deadlock", "2.3", ("messages",)),
     Idea("messages", "2.1", ("ranks",)),
     Idea("what a message costs", "2.6", ("messages",)),
     Idea("pipelining", "2.7", ("what a message costs",)),
-    Idea("all-to-all", "3.9", ("collectives",)),
+    Idea("all-to-all", "3.16", ("collectives",)),
     Idea("collectives", "3.2", ("groups", "messages")),
     Idea("ring all-reduce", "3.7", ("collectives", "what a message costs")),
     Idea("trees", "4.3", ("ring all-reduce",)),
-    Idea("levels of a cluster", "4.6", ("ring all-reduce",)),
+    Idea("levels of a cluster", "4.5", ("ring all-reduce",)),
     Idea("overlap", "5.3", ("data parallelism",)),
     Idea("data parallelism", "5.2", ("ring all-reduce",)),
     Idea("ZeRO", "5.7", ("ring all-reduce", "data parallelism")),

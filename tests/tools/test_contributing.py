@@ -42,7 +42,7 @@ def put_into_the_page(root: Path, cells: str) -> None:
     """Puts cells at the end of the item's section, which is before the heading of the next one."""
     path = root / NOTEBOOK
     text = edit.to_text(path.read_text(encoding="utf-8"))
-    heading = next(re.finditer(r"^# %% \[markdown\][^\n]*\n# ## 1\.2 ", text, re.MULTILINE))
+    heading = next(re.finditer(r"^# %% \[markdown\][^\n]*\n# ## 1\.10 ", text, re.MULTILINE))
     text = f"{text[: heading.start()]}{cells}\n{text[heading.start() :]}"
     path.write_text(edit.to_notebook(text), encoding="utf-8")
 

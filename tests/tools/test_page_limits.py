@@ -56,6 +56,13 @@ def test_a_task_before_its_picture_and_example():
     assert not page(tree[1], example, *BUILD).sections[1].picture
 
 
+def test_a_page_may_open_with_a_run():
+    """Kills a first program that has to wait for a question."""
+    link = text("Its source is `experiments/ch03/ring_trace.py`.")
+    found = pages.read(THIRD, [START, IMPORTS, RUN, text("## 3.1 A ring"), RUN, link])
+    assert [section.groups for section in found.sections] == [0, 1]
+
+
 def test_runs_and_predictions():
     """Runs in a row are one group; those after what the reader built use it, those after a question are predicted."""
     link = text("Its source is `experiments/ch03/ring_trace.py`.")
@@ -115,6 +122,7 @@ def test_limits_of_a_page():
 def test_a_rebuilt_page_fails_and_another_is_listed(monkeypatch, capsys):
     """Kills a command that cannot fail."""
     found = page(*BUILD)
+    monkeypatch.setattr(pages, "REBUILT", frozenset())
     assert pages.report([found]) == []
     assert "03-collectives (not yet rebuilt)" in capsys.readouterr().out
     monkeypatch.setattr(pages, "REBUILT", frozenset({3}))

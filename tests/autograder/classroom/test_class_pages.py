@@ -128,7 +128,7 @@ def test_next_steps_come_in_the_order_of_the_course():
 
 
 def test_sections_link_to_the_book(added):
-    mark = marked(find("03-traffic"), "wrong", hidden=("A hint with `code`.",))
+    mark = marked(find("03-ring-all-gather"), "wrong", hidden=("A hint with `code`.",))
     html = pages.learner(Graded(handed("A"), Grading("a", "b", (mark,))), STAMPS)
     address = "https://example.edu/book/03-collectives.html#ring-all-gather-then-all-reduce"
     assert set(Read(html).links) == {address}

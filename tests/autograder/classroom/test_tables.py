@@ -79,7 +79,7 @@ def test_a_name_that_is_not_unicode_is_written_all_the_same():
 
 def test_one_row_for_each_submission_and_one_column_for_each_item():
     right, wrong = marked(toys.SCALE, "right", 4.0), marked(toys.SCALE, "wrong", 0.25)
-    question = Answered(find("03-steps"), "right")
+    question = Answered(find("03-star"), "right")
     text = tables.class_csv(
         [
             row("Ana", right, marked(toys.TALLY, "right", 4.0), question, email="a@example.edu", sid="7"),
@@ -90,7 +90,7 @@ def test_one_row_for_each_submission_and_one_column_for_each_item():
     )
     header = ["id", "name", "email", "sid", "late", "gradable", "reason", "score", "points"]
     assert read(text) == [
-        [*header, "91-scale", "92-tally", "03-steps"],
+        [*header, "91-scale", "92-tally", "03-star"],
         ["id-3", "Ana", "a@example.edu", "7", "no", "yes", "", "9", "5", "4", "4", "1"],
         ["id-2", "Bo", "", "", "yes", "yes", "", "0.25", "4", "0.25", "", ""],
         ["id-2", "Cy", "", "", "no", "no", "the archive is encrypted", "", "", "", "", ""],

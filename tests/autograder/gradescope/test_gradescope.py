@@ -267,8 +267,8 @@ def test_the_points_are_those_that_were_packed(root):
     (root / "source" / "exam.json").write_text(json.dumps(settings))
     data = (ROOT / "solutions" / "ch01" / "ranks.py").read_bytes()
     results = result(root, {"ranks.py": data})
-    assert results["score"] == 8
-    assert sum(test["max_score"] for test in results["tests"]) == pytest.approx(16)
+    assert results["score"] == 8  # on top: what lies deeper is not part of the total
+    assert sum(test["max_score"] for test in results["tests"]) == pytest.approx(ITEMS[-1].points)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_the_reference_comes_back_until_then_and_the_slip_is_named(capsys):
     assert check(wrong) is collective_cost.ring_all_reduce_time
     said = capsys.readouterr().out
     assert said.startswith(f"03-ring-all-reduce-time: 0 of {TOTAL} public cases\n")
-    assert said.lower().count("both phases were counted twice") == checking.SHOWN
+    assert said.lower().count("both trips were counted twice") == checking.SHOWN
     assert "Later cells use the reference." in said
 
 

@@ -135,7 +135,7 @@ def test_a_learner_reads_how_the_concepts_stand_and_what_comes_next(grading):
 
 def test_a_test_says_where_to_read_unless_it_is_right(grading):
     stamps = {"book": "https://example.edu/book"}
-    marks = (Mark(bank.find("03-traffic"), "wrong", grading.marks[0].shares, (), ("A hint.",)), *grading.marks)
+    marks = (Mark(bank.find("03-ring-all-gather"), "wrong", grading.marks[0].shares, (), ("A hint.",)), *grading.marks)
     tests = report.results(Grading("a", "b", marks), stamps)["tests"]
     address = "https://example.edu/book/03-collectives.html#ring-all-gather-then-all-reduce"
     assert tests[0]["output"].endswith(f"\nRead section 3.7, Ring all-gather, then all-reduce: {address}")
@@ -204,7 +204,7 @@ def test_results_are_written_whole_or_not_at_all(tmp_path):
 
 
 def test_questions_count_one_point_each(grading, monkeypatch):
-    question = bank.find("03-steps")
+    question = bank.find("03-eight-gpus-volume")
     answered = (Answered(question, "right"), Answered(question, "wrong", ("No.",)))
     both = Grading(grading.name, grading.sha256, grading.marks, answered)
     assert (both.score - grading.score, both.points - grading.points) == (1.0, 2.0)
@@ -219,7 +219,7 @@ def test_questions_count_one_point_each(grading, monkeypatch):
 
 def test_a_question_that_is_a_bonus_comes_on_top(grading):
     """Kills a total that counts a question from beyond the path, and a maximum that does."""
-    question = replace(bank.find("03-steps"), bonus=True)
+    question = replace(bank.find("03-eight-gpus-volume"), bonus=True)
     both = Grading(grading.name, grading.sha256, grading.marks, (Answered(question, "right"),))
     assert (both.score - grading.score, both.points - grading.points) == (1.0, 0.0)
     (test,) = report.results(both, {})["tests"][len(report.results(grading, {})["tests"]) :]
