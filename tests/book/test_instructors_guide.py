@@ -23,7 +23,7 @@ from tools.common import BOOK, ROOT
 
 GUIDE = (BOOK / "instructors.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```bash\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-ITEMS = [bank.find(name) for name in ("05-zero-memory", "01-training-time")]
+ITEMS = [bank.find(name) for name in ("05-zero-memory", "02-message-time")]
 #: How Canvas and Moodle call the files of three learners.
 CANVAS = {
     "ada": "lovelaceada_101_9001_lab.py",
