@@ -90,4 +90,4 @@ def _alt(step: int) -> str:
     if step == 0 or step > len(AXES):
         return _says(step)
     axis = [*AXES][step - 1]
-    return f"Groups along {axis}, each in one colour: {', '.join(map(str, process_groups(SIZES, axis)))}."
+    return f"Groups along {axis}, each in one color: {', '.join(map(str, process_groups(SIZES, axis)))}."

@@ -119,7 +119,7 @@ def _hears(step: int, ranks: int) -> str:
     numbers = " + ".join(map(str, range(ranks)))
     return (
         "Start. Every rank has the pair it made itself, and empty places for the others.",
-        "all_gather. Every rank hands in its pair and gets all pairs, in the order of the ranks.",
+        "all_gather. Every rank hands in its pair and gets all pairs, in rank order.",
         f"all_reduce. Every rank hands in its number, and every rank gets the sum {numbers} = {sum(range(ranks))}.",
     )[step]
 

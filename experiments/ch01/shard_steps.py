@@ -56,12 +56,12 @@ def _says(step: int) -> str:
             f"1. Shuffle. Every rank draws the same order of the {len(ORDER)} samples, because all use the same seed."
         )
     if step == 1:
-        return f"2. Pad. {RANKS} ranks do not divide {len(ORDER)}, so the first {more} samples are repeated at the end."
+        return f"2. Pad. {RANKS} does not divide {len(ORDER)}, so the first {more} samples are repeated at the end."
     if step == 2:
         news = ", ".join(f"rank {rank} takes {sample}" for rank, sample in enumerate(padded()[:RANKS]))
         return f"3. Deal. In the first turn {news}."
     twice = " and ".join(map(str, ORDER[:more]))
-    return f"After {TURNS[step]} turns all is dealt out, {len(dealt()[-1][0])} to each; samples {twice} came up twice."
+    return f"After {TURNS[step]} turns all are dealt out, {len(dealt()[-1][0])} to each; samples {twice} came up twice."
 
 
 def _alt(step: int) -> str:

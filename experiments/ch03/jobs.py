@@ -77,7 +77,7 @@ def _cell(operation: str, marked: bool) -> Box:
 
 def _says(step: int) -> str:
     if step == 0:
-        return "Start. Two questions choose a collective: who has what (the row), and who needs what (the column)?"
+        return "Start. Two questions decide on a collective: who has what (the row), and who needs what (the column)?"
     job, operation = [*JOBS.items()][step - 1]
     return f"Job {step} of {len(JOBS)}: {job}. {why(operation)}"
 

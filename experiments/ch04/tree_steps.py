@@ -111,7 +111,7 @@ def _says(states: list[State], step: int) -> str:
     """What happens in the step, with the numbers that move."""
     state, ranks, total = states[step], len(states[0].sums), len(states) - 1
     if step == 0:
-        return f"Start. Each of the {ranks} ranks has one number. Rank 0 is at the top, each other below its parent."
+        return f"Start. Each of the {ranks} ranks has one number. Rank 0 is at the top, every other below its parent."
     before, adds = states[step - 1], step <= total // 2
     news = [
         f"rank {receiver} has {before.sums[receiver]:g} + {before.sums[sender]:g} = {state.sums[receiver]:g}"
@@ -119,7 +119,7 @@ def _says(states: list[State], step: int) -> str:
         else f"rank {receiver} has {state.sums[receiver]:g} from rank {sender}"
         for sender, receiver in state.messages
     ]
-    what = "up: a child sends its sum to its parent, which adds it" if adds else "down: a parent sends on the total"
+    what = "up: a child sends its sum to its parent, which adds it" if adds else "down: a parent passes on the total"
     ends = {total // 2: " Rank 0 has the total.", total: " All ranks have it."}
     return f"Step {step} of {total}, {what}. Now {', '.join(news)}.{ends.get(step, '')}"
 

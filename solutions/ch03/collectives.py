@@ -48,8 +48,8 @@ def ring_reduce_scatter(x: torch.Tensor) -> torch.Tensor:
 def ring_all_gather(x: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
     """The concatenated parts of all ranks, by a ring of ``N - 1`` steps.
 
-    In each step every rank passes on to the right what arrived last. Only messages are used. A rank sends every part
-    but its right neighbour's; empty parts are not sent.
+    In each step every rank passes what arrived last on to the right. Only messages are used. A rank sends every part
+    but its right neighbor's; empty parts are not sent.
 
     Args:
         x: this rank's part, ``sizes[rank]`` elements; unchanged afterwards.

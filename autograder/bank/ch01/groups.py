@@ -73,13 +73,13 @@ PROCESS_GROUPS = Build(
         listed("axes of one", _single_axes, "Along an axis of size 1, every rank is a group of its own."),
         bad_input(
             _groupless,
-            "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1 or no integer (True "
-            "is none).",
+            "Bad input must raise ValueError: an axis that is not there, no axis, a size below 1 or not an integer "
+            "(True is not one).",
         ),
     ),
     slips=(
         Slip(
-            "The world was cut into neighbours: that is right along the last axis only.",
+            "The world was cut into neighbors: that is right along the last axis only.",
             edit=("math.prod(sizes[name] for name in names[names.index(axis) + 1 :])", "1"),
         ),
         Slip(

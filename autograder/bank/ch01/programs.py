@@ -86,7 +86,7 @@ ROLL_CALL = Build(
             edit=("[float(tensor) for tensor in heard]", "sorted(float(tensor) for tensor in heard)"),
         ),
         Slip(
-            "The values travelled as float32, which holds 24 bits: a Python float is float64.",
+            "The values traveled as float32, which holds 24 bits: a Python float is float64.",
             edit=(", dtype=torch.float64", ""),
         ),
         Slip(
@@ -142,7 +142,7 @@ DEBUG_GATHER = Debug(
     ),
     slips=(
         Slip(
-            "All entries are one tensor, which holds what came last; to copy it afterwards is too late.", wrong_gather
+            "All entries are one tensor, which holds what came last; copying it afterwards is too late.", wrong_gather
         ),
         Slip(
             "One entry has a buffer of its own and the others still share one.",
@@ -221,7 +221,7 @@ PAIR_SUM = Build(
             edit=("return value + partner.item()", "return partner.item()"),
         ),
         Slip(
-            "The value travelled as float32, which holds 24 bits: a Python float is float64.",
+            "The value traveled as float32, which holds 24 bits: a Python float is float64.",
             edit=(", dtype=torch.float64", ""),
         ),
         Slip(
@@ -294,7 +294,7 @@ JOIN = Build(
     ),
     slips=(
         Slip(
-            "The rank is that on the node: on two nodes, two processes claim rank 0, and nobody is rank 2.",
+            "The rank is the local rank: on two nodes, two processes claim rank 0, and nobody is rank 2.",
             edit=('rank=int(environ["RANK"])', 'rank=int(environ["LOCAL_RANK"])'),
         ),
         Slip(
@@ -314,7 +314,7 @@ JOIN = Build(
             edit=("{environ['MASTER_ADDR']}", "localhost"),
         ),
         Slip(
-            "The device is text, and a device is a number: convert it with int.",
+            "The device is text, but a device is a number: convert it with int.",
             edit=('return int(environ["LOCAL_RANK"])', 'return environ["LOCAL_RANK"]'),
         ),
         Slip(

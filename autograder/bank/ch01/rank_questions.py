@@ -54,7 +54,7 @@ PROCESSES = (
         title="One process per device",
         section="1.2",
         options=(
-            "because of the Python around the products, crashes, and a second machine",
+            "because they run Python in parallel, crash alone, and can span machines",
             "because the lock keeps two threads from multiplying matrices at once",
             "because the threads of one process cannot use different devices",
             "because tensors move faster between processes than between threads",
@@ -66,7 +66,7 @@ PROCESSES = (
         slips={
             1: "A matrix product releases the lock while it computes, so two threads do overlap there.",
             2: "One process can use all devices of its node. Older data-parallel code did, with threads.",
-            3: "Threads share memory and need no copy at all: this speaks for threads.",
+            3: "Threads share memory and need no copy at all: that is an argument for threads.",
         },
     ),
     Choice(
@@ -84,7 +84,7 @@ PROCESSES = (
         derivation="An all-gather promises where each value ends up: entry $r$ is what rank $r$ handed in. It promises "
         "nothing about when anybody calls it; the operating system decides that, differently in every run.",
         slips={
-            1: "Then each run would give another list. The place in the list is the sender's rank.",
+            1: "Then each run would give a different list. The place in the list is the sender's rank.",
             2: "Nothing makes rank 0 call first: four independent processes run at their own pace.",
             3: "The list is the same on every rank: rank 5's own pair is at place 5.",
         },
@@ -107,7 +107,7 @@ PROCESSES = (
         slips={
             1: "The rank is an argument of the function that is spawned. Nothing writes it into the environment.",
             2: "Nobody told the spawn where to meet, so it cannot set an address and a port either.",
-            3: "That is torchrun.",
+            3: "That is what torchrun does.",
         },
     ),
 )
@@ -119,7 +119,7 @@ PLACES = (
         title="The device of rank 9",
         section="1.5",
         options=(
-            "it fails on ranks 8 to 15: no node has a device of that number",
+            "it fails on ranks 8 to 15: no node has a device with that number",
             "it works: device 9 is the second device of the second node",
             "it fails on every rank, because a device needs a name and not a number",
             "it works, but ranks 8 to 15 share the devices of the first node",
@@ -192,7 +192,7 @@ GROUPS = (
             "a hang in every run: all ranks wait in new_group",
         ),
         correct=0,
-        derivation="Each process counts the groups it has made, and members meet under that count. Rank 0's first "
+        derivation="Each process counts the groups it has made, and members meet by that count. Rank 0's first "
         "group is [0, 2] and rank 1's first group is [1, 3]. Both are number 1, so ranks meet that do not belong "
         "together. Whether they hang or add up wrong numbers depends on who comes first.",
         slips={
@@ -285,8 +285,8 @@ SHARDS = (
         title="A sampler that is never told the epoch",
         section="1.7",
         options=(
-            "every epoch has the same order, and every rank its same samples",
-            "every epoch has another order, but every rank visits all samples",
+            "every epoch has the same order, and every rank repeats its samples",
+            "every epoch has a different order, but every rank visits all samples",
             "some samples are visited by two ranks, others by none",
             "the sampler raises an error in the second epoch",
         ),

@@ -19,9 +19,9 @@ QUESTIONS: tuple[Item, ...] = (
         title="Two ways to add a rank",
         section="1.8",
         options=(
-            "with the fixed batch: each rank computes less beside it",
+            "with the fixed batch: each rank has less to compute",
             "with the growing batch: more samples, more to exchange",
-            "the same in both: the gradients are as large either way",
+            "the same in both: the gradients have the same size",
             "only with the growing batch: less work finishes sooner",
         ),
         correct=0,

@@ -106,7 +106,7 @@ SHARD_INDICES = Build(
     ),
     slips=(
         Slip(
-            "Each rank took a block of neighbours: rank r takes every N-th position from r on.",
+            "Each rank took a block of neighbors: rank r takes every N-th position from r on.",
             edit=("range(rank, turns * ranks, ranks)", "range(rank * turns, (rank + 1) * turns)"),
         ),
         Slip(

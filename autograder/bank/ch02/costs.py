@@ -56,8 +56,8 @@ MESSAGE_TIME = Build(
         Group("empty message", _empty_message, 3, "A message of no bytes starts up all the same."),
         bad_input(
             _message_errors,
-            "Bad input must raise ValueError: sizes or latencies that are negative, no bandwidth, and what is not "
-            "finite.",
+            "Bad input must raise ValueError: a negative size or latency, a bandwidth that is not positive, and "
+            "numbers that are not finite.",
         ),
     ),
     slips=(
@@ -66,7 +66,7 @@ MESSAGE_TIME = Build(
             edit=("return latency + message_bytes / bandwidth", "return latency + message_bytes / (8 * bandwidth)"),
         ),
         Slip(
-            "The size was multiplied by 8: size and bandwidth both are in bytes.",
+            "The size was multiplied by 8: size and bandwidth are both in bytes.",
             edit=("return latency + message_bytes", "return latency + 8 * message_bytes"),
         ),
         Slip(

@@ -45,7 +45,7 @@ DEBUG_SWAP = Debug(
     ),
     groups=(
         listed("pairs", _pairs_of_each, "The partners swap, with one blocking send and one blocking receive."),
-        Group("long messages", _long_pairs, 2, "A program that swaps single numbers has to swap long tensors, too."),
+        Group("long messages", _long_pairs, 2, "A program that swaps single numbers must swap long tensors, too."),
     ),
     slips=(
         Slip(
@@ -53,7 +53,7 @@ DEBUG_SWAP = Debug(
             wrong_swap,
         ),
         Slip(
-            "That goes round a ring: the partner of rank 1 is rank 0, both ways.",
+            "That goes around a ring: the partner of rank 1 is rank 0, both ways.",
             edits=(
                 ("dist.recv(arrived, rank + 1)", "dist.recv(arrived, (rank - 1) % dist.get_world_size())"),
                 ("dist.send(x, rank - 1)", "dist.send(x, (rank + 1) % dist.get_world_size())"),

@@ -122,7 +122,7 @@ FORWARD_BACKWARD = Build(
         listed(
             "gradients of before",
             _before_of_each,
-            "Gradients are added to those that a parameter has already: nobody asked for a `zero_grad()`.",
+            "Gradients are added to those that a parameter already has: nobody asked for a `zero_grad()`.",
         ),
         Group("bad input", _no_targets, 1, "Bad input must raise ValueError: the last rank has no targets."),
     ),

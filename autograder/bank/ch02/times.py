@@ -89,7 +89,7 @@ MESSAGES = (
         slips=(
             Slip("That is one byte per number: bf16 has two.", value=lambda: _alps(NUMBERS) / ms),
             Slip("That is four bytes per number, as in float32: bf16 has two.", value=lambda: _alps(4 * NUMBERS) / ms),
-            Slip("24 GB/s are gigabytes: there are no bits to convert.", value=lambda: 8 * _alps(2 * NUMBERS) / ms),
+            Slip("24 GB/s is in gigabytes: there are no bits to convert.", value=lambda: 8 * _alps(2 * NUMBERS) / ms),
             Slip("That is one sequence: the batch has four.", value=lambda: _alps(2 * NUMBERS / 4) / ms),
         ),
         derivation="The tensor has $4 \\cdot 4096 \\cdot 8192$ numbers of 2 bytes, about 270 MB. At 24 GB/s that takes "

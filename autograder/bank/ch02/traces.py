@@ -108,7 +108,7 @@ DEADLOCKS = (
         slips={
             1: "Above 4 KB the transport waits for the receiver, and then both ranks wait.",
             2: "Up to 4 KB a send does not wait, so both ranks go on to their receives.",
-            3: "It is the other way round: the small messages are buffered.",
+            3: "It is the other way around: the small messages are buffered.",
         },
     ),
 )

@@ -20,7 +20,7 @@ def _saving() -> float:
 ESTIMATES = (
     Estimate(
         id="03-ring-guess",
-        title="How long do 64 GPUs add up a gradient of 14 GB?",
+        title="How long do 64 GPUs take to add up a gradient of 14 GB?",
         section="3.8",
         label="a ring all-reduce, links of 50 GB/s per direction",
         unit="s",

@@ -60,8 +60,8 @@ RING_ALL_REDUCE_TIME = Build(
         listed("nothing to send", _time_nothings, "One rank moves nothing, and zero bytes move nothing."),
         bad_input(
             _time_errors,
-            "Bad input must raise ValueError: sizes or latencies that are negative, ranks below 1 or no integer (True "
-            "is none), no bandwidth, and what is not finite.",
+            "Bad input must raise ValueError: negative sizes or latencies, ranks below 1 or not an integer (True is "
+            "not one), a bandwidth that is not positive, and anything that is not finite.",
         ),
     ),
     slips=(

@@ -12,7 +12,7 @@ TRACES = (
         section="3.1",
         options=(
             "a = 11 and b = 11 on both ranks, without an error",
-            "nothing: both ranks wait for each other until the time-out",
+            "nothing: both ranks wait for each other until the timeout",
             "a = 2 and b = 20 on both ranks, without an error",
             "an error on both ranks that names the two tensors",
         ),
@@ -23,7 +23,7 @@ TRACES = (
         slips={
             1: "Both ranks make two calls of the same kind and size. They pair up, only not in the way you meant.",
             2: "For that, the library would have to know which tensor is which. It pairs first with first.",
-            3: "A tensor has no name for the library: it could only compare operation, size and type, which agree.",
+            3: "To the library a tensor has no name: it could only compare operation, size and type, which agree.",
         },
     ),
     Choice(

@@ -99,7 +99,7 @@ ALL_REDUCE_TIME = Build(
             edit=("(ranks - 1).bit_length()", "ranks.bit_length() - 1"),
         ),
         Slip(
-            "One way only was counted: an all-reduce goes up and down again.",
+            "Only one way was counted: an all-reduce goes up and down again.",
             edits=(
                 ("return ring_all", "return 0.5 * ring_all"),
                 ("return 2 * levels * (latency", "return levels * (latency"),

@@ -74,7 +74,7 @@ BUS_BANDWIDTH = Build(
             edit=("factor * message_bytes", "message_bytes"),
         ),
         Slip(
-            "The factor was divided by: a ring's wire carries more than S, so the bus bandwidth is larger.",
+            "S/t was divided by the factor: a ring's wire carries more than S, so the bus bandwidth is larger.",
             edit=("factor * message_bytes / seconds", "message_bytes / seconds / factor if factor else 0.0"),
         ),
         Slip(

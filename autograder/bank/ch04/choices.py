@@ -87,7 +87,7 @@ FITTED = (
         ),
         correct=0,
         derivation="A barrier sends no data, but it has the start-ups of a collective: every rank must hear that every "
-        "other rank has arrived. That is a constant number of microseconds, which is a lot only beside a time of "
+        "other rank has arrived. That is a constant number of microseconds, which is a lot only next to a time of "
         "microseconds.",
         slips={
             1: "When the barrier begins, the all-reduce is over: no bytes are under way.",
@@ -109,8 +109,8 @@ FITTED = (
         correct=0,
         derivation="The small sizes determine a line's start-up and the large ones its slope, which leaves it no "
         "freedom in between. A copy over one link works the same way at every size, so nothing bends there. A library "
-        "switches from protocols that start fast but have little bandwidth to slower ones that have all of it, so its "
-        "curve is made of several lines.",
+        "switches from protocols that start fast but have little bandwidth to ones that start slowly but have all of "
+        "it, so its curve is made of several lines.",
         slips={
             1: "In seconds, perhaps. The fit weighs relative errors, and the largest sizes determine its slope.",
             2: "The smallest copies all take about as long as a start-up, and that is what the fit takes from them.",

@@ -94,8 +94,8 @@ ESTIMATES = (
             ),
         ),
         derivation=(
-            "A message starts for 5 µs, in which 50 GB/s carry 250 KB. So the two are equally long when a message "
-            "carries 250 KB, as in the picture. But with 1,024 ranks a message is a 1,024th of the tensor."
+            "Starting a message takes 5 µs, in which the link could carry 250 KB. So the two take equally long when a "
+            "message carries 250 KB, as in the picture. But with 1,024 ranks a message is a 1,024th of the tensor."
         ),
     ),
     Estimate(
@@ -169,7 +169,7 @@ ESTIMATES = (
         id="04-tokens-to-balance",
         title="How many tokens pay for the all-reduce?",
         section="4.8",
-        label="tokens per GPU and step at which computation takes as long as communication",
+        label="tokens per GPU per step at which computation takes as long as communication",
         unit="tokens",
         answer=lambda: balanced(6),
         factor=1.6,

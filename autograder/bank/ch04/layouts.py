@@ -138,7 +138,7 @@ BEST_RING = Build(
     ),
     slips=(
         Slip(
-            "Going to the nearest neighbour each time ends on a slow hop: compare whole rings.",
+            "Going to the nearest neighbor each time ends on a slow hop: compare whole rings.",
             edit=(
                 "    orders = permutations(rest)  # from the smallest to the largest\n"
                 "    return [first, *max(orders, key=slowest_hop)]",

@@ -88,8 +88,8 @@ MEASURED = (
                 ),
             ),
         ),
-        derivation="$\\frac{S}{t}\\cdot\\frac{2(N-1)}{N}$ with $S = 4$ GB, $t = 30$ ms and $N = 8$; then over the 12 "
-        "links of 25 GB/s in one direction.",
+        derivation="$\\frac{S}{t}\\cdot\\frac{2(N-1)}{N}$ with $S = 4$ GB, $t = 30$ ms and $N = 8$; then divide by the "
+        "12 links of 25 GB/s in one direction.",
     ),
 )
 
@@ -122,7 +122,7 @@ READ = (
                 ),
             ),
         ),
-        derivation="Count the SYS entries above the diagonal. Then walk the ring: neighbours of one half have links, "
+        derivation="Count the SYS entries above the diagonal. Then walk the ring: neighbors of one half have links, "
         "the hops from one half to the other do not; the way back is one of them.",
     ),
     Question(

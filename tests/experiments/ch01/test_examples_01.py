@@ -43,11 +43,11 @@ OTHER = {"dp": 2, "pp": 4, "tp": 2}
 PATH = {
     "first-example": [f"Rank 3 ends up with {passed_on(4)[-1][3]}", "rank 1 keeps 1 and sends 2"],
     "lock-example": [
-        f"{WORDS[THREADS]} units one after the other, {10 * THREADS} ms",
+        f"{WORDS[THREADS]} units one after another, {10 * THREADS} ms",
         f"need {10 * PROCESSES} ms",
         f"{10 * len(turns(True, workers=8))} ms against {10 * UNITS} ms",
     ],
-    "hello-example": [f"0 + 1 + 2 = {heard(3)[-1].total}", "brings the pair 20, 21"],
+    "hello-example": [f"0 + 1 + 2 = {heard(3)[-1].total}", "contributes the pair (20, 21)"],
     "meeting-example": [],
     "arithmetic-example": ["13 = {} · 8 + {}, node {} and device {}".format(*locate(13, 8), *locate(13, 8))],
     "groups-example": [
@@ -62,7 +62,7 @@ PATH = {
         f"Every rank takes {WORDS[len(dealt()[-1][0])]}",
     ],
     "scaling-example": [
-        f"80 / 8 = {80 / 8:g} s, and with the communication it is {job(8):g} s",
+        f"80 / 8 = {80 / 8:g} s, and with the communication the job takes {job(8):g} s",
         f"80 / 20 = {job(1) / job(8):g}",
         f"efficiency** of {100 * scaling_efficiency(job(1), job(8), 8):.0f} percent",
         f"{80 / 16:g} + 10 = {job(16):g} s",

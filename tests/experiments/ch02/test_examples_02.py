@@ -33,7 +33,7 @@ def _working(rank: int) -> float:
 
 
 COMPUTED = {
-    "message-example": [f"{len(NUMBERS)} times {SIZE}, that is", f"{len(NUMBERS) * SIZE} bytes"],
+    "message-example": [f"{len(NUMBERS) * SIZE} bytes ({len(NUMBERS)} times {SIZE})"],
     "chain-example": [f"keeps {CHAIN[1]}", f"rank 2 keeps {CHAIN[2]}; rank 3 keeps {CHAIN[3]}", "would hold 62"],
     "overlap-example": [
         f"`recv` blocks for {MESSAGE} ms, and then the product takes {PRODUCT}: {MESSAGE + PRODUCT} ms",

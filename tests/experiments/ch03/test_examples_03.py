@@ -39,7 +39,7 @@ def diary(rank: int, step: int) -> str:
 
 COMPUTED = {
     "contract-example": [
-        "The ranks work {:g}, {:g} and {:g} ms".format(*FIRST.arrives),
+        "The ranks work for {:g}, {:g} and {:g} ms".format(*FIRST.arrives),
         f"the all-reduce itself takes {FIRST.ends - FIRST.starts:g} ms",
         f"before rank {FIRST.waits.index(0)} calls it at {FIRST.starts:g} ms",
         f"rank 0 waits {FIRST.waits[0]:g} ms, rank 2 waits {FIRST.waits[2]:g} ms",
@@ -47,18 +47,18 @@ COMPUTED = {
     ],
     "eight-example": [
         "The ranks hold {:g}, {:g} and {:g}".format(*(row[2] for row in THREE)),
-        f"their sum, {collective_outputs('all_reduce', THREE)[0][2]:g}, ends on every rank",
-        f"the same {collective_outputs('reduce_scatter', THREE)[2][0]:g} ends on rank 2",
+        f"their sum, {collective_outputs('all_reduce', THREE)[0][2]:g}, ends up on every rank",
+        f"the same {collective_outputs('reduce_scatter', THREE)[2][0]:g} ends up on rank 2",
     ],
     "where-example": [
-        f"the numbers {THREE[1][0]:g} to {THREE[1][2]:g}",
-        "holds {:g} to {:g}".format(*collective_outputs("all_reduce", THREE)[1][::2]),
+        "which holds {:g}, {:g} and {:g}".format(*THREE[1]),
+        "`x` holds {:g}, {:g} and {:g}".format(*collective_outputs("all_reduce", THREE)[1]),
         f"its own {starting_blocks('all_gather', 3)[1][0]:g}",
         "`parts` holds {:g}, {:g} and {:g}".format(*GATHERED[1]),
     ],
     "star-example": [
         f"Rank 0 receives {4 - 1} MB",
-        f"{2 * (4 - 1)} MB pass through its link",
+        f"{2 * (4 - 1)} MB passes through its link",
         f"A fifth rank makes it {2 * (5 - 1)} MB",
     ],
     "ring-example": [
@@ -75,9 +75,9 @@ COMPUTED = {
         f"{bytes_sent(6, 4, MESSAGE) / MB:g} MB for a tensor of {MESSAGE / MB:g} MB",
     ],
     "time-example": [
-        f"6 start-ups of 1 ms and {STAR_8 - 6:g} ms for the bytes, {STAR_8:g} ms together",
+        f"6 start-ups of 1 ms and {STAR_8 - 6:g} ms for the bytes, {STAR_8:g} ms in all",
         f"each moves a chunk of {8 / 4:g} MB",
-        f"6 ms and {RING_8 - 6:g} ms, {RING_8:g} ms together",
+        f"6 ms and {RING_8 - 6:g} ms, {RING_8:g} ms in all",
     ],
     "rounding-example": [
         f"{NUMBERS[3]:g} + {NUMBERS[0]:g} is {NUMBERS[3] + NUMBERS[0]:g}",

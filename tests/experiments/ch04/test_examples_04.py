@@ -36,11 +36,12 @@ h100 = next(gpu for gpu in hardware.GPUS if gpu.name.startswith("H100"))
 node = next(node for node in hardware.NODES if node.gpu is h100)
 COMPUTED = {
     "links-example": [
-        f"400 Gb/s are {400 / 8:g} GB/s",
-        f"{2 * h100.nvlink.bandwidth / GB:g} GB/s are both directions of an H100's {h100.nvlink.links} links",
+        f"400 Gb/s is {400 / 8:g} GB/s",
+        f"{2 * h100.nvlink.bandwidth / GB:g} GB/s is the total of both directions",
+        f"of an H100's {h100.nvlink.links} links",
         f"so {h100.nvlink.bandwidth / GB:g} GB/s one way",
         f"and {h100.nvlink.bandwidth / h100.nvlink.links / GB:g} GB/s for each link",
-        f"{node.network_bandwidth * 8 / 1e12:g} Tb/s are {node.network_bandwidth / GB:g} GB/s for {node.gpus} GPUs",
+        f"{node.network_bandwidth * 8 / 1e12:g} Tb/s is {node.network_bandwidth / GB:g} GB/s for {node.gpus} GPUs",
         f"so {node.network_bandwidth_per_gpu / GB:g} GB/s for each",
     ],
     "ring-example": [
@@ -54,7 +55,7 @@ COMPUTED = {
         f"rank 2 sends {tree_states(8)[1].sums[2]:g} to rank 0, rank 6 sends {tree_states(8)[1].sums[6]:g} to rank 4",
         f"rank 4 sends {tree_states(8)[2].sums[4]:g} to rank 0",
         f"holds {tree_states(8)[2].sums[0]:g} + {tree_states(8)[2].sums[4]:g} = {tree_states(8)[3].sums[0]:g}",
-        f"down: {2 * (1000 - 1).bit_length()} for the thousand",
+        f"on the way down: {2 * (1000 - 1).bit_length()} for a thousand ranks",
     ],
     "wins-example": [
         f"500 KB, in 5 + {message(500 * KB) - 5:g} µs",
@@ -75,12 +76,12 @@ COMPUTED = {
     "bandwidths-example": [
         f"1 GB / 4 ms = {1 / 4e-3:g} GB/s",
         f"carried {bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / GB:g} GB/s",
-        f"{bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / (450 * GB):.0%}".replace("%", " %"),
+        f"{bus_bandwidth('all_reduce', 1 * GB, 4 * ms, 8) / (450 * GB):.0%}".replace("%", " percent"),
         f"the factors {2 * 1 / 2:g} and {2 * 63 / 64:.2f}",
         f"about {bus_bandwidth('all_reduce', 1 * GB, 4.375 * ms, 64) / GB:g} GB/s on the wire",
     ],
     "measure-example": [
-        f"A message of 10 KB took {message(10 * KB):g} µs, one of 10 MB took {message(10 * MB):g} µs",
+        f"A message of 10 KB took {message(10 * KB):g} µs and one of 10 MB took {message(10 * MB):g} µs",
         f"9.99 MB more took {message(10 * MB) - message(10 * KB):.1f} µs more: {9.99 * MB / 199.8 / us / GB:.0f} GB/s",
         f"need {10 * KB / (50 * GB) / us:g} µs",
         f"1 MB should need {message(1 * MB):g} µs",

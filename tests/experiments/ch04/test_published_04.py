@@ -39,13 +39,11 @@ def test_sizes_double_from_8_bytes_to_16_gib():
 def test_what_the_page_says_of_the_largest_size():
     last = TWO_NODES[-1]
     bound = all_reduce_time("ring", last.size, 2, DGX_H100.network_bandwidth)
-    assert f"the table says {last.bus:.0f} GB/s" in said("busbw-above-question")
-    text = said("busbw-above-close")
-    assert f"{DGX_H100.network_bandwidth / GB:g} GB/s" in text
-    assert f"at least {bound * 1e3:.0f} ms" in text
-    assert f"the measured {last.microseconds / 1e3:.0f} ms are {bound / (last.microseconds * us):.0%}" in text.replace(
-        " percent", "%"
-    )
+    assert last.bus * GB > DGX_H100.gpu.nvlink.bandwidth > DGX_H100.network_bandwidth
+    assert "more than any link of these machines carries" in said("busbw-above-question")
+    assert f"{DGX_H100.network_bandwidth / GB:g} GB/s" in said("busbw-above-close")
+    assert bound == pytest.approx(last.size / (400 * GB))
+    assert bound < last.microseconds * us
 
 
 def test_one_line_misses_the_middle_of_the_curve():
@@ -57,10 +55,8 @@ def test_one_line_misses_the_middle_of_the_curve():
 
 
 def test_one_line_is_enough_for_one_link():
-    """What the page says of the copies: predicted within a few percent, at 86 percent of the data sheet's rate."""
+    """What the page says of the copies: most are predicted closely, not far below the data sheet's rate."""
     fit = fit_rows(measured.copies("host to device, pinned"))
     assert fit.median_error < 0.03
-    text = said("fit-close")
-    assert f"{fit.bandwidth / PCIE5.bandwidth:.0%} of the {PCIE5.bandwidth / GB:g} GB/s" in text.replace(
-        " percent", "%"
-    )
+    assert 0.8 < fit.bandwidth / PCIE5.bandwidth < 1
+    assert f"not far below the {PCIE5.bandwidth / GB:g} GB/s" in said("fit-close")

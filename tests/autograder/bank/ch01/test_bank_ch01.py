@@ -112,7 +112,7 @@ def test_what_is_counted_is_what_the_options_say():
 def test_what_the_sampler_does_is_what_the_options_say():
     """The library's own sampler, which is never told the epoch."""
     epochs = sampler_orders(samples=12, ranks=3, epochs=3, set_epoch=False)
-    assert answer("01-forgot-set-epoch") == "every epoch has the same order, and every rank its same samples"
+    assert answer("01-forgot-set-epoch") == "every epoch has the same order, and every rank repeats its samples"
     assert epochs[0] == epochs[1] == epochs[2]
     assert sorted(sample for order in epochs[0] for sample in order) == list(range(12))
 
