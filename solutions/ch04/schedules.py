@@ -141,7 +141,7 @@ def cut(message_bytes: float, parts: int) -> list[int]:
     whole = number and message_bytes >= 0 and float(message_bytes).is_integer()
     require(whole, "message_bytes must be a whole number >= 0", message_bytes)
     least, larger = divmod(int(message_bytes), parts)
-    return [least + (part < larger) for part in range(parts)]
+    return [least + 1] * larger + [least] * (parts - larger)
 
 
 def check_count(name: str, value: int) -> None:
