@@ -18,6 +18,8 @@ from tools.mathematics import Formula
 
 STYLE = '<link rel="stylesheet" type="text/css" href="{root}_static/{name}" />'
 SCRIPT = '<script defer="defer" src="{root}_static/{name}"></script>'
+#: The name of a toggle in the sidebar.
+BELOW = "Page below this chapter"
 #: A script that runs before anything is drawn.
 FIRST = '<script src="{root}_static/{name}"></script>'
 
@@ -52,6 +54,13 @@ def with_icons(html: str) -> str:
 def with_named_charts(html: str) -> str:
     """A page whose charts have one accessible name each, so that a screen reader does not read out every mark."""
     return re.sub(r'(<div class="rz-chart" role="img"[^>]*><svg) (?!aria-hidden)', r'\1 aria-hidden="true" ', html)
+
+
+def with_named_toggles(html: str) -> str:
+    """A page whose sidebar says what the toggle beside a chapter opens: the page that lies deeper."""
+    return html.replace(
+        '<summary><span class="toctree-toggle"', f'<summary aria-label="{BELOW}"><span class="toctree-toggle"'
+    )
 
 
 def with_veils(html: str) -> str:
@@ -101,7 +110,7 @@ def finish(output: Path, pages: list[str]) -> None:
         made = mathematics.typeset(formula for html in texts.values() for formula in mathematics.formulas(html))
         texts = {path: with_mathematics(html, made) for path, html in texts.items()}
     texts = {
-        path: with_veils(with_head(with_named_charts(with_icons(html)), SCRIPT, "formulas.js"))
+        path: with_veils(with_head(with_named_toggles(with_named_charts(with_icons(html))), SCRIPT, "formulas.js"))
         for path, html in texts.items()
     }
     if (VENDOR / "minisearch").is_dir():
