@@ -162,7 +162,13 @@ def program(body: str) -> str:
 
 
 SLIP = program("print('ranks:', ranks); return 2 * (ranks - 1) * (latency + message_bytes / bandwidth)")
-FIXED = program("return 2 * (ranks - 1) * (latency + message_bytes / ranks / bandwidth)")
+FIXED = """import math
+def ring_all_reduce_time(message_bytes, ranks, bandwidth, latency=0.0):
+    finite = all(map(math.isfinite, (message_bytes, bandwidth, latency)))
+    if type(ranks) is not int or ranks < 1 or not finite or min(message_bytes, latency) < 0 or bandwidth <= 0:
+        raise ValueError("an argument is outside its range")
+    return 2 * (ranks - 1) * (latency + message_bytes / ranks / bandwidth)
+"""
 #: A function of several ranks whose program says nothing about sums.
 RING, UNSUMMED = "03-ring-reduce-scatter", "def ring_reduce_scatter(x):\n    return x\n"
 
