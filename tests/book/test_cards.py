@@ -154,7 +154,7 @@ def test_choice_and_order(shared, chapter):
     assert watch.problems == []
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if "/deeper/" not in name])
 @pytest.mark.parametrize("way", WAYS)
 def test_progress_is_kept_and_forgotten(shared, way, chapter):
     """An answer survives a reload, is counted in the scorecard and in the sidebar, and goes when the reader says so."""
