@@ -14,9 +14,8 @@ from pathlib import Path
 
 from rankzero.facts.chapters import CHAPTERS, Chapter
 from tools import check
-from tools.build_book import pages
 from tools.check import Lane, Step
-from tools.common import HTML, ROOT, fail
+from tools.common import HTML, ROOT, fail, pages_of
 
 ROOMS = ("solutions", "experiments", "autograder/bank", "demos")
 TYPED = ROOMS[:3]
@@ -37,16 +36,11 @@ def named(name: str) -> Chapter:
     raise ValueError(USAGE.format(last=CHAPTERS[-1].number, name=name))
 
 
-def notebooks(chapter: Chapter) -> list[Path]:
-    """The notebooks of a chapter: those whose names start with its number."""
-    return [path for path in pages() if path.suffix == ".ipynb" and path.name.startswith(f"{chapter.number:02}-")]
-
-
 def files(chapter: Chapter) -> list[str]:
     """The folders and files that belong only to this chapter."""
     rooms = [ROOT / room / chapter.package for room in ROOMS]
     tests = [*(ROOT / "tests").rglob(chapter.package), *(ROOT / "tests").rglob(f"{chapter.package}.py")]
-    found = [path.relative_to(ROOT).as_posix() for path in (*rooms, *tests, *notebooks(chapter)) if path.exists()]
+    found = [path.relative_to(ROOT).as_posix() for path in (*rooms, *tests, *pages_of(chapter)) if path.exists()]
     return sorted(found)
 
 
@@ -104,7 +98,7 @@ def lanes(chapter: Chapter) -> list[Lane]:
         Step("lint", ("-m", "ruff", "check", "--quiet", *own)),
         Step("format", ("-m", "ruff", "format", "--quiet", "--check", *own)),
     ]
-    of_pages = [step for page in notebooks(chapter) for step in page_steps(page)]
+    of_pages = [step for page in pages_of(chapter) for step in page_steps(page)]
     return [[*form, *unit_tests(chapter)], [*of_pages, Step("types", ("-m", "mypy", *typed))]]
 
 

@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from rankzero.facts.chapters import Chapter
+
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "book"
 CACHE = ROOT / ".cache"
@@ -18,6 +20,11 @@ def notebooks(root: Path = ROOT) -> list[Path]:
     return sorted(
         [*(root / "book").glob("*.ipynb"), *(root / "book" / "deeper").glob("*.ipynb")], key=lambda one: one.stem
     )
+
+
+def pages_of(chapter: Chapter) -> list[Path]:
+    """The notebooks of a chapter: its page, then what lies deeper where there is something."""
+    return [path for path in notebooks() if path.stem.startswith(f"{chapter.number:02}-")]
 
 
 def say(text: str) -> None:

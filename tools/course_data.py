@@ -10,9 +10,9 @@ from typing import Any
 
 from autograder import bank
 from autograder.items import Build, Item
+from autograder.marking.concepts import page_of
 from autograder.markup import inline
 from rankzero.facts.chapters import CHAPTERS, of_item
-from tools.reference.markup import page_of
 
 
 def entry(item: Item) -> dict[str, Any]:

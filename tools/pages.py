@@ -318,8 +318,13 @@ def printed(html: Path, chapters: Iterable[Chapter]) -> dict[int, int]:
         page = chrome.new_page()
         for chapter in chapters:
             page.goto((html / "book" / f"{chapter.page}.html").as_uri(), wait_until="load")
-            found[chapter.number] = len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4")))
+            found[chapter.number] = paper(page)
     return found
+
+
+def paper(page: Any) -> int:
+    """How many sheets of A4 the page that is open in a browser takes."""
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", page.pdf(format="A4")))
 
 
 # The report

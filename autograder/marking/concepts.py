@@ -40,17 +40,23 @@ class Reading:
         return f"section {self.number}, {self.title}" if self.title else f"section {self.number}"
 
 
+def page_of(section: str) -> str:
+    """The page of a section, below ``book`` and without its suffix; empty where there is no such chapter."""
+    for chapter in CHAPTERS:
+        if str(chapter.number) == section.partition(".")[0]:
+            return chapter.deeper if section in DEEPER else chapter.page
+    return ""
+
+
 def reading(section: str, book: str = "") -> Reading:
     """Where to read ``section``, such as ``"3.6"``; ``book`` is the address of the built book's chapters.
 
     Without ``book``, the addresses in the book's settings are used: the built book's, else the repository's notebook.
     """
     title = SECTIONS.get(section, "")
-    number = section.partition(".")[0]
-    chapter = next((chapter for chapter in CHAPTERS if str(chapter.number) == number), None)
-    if chapter is None:
+    page = page_of(section)
+    if not page:
         return Reading(section, title, "")
-    page = chapter.deeper if section in DEEPER else chapter.page
     built, notebooks = (book, "") if book else _addresses(CONFIG)
     if built:
         return Reading(section, title, f"{built.rstrip('/')}/{page}.html#{anchor(title)}")

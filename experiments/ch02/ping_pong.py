@@ -18,6 +18,7 @@ import torch
 import torch.distributed as dist
 
 from rankzero import world
+from rankzero.facts.measured_links import line_through
 from rankzero.facts.units import KiB, MiB
 
 #: 4 B to 16 MiB, each four times the previous size.
@@ -59,8 +60,8 @@ def link_of(times: Mapping[int, float]) -> tuple[float, float]:
     small, large = min(times), max(times)
     if not times[small] < times[large]:
         raise ValueError(f"times must grow from the smallest size to the largest, got {dict(times)}")
-    bandwidth = (large - small) / (times[large] - times[small])
-    return max(0.0, times[small] - small / bandwidth), bandwidth
+    latency, bandwidth = line_through(times, small)
+    return max(0.0, latency), bandwidth
 
 
 def _all_sizes(sizes: Sequence[int], repeats: int) -> list[float]:

@@ -15,11 +15,12 @@ import torch
 
 from experiments.ch01.token_budgets import best_split
 from experiments.ch05.ddp_buckets import ddp_steps
+from rankzero.facts.chapters import CHAPTERS
 from rankzero.facts.scaling_laws import BESIROGLU, CHINCHILLA, FITTED_FLOP, GOPHER
 from rankzero.facts.units import MiB
-from tools.common import BOOK, notebooks
+from tools.common import pages_of
 
-PAGES = {int(path.name[:2]): path for path in sorted(BOOK.glob("*.ipynb"))}
+PAGES = [chapter.number for chapter in CHAPTERS]
 
 #: "the roofline of chapter 8", "batching (chapter 8)", "collectives from chapters 1 to 3".
 NEEDS = re.compile(r"(\w+) (?:of|from) chapters? (\d+)|(\w+) \(chapters? (\d+)\)")
@@ -28,8 +29,7 @@ NEEDS = re.compile(r"(\w+) (?:of|from) chapters? (\d+)|(\w+) \(chapters? (\d+)\)
 @cache
 def prose(chapter: int) -> str:
     """The text of a chapter's page and of the one below it, each cell of Markdown in one line."""
-    pages = [path for path in notebooks() if path.name.startswith(PAGES[chapter].stem)]
-    cells = [cell for path in pages for cell in nbformat.read(path, as_version=4).cells]
+    cells = [cell for path in pages_of(CHAPTERS[chapter - 1]) for cell in nbformat.read(path, as_version=4).cells]
     return "\n\n".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from autograder.sections import DEEPER, SECTIONS
+from autograder.marking.concepts import page_of
+from autograder.sections import SECTIONS
 from experiments.glossary import GLOSSARY
-from rankzero.facts.chapters import CHAPTERS
 from tools.common import BOOK
 
 
@@ -14,9 +14,7 @@ from tools.common import BOOK
 def test_a_term_is_one_that_its_chapter_uses(term):
     """Kills a term that no page uses, and one that names another chapter's section."""
     assert term.section in SECTIONS
-    chapter = CHAPTERS[int(term.section.split(".")[0]) - 1]
-    page = chapter.deeper if term.section in DEEPER else chapter.page
-    cells = json.loads((BOOK / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((BOOK / f"{page_of(term.section)}.ipynb").read_text(encoding="utf-8"))["cells"]
     text = " ".join("".join(cell["source"]) for cell in cells).lower()
     words = term.name.lower().replace("-", " ").split()
     assert all(word in text for word in words)

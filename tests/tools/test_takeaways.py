@@ -7,7 +7,7 @@ import pytest
 
 from rankzero.facts.chapters import CHAPTERS
 from tools import reference, takeaways
-from tools.common import notebooks
+from tools.common import notebooks, pages_of
 
 END = "## Summary\n\n- Old.\n\n## Where the real systems do this\n\n- There."
 
@@ -61,7 +61,6 @@ def test_summaries_are_up_to_date():
 def test_the_page_of_the_course_has_each_with_its_section():
     shown = reference.PAGES["takeaways"]()
     for chapter in CHAPTERS:
-        own = [path for path in notebooks() if path.stem.startswith(chapter.page)]
-        found = [one for path in own for one in takeaways.collected(nbformat.read(path, 4).cells)]
+        found = [one for path in pages_of(chapter) for one in takeaways.collected(nbformat.read(path, 4).cells)]
         assert all(f"- {sentence} <a href=" in shown for _, sentence in found)
         assert (f"## {chapter.number}. {chapter.title}" in shown) == bool(found)

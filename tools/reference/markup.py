@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from autograder.sections import DEEPER, SECTIONS
+from autograder.marking.concepts import page_of
+from autograder.sections import SECTIONS
 from rankzero.facts.chapters import CHAPTERS, Chapter
-from tools.common import BOOK
+from tools.common import pages_of
 
 _CODE = re.compile(r"`+([^`]+)`+")
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
@@ -57,16 +58,9 @@ def chapter_of(section: str) -> Chapter:
     return CHAPTERS[int(section.partition(".")[0]) - 1]
 
 
-def page_of(section: str) -> str:
-    """The page that a section is on, below ``book`` and without its suffix."""
-    chapter = chapter_of(section)
-    return chapter.deeper if section in DEEPER else chapter.page
-
-
 def texts(chapter: Chapter) -> list[str]:
     """The text of a chapter's page without its code, and that of what lies deeper where there is something."""
-    paths = [BOOK / f"{page}.ipynb" for page in (chapter.page, chapter.deeper)]
-    cells = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in paths if path.exists()]
+    cells = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in pages_of(chapter)]
     return ["\n".join("".join(one["source"]) for one in page if one["cell_type"] == "markdown") for page in cells]
 
 

@@ -6,7 +6,7 @@ import nbformat
 
 from rankzero.facts.chapters import CHAPTERS
 from tools import takeaways
-from tools.common import notebooks
+from tools.common import pages_of
 
 from .markup import section_link
 
@@ -15,8 +15,7 @@ def text() -> str:
     """The page's generated part."""
     parts = []
     for chapter in CHAPTERS:
-        pages = [path for path in notebooks() if path.stem in (chapter.page, f"{chapter.page}-deeper")]
-        found = [one for path in pages for one in takeaways.collected(nbformat.read(path, 4).cells)]
+        found = [one for path in pages_of(chapter) for one in takeaways.collected(nbformat.read(path, 4).cells)]
         lines = "".join(f"- {sentence} {section_link(section)}\n" for section, sentence in found)
         if found:
             parts.append(f"## {chapter.number}. {chapter.title}\n\n{lines}")

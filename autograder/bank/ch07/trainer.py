@@ -179,7 +179,8 @@ def _tensor_parallel(rng: Random, play: Play) -> Verdict:
         job = drawn(rng, {"tp": ranks, "micro_batches": 2}, kv_heads=heads)
         played = play(job.case(watch=2))
         least = costs.least_of_tensors(job)
-        wrong = wrong_weights(job, played) and (drifted(job, played) or wrong_weights(job, played))
+        if wrong := wrong_weights(job, played):
+            wrong = drifted(job, played) or wrong
         wrong = wrong or _unshared(job, played, least[0]) or _unseen(played)
         if wrong:
             return Verdict(f"On {ranks} ranks: {wrong}")

@@ -160,6 +160,8 @@ def test_an_expected_exception_is_matched_by_its_class_alone():
     )
     assert matches(wanted, Outcome("raised", error="ValueError on rank 0 only"), 0.0)
     assert matches(wanted, Outcome("raised", error="NotImplementedError"), 0.0) == "not implemented yet"
+    some = Outcome("raised", error="NotImplementedError on rank 1 only")  # where a driver plays the other rank
+    assert matches(wanted, some, 0.0) == "not implemented yet"
 
 
 def test_answers_of_a_class_are_compared_one_by_one():
