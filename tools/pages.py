@@ -35,11 +35,13 @@ WORDS_A_MINUTE = 200
 #: Minutes that a reader needs, beyond the words, for each thing on the path.
 MINUTES = {"picture": 0.5, "run": 0.5, "derive": 3.0, "explain": 2.0, "trace": 2.0, "estimate": 1.0, "design": 5.0}
 MINUTES |= {"build": 12.0, "repair": 8.0}
+#: Minutes for a line of a milestone's program, of as many lines as it may have.
+MINUTES |= {"line": 0.6}
 MOST_PRINTED = 35
 MOST_READING = 45.0
 MOST_DERIVED = 1 / 3
-#: Hours of reading and work of the parts whose pages are rebuilt.
-MOST_HOURS: dict[PartName, float] = {"I. Foundations": 8.0}
+#: Hours of reading and work of parts, taken together, whose pages are rebuilt.
+MOST_HOURS: dict[tuple[PartName, ...], float] = {("I. Foundations",): 8.0, ("II. Parallelism", "Capstone"): 14.0}
 #: Words of the opening page before its first program.
 MOST_BEFORE = 150
 
@@ -119,12 +121,14 @@ class Page:
         sections: in order; the first has the title of the page.
         stated: the minutes of reading that its first text states, or None.
         printed: pages on paper, or None where they were not counted.
+        lines: that the programs of its milestones may have: it says how to have them graded.
     """
 
     chapter: Chapter
     sections: list[Section]
     stated: float | None = None
     printed: int | None = None
+    lines: int = 0
 
     @property
     def counts(self) -> Counter[str]:
@@ -138,8 +142,8 @@ class Page:
 
     @property
     def work(self) -> float:
-        """Minutes for its questions and functions."""
-        return sum(section.work for section in self.sections)
+        """Minutes for its questions, functions and milestones."""
+        return sum(section.work for section in self.sections) + MINUTES["line"] * self.lines
 
     @property
     def questions(self) -> int:
@@ -308,6 +312,7 @@ def read(chapter: Chapter, cells: Sequence[Any]) -> Page:
         (reading.text_cell if cell.cell_type == "markdown" else reading.code_cell)(cell)
     if found := re.search(r"Reading takes about\s+(\d+)\s+minutes", cells[0].source):
         reading.page.stated = float(found[1])
+    reading.page.lines = sum(one.lines for one in bank.systems() if f"--only {one.id}" in reading.text)
     return reading.page
 
 
@@ -362,12 +367,12 @@ def opening(text: str) -> str:
 
 def parts(pages: Sequence[Page]) -> Iterator[str]:
     """The parts whose pages are all rebuilt and together take too long, each as a sentence."""
-    for part, most in MOST_HOURS.items():
-        numbers = {chapter.number for chapter in CHAPTERS if chapter.part == part}
+    for together, most in MOST_HOURS.items():
+        numbers = {chapter.number for chapter in CHAPTERS if chapter.part in together}
         found = [page for page in pages if page.chapter.number in numbers & REBUILT]
         hours = sum(page.reading + page.work for page in found) / 60
         if len(found) == len(numbers) and hours > most:
-            yield f"part {part}: {hours:.1f} hours, at most {most:g}"
+            yield f"{' and '.join(together)}: {hours:.1f} hours, at most {most:g}"
 
 
 def report(pages: Sequence[Page]) -> list[str]:

@@ -106,6 +106,14 @@ def test_what_is_optional_is_not_on_the_path():
     assert (found.sections[1].tasks, found.work) == ([], 0)
 
 
+def test_a_milestone_takes_time():
+    """Kills a path whose longest task is not counted."""
+    system = bank.systems()[0]
+    found = page(text(f"    python -m autograder milestone labs --only {system.id}"))
+    assert found.work == pages.MINUTES["line"] * system.lines
+    assert page(text("Its levels are on the sheet.")).work == 0
+
+
 def test_limits_of_a_page():
     """Sums, minutes and paper: each limit is named with its figure."""
     found = page(QUESTION, text("word " * 12_000))
@@ -135,7 +143,7 @@ def test_a_part_has_its_hours(monkeypatch):
     monkeypatch.setattr(pages, "REBUILT", frozenset({1, 2, 3}))
     assert list(pages.parts(four)) == []
     monkeypatch.setattr(pages, "REBUILT", frozenset({1, 2, 3, 4}))
-    assert list(pages.parts(four)) == ["part I. Foundations: 8.0 hours, at most 8"]
+    assert list(pages.parts(four)) == ["I. Foundations: 8.0 hours, at most 8"]
     assert list(pages.parts(four[:3])) == []
 
 

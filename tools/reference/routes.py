@@ -90,7 +90,8 @@ def _rule() -> str:
     return (
         f"The hours follow one rule: {pages.WORDS_A_MINUTE} words a minute, {60 * minutes['run']:.0f} seconds for a"
         f" picture or a run, {min(questions):.0f} to {max(questions):.0f} minutes for a question,"
-        f" {minutes['repair']:.0f} to repair a function and {minutes['build']:.0f} to build one."
+        f" {minutes['repair']:.0f} to repair a function, {minutes['build']:.0f} to build one, and"
+        f" {60 * minutes['line']:.0f} seconds for each line that the program of a milestone may have."
         " What a page calls optional is not counted."
     )
 
