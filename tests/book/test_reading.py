@@ -129,6 +129,21 @@ def test_axe_finds_nothing_serious(shared, name, width):
     assert watch.page.evaluate(SERIOUS) == []
 
 
+PALE = """() => axe.run("article p a:hover", { runOnly: ["color-contrast"] })
+  .then(({ passes, violations }) => [passes.length, violations.flatMap(({ nodes }) => nodes.map((one) => one.html))])"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_link_under_the_mouse_can_be_read(site, visit, theme):
+    if not AXE.is_file():
+        pytest.skip("axe is not here (make vendor)")
+    page = visit(f"{site}/{CHAPTERS[0]}").page
+    page.evaluate("(theme) => { document.documentElement.dataset.theme = theme }", theme)
+    page.add_script_tag(path=str(AXE))
+    page.locator("article p a.reference:visible").first.hover()
+    assert page.evaluate(PALE) == [1, []]
+
+
 @pytest.mark.parametrize("way", ["http", "file"])
 @pytest.mark.parametrize("chapter", ["book/05-data-parallel.html"])
 def test_the_way_back(visit, addresses, way, chapter):
