@@ -72,7 +72,7 @@ def _says(step: int) -> str:
     if step == 0:
         return f"One weight, {WEIGHT}, and one token, whose input at this place is {INPUT}. Nothing is computed yet."
     first, second = operations()[2 * step - 2 : 2 * step]
-    ends = ("The forward pass has cost 2 FLOP.", "So far 4 FLOP.", "The backward pass has cost 4 FLOP, all of it 6.")
+    ends = ("The forward pass has cost 2 FLOP.", "So far 4 FLOP.", "The backward pass has cost 4 FLOP, both passes 6.")
     return (
         f"{first.phase.capitalize()}, for the {first.target}: {first.what}, and added to what is there, {second.what}. "
         f"{ends[step - 1]}"

@@ -147,7 +147,7 @@ def _meets(state: Meeting, ranks: int) -> str:
     last = state.come[-1]
     missing = ranks - len(state.come)
     wait = f"{missing} missing: init_process_group does not return." if missing else "Nobody is missing."
-    return f"Rank {last} comes and writes where it can be reached. {wait}"
+    return f"Rank {last} arrives and writes where it can be reached. {wait}"
 
 
 def _meeting_alt(state: Meeting, ranks: int) -> str:

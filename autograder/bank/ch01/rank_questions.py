@@ -75,9 +75,9 @@ PROCESSES = (
         title="Order in a world of eight",
         section="1.3",
         options=(
-            "it is in rank order, although the ranks come to the call in any order",
-            "it is in the order in which the ranks came to the call",
-            "it is in rank order, because the ranks come to the call in rank order",
+            "it is in rank order, although the ranks reach the call in any order",
+            "it is in the order in which the ranks reached the call",
+            "it is in rank order, because the ranks reach the call in rank order",
             "it starts with the rank's own pair, so it differs from rank to rank",
         ),
         correct=0,
@@ -194,7 +194,7 @@ GROUPS = (
         correct=0,
         derivation="Each process counts the groups it has made, and members meet by that count. Rank 0's first "
         "group is [0, 2] and rank 1's first group is [1, 3]. Both are number 1, so ranks meet that do not belong "
-        "together. Whether they hang or add up wrong numbers depends on who comes first.",
+        "together. Whether they hang or add up wrong numbers depends on who arrives first.",
         slips={
             1: "With fewer calls the counts differ from rank to rank, and two groups get the same number.",
             2: "Nobody compares the calls, and that is the trouble: a wrong meeting looks like a right one.",

@@ -91,7 +91,7 @@ TIME = (
                 value=lambda: _years(_flops(), utilization=1.0),
             ),
             Slip(
-                "That is the forward pass alone. The backward pass costs twice as much again.",
+                "That is the forward pass alone. The backward pass adds twice as much.",
                 value=lambda: _years(_flops() / 3),
             ),
         ),
@@ -256,7 +256,7 @@ SIZE = (
                 value=lambda: float(scale.minimum_ranks(PARAMETERS, 80 * GB, 2)),
             ),
             Slip(
-                "That holds weights and gradients. The optimizer's fp32 numbers take three times as much again.",
+                "That holds weights and gradients. The optimizer's fp32 numbers add three times as much.",
                 value=lambda: float(scale.minimum_ranks(PARAMETERS, 80 * GB, 4)),
             ),
         ),

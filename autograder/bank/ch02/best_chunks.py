@@ -101,7 +101,7 @@ BEST_CHUNKS = Build(
         Case(args=(64 * MB, 3, 50 * GB, 5 * us), kwargs={"limit": 0}, raises="ValueError"),
     ),
     groups=(
-        listed("between two numbers", _between_each, "Compare the times of both neighbours of the ideal."),
+        listed("between two numbers", _between_each, "Compare the times of both neighbors of the ideal."),
         listed("close calls", _close_calls, "Compare times: the nearest integer is not always best."),
         Group("ties", _tie, 3, "When two numbers of chunks take the same time, the smaller one counts."),
         Group("small messages", _small_message, 3, "A small message is not worth cutting: one chunk."),
@@ -120,14 +120,14 @@ BEST_CHUNKS = Build(
     ),
     slips=(
         Slip(
-            "The ideal was rounded down: its upper neighbour may be faster.",
+            "The ideal was rounded down: its upper neighbor may be faster.",
             edit=(
                 "min(near, key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency))",
                 "min(max(int(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5), 1), limit)",
             ),
         ),
         Slip(
-            "The ideal was rounded: compare the times of its two neighbours.",
+            "The ideal was rounded: compare the times of its two neighbors.",
             edit=(
                 "min(near, key=lambda chunks: relay_time(message_bytes, hops, chunks, bandwidth, latency))",
                 "min(max(round(((hops - 1) * message_bytes / (latency * bandwidth)) ** 0.5), 1), limit)",

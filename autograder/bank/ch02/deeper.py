@@ -174,7 +174,7 @@ RINGS = (
                 tolerance=0,
                 slips=(
                     Slip(
-                        "In a ring of 7, ranks 6 and 0 are neighbours and both even, so one of them waits for a round.",
+                        "In a ring of 7, ranks 6 and 0 are neighbors and both even, so one of them waits for a round.",
                         value=2,
                     ),
                     Slip(
@@ -212,7 +212,7 @@ RELAYS = (
                         value=lambda: cost.best_chunks(64 * MB, 4, 50 * GB, 5 * us),
                     ),
                     Slip(
-                        "The ideal is not an integer, and of its two neighbours the upper one is faster.",
+                        "The ideal is not an integer, and of its two neighbors the upper one is faster.",
                         value=lambda: _best() - 1,
                     ),
                 ),

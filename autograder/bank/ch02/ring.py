@@ -106,7 +106,7 @@ RING_SHIFT = Build(
             edits=(("arrived = outgoing.clone()", "arrived = x"), ("return arrived", "return arrived.clone()")),
         ),
         Slip(
-            "The tensors went from neighbour to neighbour: one message to the right place is enough.",
+            "The tensors went from neighbor to neighbor: one message to the right place is enough.",
             edits=(
                 ("if distance % ranks and x.numel():", "for _ in range(distance % ranks if x.numel() else 0):"),
                 ("dist.isend(outgoing, (rank + distance)", "dist.isend(outgoing, (rank + 1)"),

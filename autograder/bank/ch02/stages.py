@@ -83,7 +83,7 @@ STAGE_LAYERS = Build(
             ),
         ),
         Slip(
-            "Two neighbouring stages share a layer: a range ends before its stop.",
+            "Two neighboring stages share a layer: a range ends before its stop.",
             edit=(
                 "start + size + (1 if stage < longer else 0)",
                 "min(start + size + (1 if stage < longer else 0) + 1, layers)",

@@ -136,7 +136,7 @@ RINGS = (
                 ),
             ),
         ),
-        derivation="Only rank 0 receives, so in round 1 only rank 7 gets rid of its message. Then rank 7 receives, "
+        derivation="Only rank 0 receives, so in round 1 only rank 7 delivers its message. Then rank 7 receives, "
         "which lets rank 6 send, and so on down to rank 1; rank 0 sends last. One message per round makes as many "
         "rounds as ranks.",
     ),
@@ -170,7 +170,7 @@ BUFFERS = (
         title="A post and its wait, back to back",
         section="2.5",
         options=(
-            "they take the same time, but for noise",
+            "they take the same time, apart from noise",
             "they take half the time: send and receive overlap",
             "they are faster: `isend` waits for nobody",
             "they are slower: each call needs a handle",

@@ -85,7 +85,7 @@ DISTRIBUTED_MEAN = Build(
             ),
         ),
         Slip(
-            "Sum and count travelled in two collectives: one tensor holds both.",
+            "Sum and count traveled in two collectives: one tensor holds both.",
             edit=("dist.all_reduce(totals)", "for part in totals.unbind():\n        dist.all_reduce(part)"),
         ),
     ),
@@ -146,7 +146,7 @@ DISTRIBUTED_ARGMAX = Build(
             edits=(("[0.0, -1.0]", "[0.0, 0.0]"), ("if x.numel():", "if x.numel() and x.max() > 0:")),
         ),
         Slip(
-            "Value and index were packed into float32: past 2**24 neighbours become one.",
+            "Value and index were packed into float32: past 2**24 neighbors become one.",
             edit=("    gathered =", "    mine = mine.float()\n    gathered ="),
         ),
         Slip(

@@ -180,7 +180,7 @@ TRACES = (
         correct=0,
         derivation="Each chunk is added up on its way around the ring and then *copied* to all ranks, so all ranks "
         "hold the same bits. But each chunk started on another rank. A 1 survives only where the two large numbers "
-        "have cancelled before it is added.",
+        "have canceled before it is added.",
         slips={
             1: "That is exact arithmetic. Near $10^8$, float32 numbers are 8 apart.",
             2: "That happens if whole tensors go around and each rank adds for itself. Here one rank finishes each "

@@ -71,7 +71,7 @@ TRAFFIC = Build(
     ),
     groups=(
         listed("every operation", _traffic_every_operation, "Look at each operation alone, with any rank and root."),
-        listed("ends of a chain", _traffic_chain_ends, "Look at the ends of a chain: the root and its neighbours."),
+        listed("ends of a chain", _traffic_chain_ends, "Look at the ends of a chain: the root and its neighbors."),
         listed("nothing to send", _traffic_nothings, "One rank moves nothing, and zero bytes move nothing."),
         bad_input(
             _traffic_errors,

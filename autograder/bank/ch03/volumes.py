@@ -30,7 +30,7 @@ VOLUMES = (
                 ),
             ),
             Part(
-                "times what each other rank moves",
+                "times the traffic of any other rank",
                 "x",
                 lambda: 2 * (8 - 1) / 2,
                 slips=(

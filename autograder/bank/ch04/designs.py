@@ -24,7 +24,7 @@ def _seconds(size: float, group: int, trees: int, chunks: int) -> float:
 def schedule(group: int, trees: int, chunks: int) -> Simulated:
     """A small and a large all-reduce on 12 nodes of 4 GPUs, both by the same schedule."""
     small, large = (_seconds(size, group, trees, chunks if trees else 1) for size in (SMALL, LARGE))
-    told = f"{SMALL / KB:g} KB take {small / us:.3g} µs, {LARGE / MB:g} MB take {large / ms:.3g} ms."
+    told = f"{SMALL / KB:g} KB takes {small / us:.3g} µs, {LARGE / MB:g} MB takes {large / ms:.3g} ms."
     broken = ""
     if small > LIMIT:
         broken = f"But the small tensor may take {LIMIT / us:g} µs at most: too many messages follow one another."
@@ -45,7 +45,7 @@ DESIGNS = (
         simulate=schedule,
         derivation=(
             "Groups of four are the nodes themselves: the reduce-scatter stays on NVLink, and a quarter of the tensor "
-            "goes across. Smaller groups send more over the thin links; groups of eight put thin links into every "
+            "goes across. Smaller groups send more over the slow links; groups of eight put slow links into every "
             "step of the reduce-scatter."
             "\n\n"
             "Across, a ring of 12 nodes takes 22 steps and trees take about 8, so trees with few chunks suit the small "
