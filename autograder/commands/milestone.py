@@ -62,7 +62,7 @@ def _milestone(options: argparse.Namespace) -> ExitStatus:
 
 
 def _chosen(identifier: str) -> Callable[[Submission, Sandbox, bytes], None]:
-    """What grades the milestone with this id and prints the result.
+    """What grades the milestone with this id, which may begin with the chapter's number, and prints the result.
 
     Raises:
         Usage: there is none.
@@ -70,12 +70,14 @@ def _chosen(identifier: str) -> Callable[[Submission, Sandbox, bytes], None]:
     from functools import partial
 
     from autograder import bank
+    from rankzero.facts import chapters
 
     known = {one.id: partial(_tries, one) for one in bank.milestones()}
     known |= {one.id: partial(_levels, one) for one in bank.systems()}
-    if identifier not in known:
+    numbered = {f"{chapters.of_item(one).number:02}-{one.partition('-')[2]}": shown for one, shown in known.items()}
+    if identifier not in numbered | known:
         raise Usage(f"there is no milestone {identifier!r}; there are {' and '.join(known)}")
-    return known[identifier]
+    return (numbered | known)[identifier]
 
 
 def _tries(found: Milestone, handed: Submission, sandbox: Sandbox, key: bytes) -> None:
@@ -98,9 +100,9 @@ def _levels(found: System, handed: Submission, sandbox: Sandbox, key: bytes) -> 
 
     say(sheets.head(found))
     right, said = 0, ""
-    for number, (level, verdict) in enumerate(systems.verdicts(found, handed, sandbox, key), start=1):
+    for number, (_, verdict) in enumerate(systems.verdicts(found, handed, sandbox, key), start=1):
         right += not verdict.wrong
-        say(sheets.row(number, level, verdict, said))
+        say(sheets.row(found, number, verdict, said))
         said = verdict.wrong
     say(sheets.foot(found, handed, right))
     say(sandbox.line)

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import textwrap
 
-from autograder.items import Cost, Level, System, Verdict
+from autograder.items import Cost, System, Verdict
 from autograder.submission import Submission
 
 #: Columns of the page that the sheet fits.
 WIDTH = 100
-ROW = "{:<27}{:<9}{:>21}{:>21}{:>13}"
+ROW = "{:<27}{:<8}{:>20}{:>20}{:>13}"
 
 
 def head(system: System) -> str:
     """What is graded, and the names of the columns."""
-    columns = ROW.format("level", "verdict", "bytes sent / least", "bytes held / least", "hops / least")
-    return (
-        f"{system.id}: {len(system.levels)} levels; figures of the busiest rank in one step of the optimizer\n{columns}"
-    )
+    columns = ROW.format("level", "verdict", *system.columns.values())
+    return f"{system.id}: {len(system.levels)} levels; {system.measured}\n{columns}"
 
 
-def row(number: int, level: Level, verdict: Verdict, said: str = "") -> str:
-    """One level; below it, what is wrong, unless it has been ``said`` already."""
-    sheet = verdict.sheet
-    figures = ["" if verdict.wrong else _beside(cost) for cost in (sheet.sent, sheet.held, sheet.hops)]
+def row(system: System, number: int, verdict: Verdict, said: str = "") -> str:
+    """The level with this number, from 1; below it, what is wrong, unless it has been ``said`` already."""
+    figures = ["" if verdict.wrong else _beside(getattr(verdict.sheet, name)) for name in system.columns]
     word = "open" if verdict.open else "wrong" if verdict.wrong else "right"
-    line = ROW.format(f"{number} {level.name}", word, *figures).rstrip()
+    line = ROW.format(f"{number} {system.levels[number - 1].name}", word, *figures).rstrip()
     if verdict.wrong in ("", said):
         return line
     return f"{line}\n{textwrap.fill(verdict.wrong, WIDTH, initial_indent='    ', subsequent_indent='    ')}"

@@ -20,7 +20,7 @@ from autograder.items.questions import (
     QuestionKind,
     Slip,
 )
-from autograder.items.systems import Cost, Level, Play, Played, Sheet, System, Verdict
+from autograder.items.systems import Cost, Desk, Kill, Level, Play, Played, Sheet, System, Verdict
 from autograder.items.tensors import DTYPES, Array, Iterator, Stage, Tensor
 
 __all__ = [
@@ -35,11 +35,13 @@ __all__ = [
     "Cost",
     "Debug",
     "Design",
+    "Desk",
     "Estimate",
     "Grade",
     "Group",
     "Item",
     "Iterator",
+    "Kill",
     "Knob",
     "Landmark",
     "Level",

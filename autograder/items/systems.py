@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, NamedTuple, Protocol
@@ -20,18 +20,48 @@ class Played:
         values: what each rank's driver returned; empty if the run failed.
         events: the broker's events.
         failure: a sentence if the run gave no values (an exception, a deadlock, a process that died); else empty.
+        killed: the grader has killed the processes; there are no values, and that is no failure.
     """
 
     values: tuple[Any, ...] = ()
     events: tuple[Event, ...] = ()
     failure: str = ""
+    killed: bool = False
+
+
+class Kill(Exception):
+    """Raised by a desk: every process of the run is ended at once, with SIGKILL."""
+
+
+class Desk(Protocol):
+    """Answers what the drivers of the ranks ask during a run, in the grader's process.
+
+    Attributes:
+        first: the rank that is answered before the others when several ask; then it goes by their numbers.
+    """
+
+    first: int
+
+    def __call__(self, rank: int, question: Any) -> Any:
+        """The answer, plain data for JSON.
+
+        Raises:
+            Kill: the run ends here.
+            NoQuestion: no driver asks this.
+        """
 
 
 class Play(Protocol):
     """Runs the program on a case, one real process for each rank."""
 
-    def __call__(self, case: Case, fresh: bool = False) -> Played:
-        """The run of one case; ``fresh``: in processes that have run nothing before."""
+    def __call__(self, case: Case, fresh: bool = False, desk: Desk | None = None) -> Played:
+        """The run of one case.
+
+        Args:
+            case: what each rank is handed.
+            fresh: run it in processes that have run nothing before.
+            desk: what answers the drivers, if they ask.
+        """
 
 
 class Cost(NamedTuple):
@@ -49,11 +79,21 @@ class Sheet:
         sent: bytes that the busiest rank sends in one step of the optimizer.
         held: bytes that the fullest rank holds besides the weights.
         hops: messages that the busiest rank sends one after the other in one step, each collective on a ring.
+        repeated: steps that were begun again because the run had been killed.
+        written: bytes written to the disk by a run that nobody kills.
+        files: most files that were on a disk at any time.
     """
 
     sent: Cost | None = None
     held: Cost | None = None
     hops: Cost | None = None
+    repeated: Cost | None = None
+    written: Cost | None = None
+    files: Cost | None = None
+
+
+#: Three figures of a sheet, by name, and the heads of their columns.
+Columns = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -94,12 +134,16 @@ class System:
         levels: in the order in which they are built; none needs another one.
         lines: most lines that the program's module may have.
         seconds: wall-clock limit of a run.
+        measured: what the figures are, in words.
+        columns: the figures that the sheet shows, and the heads of their columns.
     """
 
     item: Build
     levels: tuple[Level, ...]
     lines: int
     seconds: float
+    measured: str
+    columns: Columns
 
     @property
     def id(self) -> str:

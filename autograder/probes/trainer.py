@@ -1,10 +1,14 @@
-"""The driver of the milestone "trainer": makes a job from plain data, and hands back what the trainer returned.
+"""The drivers of the milestones "trainer" and "survive": each makes a job from plain data, and hands back its weights.
 
-Weights and optimizer state are values. Two things about a run cannot be seen in a value. That a bucket is on its way
-before the backward pass has ended is seen by the grader itself: the pass stops at a barrier of this rank alone when it
-reaches the first block, and at that moment the broker reads the data of every bucket that all ranks have sent. How many
-bytes a rank holds is counted here, and the grader has to believe it; but a rank that receives only its slice of the
-summed gradients, which the ledger shows, has nothing to fill more than a slice with.
+For "trainer", weights and optimizer state are values. Two things about a run cannot be seen in a value. That a bucket
+is on its way before the backward pass has ended is seen by the grader itself: the pass stops at a barrier of this rank
+alone when it reaches the first block, and at that moment the broker reads the data of every bucket that all ranks have
+sent. How many bytes a rank holds is counted here, and the grader has to believe it; but a rank that receives only its
+slice of the summed gradients, which the ledger shows, has nothing to fill more than a slice with.
+
+For "survive", the disk is in the grader's process. Every operation on it is a question, and so are the beginning and
+the middle of every step, because the grader may end this process instead of answering. A program that announces its
+steps at other moments is killed at other moments, and has to resume all the same.
 """
 
 # mypy: no-check-untyped-defs
@@ -12,6 +16,7 @@ summed gradients, which the ledger shows, has nothing to fill more than a slice 
 import gc
 import sys
 import weakref
+from binascii import a2b_base64, b2a_base64
 
 import torch
 import torch.distributed as dist
@@ -19,23 +24,73 @@ import torch.distributed as dist
 MODULE = type(sys)
 PACKAGES = ("rankzero", "rankzero.facts", "rankzero.tiny")
 
-#: The course's modules that a job needs, once they have been loaded.
+#: The course's modules that a job needs, once they have been loaded; each milestone has its own.
 loaded: dict = {}
 
 
 def trained(program, shape, seed, plan, rows, rates, saved, watch, course):
     """Called once on a job; ``watch`` is the number of passes that are watched, counted from the end."""
     torch.set_num_threads(1)
-    if not loaded:
-        load(course)
+    load(course)
     job = loaded["rankzero.tiny.jobs"].made(shape, seed, plan, rows, tuple(rates), saved)
     watcher = Watcher(job, watch) if watch else None
     returned = program(job)
     return {"returned": returned, "held": watcher.held if watcher else []}
 
 
+def survived(ask, program, settings, rows, course):
+    """Called on each rank with a new job and the rank's disk; the process may be killed at any moment."""
+    torch.set_num_threads(1)
+    load(course)
+    where = dist.get_rank(), dist.get_world_size()
+    job = loaded["rankzero.tiny.long_jobs"].started(settings, rows, *where, lambda moment: ask([moment]))
+    program(job, Disk(ask))
+    return {name: weight.detach() for name, weight in job.model.named_parameters()}
+
+
+survived.asks = True  # type: ignore[attr-defined]
+
+
+class Disk:
+    """The files of one rank, which the grader holds."""
+
+    def __init__(self, ask):
+        self._ask = ask
+
+    def _do(self, *question):
+        for text in question:
+            if type(text) is not str:
+                raise TypeError(f"the name of a file must be a string, got {text!r}")
+        answer = self._ask(list(question))
+        if "missing" in answer:
+            raise FileNotFoundError(2, "No such file", answer["missing"])
+        if "full" in answer:
+            raise OSError(28, "No space left on device", answer["full"])
+        return answer.get("value")
+
+    def names(self):
+        return self._do("names")
+
+    def read(self, name):
+        return a2b_base64(self._do("read", name))
+
+    def write(self, name, data):
+        self._do("write", name, b2a_base64(data, newline=False).decode())
+
+    def sync(self, name):
+        self._do("sync", name)
+
+    def rename(self, name, to):
+        self._do("rename", name, to)
+
+    def remove(self, name):
+        self._do("remove", name)
+
+
 def load(course):
-    """Run these modules of the course, ``[name, source]`` in order, under names that are free again afterwards."""
+    """Run these modules of the course once, ``[name, source]`` in order, under names that are free again afterwards."""
+    if all(name in loaded for name, _ in course):
+        return
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "rankzero"}
     try:
         for name in PACKAGES:

@@ -13,7 +13,7 @@ from binascii import b2a_base64
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
-from autograder.items import Build
+from autograder.items import Build, Desk, Kill, NoQuestion
 from autograder.marking.outcome import Outcome
 from autograder.marking.values import Malformed
 from autograder.running import collectives
@@ -29,6 +29,9 @@ from rankzero.events import Event
 MAX_OPERATIONS = 10_000
 MAX_TRAFFIC = 64 << 20
 
+
+#: The end of a case whose processes the desk has killed.
+KILLED = Outcome("died", detail="the grader killed it")
 
 #: How a rank waits for an operation: until it is done, or only to ask whether it is.
 Wait = Literal["wait", "poll"]
@@ -54,10 +57,15 @@ class ReplyReader(Protocol):
 
 
 class World:
-    """One case of a world item; ``children[r]`` has already been sent the request of rank ``r``."""
+    """One case of a world item; ``children[r]`` has already been sent the request of rank ``r``.
 
-    def __init__(self, runner: ReplyReader, item: Build, children: Sequence[Process], seconds: float) -> None:
-        self.runner, self.item, self.children = runner, item, list(children)
+    If there is a desk, drivers may ask it; a question of a rank is answered when all others are quiet, too.
+    """
+
+    def __init__(
+        self, runner: ReplyReader, item: Build, children: Sequence[Process], seconds: float, desk: Desk | None = None
+    ) -> None:
+        self.runner, self.item, self.children, self.desk = runner, item, list(children), desk
         self.deadline = Deadline([child.pid for child in children], seconds)
         self.began = time.monotonic()
         ranks = range(len(self.children))
@@ -66,6 +74,7 @@ class World:
         self.waits: list[tuple[Wait, Operation] | None] = [None for _ in ranks]
         self.ended: list[Ending] = ["" for _ in ranks]
         self.replies: list[Message | None] = [None for _ in ranks]
+        self.asking: dict[int, Any] = {}  # questions for the desk, by rank
         self.events: list[Event] = []
         self.traffic = 0
 
@@ -75,7 +84,7 @@ class World:
             while True:
                 self._listen()
                 self._check_time()
-                if self._release() or self._match():
+                if self._answer() or self._release() or self._match():
                     continue
                 if self._over():
                     break
@@ -92,7 +101,8 @@ class World:
         return all(ended or reply for ended, reply in zip(self.ended, self.replies, strict=True))
 
     def _running(self) -> list[int]:
-        return [rank for rank, wait in enumerate(self.waits) if not (wait or self.ended[rank] or self.replies[rank])]
+        quiet = zip(self.waits, self.ended, self.replies, strict=True)
+        return [rank for rank, why in enumerate(quiet) if not any(why) and rank not in self.asking]
 
     # Listening.
 
@@ -132,6 +142,8 @@ class World:
                 self._begin(rank, message)
             elif kind in ("wait", "poll"):
                 self.waits[rank] = (kind, self._operation_of(rank, message.get("handle")))
+            elif kind == "ask" and self.desk:
+                self.asking[rank] = message.get("question")
             elif kind == "leave":
                 self.ended[rank] = "raised" if message.get("raised") is True else "finished"
             elif kind != "running":
@@ -172,6 +184,22 @@ class World:
         return data
 
     # Acting.
+
+    def _answer(self) -> bool:
+        """Have the question of one rank answered; False if there is none."""
+        if not self.asking or not self.desk:
+            return False
+        rank = self.desk.first if self.desk.first in self.asking else min(self.asking)
+        try:
+            self.children[rank].tell(answer=self.desk(rank, self.asking.pop(rank)))
+        except NoQuestion:
+            self.children[rank].kill()
+            raise Ended(Outcome("died", detail=f"rank {rank} broke the rules of its channel")) from None
+        except Kill:
+            for child in self.children:
+                child.kill()
+            raise Ended(KILLED) from None
+        return True
 
     def _release(self) -> bool:
         """Resume every rank whose operation is done; False if there is none."""

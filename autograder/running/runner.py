@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from autograder.items import Build, Case
+from autograder.items import Build, Case, Desk
 from autograder.marking import probing
 from autograder.marking.outcome import NO_TIME, TOO_MUCH, Outcome
 from autograder.marking.requests import prepared, request
@@ -46,6 +46,7 @@ class Runner:
         self._child: Process | None = None  # the one that runs the calls of the current item
         self._left = {"plain": self.limits.submission, "tensors": self.limits.tensors}
         self._room = self.limits.answers
+        self.desk: Desk | None = None  # answers what the drivers of a world ask
         for item in items:
             self.children.provide(item)
 
@@ -159,7 +160,7 @@ class Runner:
         for rank, child in enumerate(children):
             message = request(item, case.args[rank], case.kwargs, ())
             child.send(rank=rank, ranks=len(children), **message)
-        world = World(self, item, children, self._limit(item))
+        world = World(self, item, children, self._limit(item), self.desk)
         outcome = world.run()
         self.children.extension += world.deadline.extension
         for child in children:

@@ -11,9 +11,10 @@ import hmac
 from collections.abc import Iterator
 from random import Random
 
-from autograder.items import Build, Case, Level, Played, System, Verdict
+from autograder.items import Build, Case, Desk, Level, Played, System, Verdict
 from autograder.marking import compare
 from autograder.marking.outcome import Outcome
+from autograder.running.broker import KILLED
 from autograder.running.limits import MIB, Limits
 from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
@@ -65,12 +66,13 @@ class Player:
     def __init__(self, item: Build, runner: Runner) -> None:
         self.item, self.runner, self.absent = item, runner, False
 
-    def __call__(self, case: Case, fresh: bool = False) -> Played:
+    def __call__(self, case: Case, fresh: bool = False, desk: Desk | None = None) -> Played:
         if fresh:
             self.runner.children.end(self.item)
+        self.runner.desk = desk
         (outcome,) = self.runner.run(self.item, [case])
         self.absent = outcome.kind in ABSENT
-        return _played(outcome)
+        return Played(killed=True) if outcome == KILLED else _played(outcome)
 
 
 def _played(outcome: Outcome) -> Played:

@@ -81,12 +81,10 @@ def _tensor(rows: list[list[int]]) -> Tensor:
 
 
 @cache
-def course() -> list[list[str]]:
+def course(names: tuple[str, ...] = COURSE) -> list[list[str]]:
     """Name and source of each module that a job needs: a sandbox holds nothing of the course."""
     root = Path(rankzero.facts.__file__).parents[1]
-    return [
-        [f"rankzero.{name}", (root / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")] for name in COURSE
-    ]
+    return [[f"rankzero.{name}", (root / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")] for name in names]
 
 
 def _equal(_step: int, _replica: int, _place: int) -> int:

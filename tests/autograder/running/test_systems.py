@@ -12,7 +12,7 @@ import pytest
 from autograder import bank
 from autograder.__main__ import main
 from autograder.commands import sheets
-from autograder.items import Case, Cost, Level, Played, Sheet, Slip, System, Verdict
+from autograder.items import Case, Cost, Desk, Level, Played, Sheet, Slip, System, Verdict
 from autograder.maintenance import verifying
 from autograder.running import systems
 from autograder.running.runner import Runner
@@ -20,7 +20,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 from tests.autograder import another_trainer
 
-(TRAINER,) = bank.systems()
+TRAINER, _ = bank.systems()
 KEY = b"sesame"
 ONE, REPLICAS, BUCKETS, ZERO, TENSOR, PIPELINE, RESUMED = range(7)
 
@@ -156,7 +156,7 @@ def test_each_level_is_drawn_by_the_key():
     def cases(key: bytes, place: int) -> list[Case]:
         seen: list[Case] = []
 
-        def play(case: Case, fresh: bool = False) -> Played:
+        def play(case: Case, fresh: bool = False, desk: Desk | None = None) -> Played:
             seen.append(case)
             return Played(failure="only asked")
 
@@ -203,7 +203,7 @@ def test_the_reference_is_as_short_as_it_has_to_be():
 
 def test_a_sheet_fits_its_page():
     verdict = Verdict("A sentence that is long enough to be broken. " * 5)
-    lines = f"{sheets.head(TRAINER)}\n{sheets.row(7, TRAINER.levels[-1], verdict)}".split("\n")
+    lines = f"{sheets.head(TRAINER)}\n{sheets.row(TRAINER, 7, verdict)}".split("\n")
     assert max(map(len, lines)) <= sheets.WIDTH
     assert sum(line.startswith("    ") for line in lines) >= 3
 
@@ -214,9 +214,8 @@ def test_a_sheet_says_a_sentence_once_and_a_level_that_is_not_written_is_open():
         Verdict("not implemented yet", open=True),
         Verdict(sheet=Sheet(Cost(10, 8))),
     )
-    level = TRAINER.levels[ONE]
-    assert sheets.row(1, level, wrong).split("\n")[1].strip() == "No."
-    assert "\n" not in sheets.row(2, level, wrong, said="No.")
-    assert " open" in sheets.row(1, level, unwritten)
-    assert "right" in sheets.row(1, level, right)
-    assert "10 / 8" in sheets.row(1, level, right)
+    assert sheets.row(TRAINER, 1, wrong).split("\n")[1].strip() == "No."
+    assert "\n" not in sheets.row(TRAINER, 2, wrong, said="No.")
+    assert " open" in sheets.row(TRAINER, 1, unwritten)
+    assert "right" in sheets.row(TRAINER, 1, right)
+    assert "10 / 8" in sheets.row(TRAINER, 1, right)
