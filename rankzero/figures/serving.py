@@ -226,11 +226,13 @@ def _steps_text(name: str, run: Sequence[Any], size: float, unit: str) -> str:
 
 
 @styled
-def timelines(runs: Mapping[str, Mapping[str, Spans]]) -> Picture:
+def timelines(runs: Mapping[str, Mapping[str, Spans]], kinds: Sequence[str] = ()) -> Picture:
     """Rows of tasks over time, with the runs stacked on one time axis; a colour for each kind of task.
 
     Args:
         runs: by the names of run and row, the name, start and end of each task, in seconds.
+        kinds: names that get the first colours, in this order, whether they occur or not, so that several pictures
+            have the same colours; the others follow in the order in which they appear.
     """
     heights = [0.45 + 0.36 * len(rows) for rows in runs.values()]
     picture, panes = panels(
@@ -240,7 +242,8 @@ def timelines(runs: Mapping[str, Mapping[str, Spans]]) -> Picture:
     begin = min((start for _, start, _ in every), default=0.0)
     whole = max((end for _, _, end in every), default=begin) - begin
     size, unit = time_unit(whole)
-    colours = kind_colours([name for name, _, _ in every])
+    names = [name for name, _, _ in every]
+    colours = {name: colour for name, colour in kind_colours([*kinds, *names]).items() if name in names}
     for axes, (title, rows) in zip(panes, runs.items(), strict=True):
         for row, spans in enumerate(rows.values()):
             for name, start, end in spans:
