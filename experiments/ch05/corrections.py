@@ -59,7 +59,7 @@ def _states() -> tuple[Correction, ...]:
     tensor_parallel = 8
     return (
         Correction(
-            "5.6",
+            "5.5",
             "Mixed-precision Adam needs 12 bytes per parameter, two thirds of them for the optimizer.",
             f"It needs {weights:g} for the weight, {gradients:g} for the gradient and {optimizer:g} for the optimizer "
             f"(the fp32 master copy and two moments). That is {weights + gradients + optimizer:g}, and the "
@@ -74,7 +74,7 @@ def _states() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "5.6",
+            "5.13",
             "A model needs 20 times its size.",
             f"{sum(state_bytes()):g} to {both:g} bytes per parameter, {sum(state_bytes()) / weights:g} to "
             f"{both / weights:g} times its bf16 weights, and activations on top.",
@@ -84,7 +84,7 @@ def _states() -> tuple[Correction, ...]:
             matters="A mix-up of bytes and multiples doubles the number of GPUs.",
         ),
         Correction(
-            "5.6",
+            "5.5",
             "Mixed precision halves the memory of training.",
             f"Model states stay the same size: {sum(state_bytes('fp32')):g} bytes per parameter in fp32, "
             f"{sum(state_bytes()):g} in mixed precision.",
@@ -95,7 +95,7 @@ def _states() -> tuple[Correction, ...]:
             places=("roboticscenter.ai, glossary, Mixed Precision Training",),
         ),
         Correction(
-            "5.6",
+            "5.5",
             "A model of 1B to 10B parameters fits on one GPU.",
             f"7B in mixed precision has {_held(small, 0, 1)} of states, and a GPU has {_gb(_MEMORY)}.",
             f"It needs at least {min_ranks(small, 3, _MEMORY)} GPUs under stage 3, {min_ranks(small, 1, _MEMORY)} "
@@ -105,7 +105,7 @@ def _states() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "5.7",
+            "5.6",
             "Tensor parallelism over 8 with ZeRO over 8 saves memory, in a table with no column for GPUs.",
             f"That layout takes {tensor_parallel * _GPUS} GPUs, and its row must say so.",
             f"70B under stage 1 needs {_held(_PARAMS / tensor_parallel, 1, _GPUS)} on each of "
@@ -125,7 +125,7 @@ def _sharding() -> tuple[Correction, ...]:
     kept = zero_traffic(_PARAMS, 3, 64, reshard=False)
     return (
         Correction(
-            "5.7",
+            "5.13",
             "70B on 8 GPUs takes 210 GB with ZeRO-2, and still about 210 with ZeRO-1.",
             f"Stages 1, 2 and 3 take {_row()} per GPU; without the master copy {_row(2, 2, 8)}.",
             f"The 210 forgets the gradients' slice: sliced, gradients take {_gb(_PARAMS * state_bytes()[1] / _GPUS)} "
@@ -135,7 +135,7 @@ def _sharding() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter05.md (the first half)",),
         ),
         Correction(
-            "5.7",
+            "5.6",
             "ZeRO-1 gathers the optimizer states before the step.",
             "Optimizer states never move. A rank updates its slice, and the updated weights are gathered.",
             f"That is {state_bytes()[0]:g} bytes per parameter on the wire instead of {state_bytes()[2]:g}.",
@@ -144,7 +144,7 @@ def _sharding() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter05.md",),
         ),
         Correction(
-            "5.7",
+            "5.6",
             "ZeRO-1 and ZeRO-2 send half as much as DDP, or half as much again; ZeRO-3 two or three times as much.",
             f"Stages 0 to 3 send {ratios} times what DDP sends.",
             f"70B on 64 ranks: {', '.join(f'{size / GB:.1f}' for size in sent)} GB per rank and step. An all-reduce is "
@@ -154,7 +154,7 @@ def _sharding() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter05.md (half as much again; three times)",),
         ),
         Correction(
-            "5.7",
+            "5.13",
             "ZeRO-3 sends 41 GB extra for 7B on 64 ranks.",
             f"{small[1] / GB:.1f} GB is all that it sends; its excess over DDP is {(small[1] - small[0]) / GB:.1f} GB.",
             f"DDP sends {small[0] / GB:.1f} GB. Over a port of 50 GB/s the difference takes "
@@ -163,7 +163,7 @@ def _sharding() -> tuple[Correction, ...]:
             matters="The price of sharding looks several times as high as it is.",
         ),
         Correction(
-            "5.8",
+            "5.7",
             "FSDP means ZeRO-2 by default, and ZeRO-3 is rarely used.",
             "FULL_SHARD, which is stage 3, is the default. Large runs often store weights as stage 3 does and skip "
             "the second gather.",
@@ -173,7 +173,7 @@ def _sharding() -> tuple[Correction, ...]:
             matters="The wrong option is passed, and memory or traffic is not what was planned.",
         ),
         Correction(
-            "5.6",
+            "5.5",
             "When the model is too big for a GPU, use data parallelism.",
             "Replication saves no model state. It helps a model that is too slow, not one that is too big.",
             f"7B has {_held(7e9, 0, 1)} of states on one rank and {_held(7e9, 0, 64)} on each of 64 replicas; sliced "
@@ -182,7 +182,7 @@ def _sharding() -> tuple[Correction, ...]:
             matters="The job still does not fit, on any number of GPUs.",
         ),
         Correction(
-            "5.7",
+            "5.6",
             "A memory-bound model needs ZeRO.",
             "ZeRO relieves memory capacity. A program that is bound by memory bandwidth stays bound by it.",
             f"On an {H100_SXM.name} the two limits are {format_bytes(_MEMORY)} and "
@@ -192,7 +192,7 @@ def _sharding() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter05.md",),
         ),
         Correction(
-            "5.7",
+            "5.13",
             "70B on 8 GPUs needs ZeRO and tensor parallelism together.",
             "Full sharding is already the minimum: no other split over the same GPUs holds less on each.",
             f"Each of 8 GPUs would hold {_held(_PARAMS, 3, _GPUS)} and has {_gb(_MEMORY)}. It takes "
@@ -201,7 +201,7 @@ def _sharding() -> tuple[Correction, ...]:
             matters="Tensor parallelism is added, with its traffic, for memory that it cannot save.",
         ),
         Correction(
-            "5.7",
+            "5.13",
             "30B fits on 16 GPUs with ZeRO-2.",
             f"It takes {_held(medium, 2, 16)} on each, before activations, and a GPU has {_gb(_MEMORY)}.",
             f"The weights alone stay whole, {_gb(medium * state_bytes()[0])}; stage 3 holds {_held(medium, 3, 16)}.",
@@ -248,7 +248,7 @@ def _replicas() -> tuple[Correction, ...]:
             matters="It sends you to the wrong place when the first step is slow or a bucket is too small.",
         ),
         Correction(
-            "5.3",
+            "5.11",
             "The overlap is 1 - (last all-reduce) / (backward pass).",
             f"The hidden share divides by the communication: {1 - exposed / (40 * 1.5 * ms):.1%}, not "
             f"{1 - exposed / (40 * 5 * ms):.2%}.",
@@ -289,7 +289,7 @@ def _batches() -> tuple[Correction, ...]:
     before, after = 3e-4 / 4e6, scaled_learning_rate(3e-4, 4e6, 8e6, "linear") / 8e6
     return (
         Correction(
-            "5.5",
+            "5.12",
             "Without a larger learning rate, a larger batch diverges.",
             "It undertrains: there are fewer steps, and each moves as far as before.",
             "Eight times the batch is 1/8 of the steps. Divergence comes from too large a learning rate, such as "
@@ -298,7 +298,7 @@ def _batches() -> tuple[Correction, ...]:
             matters="The learning rate is raised to prevent a divergence that would not have happened.",
         ),
         Correction(
-            "5.5",
+            "5.12",
             "Scale Adam's learning rate with the batch, and warm up for 1,000 steps times that ratio, or 5 to 10 %.",
             f"The linear rule is for SGD. Going from 3e-4 at batch 256 to batch 2,048 it gives {linear:g}; the "
             f"square-root rule, which is for Adam, gives {root:.3g}.",
@@ -308,7 +308,7 @@ def _batches() -> tuple[Correction, ...]:
             matters="Adam with such a rate diverges, or the warm-up eats the run.",
         ),
         Correction(
-            "5.5",
+            "5.12",
             "With twice the batch and twice the learning rate each token counts double.",
             f"It counts the same: a token's weight is rate over batch, {before:.3g} before and {after:.3g} after.",
             "Each step moves twice as far, and there are half as many steps.",
@@ -325,7 +325,7 @@ def _precision() -> tuple[Correction, ...]:
     scales = final_scales(map(bool, _STEPS), 1024.0, 3)
     return (
         Correction(
-            "5.9",
+            "5.8",
             "In fp16 everything below 6.1e-5 is zero.",
             f"Subnormal numbers go down to {_exact(smallest)}, and anything above half of that is rounded up to it.",
             f"{_exact(3.1e-8)} becomes {_exact(round_to_format(3.1e-8, 5, 10))}, and {_exact(2.0**-25)}, which is "
@@ -335,7 +335,7 @@ def _precision() -> tuple[Correction, ...]:
             places=("apxml.com, How to Build a Large Language Model, chapter 20",),
         ),
         Correction(
-            "5.10",
+            "5.16",
             "Divide the gradients by the scale and by the norm, then look for inf.",
             "Look while unscaling, before clipping: clipping turns inf into nan, or into a step of length zero.",
             "The order is unscale and look, clip, step or skip, update the scale.",
@@ -343,7 +343,7 @@ def _precision() -> tuple[Correction, ...]:
             matters="Overflows pass unnoticed, and the step that should be skipped destroys the weights.",
         ),
         Correction(
-            "5.9",
+            "5.15",
             "Activations in fp8 save 172 GB, of 343.",
             f"They save {saved / GB:.1f} GB, of {2 * saved / GB:.1f}.",
             "80 layers with two saved tensors each, batch 4, sequence 4,096, width 8,192: "
@@ -352,7 +352,7 @@ def _precision() -> tuple[Correction, ...]:
             matters="The expected saving is several times what the format brings.",
         ),
         Correction(
-            "5.10",
+            "5.16",
             "All loss scalers follow one protocol.",
             "They end at different scales: "
             + "; ".join(f"{name}: {scale:,.0f}" for name, scale in scales.items())

@@ -74,7 +74,7 @@ def hiding(
     return chart(picture, f"Backward pass of {layers} layers and its all-reduces over {ranks} ranks. {title}.")
 
 
-# 5.5
+# 5.12
 
 
 def learning_rates(
@@ -115,7 +115,7 @@ def learning_rates(
     return chart(below(by_step, by_row), f"Learning rate of two runs against steps and against sequences: {title}.")
 
 
-# 5.7
+# 5.6
 
 #: Recipes of training by name, each as arguments of ``state_bytes``.
 RECIPES: dict[str, dict[str, Any]] = {
@@ -175,7 +175,7 @@ def slices(
     return chart(below(held_view, sent_view), f"Memory and traffic of one GPU under the stages of ZeRO. {title}.")
 
 
-# 5.9
+# 5.15
 
 #: Formats: exponent bits, mantissa bits, infinities.
 FORMATS = {"fp16": (5, 10, True), "bf16": (8, 7, True), "E4M3": (4, 3, False), "E5M2": (5, 2, True)}

@@ -2,7 +2,7 @@
 
     scaled_training("torch").scales == scaled_training(LossScaler).scales
 
-The module also shows what few bits do to small updates and to real gradients.
+The module also shows what few bits do to real gradients.
 """
 
 from __future__ import annotations
@@ -106,15 +106,7 @@ class _Torch:
         return self.scale < before
 
 
-# What few bits do to weights and to gradients.
-
-
-def small_updates(update: float = 0.001, times: int = 1000, dtype: str = "bfloat16") -> float:
-    """The result of adding ``update`` to 1.0 so many ``times``, each sum rounded to ``dtype``."""
-    weight = torch.ones((), dtype=getattr(torch, dtype))
-    for _ in range(times):
-        weight += update
-    return weight.item()
+# What few bits do to gradients.
 
 
 def gradient_exponents(gradients: Sequence[torch.Tensor]) -> dict[int, int]:

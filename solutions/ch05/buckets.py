@@ -46,7 +46,7 @@ def assign_buckets(sizes: Sequence[float], limits: Sequence[float]) -> list[list
 def exposed_communication(compute: Sequence[float], communication: Sequence[float]) -> float:
     """Seconds of communication that remain after the backward pass has ended.
 
-    The buckets go over one stream, one after the other in the order in which they become ready; ``communication[j]``
+    The buckets go over one stream, one after another, in the order in which they become ready; ``communication[j]``
     may start when ``compute[j]`` has ended. Computing and communicating do not slow each other down.
 
     Args:

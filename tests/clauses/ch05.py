@@ -87,7 +87,7 @@ CLAUSES = {
     ),
     "05-exposed-communication": (
         Clause(
-            "The buckets go over one stream, one after the other",
+            "The buckets go over one stream, one after another",
             edits=(("free = max(ready, free) + sending", "free = max(free, ready + sending)"),),
         ),
         Clause("0 without buckets", edits=(("    ready = free = 0.0\n", "    ready = free = 0.0 / len(compute)\n"),)),

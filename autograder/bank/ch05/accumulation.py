@@ -99,7 +99,7 @@ STEPS = Build(
             ),
         ),
     ),
-    section="5.4",
+    section="5.11",
     topic="accumulation",
 )
 
@@ -186,7 +186,7 @@ TIME = Build(
             ),
         ),
     ),
-    section="5.4",
+    section="5.11",
     topic="accumulation",
 )
 

@@ -36,7 +36,8 @@ WARM_UP = Choice(
     id="05-why-warm-up",
     kind="trace",
     title="Why not begin at the peak",
-    section="5.5",
+    section="5.12",
+    bonus=True,
     options=(
         "the first updates are the least reliable: the network changes rapidly, and Adam divides by a second moment "
         "that it has estimated from few gradients",
@@ -49,7 +50,7 @@ WARM_UP = Choice(
     derivation="At Adam's first step $\\hat m / \\sqrt{\\hat v} = g / |g|$: every weight moves by the whole rate, in "
     "the direction of one noisy gradient, and later steps are shorter because the moments average. That is variance, "
     "which no correction of the bias removes (Liu et al. 2020). For SGD the reason is that the network changes "
-    "rapidly at first, so that a large step leaves the neighbourhood in which its gradient holds (Goyal et al. 2017).",
+    "rapidly at first, so that a large step leaves the neighborhood in which its gradient holds (Goyal et al. 2017).",
     slips={
         1: "Adam corrects both moments for that. What is left at step 1 is the sign of the gradient: as long as an "
         "update gets.",
@@ -65,7 +66,8 @@ RATES = (
         id="05-lr-rule",
         kind="derive",
         title="Eight times the batch",
-        section="5.5",
+        section="5.12",
+        bonus=True,
         parts=(
             Part("linear rule", "", lambda: _rate("linear"), slips=(INVERSE,)),
             Part(
@@ -88,7 +90,8 @@ RATES = (
         id="05-critical",
         kind="derive",
         title="At the critical batch, and far beyond",
-        section="5.5",
+        section="5.12",
+        bonus=True,
         parts=(
             Part(
                 "steps with 2M tokens",
@@ -131,7 +134,8 @@ RATES = (
         id="05-cosine-end",
         kind="trace",
         title="Where the cosine ends",
-        section="5.5",
+        section="5.12",
+        bonus=True,
         parts=(
             Part(
                 "last step of the new cosine",
@@ -174,7 +178,8 @@ STALENESS = (
         id="05-staleness",
         kind="derive",
         title="Eight workers in turn",
-        section="5.11",
+        section="5.17",
+        bonus=True,
         parts=(
             Part(
                 "largest learning rate",

@@ -37,7 +37,7 @@ DESIGNS = (
     Design(
         id="05-design-30b",
         title="Lay out a training run of 30 billion parameters",
-        section="5.7",
+        section="5.6",
         knobs=(
             Knob("stage", "ZeRO stage (`stage`)", (0, 1, 2, 3)),
             Knob("ranks", "GPUs (`ranks`)", (16, 32, 64, 128, 256)),

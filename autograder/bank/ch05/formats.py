@@ -128,7 +128,7 @@ ROUND = Build(
             "small numbers",
             _below_normal,
             10,
-            "Below the smallest normal number the grid stays as it is there, down to zero.",
+            "Below the smallest normal number the grid does not become finer, down to zero.",
             _below_corners,
         ),
         Group(
@@ -206,7 +206,8 @@ ROUND = Build(
             edit=("    _check_format(exponent_bits, mantissa_bits)\n", ""),
         ),
     ),
-    section="5.9",
+    section="5.15",
+    bonus=True,
     topic="numbers with few bits",
 )
 

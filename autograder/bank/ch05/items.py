@@ -7,14 +7,17 @@ from autograder.bank.ch05 import (
     batch_questions,
     buckets,
     designs,
+    estimates,
     formats,
     noise,
     overlap,
     precision,
     precision_questions,
+    profile,
     ranks,
     rates,
     repairs,
+    replica_choices,
     replica_questions,
     schedules,
     shards,
@@ -24,6 +27,7 @@ from autograder.bank.ch05 import (
     states,
     synchronize,
     zero,
+    zero_choices,
 )
 from autograder.items import Item
 
@@ -34,15 +38,25 @@ def _place(item: Item) -> tuple[int, ...]:
 
 
 QUESTIONS: tuple[Item, ...] = (
+    replica_choices.NO_BROADCAST,
+    replica_choices.SAME_TRAINING,
+    replica_choices.FIRST_BUCKET,
+    estimates.EXPOSED,
+    replica_choices.SYNC_EVERY,
     *replica_questions.REPLICAS,
     *batch_questions.RATES,
+    estimates.STATES,
     *state_questions.STATES,
+    zero_choices.ZERO_COST,
     *slice_questions.SLICES,
     *designs.DESIGNS,
+    zero_choices.FSDP_PEAK,
     *replica_questions.SHARDED,
+    zero_choices.BF16_STALL,
     *precision_questions.FORMATS,
     *precision_questions.SCALES,
     *batch_questions.STALENESS,
+    *profile.PROFILE,
 )
 EXERCISES: tuple[Item, ...] = (
     *buckets.ITEMS,

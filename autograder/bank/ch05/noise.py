@@ -122,7 +122,7 @@ NOISE = Build(
             ),
         ),
     ),
-    section="5.5",
+    section="5.12",
     topic="gradient noise",
 )
 
@@ -218,7 +218,7 @@ DELAYED = Build(
             ),
         ),
     ),
-    section="5.11",
+    section="5.17",
     topic="stale gradients",
 )
 

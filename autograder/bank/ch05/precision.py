@@ -131,7 +131,8 @@ LOSS_SCALE = Build(
         ),
     ),
     slips=DYNAMIC_LOSS_SCALE,
-    section="5.10",
+    section="5.16",
+    bonus=True,
     topic="dynamic loss scaling",
     tolerance=1e-5,
 )
@@ -330,7 +331,8 @@ SCALER = Build(
         ),
     ),
     slips=LOSS_SCALER,
-    section="5.10",
+    section="5.16",
+    bonus=True,
     topic="dynamic loss scaling",
     tolerance=1e-5,
 )

@@ -34,7 +34,8 @@ WHICH_WAY = Choice(
     id="05-fp8-which-way",
     kind="trace",
     title="Two formats of 8 bits",
-    section="5.9",
+    section="5.15",
+    bonus=True,
     options=(
         "E4M3 forward and E5M2 backward: weights and activations lie close together and need digits, gradients spread "
         "over many powers of two and need range",
@@ -52,7 +53,7 @@ WHICH_WAY = Choice(
         "zero.",
         2: "E4M3 ends at 448, E5M2 at 57,344. And a scale takes care of size: what counts is how far apart the "
         "numbers of one tensor lie.",
-        3: "Gradients need a scale even in fp16 (5.10), which has eight bits of mantissa more; and forward a digit is "
+        3: "Gradients need a scale even in fp16 (5.8), which has eight bits of mantissa more; and forward a digit is "
         "lost for nothing.",
     },
 )
@@ -62,7 +63,8 @@ FORMATS = (
         id="05-fp16-edge",
         kind="derive",
         title="The edges of fp16",
-        section="5.9",
+        section="5.15",
+        bonus=True,
         parts=(
             Part(
                 "smallest normal number",
@@ -83,7 +85,7 @@ FORMATS = (
                 tolerance=0,
                 slips=(
                     Slip("Half-way between 0 and the smallest number, the even one is taken.", value=2.0**-24),
-                    Slip("No such number is there.", value=2.0**-25),
+                    Slip("fp16 has no such number.", value=2.0**-25),
                 ),
             ),
             Part(
@@ -92,7 +94,7 @@ FORMATS = (
                 lambda: _fp16(65_519.0),
                 tolerance=0,
                 slips=(
-                    Slip("No such number is there: near the top they lie 32 apart.", value=65_519),
+                    Slip("fp16 has no such number: near the top its numbers lie 32 apart.", value=65_519),
                     Slip("That would be the next number, which has become inf.", value=2.0**16),
                 ),
             ),
@@ -106,7 +108,8 @@ FORMATS = (
         id="05-fp8-activations",
         kind="derive",
         title="Activations in 8 bits",
-        section="5.9",
+        section="5.15",
+        bonus=True,
         parts=(
             Part(
                 "in bf16",
@@ -148,7 +151,7 @@ SCALES = (
         id="05-scale-trace",
         kind="trace",
         title="A scale over five steps, and over sixteen",
-        section="5.10",
+        section="5.8",
         parts=(
             Part(
                 "after five steps, from 65,536",
@@ -176,6 +179,19 @@ SCALES = (
                     ),
                 ),
             ),
+        ),
+        derivation="An overflow halves the scale and sets the count of clean steps back to 0. When the count reaches "
+        "the interval, the scale doubles and the count restarts. The first run has the interval 2,000 and the steps "
+        "clean, overflow, clean, overflow, clean; the second starts at 1,024 with the interval 3 and has the steps "
+        "`[0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,0]`.",
+    ),
+    Question(
+        id="05-scale-credit",
+        kind="trace",
+        title="One overflow is forgiven",
+        section="5.16",
+        bonus=True,
+        parts=(
             Part(
                 "after sixteen steps, Megatron with hysteresis 2",
                 "",
@@ -193,16 +209,16 @@ SCALES = (
                 ),
             ),
         ),
-        derivation="An overflow halves the scale and sets the count of clean steps back to 0. When the count reaches "
-        "the interval, the scale doubles and the count restarts: interval 2,000 for the steps clean, overflow, clean, "
-        "overflow, clean, and interval 3 from 1,024 for `[0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,0]`. Megatron forgives one "
-        "overflow since the scale last grew; growing alone renews that credit.",
+        derivation="As under torch, an overflow halves the scale and sets the count of clean steps back to 0, and "
+        "three clean steps in a row double it, from 1,024, over the steps `[0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,0]`. But "
+        "Megatron forgives one overflow since the scale last grew, and only growing renews that credit.",
     ),
     Question(
         id="05-doublings",
         kind="derive",
         title="A gradient that must survive",
-        section="5.10",
+        section="5.16",
+        bonus=True,
         parts=(
             Part(
                 "doublings of the scale, from 1, until a gradient of 1e-8 survives in fp16",

@@ -172,7 +172,7 @@ RANKS = Build(
         ),
         Slip("No argument is checked: one that is outside its range has to raise ValueError.", slip_ranks_unchecked),
     ),
-    section="5.7",
+    section="5.13",
     topic="fewest ranks",
 )
 

@@ -134,7 +134,7 @@ SCALED = Build(
             ),
         ),
     ),
-    section="5.5",
+    section="5.12",
     topic="batch size and learning rate",
 )
 

@@ -45,7 +45,7 @@ LOSS = Debug(
         Group("no tokens", _no_tokens, 3, "Without any token there is no mean: raise ValueError."),
     ),
     slips=(
-        Slip("The means were averaged as if each stood for as many tokens.", wrong_loss),
+        Slip("The means were averaged as if each had been taken over equally many tokens.", wrong_loss),
         Slip(
             "The sum over all tokens must be divided by their number.",
             edit=(
@@ -66,7 +66,7 @@ LOSS = Debug(
         ),
     ),
     wrong=wrong_loss,
-    section="5.4",
+    section="5.1",
     topic="means over unequal counts",
 )
 
@@ -114,7 +114,8 @@ STAGE = Debug(
         ),
     ),
     wrong=wrong_stage,
-    section="5.7",
+    section="5.13",
+    bonus=True,
     topic="memory of model states",
 )
 
@@ -169,7 +170,8 @@ CLIP = Debug(
         ),
     ),
     wrong=wrong_clip,
-    section="5.10",
+    section="5.16",
+    bonus=True,
     topic="clipping scaled gradients",
 )
 
@@ -217,7 +219,8 @@ NORM = Debug(
         ),
     ),
     wrong=wrong_norm,
-    section="5.10",
+    section="5.16",
+    bonus=True,
     topic="norm of a sharded gradient",
 )
 

@@ -1,11 +1,11 @@
-"""Chapter 5: the questions about replicas: means, buckets, overlap and accumulation."""
+"""Chapter 5: the sums about replicas: means, overlap and accumulation."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from autograder.items import Part, Question, Slip, lazily
-from rankzero.facts.units import GB, TFLOP, MiB, ms
+from rankzero.facts.units import GB, TFLOP, ms
 
 batching = lazily("solutions.ch05.batching")
 buckets = lazily("solutions.ch05.buckets")
@@ -14,11 +14,6 @@ scaling = lazily("solutions.ch01.scaling")
 zero = lazily("solutions.ch05.zero")
 
 LAYERS = 40
-
-
-def _buckets(*limits: float) -> int:
-    """All-reduces for 40 layers of 1 MiB."""
-    return len(buckets.assign_buckets([MiB] * LAYERS, limits))
 
 
 def _exposed(communication: float) -> float:
@@ -53,7 +48,8 @@ REPLICAS = (
         id="05-uneven-mean",
         kind="derive",
         title="Seven rows and three",
-        section="5.1",
+        section="5.10",
+        bonus=True,
         parts=(
             Part(
                 "gradient of the joined batch",
@@ -70,50 +66,11 @@ REPLICAS = (
         "rows:\n\n$$g = \\sum_r \\frac{n_r}{n}\\,g_r, \\qquad n_0 = 7,\\; g_0 = 2,\\; n_1 = 3,\\; g_1 = 4.$$",
     ),
     Question(
-        id="05-first-bucket",
-        kind="trace",
-        title="How many all-reduces",
-        section="5.2",
-        parts=(
-            Part(
-                "in the first backward pass",
-                "all-reduces",
-                lambda: _buckets(2.0**63),
-                tolerance=0,
-                slips=(
-                    Slip("That is one for each layer: gradients travel in buckets.", value=LAYERS),
-                    Slip(
-                        "That is from the second step on: the buckets are made anew after the first one, in the order "
-                        "in which gradients arrived.",
-                        value=lambda: _buckets(MiB, 25 * MiB),
-                    ),
-                    Slip("In the first pass there is no limit yet, since the order is unknown.", value=2),
-                ),
-            ),
-            Part(
-                "in the second",
-                "all-reduces",
-                lambda: _buckets(MiB, 25 * MiB),
-                tolerance=0,
-                slips=(
-                    Slip("That is one for each layer: gradients travel in buckets.", value=LAYERS),
-                    Slip(
-                        "That takes 25 MiB for all buckets: the first one closes at 1 MiB.",
-                        value=lambda: _buckets(25 * MiB),
-                    ),
-                    Slip("That is the first pass, with everything in one bucket.", value=lambda: _buckets(2.0**63)),
-                ),
-            ),
-        ),
-        derivation="In the first backward pass the order of the gradients is unknown, so all of them wait in a single "
-        "bucket. Then buckets are made in the order seen: the first closes at 1 MiB, so that something starts early, "
-        "each other one at 25 MiB, and what is left makes the last.",
-    ),
-    Question(
         id="05-hidden-share",
         kind="derive",
         title="What stays visible",
-        section="5.3",
+        section="5.11",
+        bonus=True,
         parts=(
             Part(
                 "exposed",
@@ -153,7 +110,8 @@ REPLICAS = (
         id="05-saturated",
         kind="derive",
         title="A stream that cannot keep up",
-        section="5.3",
+        section="5.11",
+        bonus=True,
         parts=(
             Part(
                 "exposed",
@@ -176,7 +134,8 @@ REPLICAS = (
         id="05-comm-ratio",
         kind="derive",
         title="Communication against compute",
-        section="5.3",
+        section="5.11",
+        bonus=True,
         parts=(
             Part(
                 "communication over compute, each GPU with its own port",
@@ -217,7 +176,8 @@ REPLICAS = (
         id="05-scaling",
         kind="derive",
         title="An epoch on more GPUs",
-        section="5.3",
+        section="5.11",
+        bonus=True,
         parts=tuple(
             Part(
                 f"efficiency on {ranks} GPUs, as a fraction",
@@ -278,7 +238,8 @@ SHARDED = (
         id="05-no-sync-memory",
         kind="derive",
         title="Accumulating without reducing",
-        section="5.8",
+        section="5.14",
+        bonus=True,
         parts=(
             Part(
                 "more bytes of gradients on each rank",
@@ -287,11 +248,11 @@ SHARDED = (
                 slips=(
                     Slip("Accumulation is not free: what is not reduced must be kept whole.", value=0.0),
                     Slip(
-                        "That is the slice, which is there in any case.",
+                        "That is the slice, which the rank holds in any case.",
                         value=lambda: zero.zero_memory(7e9, 3, 64, 0, 2, 0) / GB,
                     ),
                     Slip(
-                        "Close: that is the whole gradient; its own slice is there in any case.",
+                        "Close: that is the whole gradient, and the rank holds its own slice in any case.",
                         value=lambda: zero.zero_memory(7e9, 0, 64, 0, 2, 0) / GB,
                     ),
                 ),

@@ -127,7 +127,7 @@ SCHEDULE = Build(
             ),
         ),
     ),
-    section="5.5",
+    section="5.12",
     topic="learning-rate schedule",
 )
 

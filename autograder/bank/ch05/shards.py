@@ -58,7 +58,7 @@ SHARDED = Build(
     function="ShardedAdamW",
     grade="world",
     probe="ch05.stepped",
-    section="5.7",
+    section="5.6",
     topic="ZeRO stage 1",
     tolerance=1e-5,
     cases=(
@@ -187,7 +187,7 @@ GATHER = Build(
     function="gather_parameter",
     grade="world",
     probe="ch05.gathered",
-    section="5.8",
+    section="5.14",
     topic="ZeRO stage 3",
     cases=(
         _page(([1.0, 1.0, 1.0], [3.0, 3.0, 3.0])),

@@ -47,7 +47,8 @@ SLICES = (
         id="05-zero1-70b",
         kind="derive",
         title="70B on 8 ranks",
-        section="5.7",
+        section="5.13",
+        bonus=True,
         parts=tuple(
             Part(
                 f"stage {stage}",
@@ -55,7 +56,7 @@ SLICES = (
                 partial(_held, 70e9, stage, 8),
                 slips=(
                     Slip(
-                        "That is the list without the master copy: 12 bytes instead of 16.",
+                        "That leaves out the master copy: 12 bytes instead of 16.",
                         value=partial(_held, 70e9, stage, 8, 8.0),
                     ),
                     *(
@@ -74,7 +75,7 @@ SLICES = (
         id="05-zero-7b",
         kind="derive",
         title="7B on 64 ranks",
-        section="5.7",
+        section="5.6",
         parts=tuple(
             Part(
                 f"stage {stage}",
@@ -83,7 +84,7 @@ SLICES = (
                 tolerance=5e-3,
                 slips=(
                     Slip(
-                        "That is the list without the master copy: 12 bytes instead of 16.",
+                        "That leaves out the master copy: 12 bytes instead of 16.",
                         value=partial(_held, 7e9, stage, 64, 8.0),
                     ),
                     *(
@@ -102,7 +103,8 @@ SLICES = (
         id="05-zero-30b",
         kind="design",
         title="30B beside 20 GB of activations",
-        section="5.7",
+        section="5.13",
+        bonus=True,
         parts=(
             Part(
                 "lowest stage that fits on 8 GPUs of 80 GB",
@@ -134,7 +136,8 @@ SLICES = (
         id="05-zero-30b-ranks",
         kind="design",
         title="Stage 2, but on more ranks",
-        section="5.7",
+        section="5.13",
+        bonus=True,
         options=(
             "on no number of ranks: the weights and the activations fill a GPU alone",
             "on 16: the slices halve once more",
@@ -154,7 +157,8 @@ SLICES = (
         id="05-zero3-traffic",
         kind="derive",
         title="What stage 3 sends",
-        section="5.7",
+        section="5.13",
+        bonus=True,
         parts=(
             Part(
                 "sent by each rank in a step",
@@ -189,7 +193,8 @@ SLICES = (
         id="05-fit-175b",
         kind="derive",
         title="GPUs for 175B",
-        section="5.7",
+        section="5.13",
+        bonus=True,
         parts=(
             Part(
                 "with 16 bytes per parameter",
@@ -202,7 +207,7 @@ SLICES = (
                         value=lambda: zero.min_ranks(175e9, 3, 80 * GB) + 1,
                     ),
                     Slip(
-                        "That is the list of 12 bytes, without the master copy.",
+                        "That is for 12 bytes, without the master copy.",
                         value=lambda: zero.min_ranks(175e9, 3, 80 * GB, optimizer_bytes=8),
                     ),
                 ),
@@ -222,7 +227,8 @@ SLICES = (
         id="05-design-13b",
         kind="design",
         title="A place for 13B",
-        section="5.7",
+        section="5.13",
+        bonus=True,
         parts=(
             Part(
                 "stage",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from autograder.items import Part, Question, Slip, lazily
 from rankzero.facts.units import GB
 
-precision = lazily("solutions.ch05.precision")
 zero = lazily("solutions.ch05.zero")
 
 
@@ -19,20 +18,13 @@ def _both_gradients() -> float:
     return _recipe(gradient="fp32") + 70e9 * zero.state_bytes()[1] / GB
 
 
-def _stalled(mantissa_bits: int) -> float:
-    """1.0, to which 0.001 is added a thousand times, with 8 exponent bits."""
-    weight = 1.0
-    for _ in range(1000):
-        weight = precision.round_to_format(weight + 0.001, 8, mantissa_bits)
-    return weight
-
-
 STATES = (
     Question(
         id="05-states",
         kind="derive",
         title="Five recipes for 70B",
-        section="5.6",
+        section="5.13",
+        bonus=True,
         parts=(
             Part(
                 "bf16, Adam without a master copy",
@@ -79,32 +71,5 @@ STATES = (
         ),
         derivation="Weights + gradients + master copy + two moments, in bytes per parameter: $2+2+0+8$; $2+2+4+8$; "
         "$2+4+4+8$; $2+(2+4)+4+8$. Pure fp32: $4+4+0+8$. Times $70 \\cdot 10^9$.",
-    ),
-    Question(
-        id="05-bf16-stall",
-        kind="trace",
-        title="A thousand small steps",
-        section="5.6",
-        parts=(
-            Part(
-                "bf16 weight of 1.0 after adding 0.001 a thousand times",
-                "",
-                lambda: _stalled(7),
-                slips=(Slip("Next to 1.0, bf16 numbers are 1/128 apart: each sum is rounded back.", value=2.0),),
-            ),
-            Part(
-                "with an fp32 master copy",
-                "",
-                lambda: _stalled(23),
-                slips=(
-                    Slip(
-                        "The fp32 copy keeps 23 bits after the point: next to 1.0 its numbers are 1.2e-7 apart.",
-                        value=1.0,
-                    ),
-                ),
-            ),
-        ),
-        derivation="A sum is rounded to the nearest number. With 7 bits after the point the numbers after 1 lie "
-        "$2^{-7}$ apart, and 0.001 is less than half of that. With 23 bits they lie $2^{-23}$ apart.",
     ),
 )

@@ -123,7 +123,7 @@ STATE_BYTES = Build(
             ),
         ),
     ),
-    section="5.6",
+    section="5.13",
     topic="bytes per parameter",
 )
 

@@ -99,7 +99,8 @@ SYNCHRONIZE = Build(
     function="synchronize_gradients",
     grade="world",
     probe="ch05.synchronized",
-    section="5.2",
+    section="5.10",
+    bonus=True,
     topic="gradients of the joined batch",
     tolerance=1e-9,
     cases=(
@@ -173,7 +174,7 @@ SYNCHRONIZE = Build(
             edit=(" if share else parameter.grad.zero_()", ""),
         ),
         Slip(
-            "A grad was replaced by a new tensor: fill the one that is there.",
+            "A grad was replaced by a new tensor: fill the existing one.",
             edit=(
                 "return parameter.grad.mul_(share) if share else parameter.grad.zero_()",
                 "parameter.grad = parameter.grad * share if share else torch.zeros_like(parameter)\n"

@@ -99,7 +99,7 @@ MEMORY = Build(
         bad_input(_bad_memory, "Bad input must raise ValueError."),
     ),
     slips=ZERO_MEMORY,
-    section="5.7",
+    section="5.6",
     topic="memory of model states",
 )
 
@@ -186,7 +186,8 @@ TRAFFIC = Build(
         bad_input(_bad_traffic, "Bad input must raise ValueError."),
     ),
     slips=ZERO_TRAFFIC,
-    section="5.7",
+    section="5.13",
+    bonus=True,
     topic="traffic of ZeRO",
 )
 

@@ -19,7 +19,6 @@ from experiments.ch05.loss_scale_runs import (
     gradient_exponents,
     in_fp16,
     scaled_training,
-    small_updates,
     tiny_gradients,
 )
 from experiments.ch05.parameter_server import DATA, ROWS, WIDTH, Served, serve
@@ -290,11 +289,6 @@ def test_the_learners_scaler_is_gradscaler(scale, interval):
     if scale > 2**20:
         assert any(mine.skipped)
     assert mine.losses[-1] < mine.losses[0]
-
-
-def test_small_updates_are_lost_in_bf16():
-    assert small_updates() == 1.0
-    assert small_updates(dtype="float32") == pytest.approx(2.0, rel=1e-4)
 
 
 def test_exponents_count_every_gradient_once():

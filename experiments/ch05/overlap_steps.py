@@ -1,0 +1,134 @@
+"""Buckets that fill, and the two streams of a backward pass: what two steppers draw. Standard library only.
+
+>>> [transfer.end for transfer in transfers()]
+[5, 8, 14, 16]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rankzero.explore import Arrow, Box, Label, Mark, Scene
+from solutions.ch05.buckets import assign_buckets, exposed_communication
+
+#: Gradients of seven layers in the order in which they become ready, MB, and the buckets' caps.
+SIZES, CAPS = (6, 3, 8, 4, 2, 9, 1), (4, 10)
+#: A model of four layers: milliseconds of computing and of communication for the gradients of each.
+COMPUTE, SEND = (3, 3, 3, 3), (2, 2, 5, 2)
+
+
+# Buckets
+
+
+def bucket_scene(step: int) -> Scene:
+    """The picture after ``step`` buckets have been sent: gradients in a row, and below them the buckets."""
+    buckets = assign_buckets(SIZES, CAPS)
+    across, width = 40, 34
+    marks: list[Mark] = [
+        Label(4, 13, "layer", "start", 11, quiet=True),
+        Label(4, 34, "MB", "start", quiet=True),
+        Label(4, 92, "bucket", "start", quiet=True),
+    ]
+    for place, size in enumerate(SIZES):
+        bucket = next(number for number, members in enumerate(buckets) if place in members)
+        ready, x = bucket < step, 52 + across * place
+        marks.append(Label(x + width / 2, 13, f"{len(SIZES) - place}", size=11, quiet=True))
+        marks.append(Box(x, 18, width, 24, f"{size}", fill=0.7 * ready, strong=bucket == step - 1))
+        if ready:
+            marks.append(Arrow(x + width / 2, 46, x + width / 2, 66))
+    for number, members in enumerate(buckets[:step]):
+        x, held = 52 + across * members[0], sum(SIZES[place] for place in members)
+        last = number == step - 1
+        box = (x, 70, across * len(members) - 6, 36, f"{held}", f"no. {number}")
+        marks.append(Box(*box, tone="right", fill=0.7, strong=last))
+    return Scene(52 + across * len(SIZES), 112, tuple(marks), _bucket_says(step), _bucket_holds(step))
+
+
+def _bucket_says(step: int) -> str:
+    if step == 0:
+        return (
+            f"Start of the backward pass. The last layer's gradient will be ready first. Bucket 0 is full at {CAPS[0]} "
+            f"MB, every other one at {CAPS[1]} MB."
+        )
+    buckets = assign_buckets(SIZES, CAPS)
+    sizes = [SIZES[place] for place in buckets[step - 1]]
+    held, cap = sum(sizes), CAPS[min(step - 1, len(CAPS) - 1)]
+    added = f"{' + '.join(map(str, sizes))} = {held}" if len(sizes) > 1 else f"{held}"
+    if held >= cap:
+        return f"Bucket {step - 1} holds {added} MB, at least {cap}. It is full, and its all-reduce starts at once."
+    return f"The backward pass has ended. Bucket {step - 1} is not full, with {held} MB, and is sent all the same."
+
+
+def _bucket_holds(step: int) -> str:
+    sent = ["layers " + ", ".join(f"{len(SIZES) - place}" for place in one) for one in assign_buckets(SIZES, CAPS)]
+    return f"Gradients of {', '.join(map(str, SIZES))} MB. Sent so far: {'; '.join(sent[:step]) or 'nothing'}."
+
+
+# Streams
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A bucket on the stream of communication.
+
+    Attributes:
+        ready: when its gradients are computed, ms.
+        start: when it is sent: ready, and the bucket before it done.
+        end: when it has been sent.
+    """
+
+    ready: float
+    start: float
+    end: float
+
+
+def transfers(compute: Sequence[float] = COMPUTE, send: Sequence[float] = SEND) -> list[Transfer]:
+    """When each bucket is ready, starts and ends."""
+    found: list[Transfer] = []
+    ready = free = 0.0
+    for computing, sending in zip(compute, send, strict=True):
+        ready += computing
+        start = max(ready, free)
+        free = start + sending
+        found.append(Transfer(ready, start, free))
+    return found
+
+
+def stream_scene(step: int) -> Scene:
+    """The picture after ``step`` buckets have been sent: time runs to the right, one row for each stream."""
+    found, scale, left = transfers(), 17, 66
+    marks: list[Mark] = [
+        Label(4, 40, "compute", "start", quiet=True),
+        Label(4, 76, "send", "start", quiet=True),
+    ]
+    for time in range(0, int(found[-1].end) + 1, 2):
+        marks.append(Label(left + scale * time, 14, f"{time}", size=11, quiet=True))
+    before = 0.0
+    for place, one in enumerate(found):
+        new = place == step - 1
+        box = (left + scale * before, 22, scale * (one.ready - before) - 2, 26, f"{place}")
+        marks.append(Box(*box, fill=0.7 * (place < step), strong=new))
+        if place < step:
+            box = (left + scale * one.start, 58, scale * (one.end - one.start) - 2, 26, f"{place}")
+            marks.append(Box(*box, tone="right", fill=0.7, strong=new))
+        before = one.ready
+    return Scene(left + scale * found[-1].end + 12, 92, tuple(marks), _stream_says(step), _stream_holds(step))
+
+
+def _stream_says(step: int) -> str:
+    found = transfers()
+    if step == 0:
+        return "Start. Computing the gradients of each of the four layers takes 3 ms. Nothing can be sent yet."
+    one, number = found[step - 1], step - 1
+    waits = f", waits for bucket {number - 1}," if one.start > one.ready else ""
+    said = f"Bucket {number} is ready at {one.ready:g} ms{waits} and is sent from {one.start:g} to {one.end:g} ms."
+    if step < len(found):
+        return said
+    exposed = exposed_communication(COMPUTE, SEND)
+    return f"{said} The backward pass ended at {found[-1].ready:g} ms: {exposed:g} ms of communication is exposed."
+
+
+def _stream_holds(step: int) -> str:
+    sent = [f"bucket {number} from {one.start:g} to {one.end:g} ms" for number, one in enumerate(transfers()[:step])]
+    return f"Computing from 0 to {sum(COMPUTE)} ms, in four parts. Sending: {'; '.join(sent) or 'nothing yet'}."
