@@ -144,7 +144,7 @@ def _bytes() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter06.md",),
         ),
         Correction(
-            "6.6",
+            "6.16",
             "The communication of tensor parallelism cannot be overlapped.",
             "Not across the dependency; but a product cut into chunks can send one chunk while it computes the next.",
             f"There is room: on {NVLINK4.name} the all-reduces of a 70B layer take "
@@ -153,7 +153,7 @@ def _bytes() -> tuple[Correction, ...]:
             matters="A library that does overlap looks impossible.",
         ),
         Correction(
-            "6.7",
+            "6.5",
             "Sequence parallelism adds no traffic.",
             "None forward. If only slices are stored, both inputs of a layer are gathered again in the backward pass.",
             f"That is {format_bytes(_layer(sequence_parallel=True))} for a layer against {format_bytes(_layer())}, "
@@ -173,7 +173,7 @@ def _shapes() -> tuple[Correction, ...]:
     down = _xavier(2048 // 8, 512) / _xavier(2048, 512) / 8**2
     return (
         Correction(
-            "6.10",
+            "6.9",
             "Tensor parallelism is for layers that exceed the memory of a GPU.",
             "It is for the total of all weights, for activations, and for latency.",
             f"The largest matrix of GPT-3, its embedding, takes only {format_bytes(largest)} in bf16.",
@@ -182,7 +182,7 @@ def _shapes() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter06.md",),
         ),
         Correction(
-            "6.1",
+            "6.12",
             "The weights of 70B at TP 8 are 16.1 GB on a rank.",
             f"They are {format_bytes(2 * LLAMA3_70B.parameters / 8)}.",
             f"12 h² L counts {estimate / 1e9:.1f} billion of {LLAMA3_70B.parameters / 1e9:.2f} billion parameters: "
@@ -191,7 +191,7 @@ def _shapes() -> tuple[Correction, ...]:
             matters="The part that is replicated is missing, and a rank that looks full enough overflows.",
         ),
         Correction(
-            "6.4",
+            "6.16",
             "A layer has 12 heads at a hidden size of 4,096.",
             f"A head would have {4096 / 12:.1f} features; there is no such layer.",
             f"With 32 heads it is {4096 // 32}.",
@@ -209,7 +209,7 @@ def _shapes() -> tuple[Correction, ...]:
             matters="A layout that works is ruled out.",
         ),
         Correction(
-            "6.1",
+            "6.12",
             "Initialize each shard by its own shape, with the same seed on every rank, and divide W2 by t.",
             "Draw the full matrix from one seed, with the full matrix's fan-in and fan-out, and slice it.",
             f"At 512 to 2,048 features on 8 ranks a shard drawn by its own shape has {up:.2f} times the right "
@@ -222,7 +222,7 @@ def _shapes() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "6.3",
+            "6.12",
             "Multiply the reference's W2 by the number of ranks, so that the split MLP agrees with it.",
             "Partial sums add up to the whole product: compare with the unmodified plain layer.",
             f"Otherwise a correct layer on {_RANKS} ranks looks {_RANKS} times too small.",
@@ -242,7 +242,7 @@ def _memory() -> tuple[Correction, ...]:
     again = 2048 / (18 * hidden + 3 * 2048)
     return (
         Correction(
-            "6.8",
+            "6.7",
             "Activations are 10 times the parameters, or 8 b s h L bytes.",
             f"GPT-3 stores {format_bytes(layers * layer)} for one sequence, not {format_bytes(eight)}, and twice as "
             "much for two.",
@@ -253,7 +253,7 @@ def _memory() -> tuple[Correction, ...]:
             places=(f"{FUNDAMENTALS} (the second half)",),
         ),
         Correction(
-            "6.9",
+            "6.19",
             "Checkpointing stores the square root of the activations.",
             f"It stores the inputs of all layers and one live layer: {format_bytes(inputs)} + {format_bytes(layer)} "
             f"for GPT-3, not {format_bytes(eight / math.sqrt(layers))}.",
@@ -265,7 +265,7 @@ def _memory() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "6.9",
+            "6.8",
             "Checkpointing costs 33 to 100 % more time.",
             f"Full recomputation repeats the forward pass, {100 / 3:.1f} % of a step; selective recomputation of GPT-3 "
             f"{100 * again:.1f} %.",
@@ -275,7 +275,7 @@ def _memory() -> tuple[Correction, ...]:
             matters="Recomputation is avoided for a price that it does not have.",
         ),
         Correction(
-            "6.7",
+            "6.11",
             "Context parallelism uses an all-gather, as in ring attention.",
             "Those are two algorithms: one gathers keys and values, the other passes blocks of them around a ring.",
             "When gathered, the keys and values of 131,072 tokens in a layer of 70B take "

@@ -12,7 +12,7 @@ def head_partition(heads: int, kv_heads: int, ranks: int, rank: int) -> tuple[ra
     """The query and key-value heads of one rank, and how many ranks hold each of those key-value heads.
 
     Query heads go to the ranks in blocks of ``heads / ranks``. So do key-value heads if the ranks divide them; if they
-    divide the ranks instead, each one is copied to ``ranks / kv_heads`` neighbouring ranks. Query head q reads
+    divide the ranks instead, each one is copied to ``ranks / kv_heads`` neighboring ranks. Query head q reads
     key-value head ``q // (heads / kv_heads)``, so a rank holds exactly what its own query heads read.
 
     Args:

@@ -79,7 +79,7 @@ CLAUSES = {
     ),
     "06-head-partition": (
         Clause(
-            "each one is copied to ``ranks / kv_heads`` neighbouring ranks",
+            "each one is copied to ``ranks / kv_heads`` neighboring ranks",
             edits=(("range(rank // replicas, rank // replicas + 1)", "range(rank % kv_heads, rank % kv_heads + 1)"),),
         ),
         Clause(

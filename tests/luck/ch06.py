@@ -330,4 +330,56 @@ RIGHT = {
             ),
         ),
     ),
+    "06-merge-partials": (
+        Right(
+            "sums by their logarithms",
+            edits=(
+                (
+                    "total = one[1] * first + other[1] * second",
+                    "both = torch.logaddexp(one[0] + one[1].log(), other[0] + other[1].log())\n"
+                    "    total = (both - largest).exp()",
+                ),
+            ),
+        ),
+        Right(
+            "stacked and summed",
+            edits=(
+                ("torch.maximum(one[0], other[0])", "torch.stack([one[0], other[0]]).amax(0)"),
+                (
+                    "return largest, total, one[2] * first[..., None] + other[2] * second[..., None]",
+                    "scales = torch.stack([first, second])[..., None]\n"
+                    "    return largest, total, (torch.stack([one[2], other[2]]) * scales).sum(0)",
+                ),
+            ),
+        ),
+    ),
+    "06-ring-attention": (
+        Right(
+            "the ring turns the other way",
+            edits=(
+                ("ring_shift(k), ring_shift(v)", "ring_shift(k, -1), ring_shift(v, -1)"),
+                ("if rank >= step:", "if rank + step >= ranks:"),
+            ),
+        ),
+        Right(
+            "all earlier keys at once",
+            edits=(
+                (
+                    "    result = partial_attention(q, k, v, later)\n",
+                    "    result = partial_attention(q, k, v, later)\n    keys, values = [], []\n",
+                ),
+                (
+                    "            result = merge_partials(result, partial_attention(q, k, v))\n",
+                    "            keys.append(k)\n            values.append(v)\n",
+                ),
+                (
+                    "    _, total, weighted = result\n",
+                    "    if keys:\n"
+                    "        block = partial_attention(q, torch.cat(keys, -2), torch.cat(values, -2))\n"
+                    "        result = merge_partials(block, result)\n"
+                    "    _, total, weighted = result\n",
+                ),
+            ),
+        ),
+    ),
 }

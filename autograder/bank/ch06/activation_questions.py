@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autograder.items import Choice, Part, Question, Slip, lazily
+from autograder.items import Part, Question, Slip, lazily
 from rankzero.facts.models import GPT3_175B, LLAMA3_70B
 from rankzero.facts.units import GB, MB
 
@@ -44,7 +44,8 @@ STORED = (
         id="06-tp-acts",
         kind="derive",
         title="One GPT-3 layer on 8 ranks",
-        section="6.8",
+        section="6.18",
+        bonus=True,
         parts=(
             Part(
                 "tensor parallelism",
@@ -55,7 +56,7 @@ STORED = (
                         "Norms, masks and residuals stay whole: not everything is divided.",
                         value=lambda: gpt3_layer() / 8 / MB,
                     ),
-                    Slip("That is one rank alone.", value=lambda: gpt3_layer() / MB),
+                    Slip("That is without any splitting.", value=lambda: gpt3_layer() / MB),
                 ),
             ),
             Part(
@@ -94,14 +95,15 @@ STORED = (
         id="06-batch",
         kind="derive",
         title="Activations and the batch",
-        section="6.8",
+        section="6.18",
+        bonus=True,
         parts=(
             Part(
                 "batch 1",
                 "GB",
                 lambda: large_batch(1) / GB,
                 slips=(
-                    Slip("Activations are no multiple of the weights.", value=lambda: 10 * 2 * 70e9 / 8 / GB),
+                    Slip("Activations are not a multiple of the weights.", value=lambda: 10 * 2 * 70e9 / 8 / GB),
                     Slip(
                         "Norms, masks and residuals stay whole: not everything is divided.",
                         value=lambda: large_batch(1, sequence_parallel=True) / GB,
@@ -129,14 +131,15 @@ STORED = (
         id="06-gpt3",
         kind="derive",
         title="Activations of GPT-3",
-        section="6.9",
+        section="6.19",
+        bonus=True,
         parts=(
             Part(
                 "nothing recomputed",
                 "GB",
                 lambda: LAYERS * gpt3_layer() / GB,
                 slips=(
-                    Slip("8 s b h a layer leaves out most of it.", value=lambda: eight_bytes() / GB),
+                    Slip("8 s b h per layer leaves out most of it.", value=lambda: eight_bytes() / GB),
                     Slip(
                         "That leaves the attention matrix out.",
                         value=lambda: LAYERS * gpt3_layer(recompute="selective") / GB,
@@ -144,16 +147,16 @@ STORED = (
                 ),
             ),
             Part(
-                "full recomputation, with the layer that lives",
+                "full recomputation, with the layer that is alive",
                 "GB",
                 lambda: segment_peak() / GB,
                 slips=(
                     Slip(
-                        "A square root of the layers holds where a checkpoint is as large as a layer.",
+                        "The square root of the number of layers is right only if a checkpoint is as large as a layer.",
                         value=lambda: eight_bytes() / math.sqrt(LAYERS) / GB,
                     ),
                     Slip(
-                        "While a layer runs again, its own activations live too.",
+                        "While a layer runs again, its own activations are alive, too.",
                         value=lambda: LAYERS * gpt3_layer(recompute="full") / GB,
                     ),
                 ),
@@ -169,7 +172,8 @@ RECOMPUTED = (
         id="06-selective",
         kind="derive",
         title="What selective recomputation repeats",
-        section="6.9",
+        section="6.19",
+        bonus=True,
         parts=(
             Part(
                 "attention core, of all forward matrix FLOPs",
@@ -177,7 +181,7 @@ RECOMPUTED = (
                 lambda: 100 * core_share(),
                 slips=(
                     Slip(
-                        "That is relative to the other matrix products: it belongs to all of them itself.",
+                        "That is relative to the other matrix products, but the core is one of them itself.",
                         value=100 * SEQUENCE / (6 * HIDDEN),
                     ),
                     Slip("That is its share of a whole step.", value=lambda: 100 * core_share() / 3),
@@ -188,20 +192,24 @@ RECOMPUTED = (
                 "%",
                 lambda: 100 * core_share() / 3,
                 slips=(
-                    Slip("That is of a forward pass: a step is three of them.", value=lambda: 100 * core_share()),
+                    Slip(
+                        "That is relative to a forward pass, and a step takes three times as long.",
+                        value=lambda: 100 * core_share(),
+                    ),
                     Slip("That is full recomputation.", value=100 / 3),
                 ),
             ),
         ),
-        derivation="Scores and weighted sums are $4 b s^2 h$ FLOP a layer, the other products $24\\, b s h^2$; "
-        "backward takes twice a forward pass. So $s/(6h + s)$ of all forward matrix products, and $s/(18h + 3s)$ of a "
-        "step, with $s = 2048$ and $h = 12288$.",
+        derivation="Scores and weighted sums take $4 b s^2 h$ FLOP per layer, the other products $24\\, b s h^2$, and "
+        "a backward pass takes twice as many as a forward pass. So the core is $s/(6h + s)$ of all forward matrix "
+        "products and $s/(18h + 3s)$ of a step, with $s = 2048$ and $h = 12288$.",
     ),
     Question(
         id="06-microbatch",
         kind="derive",
         title="Small micro-batches or recomputation",
-        section="6.9",
+        section="6.19",
+        bonus=True,
         parts=(
             Part(
                 "micro-batch 8",
@@ -220,21 +228,23 @@ RECOMPUTED = (
                 ),
             ),
         ),
-        derivation="2,048 samples on 8 ranks are 256 each. Micro-batches of 8: as many as fit, a unit each. Of "
-        "16: half as many, each twice as long, and a forward pass more, $\\frac43$ of the work.",
+        derivation="Each of 8 ranks gets 256 of the 2,048 sequences. In micro-batches of 8 these take one unit each. "
+        "In micro-batches of 16 there are half as many, each takes twice as long, and repeating the forward pass "
+        "makes it $\\frac43$ of that. Here recomputation has only cost time: it pays where it makes something fit.",
     ),
     Question(
         id="06-segment",
         kind="trace",
         title="How many layers between checkpoints",
-        section="6.9",
+        section="6.19",
+        bonus=True,
         parts=(
             Part(
                 "100 layers as large as a checkpoint",
                 "layers",
                 lambda: activations.best_segment(100, 1, 1)[0],
                 tolerance=0,
-                slips=(Slip("That is the least that lives at once; but then all 100 inputs are kept.", value=1),),
+                slips=(Slip("That keeps the fewest layers alive at once, but all 100 inputs.", value=1),),
             ),
             Part(
                 "their peak",
@@ -246,7 +256,7 @@ RECOMPUTED = (
                         "Those are the checkpoints alone: while a segment runs backward, its own layers live too.",
                         value=10,
                     ),
-                    Slip("That is every input and one live layer.", value=101),
+                    Slip("That is every input and one layer that is alive.", value=101),
                 ),
             ),
             Part(
@@ -256,43 +266,18 @@ RECOMPUTED = (
                 tolerance=0,
                 slips=(
                     Slip(
-                        "The square root of L holds where a checkpoint is as large as a layer.",
+                        "The square root of L is right only if a checkpoint is as large as a layer.",
                         value=round(math.sqrt(80)),
                     ),
                     Slip(
-                        "A longer segment lives with one layer more and keeps fewer checkpoints: compare the peaks.",
+                        "A longer segment has one more layer alive but keeps fewer checkpoints: compare the peaks.",
                         value=1,
                     ),
                 ),
             ),
         ),
-        derivation="The peak is $\\lceil L/k \\rceil\\,c + k\\,a$, least near $k = \\sqrt{L c/a}$: try the whole "
+        derivation="The peak is $\\lceil L/k \\rceil\\,c + k\\,a$, lowest near $k = \\sqrt{L c/a}$: try the whole "
         "numbers around it, with $a = c$ and $L = 100$, then with $a = 17 c$ and $L = 80$.",
-    ),
-    Choice(
-        id="06-design",
-        kind="design",
-        title="How far to split a 70B layer",
-        section="6.10",
-        options=(
-            "t = 8, sequence parallelism, selective recomputation",
-            "t = 8, no sequence parallelism, selective recomputation",
-            "t = 4, sequence parallelism, selective recomputation",
-            "t = 8, sequence parallelism, full recomputation",
-            "t = 8, sequence parallelism, nothing recomputed",
-        ),
-        correct=0,
-        derivation="Bytes: $34\\,s b h/t$ with sequence parallelism and without the attention matrix, $s b h\\,(10 + "
-        "24/t)$ without sequence parallelism. Communication to compute: $10\\,\\frac{t-1}{t} \\cdot 2 s b h / B$ "
-        "against $72\\, b s h^2/(t F)$. More FLOPs: $s/(18 h + 3 s)$ of a step for the attention core, a third for "
-        "all. With $s = h = 8192$, $b = 1$, $B = 450$ GB/s and $F$ at 40 % of an H100; flash attention does as well "
-        "as selective recomputation.",
-        slips={
-            1: "Norms, masks and residuals stay whole on every rank: the layer stores too much.",
-            2: "Half the ranks, twice the bytes on each: the layer stores too much.",
-            3: "It stores least, but repeats a whole forward pass, a third of a step.",
-            4: "The attention matrix alone is several times the limit.",
-        },
     ),
 )
 

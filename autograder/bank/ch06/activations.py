@@ -129,7 +129,7 @@ ACTIVATIONS = Build(
             "split and recomputed",
             _split,
             9,
-            "Without sequence parallelism only what is inside the split layers is divided.",
+            "Without sequence parallelism, only what is inside the split layers is divided.",
             _split_of_each,
         ),
         Group(

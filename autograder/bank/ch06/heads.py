@@ -60,7 +60,8 @@ HEAD_PARTITION = Build(
     module="heads",
     function="head_partition",
     grade="call",
-    section="6.4",
+    section="6.14",
+    bonus=True,
     topic="heads of attention",
     cases=(
         Case((64, 8, 8, 3)),  # Llama 3 70B at 8 ranks: 8 query heads and 1 key-value head
@@ -73,14 +74,19 @@ HEAD_PARTITION = Build(
         invalid(64, 8, 3, 1),
     ),
     groups=(
-        Group("whole heads for each rank", _split, 6, "Where the ranks divide the key-value heads, each has a block."),
+        Group(
+            "whole heads for each rank",
+            _split,
+            6,
+            "Where the ranks divide the key-value heads, each rank has a block of them.",
+        ),
         Group(
             "fewer key-value heads than ranks",
             _replicated,
             6,
             "A rank has the key-value head that its query heads read.",
         ),
-        Group("one key-value head", _one_key, 3, "Every rank has the only key-value head."),
+        Group("one key-value head", _one_key, 3, "Every rank holds the only key-value head."),
         bad_input(_bad_heads_of_each, "Bad input must raise ValueError."),
     ),
     slips=(
@@ -88,13 +94,13 @@ HEAD_PARTITION = Build(
             "Key-value heads were dealt out in turn: a rank then lacks the ones that its query heads read.",
             edit=("range(rank // replicas, rank // replicas + 1)", "range(rank % kv_heads, rank % kv_heads + 1)"),
         ),
-        Slip("Numbers that do not divide were rounded down: heads get lost.", slip_heads_floored),
+        Slip("Numbers that do not divide were rounded down, so heads get lost.", slip_heads_floored),
         Slip(
-            "With fewer key-value heads than ranks each is copied to several ranks.",
+            "With fewer key-value heads than ranks, each is copied to several ranks.",
             edit=("if ranks % kv_heads:", "if kv_heads % ranks:"),
         ),
         Slip(
-            "A copied key-value head is on ranks / kv_heads ranks, not on one.",
+            "A copied key-value head is held by ranks / kv_heads ranks, not by one.",
             edits=(
                 ("ranks // kv_heads", "rank * kv_heads // ranks"),
                 (
@@ -155,11 +161,9 @@ DEBUG_QKV = Debug(
         Group("one rank", lambda rng: Case((rng.randint(1, 9), 1, 0)), 2, "One rank keeps all rows."),
     ),
     slips=(
+        Slip("The fused weight was cut as if it were one matrix. Cut each of its three blocks.", wrong_qkv),
         Slip(
-            "The fused weight was cut as one: rank 0 then holds queries only. Cut each of its three blocks.", wrong_qkv
-        ),
-        Slip(
-            "Rows were dealt out in turn: a rank keeps consecutive rows of each block.",
+            "Rows were dealt out in turn: a rank should keep consecutive rows of each block.",
             edits=(("third * hidden + rank * block", "third * hidden"), ("range(block)", "range(rank, hidden, ranks)")),
         ),
         Slip(
@@ -167,7 +171,7 @@ DEBUG_QKV = Debug(
             edit=("for third in range(3) for row in range(block)", "for row in range(block) for third in range(3)"),
         ),
         Slip(
-            "Only the queries were cut: keys and values are split too.",
+            "Only the queries were cut: keys and values have to be split, too.",
             edit=(
                 "[third * hidden + rank * block + row for third in range(3) for row in range(block)]",
                 "list(range(rank * block, (rank + 1) * block)) + list(range(hidden, 3 * hidden))",

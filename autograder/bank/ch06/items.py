@@ -6,6 +6,10 @@ from autograder.bank.ch06 import (
     activation_questions,
     activations,
     attention,
+    context,
+    decisions,
+    designs,
+    estimates,
     heads,
     linear,
     mlp,
@@ -26,6 +30,12 @@ def _place(item: Item) -> tuple[int, ...]:
 
 
 QUESTIONS: tuple[Item, ...] = (
+    *decisions.MATRICES,
+    *decisions.HEADS,
+    *decisions.MEMORY,
+    *estimates.ITEMS,
+    *designs.DESIGNS,
+    *context.QUESTIONS,
     *split_questions.SHAPES,
     *traffic_questions.COSTS,
     *activation_questions.ACTIVATIONS,
@@ -36,6 +46,7 @@ EXERCISES: tuple[Item, ...] = (
     *mlp.ITEMS,
     *heads.ITEMS,
     *attention.ITEMS,
+    *context.ITEMS,
     *vocabulary.ITEMS,
     *sequence.ITEMS,
     *activations.ITEMS,

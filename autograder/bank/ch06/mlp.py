@@ -59,7 +59,7 @@ PARALLEL_MLP = Build(
             "two to four ranks",
             _ordinary,
             3,
-            "The output of the first layer is the slice that the second one wants.",
+            "The first layer puts out just the slice that the second one takes in.",
             _ordinary_of_each,
         ),
         listed(

@@ -58,10 +58,16 @@ def _own_bytes(case: Case) -> int:
 
 
 GROUPS = (
-    Group("two and three ranks", _plain, 2, "Follow a tensor there and its gradient back.", _plain_of_two),
+    Group(
+        "two and three ranks",
+        _plain,
+        2,
+        "Follow a tensor through the forward pass and its gradient back.",
+        _plain_of_two,
+    ),
     listed("any shape", _shape_of_each, "There may be one rank, no elements, or any number of dimensions."),
     listed("strides and types", _form_of_each, "Tensors may be transposed, expanded, or in half precision."),
-    Group("groups", _pairs, 1, "Only the ranks of the group take part, on the way there and back."),
+    Group("groups", _pairs, 1, "Only the ranks of the group take part, forward and backward."),
 )
 
 
@@ -92,7 +98,8 @@ REDUCE = Build(
     function="reduce_from_ranks",
     grade="world",
     probe="ch06.operator",
-    section="6.2",
+    section="6.13",
+    bonus=True,
     topic="the operators f and g",
     cases=(_on_two([1, 2], [10, 20], ([5, 7], [5, 7])), _both(Random("g"), 3, (2, 2)), ONE),
     groups=GROUPS,
@@ -106,12 +113,13 @@ DEBUG_G = Debug(
     function="debug_g",
     grade="world",
     probe="ch06.differentiated",
-    section="6.2",
+    section="6.13",
+    bonus=True,
     topic="the operators f and g",
     cases=(_on_two([1, 2], [10, 20], ([5, 7], [5, 7])), _both(Random("debug g"), 3, (2, 2))),
     groups=(
-        Group("two to four ranks", _plain, 4, "What follows g is computed alike on every rank.", _plain_of_each),
-        listed("any shape", _shape_of_each, "Only the gradient is wrong."),
+        Group("two to four ranks", _plain, 4, "Every rank computes the same from g on.", _plain_of_each),
+        listed("any shape", _shape_of_each, "The forward pass is right: look at the gradient."),
     ),
     slips=FIXED_G,
     rule=_one_reduction("g sums x once, and nothing else"),

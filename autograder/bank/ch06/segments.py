@@ -41,7 +41,8 @@ SEGMENT = Build(
     module="activations",
     function="best_segment",
     grade="call",
-    section="6.9",
+    section="6.19",
+    bonus=True,
     topic="recomputation",
     cases=(
         Case((64, 1, 1)),
@@ -59,14 +60,14 @@ SEGMENT = Build(
             "checkpoints of any size",
             _segments,
             8,
-            "The best length depends on what a checkpoint costs beside a layer.",
+            "The best length depends on the size of a checkpoint relative to a layer.",
             _segments_of_each,
         ),
         Group(
             "equal peaks",
             _equal_peaks,
             4,
-            "Of equal peaks, the shorter segment counts.",
+            "If two peaks are equal, return the shorter segment.",
             lambda rng: [Case((7, s, s)) for s in (1, rng.randint(2, 99))],
         ),
         Group("ends", _odd_segments, 5, "There may be one layer; sizes may be 0 or fractions."),
@@ -74,7 +75,7 @@ SEGMENT = Build(
     ),
     slips=(
         Slip(
-            "The square root of the layers is best only where a checkpoint is as large as a layer.",
+            "The square root of the number of layers is best only if a checkpoint is as large as a layer.",
             edits=(
                 (
                     '_check_integer("layers", layers, 1)',
@@ -83,9 +84,9 @@ SEGMENT = Build(
                 ("segment, float(peak)", "(k, -(-layers // k) * checkpoint_bytes + k * layer_bytes)"),
             ),
         ),
-        Slip("A rest of layers needs a checkpoint too: round up.", edit=("-(-layers // k)", "layers // k")),
+        Slip("The layers left over need a checkpoint, too: round up.", edit=("-(-layers // k)", "layers // k")),
         Slip(
-            "While a segment runs backward, its own layers live too.",
+            "While a segment runs backward, its own activations are alive, too.",
             edit=("-(-layers // k) * checkpoint_bytes + k * layer_bytes", "-(-layers // k) * checkpoint_bytes"),
         ),
         Slip(
@@ -93,7 +94,7 @@ SEGMENT = Build(
             edit=("segment, float(peak)", "(1, float(layer_bytes + checkpoint_bytes))"),
         ),
         Slip(
-            "Of equal peaks, the shorter segment counts.",
+            "If two peaks are equal, return the shorter segment.",
             edit=("min(peaks)", "min(peaks, key=lambda one: (one[0], -one[1]))"),
         ),
         Slip(
@@ -135,7 +136,7 @@ PADDED = Build(
     module="activations",
     function="padded_vocabulary",
     grade="call",
-    section="6.5",
+    section="6.15",
     topic="a split vocabulary",
     bonus=True,
     cases=(
@@ -147,26 +148,26 @@ PADDED = Build(
         invalid(50_257, 0),
     ),
     groups=(
-        Group("several ranks", _vocabulary, 6, "Every rank gets as many rows, a multiple of 128."),
+        Group("several ranks", _vocabulary, 6, "Every rank gets the same number of rows, a multiple of 128."),
         Group("nothing to add", _exact_vocabulary, 3, "A vocabulary that fits stays as it is."),
         Group("another multiple", _other_multiple, 4, "The multiple is an argument."),
         bad_input(_bad_vocabulary, "Bad input must raise ValueError."),
     ),
     slips=(
         Slip(
-            "Only the ranks divide it: the rows of each rank are a multiple of 128 too.",
+            "It is a multiple of the ranks only: the rows of each rank must be a multiple of 128, too.",
             edit=("-(-vocab // block) * block", "-(-vocab // ranks) * ranks"),
         ),
         Slip(
-            "The multiple counts for each rank: the whole is a multiple of 128 t.",
+            "The multiple applies to each rank: the whole must be a multiple of 128 t.",
             edit=("-(-vocab // block) * block", "-(-vocab // multiple) * multiple"),
         ),
         Slip(
-            "A vocabulary that fits got another block of rows.",
+            "A vocabulary that already fits got another block of rows.",
             edit=("-(-vocab // block) * block", "(vocab // block + 1) * multiple * ranks"),
         ),
         Slip(
-            "It was rounded down: tokens get lost.",
+            "It was rounded down, so tokens get lost.",
             edit=("-(-vocab // block) * block", "vocab // block * multiple * ranks"),
         ),
         Slip(

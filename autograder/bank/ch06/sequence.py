@@ -77,7 +77,7 @@ GATHER = Build(
     function="gather_sequence",
     grade="world",
     probe="ch06.differentiated",
-    section="6.7",
+    section="6.17",
     topic="sequence parallelism",
     bonus=True,
     cases=(
@@ -85,7 +85,7 @@ GATHER = Build(
         _gather(Random("gather"), 3, (2, 1), 1),
         _gather(Random("gather 1"), 1, (2, 2), 0),
     ),
-    groups=_groups(_gather, "What every rank makes of a part counts for its gradient."),
+    groups=_groups(_gather, "What every rank computes from a part contributes to its gradient."),
     slips=GATHERS,
     rule=_calls(0, 2),
 )
@@ -98,7 +98,7 @@ SCATTER = Build(
     function="scatter_sequence",
     grade="world",
     probe="ch06.differentiated",
-    section="6.7",
+    section="6.17",
     topic="sequence parallelism",
     bonus=True,
     cases=(

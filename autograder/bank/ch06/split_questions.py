@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.items import Choice, Part, Question, Slip, lazily
+from autograder.items import Part, Question, Slip, lazily
 from rankzero.facts.models import LLAMA3_70B
 from rankzero.facts.units import GB, MB, MiB
 
@@ -35,7 +35,8 @@ SHAPES = (
         id="06-shapes",
         kind="derive",
         title="Shapes of split layers",
-        section="6.1",
+        section="6.12",
+        bonus=True,
         parts=(
             Part(
                 "output features on a rank",
@@ -59,23 +60,25 @@ SHAPES = (
                 "MB",
                 lambda: MLP / 8 / MB,
                 slips=(
-                    Slip("Those are both matrices in full.", value=MLP / MB),
+                    Slip("Those are both matrices, not split.", value=MLP / MB),
                     Slip("Those are MiB.", value=MLP / 8 / MiB),
                     Slip("That is one of the two matrices.", value=MLP / 16 / MB),
                 ),
             ),
         ),
         derivation="A column-parallel layer keeps $h/t$ rows of $h$ weights, with $h = 8192$ and $t = 8$. The MLP of "
-        "$h = 4096$ has two matrices of $4h \\times h$; on 8 ranks each keeps an eighth of both, 4 bytes a weight.",
+        "$h = 4096$ has two matrices of $4h \\times h$; on 8 ranks each keeps an eighth of both, at 4 bytes per "
+        "weight.",
     ),
     Question(
         id="06-weights",
         kind="derive",
         title="Weights of 70B on a rank",
-        section="6.1",
+        section="6.12",
+        bonus=True,
         parts=(
             Part(
-                "all 70,553,706,496 parameters",
+                "all 70.6 billion parameters",
                 "GB",
                 lambda: 2 * LLAMA3_70B.parameters / 8 / GB,
                 slips=(Slip("That is the model before it is split.", value=lambda: 2 * LLAMA3_70B.parameters / GB),),
@@ -93,61 +96,43 @@ SHAPES = (
                 ),
             ),
         ),
-        derivation="Two bytes a parameter, an eighth on each rank. $12 h^2 L$ with $h = 8192$ and $L = 80$ leaves out "
-        "the vocabulary, and takes a plain MLP for the gated one and full attention for grouped queries.",
+        derivation="Two bytes per parameter, and an eighth of them on each rank. $12 h^2 L$ with $h = 8192$ and $L = "
+        "80$ leaves out the vocabulary and assumes a plain MLP and full attention in place of a gated MLP and "
+        "grouped queries.",
     ),
     Question(
         id="06-init",
         kind="derive",
-        title="Initialised by its own shape",
-        section="6.1",
+        title="Initialized by its own shape",
+        section="6.12",
+        bonus=True,
         parts=(
             Part(
                 "variance, relative to the full layer's",
                 "x",
                 lambda: xavier(512, 2048 // 8) / xavier(512, 2048),
                 slips=(
-                    Slip("The fan-out of a shard is smaller, and so is the sum under the 2.", value=1),
+                    Slip("The fan-out of a shard is smaller, so the variance changes.", value=1),
                     Slip("Only the fan-out is split: the fan-in stays.", value=8),
                 ),
             ),
         ),
         derivation="Xavier draws with variance $2 / (n_{in} + n_{out})$. The full layer has $512 + 2048$; a shard of "
-        "its output features on 8 ranks has $512 + 2048/8$. So give it the full layer's fans.",
-    ),
-    Choice(
-        id="06-missing-f",
-        kind="trace",
-        title="A column layer without f",
-        section="6.2",
-        options=(
-            "the gradient of x alone: rank r holds the contribution of its own slice, a partial sum",
-            "the output: rank r holds the product with its own slice",
-            "the gradient of this layer's weight: rank r holds one part in t of it",
-            "nothing that counts: the loss still falls",
-        ),
-        correct=0,
-        derivation="$Y_r = X W_r^T$ needs nothing from other ranks, nor does $dW_r = dY_r^T X$. But $dX = \\sum_r dY_r "
-        "W_r$, and without $f$ a rank has one term of it. Every layer below then learns from another gradient on each "
-        "rank.",
-        slips={
-            1: "The output is right: a slice of it is what a column layer gives.",
-            2: "A rank's weight gradient needs the gradient of its own outputs and all of x, and it has both.",
-            3: "A loss may fall with a wrong gradient; the layers below do not learn what they should.",
-        },
+        "its output features on 8 ranks has $512 + 2048/8$. So use the fan-in and fan-out of the full layer.",
     ),
     Question(
         id="06-bias-error",
         kind="derive",
         title="A bias before the sum",
-        section="6.3",
+        section="6.13",
+        bonus=True,
         parts=(
             Part(
                 "error of Y, in biases",
                 "",
                 lambda: sum(1.0 for _ in range(4)) - 1,
                 slips=(
-                    Slip("That is how often it was added; once is right.", value=4),
+                    Slip("That is how often it was added, and once is right.", value=4),
                     Slip("The partial sums are added, not averaged.", value=3 / 4),
                 ),
             ),
@@ -177,7 +162,8 @@ SHAPES = (
                 tolerance=0,
                 slips=(
                     Slip(
-                        "There is no half of a head: where ranks outnumber them, heads are copied.", value=KV_HEADS / 16
+                        "There is no half of a head: where ranks outnumber the heads, these are copied.",
+                        value=KV_HEADS / 16,
                     ),
                 ),
             ),
@@ -187,19 +173,20 @@ SHAPES = (
                 lambda: heads_of(16, 2),
                 tolerance=0,
                 slips=(
-                    Slip("8 heads on 16 ranks: some stand on more than one.", value=1),
+                    Slip("8 heads on 16 ranks: each is held by more than one.", value=1),
                     Slip("That is how many query heads read one key-value head.", value=HEADS / KV_HEADS),
                 ),
             ),
         ),
-        derivation="Query heads: 64 divided by $t$. Key-value heads: 8 divided by $t$ while $t$ divides 8; beyond that "
-        "each is copied to $t/8$ ranks, which then add up its weight gradient.",
+        derivation="Each of $t$ ranks holds $64/t$ query heads. As long as $t$ divides 8, it also holds $8/t$ "
+        "key-value heads; beyond that each of these is copied to $t/8$ ranks, which add up its gradient.",
     ),
     Question(
         id="06-vocab",
         kind="derive",
         title="A split vocabulary",
-        section="6.5",
+        section="6.15",
+        bonus=True,
         parts=(
             Part(
                 "50,257 tokens padded for 8 ranks",
@@ -207,8 +194,11 @@ SHAPES = (
                 lambda: activations.padded_vocabulary(50_257, 8),
                 tolerance=0,
                 slips=(
-                    Slip("A multiple of 8 alone: the rows of each rank are a multiple of 128 too.", value=50_264),
-                    Slip("A multiple of 128 alone: each rank gets such a multiple.", value=50_304),
+                    Slip(
+                        "That is only a multiple of 8: the rows of each rank have to be a multiple of 128, too.",
+                        value=50_264,
+                    ),
+                    Slip("That is only a multiple of 128: each rank has to get such a multiple.", value=50_304),
                 ),
             ),
             Part(
@@ -217,7 +207,8 @@ SHAPES = (
                 lambda: all_gather_bytes(8192 * 128_256 * 2, 8),
                 slips=(
                     Slip(
-                        "That is all logits: in a ring every rank sends seven parts of eight.", value=8192 * 128_256 * 2
+                        "That is all the logits: in a ring, every rank sends seven eighths of them.",
+                        value=8192 * 128_256 * 2,
                     ),
                 ),
             ),

@@ -79,7 +79,7 @@ TRAFFIC = Build(
             "options",
             _options,
             8,
-            "Elements have other sizes; norms may be split along the sequence.",
+            "Elements may have other sizes, and norms may be split along the sequence.",
             _options_of_each,
         ),
         Group("nothing to send", _nothing_sent, 3, "One rank, or no tokens: nothing is sent."),
@@ -98,15 +98,15 @@ TRAFFIC = Build(
             ),
         ),
         Slip(
-            "Those are elements: multiply by the bytes of one.",
+            "That counts elements: multiply by the bytes of one.",
             edit=(
                 "shares * (ranks - 1) / ranks * sequence * batch * hidden * element_bytes",
                 "shares * (ranks - 1) / ranks * sequence * batch * hidden",
             ),
         ),
-        Slip("The backward pass sends as well.", edit=("return float(shares", "return float(4")),
+        Slip("The backward pass sends bytes, too.", edit=("return float(shares", "return float(4")),
         Slip(
-            "With slices stored, both inputs are gathered again in the backward pass: two shares more.",
+            "When only slices are stored, both inputs are gathered again in the backward pass: two more shares.",
             edit=("return float(shares", "return float((8 if backward else 4)"),
         ),
         Slip(
@@ -129,19 +129,23 @@ DEBUG_TRAFFIC = Debug(
     module="activations",
     function="debug_traffic",
     grade="call",
-    section="6.6",
+    section="6.16",
+    bonus=True,
     topic="traffic of a split layer",
     cases=(Case((4096, 1, 8192, 8)), Case((2048, 4, 8192, 8)), Case((1024, 8, 1024, 4)), Case((4096, 1, 8192, 1))),
     groups=(
         Group(
-            "several ranks", lambda rng: Case(_layer(rng)), 8, "Which tensor is all-reduced, and what does that send?"
+            "several ranks",
+            lambda rng: Case(_layer(rng)),
+            8,
+            "Which tensor is all-reduced, and how many bytes does that send?",
         ),
         Group("nothing to send", _nothing_sent, 2, "One rank, or no tokens: nothing is sent."),
     ),
     slips=(
         Slip("Activations are whole on every rank, and an all-reduce sends 2 (t-1)/t of them.", wrong_traffic),
         Slip(
-            "Two bytes for each element are missing, or the two phases of an all-reduce.",
+            "A factor of 2 is missing: the bytes of an element, or the two phases of an all-reduce.",
             edit=("4 * 2 * (ranks - 1) / ranks * tensor", "8 * sequence * batch * hidden * (ranks - 1) / ranks"),
         ),
         Slip(
@@ -149,7 +153,7 @@ DEBUG_TRAFFIC = Debug(
             edit=("4 * 2 * (ranks - 1) / ranks * tensor", "4 * 2 * 2 * sequence * batch * hidden * (ranks > 1)"),
         ),
         Slip(
-            "Both phases are there; but the tensor is not divided by the ranks.",
+            "Both phases are there, but the tensor should not be divided by the ranks.",
             edit=(
                 "4 * 2 * (ranks - 1) / ranks * tensor",
                 "4 * 2 * 2 * sequence * batch * hidden * (ranks - 1) / ranks / ranks",

@@ -49,7 +49,8 @@ COSTS = (
         id="06-count",
         kind="derive",
         title="Collectives of a layer",
-        section="6.6",
+        section="6.16",
+        bonus=True,
         parts=(
             Part(
                 "collectives of a step",
@@ -57,8 +58,11 @@ COSTS = (
                 lambda: layer_bytes() / all_reduce_bytes(),
                 tolerance=1e-9,
                 slips=(
-                    Slip("That is one for each matrix product: a column layer's output needs none.", value=8),
-                    Slip("That is the forward pass: the backward pass has as many.", value=2),
+                    Slip(
+                        "That is one for each matrix product: the output of a column-parallel layer needs none.",
+                        value=8,
+                    ),
+                    Slip("That is the forward pass only: the backward pass has as many.", value=2),
                 ),
             ),
             Part(
@@ -67,7 +71,7 @@ COSTS = (
                 lambda: layer_bytes(backward=False) / all_reduce_bytes(),
                 tolerance=1e-9,
                 slips=(
-                    Slip("That is two for an MLP: the slice goes straight into the second layer.", value=4),
+                    Slip("That counts two for an MLP, but the slice goes straight into the second layer.", value=4),
                     Slip("Attention and MLP have one each.", value=1),
                 ),
             ),
@@ -84,13 +88,14 @@ COSTS = (
         ),
         derivation="Each half of a layer is a column-parallel layer and a row-parallel one: $g$ all-reduces its output "
         "forward, $f$ the gradient of its input backward. Neither depends on $t$. A head has $h/a$ features, which is "
-        "whole for $a = 32$; for $a = 12$ and $h = 4096$ it is not, so that no such layer exists.",
+        "a whole number for $a = 32$. For $a = 12$ and $h = 4096$ it is not, so no such layer exists.",
     ),
     Question(
         id="06-bytes",
         kind="derive",
         title="Bytes of a 70B step",
-        section="6.6",
+        section="6.16",
+        bonus=True,
         parts=(
             Part(
                 "one all-reduce",
@@ -120,9 +125,10 @@ COSTS = (
                 "GB",
                 lambda: step_bytes() / GB,
                 slips=(
-                    Slip("That is the forward pass alone.", value=lambda: step_bytes(backward=False) / GB),
+                    Slip("That is the forward pass only.", value=lambda: step_bytes(backward=False) / GB),
                     Slip(
-                        "Backward sends as much as forward, not twice as much.", value=lambda: 1.5 * step_bytes() / GB
+                        "The backward pass sends as much as the forward pass, not twice as much.",
+                        value=lambda: 1.5 * step_bytes() / GB,
                     ),
                 ),
             ),
@@ -135,7 +141,8 @@ COSTS = (
         id="06-links",
         kind="derive",
         title="One all-reduce on three links",
-        section="6.6",
+        section="6.16",
+        bonus=True,
         parts=(
             Part(
                 "NVLink 4",
@@ -170,9 +177,9 @@ COSTS = (
                 "x",
                 lambda: NVLINK4.bandwidth / IB_NDR.bandwidth,
                 slips=(
-                    Slip("That holds both directions against one.", value=2 * NVLINK4.bandwidth / IB_NDR.bandwidth),
+                    Slip("That compares both directions with one.", value=2 * NVLINK4.bandwidth / IB_NDR.bandwidth),
                     Slip(
-                        "That holds NVLink 3, both directions, against a node's eight ports.",
+                        "That compares both directions of NVLink 3 with a node's eight ports.",
                         value=2 * NVLINK3.bandwidth / (8 * IB_NDR.bandwidth),
                     ),
                 ),
@@ -184,7 +191,7 @@ COSTS = (
     Question(
         id="06-overhead",
         kind="derive",
-        title="Communication against 300 ms of compute",
+        title="Communication beside 300 ms of computation",
         section="6.6",
         parts=(
             Part(
@@ -197,7 +204,7 @@ COSTS = (
                         value=lambda: overhead(NVLINK4.bandwidth) / 2,
                     ),
                     Slip(
-                        "That takes 0.09 ms for an all-reduce: it sends 117 MB over 450 GB/s.",
+                        "That takes 0.09 ms per all-reduce, but each sends 117 MB over 450 GB/s.",
                         value=100 * 4 * LAYERS * 0.09 * ms / COMPUTE,
                     ),
                 ),
@@ -215,13 +222,15 @@ COSTS = (
             ),
         ),
         derivation="$80 \\cdot 4$ all-reduces of $2\\,\\frac{t-1}{t}\\cdot 2 s b h$ bytes, with $t = 8$, $s = 4096$, "
-        "$b = 1$, $h = 8192$, over $B = 450$ and $50$ GB/s, divided by 300 ms. They stand on the critical path.",
+        "$b = 1$, $h = 8192$, over $B = 450$ and $50$ GB/s, divided by 300 ms. All of them are on the critical path, "
+        "because the next layer waits.",
     ),
     Question(
         id="06-ratio",
         kind="derive",
-        title="Communication to compute",
-        section="6.6",
+        title="Communication over computation",
+        section="6.16",
+        bonus=True,
         parts=(
             Part(
                 "ratio",
@@ -232,7 +241,9 @@ COSTS = (
                         "That is half: the backward pass sends too, and the link has 450 GB/s in one direction.",
                         value=lambda: ratio(1, HIDDEN) / 2,
                     ),
-                    Slip("That takes the peak: the matrices reach half of it.", value=lambda: 2 * ratio(1, HIDDEN)),
+                    Slip(
+                        "That uses the peak: the matrix products reach half of it.", value=lambda: 2 * ratio(1, HIDDEN)
+                    ),
                 ),
             ),
             Part(
@@ -254,7 +265,7 @@ COSTS = (
                 lambda: ratio(1, 2 * HIDDEN),
                 slips=(
                     Slip(
-                        "Bytes grow with h and compute with its square: one factor stays.",
+                        "Bytes grow with h and computation with its square, so one factor remains.",
                         value=lambda: ratio(1, HIDDEN) / 4,
                     ),
                     Slip("A wider layer computes more for each byte.", value=lambda: 2 * ratio(1, HIDDEN)),
@@ -269,7 +280,8 @@ COSTS = (
         id="06-sp-traffic",
         kind="derive",
         title="Sequence parallelism sends more",
-        section="6.7",
+        section="6.17",
+        bonus=True,
         parts=(
             Part(
                 "whole step",
@@ -277,7 +289,7 @@ COSTS = (
                 lambda: step_bytes(sequence_parallel=True) / GB,
                 slips=(
                     Slip(
-                        "Only the forward pass sends as much as before: slices are gathered again.",
+                        "Only the forward pass sends as much as before: slices are gathered again in the backward one.",
                         value=lambda: step_bytes() / GB,
                     ),
                     Slip(

@@ -86,7 +86,8 @@ LOSS = Build(
     function="vocab_parallel_cross_entropy",
     grade="world",
     probe="ch06.differentiated",
-    section="6.5",
+    section="6.15",
+    bonus=True,
     topic="a split vocabulary",
     cases=(
         _of([1, 2], [3, 4], target=1),
@@ -116,7 +117,7 @@ LOSS = Build(
             "half precision",
             _half,
             1,
-            "Half precision is widened to float32 first: sums of exponentials lose digits in it.",
+            "Widen half precision to float32 first: sums of exponentials lose digits in it.",
         ),
         listed("foreign targets", _bad_targets, "A target outside the vocabulary must raise ValueError on every rank."),
     ),
@@ -190,12 +191,12 @@ LOOK_UP = Build(
     function="vocab_parallel_embedding",
     grade="world",
     probe="ch06.differentiated",
-    section="6.5",
+    section="6.15",
     topic="a split vocabulary",
     bonus=True,
     cases=(_table(), _look_up(Random("look up"), 3, 2, (2, 2), 2), _look_up(Random("look up 1"), 1, 3, (2,), 2)),
     groups=(
-        listed("two to four ranks", _looked_up, "A rank gives the rows that it owns, and zeros for all others."),
+        listed("two to four ranks", _looked_up, "A rank contributes the rows that it owns, and zeros for all others."),
         listed("shapes", _look_up_shapes, "There may be one rank, a single id, or two dimensions of them."),
         listed(
             "ids outside the vocabulary",
@@ -212,7 +213,8 @@ EMBED = Debug(
     module="sharded_layers",
     function="debug_embed",
     grade="world",
-    section="6.5",
+    section="6.15",
+    bonus=True,
     topic="a split vocabulary",
     cases=(_table(back=False), *_bare([_look_up(Random("debug look up"), 3, 2, (2, 2), 2)])),
     groups=(
@@ -220,7 +222,7 @@ EMBED = Debug(
             "two to four ranks",
             lambda rng: _bare([rng.choice(_looked_up(rng))])[0],
             3,
-            "Every row comes from the rank that owns it, and from no other.",
+            "Each row should come from the rank that owns it, and from no other.",
             lambda rng: _bare(_looked_up(rng)),
         ),
         Group(

@@ -6,11 +6,11 @@ from autograder.items import Slip
 
 ACTIVATION_BYTES = (
     Slip(
-        "8 s b h leaves out the masks, the MLP and the attention matrix, and knows no option.",
+        "8 s b h leaves out the masks, the MLP and the attention matrix, and ignores all options.",
         edit=('if recompute == "full":', 'return 8.0 * tokens * hidden\n    if recompute == "full":'),
     ),
     Slip(
-        "Without sequence parallelism norms and residuals stay whole on every rank: not everything is divided.",
+        "Without sequence parallelism, norms and residuals stay whole on every rank.",
         edit=("around = ranks if sequence_parallel else 1", "around = ranks"),
     ),
     Slip(
@@ -22,7 +22,7 @@ ACTIVATION_BYTES = (
         edit=("tokens * hidden * e / around", "tokens * hidden * e / ranks"),
     ),
     Slip(
-        "Activations grow with batch and sequence: they are no multiple of the weights.",
+        "Activations grow with batch and sequence: they are not a multiple of the weights.",
         edit=(
             'if recompute == "full":',
             'return 10 * 12.0 * hidden * hidden * e / ranks\n    if recompute == "full":',
@@ -37,7 +37,7 @@ ACTIVATION_BYTES = (
         edit=("4 if gated else 2", "2"),
     ),
     Slip(
-        "That is GiB: return bytes.",
+        "The result is in GiB: return bytes.",
         edits=(
             ("tokens * hidden * e / around", "tokens * hidden * e / around / 2**30"),
             (

@@ -6,7 +6,7 @@ from autograder.items import Slip
 
 PARALLEL_ATTENTION = (
     Slip(
-        "The gradients of a copied key-value head were not summed: each rank has the part of its own query heads.",
+        "The gradients of a copied key-value head were not summed: each rank has the part from its own query heads.",
         edit=(
             "    if replicas > 1:  # the ranks' gradients of a full weight lie in the rows of their heads: f "
             "adds the replicas\n"
@@ -15,7 +15,7 @@ PARALLEL_ATTENTION = (
         ),
     ),
     Slip(
-        "The weights were joined and cut as one: a rank needs its heads of each of the three.",
+        "The weights were joined and cut as one matrix: a rank needs its heads from each of the three.",
         edits=(
             ("    q = _projected(x, wq, query, width)", ""),
             (
@@ -26,13 +26,13 @@ PARALLEL_ATTENTION = (
             ),
         ),
     ),
-    Slip("A token reads later ones: attention is causal.", edit=("is_causal=True, ", "")),
+    Slip("A token attends to later ones: attention is causal.", edit=("is_causal=True, ", "")),
     Slip(
-        "f is missing: the gradient of x holds the part of one rank's heads alone.",
+        "f is missing: each rank's gradient of x holds only what comes from its own heads.",
         edit=("    x = copy_to_ranks(x, group)\n", ""),
     ),
     Slip(
-        "x went through f three times: once, before the three projections, is enough.",
+        "x went through f three times: once is enough, before the three projections.",
         edits=(
             ("    x = copy_to_ranks(x, group)\n", ""),
             ("_projected(x, wq,", "_projected(copy_to_ranks(x, group), wq,"),

@@ -24,11 +24,11 @@ COLUMNS = (
         ),
     ),
     Slip(
-        "f is missing: the gradient of x holds the part of one rank's slice alone.",
+        "f is missing: each rank's gradient of x holds only what comes from its own slice.",
         edit=("copy_to_ranks(x, self.group)", "x"),
     ),
     Slip(
-        "The slices were joined outside of autograd: no gradient comes back.",
+        "The slices were joined outside autograd: no gradient comes back.",
         edit=("_Join.apply(y, self.group)", "_Join.apply(y.detach(), self.group)"),
     ),
     Slip(
@@ -40,7 +40,7 @@ COLUMNS = (
     ),
     Slip("Every rank keeps the first block.", edit=("full.chunk(ranks, dim)[rank]", "full.chunk(ranks, dim)[0]")),
     Slip(
-        "The rows were dealt out in turn: a rank keeps consecutive ones.",
+        "The rows were dealt out in turn: a rank should keep consecutive ones.",
         edit=(
             "full.chunk(ranks, dim)[rank]",
             "full.index_select(dim, torch.arange(rank, full.shape[dim], ranks))",
@@ -100,11 +100,11 @@ _SECOND = 'reduce_from_ranks(functional.linear(inner, _own_block(down, 1, "ffn",
 
 MLPS = (
     Slip(
-        "The inner activations were gathered: the second layer wants the slice that a rank has.",
+        "The inner activations were gathered: the second layer needs only the slice that a rank has.",
         edit=(f"{_SECOND} + down_bias", "functional.linear(_Join.apply(inner, group), down, down_bias)"),
     ),
     Slip(
-        "GELU comes after the sum: it belongs between the layers.",
+        "GELU was applied after the sum: it belongs between the layers.",
         edits=(
             (
                 "inner = functional.gelu(functional.linear(copy_to_ranks(x, group), rows, bias))",
@@ -122,11 +122,11 @@ MLPS = (
         edit=(_SECOND, f"copy_to_ranks({_SECOND}, group)"),
     ),
     Slip(
-        "f is missing: the gradient of x holds the part of one rank's slice alone.",
+        "f is missing: each rank's gradient of x holds only what comes from its own slice.",
         edit=("copy_to_ranks(x, group)", "x"),
     ),
     Slip(
-        "New parameters were made of the weights: no gradient reaches those that were passed.",
+        "The weights were copied into new parameters, so no gradient reaches the tensors that were passed.",
         edits=(
             ('_own_block(up, 0, "ffn", group)', '_parameter(_own_block(up, 0, "ffn", group))'),
             ('_own_block(up_bias, 0, "ffn", group)', '_parameter(_own_block(up_bias, 0, "ffn", group))'),

@@ -11,14 +11,14 @@ F = (
         "The gradients are not summed: each rank keeps the contribution of its own part.",
         edit=("return _Copy.apply(x, group)", "return x"),
     ),
-    Slip("f is the identity on the way forward; x was summed there.", edit=("x.view_as(x)", "_sum(x, group)")),
+    Slip("x was summed in the forward pass, where f does nothing.", edit=("x.view_as(x)", "_sum(x, group)")),
     Slip(
-        "That is g: f sums on the way back, not on the way forward.",
+        "That is g: f sums in the backward pass, not in the forward pass.",
         edits=(("x.view_as(x)", "_sum(x, group)"), ("_sum(gradient, ctx.group)", "gradient")),
     ),
     Slip("The gradient that arrived was summed in place: sum a copy.", edit=(_COPIED, "x")),
     Slip(
-        "The gradients were averaged: contributions are added.",
+        "The gradients were averaged: contributions have to be added.",
         edit=("return total", "return total / dist.get_world_size(group)"),
     ),
 )
@@ -26,7 +26,7 @@ F = (
 G = (
     Slip("The partial sums were not added.", edit=("_Reduce.apply(x, group)", "x.view_as(x)")),
     Slip(
-        "The gradient was summed too: it is complete on every rank, and becomes t times as large.",
+        "The gradient was summed, too: it is complete on every rank and becomes t times too large.",
         edits=(
             ("return _sum(x, group)", "ctx.group = group\n        return _sum(x, group)"),
             ("return gradient, None", "return _sum(gradient, ctx.group), None"),
@@ -35,11 +35,11 @@ G = (
     Slip("x was summed in place: sum a copy.", edit=(_COPIED, "x.contiguous()")),
     Slip("Partial sums were averaged: add them.", edit=("return total", "return total / dist.get_world_size(group)")),
     Slip(
-        "The sum was made outside of autograd: no gradient comes back.",
+        "The sum was formed outside autograd: no gradient comes back.",
         edit=("_Reduce.apply(x, group)", "_sum(x.detach(), group)"),
     ),
     Slip(
-        "All partial sums were gathered: one all-reduce sums them.",
+        "All partial sums were gathered: one all-reduce would sum them.",
         edit=(
             "return _sum(x, group)",
             "mine = x.contiguous()\n"
@@ -72,11 +72,14 @@ def wrong_g(x):
 
 
 FIXED_G = (
-    Slip("The gradient that arrives is complete on every rank: summed, it is t times too large.", wrong_g),
+    Slip("The gradient that arrives is complete on every rank; summing it makes it t times too large.", wrong_g),
     Slip(
-        "The gradient is summed and divided again: it was complete before, and costs an all-reduce.",
+        "The gradient is summed and then divided: it was complete before, and this costs an all-reduce.",
         wrong_g,
         edit=("return gradient", "return gradient / dist.get_world_size()"),
     ),
-    Slip("Only the way back was wrong: the sum is gone.", edit=("            dist.all_reduce(y)\n", "")),
+    Slip(
+        "Only the backward pass was wrong: now the forward sum is missing.",
+        edit=("            dist.all_reduce(y)\n", ""),
+    ),
 )

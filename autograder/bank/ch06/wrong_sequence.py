@@ -14,19 +14,22 @@ _ALL_REDUCED = (
 )
 
 GATHERS = (
-    Slip("The way back takes the own slice: it loses what the other ranks made of the part.", edit=_OWN_PART),
+    Slip(
+        "The backward pass takes the rank's own slice and loses what the other ranks computed from the part.",
+        edit=_OWN_PART,
+    ),
     Slip("The parts were joined along the first dimension.", edit=("torch.cat(parts, dim)", "torch.cat(parts, 0)")),
     Slip(
-        "The parts were joined outside of autograd: no gradient comes back.",
+        "The parts were joined outside autograd: no gradient comes back.",
         edit=("_Gather.apply(x, dim, group)", "_joined(x.detach(), dim, group)"),
     ),
-    Slip("The way back is an all-reduce and a slice: a reduce-scatter sends half of it.", edit=_ALL_REDUCED),
+    Slip("The backward pass is an all-reduce and a slice: a reduce-scatter sends half as much.", edit=_ALL_REDUCED),
 )
 
 SCATTERS = (
-    Slip("x was sliced and not summed: it is a partial sum on every rank.", edit=_OWN_PART),
+    Slip("x was sliced but not summed: it is a partial sum on every rank.", edit=_OWN_PART),
     Slip(
-        "The way back fills up with zeros: it is an all-gather of all ranks' gradients.",
+        "The backward pass fills up with zeros: gather the gradients of all ranks.",
         edits=(
             ("torch.empty_like(x, memory_format=torch.contiguous_format)", "torch.zeros_like(x)"),
             ("dist.all_gather(parts, x.contiguous(), group=group)", "parts[dist.get_rank(group)] = x"),
@@ -40,7 +43,7 @@ SCATTERS = (
             ("torch.cat(parts, dim)", "torch.cat(parts)"),
         ),
     ),
-    Slip("That is an all-reduce and a slice: a reduce-scatter sends half of it.", edit=_ALL_REDUCED),
+    Slip("That is an all-reduce and a slice: a reduce-scatter sends half as much.", edit=_ALL_REDUCED),
     Slip(
         "Where the ranks do not divide the dimension, every rank must raise ValueError.",
         edit=(

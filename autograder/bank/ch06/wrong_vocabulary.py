@@ -13,26 +13,26 @@ _UNCHECKED = (
 
 CROSS_ENTROPY = (
     Slip(
-        "Each rank took its own maximum: exponentials of different scales were added.",
+        "Each rank used its own maximum, so exponentials of different scales were added.",
         edit=("_reduced(exact.amax(-1), dist.ReduceOp.MAX, group)", "exact.amax(-1)"),
     ),
     Slip(
-        "No maximum was taken off: the exponentials overflow.",
+        "The maximum was not subtracted: the exponentials overflow.",
         edits=(
             ("        largest = _reduced(exact.amax(-1), dist.ReduceOp.MAX, group)", ""),
             ("exact - largest[..., None]", "exact"),
         ),
     ),
     Slip(
-        "A rank that does not own the target added a logit of its own: mask foreign targets.",
+        "A rank that does not own the target added one of its own logits: mask foreign targets.",
         edit=(".squeeze(-1).masked_fill(~own, 0)", ".squeeze(-1)"),
     ),
     Slip(
-        "The gradient lacks the one-hot of the target on the rank that owns it.",
+        "On the rank that owns the target, the gradient lacks the minus 1.",
         edit=("((probabilities - one_hot) *", "(probabilities *"),
     ),
     Slip(
-        "Every rank took a one-hot off its gradient: only the owner of the target does.",
+        "Every rank subtracted 1 somewhere in its gradient: only the owner of the target should.",
         edit=("own[..., None].to(probabilities)", "1.0"),
     ),
     Slip(
@@ -62,18 +62,18 @@ _FOUND = "functional.embedding(local, weight).masked_fill(~own[..., None], 0)"
 
 EMBEDDING = (
     Slip(
-        "Foreign ids were clamped into the rank's own rows and their rows added: mask them first.",
+        "Foreign ids were clamped into the rank's own range, and the rows found there were added: mask them first.",
         edits=(
             ("local.masked_fill(~own, 0), own", "local.clamp(0, rows - 1), own"),
             (".masked_fill(~own[..., None], 0)", ""),
         ),
     ),
     Slip(
-        "Foreign ids read the rank's first row, which is added: put zeros there.",
+        "For foreign ids the rank's first row was added: put zeros there.",
         edit=(".masked_fill(~own[..., None], 0)", ""),
     ),
     Slip(
-        "Foreign ids were masked after the sum, which takes away what their owners gave.",
+        "Foreign ids were masked after the sum, which removes what their owners contributed.",
         edit=(".masked_fill(~own[..., None], 0), group)", ", group).masked_fill(~own[..., None], 0)"),
     ),
     Slip(
@@ -81,11 +81,11 @@ EMBEDDING = (
         edit=(f"reduce_from_ranks({_FOUND}, group)", f"copy_to_ranks(reduce_from_ranks({_FOUND}, group), group)"),
     ),
     Slip(
-        "The sum was made outside of autograd: no gradient comes back.",
+        "The sum was formed outside autograd: no gradient comes back.",
         edit=("functional.embedding(local, weight)", "functional.embedding(local, weight.detach())"),
     ),
     Slip(
-        "The whole table was gathered: send the rows that were asked for.",
+        "The whole table was gathered: send only the rows that were asked for.",
         edit=(
             f"return reduce_from_ranks({_FOUND}, group)",
             "parts = [torch.empty_like(weight) for _ in range(dist.get_world_size(group))]\n"
@@ -95,7 +95,7 @@ EMBEDDING = (
         ),
     ),
     Slip(
-        "An id outside the vocabulary was accepted: it has to raise ValueError on every rank.",
+        "An id outside the vocabulary was accepted: it must raise ValueError on every rank.",
         edit=_UNCHECKED,
     ),
 )
@@ -113,22 +113,23 @@ def wrong_embed(ids, weight):
 
 DEBUG_EMBED = (
     Slip(
-        "Foreign ids are clamped into the rank's own rows, and these are added: mask them before the sum.", wrong_embed
+        "Foreign ids are clamped into the rank's own range, and the rows found there are added: mask them first.",
+        wrong_embed,
     ),
     Slip(
-        "Masked after the sum, a rank throws away the rows that the others gave.",
+        "The mask comes after the sum, where it discards what the other ranks contributed.",
         edits=(
             (".masked_fill(~own[..., None], 0)", ""),
             ("return found", "return found.masked_fill(~own[..., None], 0)"),
         ),
     ),
     Slip(
-        "A foreign id still finds a row of this rank, which is added to the right one.",
+        "A foreign id still finds a row of this rank, and that is added to the right one.",
         wrong_embed,
         edit=(".clamp(0, rows - 1)", " % rows"),
     ),
     Slip(
-        "Foreign rows are still added: a mean of right and wrong rows is wrong.",
+        "Foreign rows are still added, and a mean of right and wrong rows is wrong.",
         wrong_embed,
         edit=("return found", "return found / dist.get_world_size()"),
     ),

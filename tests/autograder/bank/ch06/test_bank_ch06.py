@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from random import Random
 
 import pytest
 
 from autograder.bank.ch06 import items as bank
 from autograder.bank.ch06 import rules
-from autograder.items import Build, Case, Choice, Question, Tensor
-from autograder.marking import compare, trusted
+from autograder.items import Build, Case, Design, Estimate, Question, Tensor
+from autograder.marking import compare, designs, trusted
 from rankzero.events import Event
-from solutions.ch06.activations import activation_bytes, tensor_parallel_traffic
 from tests.autograder import handed_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
-CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
+ESTIMATES = {item.id: item for item in bank.ITEMS if isinstance(item, Estimate)}
+DESIGNS = {item.id: item for item in bank.ITEMS if isinstance(item, Design)}
 
 ANSWERS = {  # the table of the page, computed by hand
     "06-shapes": (1024, 8_388_608, 67.1089),
@@ -53,27 +52,42 @@ def test_the_answers_of_the_table(identifier):
     assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-5)
 
 
-def layout(option: str) -> tuple[float, float, float]:
-    """Bytes of a layer, communication to compute, and the share of a step that is computed twice."""
-    ranks, parallel = int(option[4]), "no sequence" not in option
-    found = re.search(r"(selective|full) recomputation", option)
-    recompute = found[1] if found else "none"
+ESTIMATED = {  # by hand, too
+    "06-step-traffic": 80 * 4 * 2 * 7 / 8 * 2 * 4096 * 8192 / 1e9,
+    "06-one-layer": 2048 * 12_288 * (34 + 5 * 96 * 2048 / 12_288) / 1e9,
+}
+
+
+@pytest.mark.parametrize("identifier", ESTIMATED)
+def test_the_estimates(identifier):
+    assert ESTIMATES[identifier].answer() == pytest.approx(ESTIMATED[identifier])
+
+
+def test_every_estimate_is_worked_out():
+    assert set(ESTIMATES) == set(ESTIMATED)
+
+
+def by_hand(ranks: int, split: int, recompute: int) -> tuple[float, float]:
+    """GB on a GPU, and percent beyond the matrix products, from the formulas of the page."""
     s = h = 8192
-    stored = activation_bytes(s, 1, h, 64, ranks=ranks, sequence_parallel=parallel, recompute=recompute)
-    sent = tensor_parallel_traffic(s, 1, h, ranks, sequence_parallel=parallel)
-    compute = 72 * s * h**2 / (ranks * 0.4 * 989.4e12)
-    again = {"none": 0.0, "selective": s / (18 * h + 3 * s), "full": 1 / 3}[recompute]
-    return stored, sent / 450e9 / compute, again
+    inner = 24 + (5 * 64 * s / h if recompute == 0 else 0)
+    kept = s * h * (2 / (ranks if split else 1) if recompute == 2 else 10 / (ranks if split else 1) + inner / ranks)
+    units = (10 if split else 8) + (4 if recompute == 2 else 0)
+    sent = units * (ranks - 1) / ranks * 2 * s * h
+    compute = 72 * s * h**2 / ranks / (0.4 * 989.4e12)
+    again = (0, s / (18 * h + 3 * s), 1 / 3)[recompute]
+    state = 4 * 20 * 12 * h * h / ranks
+    return (state + 20 * 4 * kept) / 1e9, 100 * (sent / (450e9 if ranks <= 8 else 50e9) / compute + again)
 
 
-def test_one_layout_alone_meets_the_limits():
-    """At most 300 MB a layer, communication at most a quarter of compute, at most 5 % more FLOPs."""
-    choice = CHOICES["06-design"]
-    fits = [all(got <= most for got, most in zip(layout(o), (300e6, 0.25, 0.05), strict=True)) for o in choice.options]
-    assert fits == [place == choice.correct for place in range(len(choice.options))]
-    stored, ratio, again = layout(choice.options[choice.correct])
-    assert (stored, ratio, again) == pytest.approx((285.2e6, 0.2087, 1 / 21), rel=1e-3)
-    assert [round(layout(option)[0] / 1e6) for option in choice.options[1:3]] == [872, 570]
+def test_the_designs_are_judged_by_the_formulas():
+    """Brute force: every layout, whether it fits, and the front of those that do."""
+    item = DESIGNS["06-design"]
+    costs = {values: by_hand(*values) for values in designs.table(item)}
+    for values, made in designs.table(item).items():
+        assert made.costs == pytest.approx(costs[values])
+        assert bool(made.broken) == (costs[values][0] > 80 or costs[values][1] > 50), values
+    assert set(designs.front(item)) == {(4, 1, 1), (8, 1, 1), (4, 0, 2), (4, 1, 2)}
 
 
 # Rules: right programs of other forms keep to them.
