@@ -123,7 +123,7 @@ def _idle() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "7.5",
+            "7.7",
             "(p-1)/(p-1+mv) should read (p-1)/(mv).",
             f"The first is the bubble fraction, {_percent(chunks)} for p = 4, m = 12, v = 4; the second is the "
             f"overhead, {_percent(bubble_overhead(4, 12, 4))}.",
@@ -143,7 +143,7 @@ def _held() -> tuple[Correction, ...]:
     naive = [naive_step(12, 3, 10 * ms, 5 * ms, ratio)[0] / ms for ratio in (2.0, 1.0)]
     return (
         Correction(
-            "7.5",
+            "7.7",
             "Interleaving costs nothing but messages.",
             f"It costs memory as well: rank 0 holds the activations of {stages:g} stages in place of "
             f"{_peaks('1f1b', 12)[0]}, p = 4, m = 12, v = 4.",
@@ -153,7 +153,7 @@ def _held() -> tuple[Correction, ...]:
             matters="The gain in time is paid with memory that nobody reserved.",
         ),
         Correction(
-            "7.4",
+            "7.16",
             "More micro-batches need more memory.",
             f"At a fixed batch of {batch} samples GPipe holds {batch} on stage 0 whatever m is, and 1F1B "
             f"{batch // 64 * _peaks('1f1b', 64)[0]} at m = 64, {batch // 16 * _peaks('1f1b', 16)[0]} at m = 16.",
@@ -166,7 +166,7 @@ def _held() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "7.4",
+            "7.16",
             "16 micro-batches of 32 samples take 16 x 32 x 4096 x 6 = 12.6 GB in 6 layers.",
             f"They take {format_bytes(microbatches * kept)} with GPipe and {format_bytes(_RANKS * kept)} on stage 0 "
             f"of {_RANKS} with 1F1B, for sequences of 1,024 tokens.",
@@ -177,7 +177,7 @@ def _held() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, tutorial/part2-parallelism/chapter07-pipeline-expert/scripts/pipeline_schedule_viz.py",),
         ),
         Correction(
-            "7.6",
+            "7.18",
             "A backward pass takes as long as a forward pass.",
             "It takes about twice as long. A step of 12 layers of 10 ms on 3 stages with hops of 5 ms takes "
             f"{naive[0]:g} ms, not {naive[1]:g}.",
@@ -199,7 +199,7 @@ def _experts() -> tuple[Correction, ...]:
     split, each = (2 * all_to_all_bytes(tokens, 4096, 2, 8) / MB for tokens in (512, 4096))
     return (
         Correction(
-            "7.12",
+            "7.10",
             "Expert parallelism sends 2kS/N with N experts.",
             "A rank sends T k h w (R-1)/R in each all-to-all, with R ranks and T tokens on the rank. For 4,096 "
             f"tokens of 4096 elements, top-2, on 8 ranks it sends {split:.3g} MB there and back if the ranks split "
@@ -210,7 +210,7 @@ def _experts() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter07.md",),
         ),
         Correction(
-            "7.10",
+            "7.21",
             "An 8x7B model has 56 billion parameters.",
             f"It has {total / billion:.1f} billion, of which a token uses {active / billion:.1f}.",
             f"Only the feed-forward blocks exist eight times; the other {shared / billion:.2g} billion count once.",
@@ -219,7 +219,7 @@ def _experts() -> tuple[Correction, ...]:
             places=("techchilli.com, What is Mixtral 8x7B",),
         ),
         Correction(
-            "7.10",
+            "7.21",
             "A mixture of experts trains best on 20 tokens for each active parameter.",
             "There is no such rule. DeepSeek-V3 saw "
             f"{14.8e12 / used:.0f} tokens for each of its {used / billion:.1f} billion active parameters.",
@@ -240,7 +240,7 @@ def _layouts() -> tuple[Correction, ...]:
     replicas = process_groups(mesh, "dp")
     return (
         Correction(
-            "7.13",
+            "7.11",
             "Data parallelism all-reduces parameters/pp.",
             "It all-reduces parameters/(tp pp): a rank has gradients for its own shard only.",
             f"With TP {layout.tp} the claim is {layout.tp} times too large.",
@@ -252,7 +252,7 @@ def _layouts() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "7.8",
+            "7.6",
             "The traffic of TP and PP depends on the global batch.",
             "It depends on batch/dp: a replica's messages carry its own micro-batches.",
             f"With DP {layout.dp} a replica has {job.global_batch // layout.dp} of {job.global_batch} sequences.",
@@ -264,7 +264,7 @@ def _layouts() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "7.14",
+            "7.25",
             "A layout with whole weights and gradients on each replica is ZeRO-3.",
             "That is ZeRO-1: only the optimizer states are divided.",
             f"On 8 replicas it takes {held[0]:g} bytes of each parameter; ZeRO-3 takes {held[1]:g}.",
@@ -276,7 +276,7 @@ def _layouts() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "7.15",
+            "7.25",
             "If full sharding does not fit, add TP or PP on the same GPUs.",
             f"The floor is the total divided by the number of GPUs: {format_bytes(floor)} for 70 billion parameters "
             f"on 8, however they are cut. The states alone need {minimum_ranks(70e9, 80 * GB)} GPUs of 80 GB.",
@@ -286,7 +286,7 @@ def _layouts() -> tuple[Correction, ...]:
             matters="GPUs are moved from one axis to another, and the job still does not fit.",
         ),
         Correction(
-            "7.15",
+            "7.25",
             "Data parallelism scales without end.",
             "It ends at the critical batch size; at a fixed batch, each replica gets fewer micro-batches.",
             "When the GPUs of the published run doubled at a fixed batch, a replica's sequences fell from "
@@ -296,7 +296,7 @@ def _layouts() -> tuple[Correction, ...]:
             places=(f"{MLSYS}, src/part2-parallelism/chapter07.md",),
         ),
         Correction(
-            "7.13",
+            "7.11",
             "One replica of the model is data-parallel group 0.",
             "A data-parallel group joins equal shards of different replicas.",
             f"In a mesh of 2 x 2 x 2 x 2 it is ranks {' and '.join(map(str, replicas[0]))}, while the first replica is "
@@ -306,7 +306,7 @@ def _layouts() -> tuple[Correction, ...]:
             places=(FUNDAMENTALS,),
         ),
         Correction(
-            "7.7",
+            "7.5",
             "Pipelines are built with torch.distributed.pipeline.sync.Pipe.",
             "That module was removed: use torch.distributed.pipelining.",
             "Its schedules are ScheduleGPipe, Schedule1F1B, ScheduleInterleaved1F1B and others.",

@@ -11,7 +11,7 @@ import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -102,6 +102,45 @@ def uncut_run(microbatches: int, config: GPTConfig = CONFIG) -> Piped:
     """The same step in one process, written without a pipeline: what :func:`pipeline_run` is compared with."""
     orders = pipeline_schedule("1f1b", 1, microbatches)
     return _gather(world.run(_cut, orders, plain_step, config, ranks=1, backend="gloo"), orders)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one rank of a pipeline works with in one step.
+
+    Attributes:
+        rank: this rank, which is its stage, too.
+        last: the last rank.
+        stage: this rank's layers.
+        inputs: of each micro-batch: tokens on rank 0, elsewhere an empty buffer for the activation that will come.
+        targets: of each micro-batch.
+        loss: ``loss(logits, targets)``, the share of one micro-batch in the mean loss of all.
+        held: by micro-batch, the input and the output of its forward pass, until its backward pass.
+        sending: handles of the messages that have been sent.
+    """
+
+    rank: int
+    last: int
+    stage: torch.nn.Module
+    inputs: list[torch.Tensor]
+    targets: list[torch.Tensor]
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    held: dict[int, tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict)
+    sending: list[Any] = field(default_factory=list)
+
+
+def my_part(microbatches: int, config: GPTConfig = CONFIG) -> Part:
+    """This rank's part of the small model, cut over all ranks of the world, and of a step of ``microbatches``."""
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    inputs, targets = next(_microbatches(config, microbatches))
+    if rank > 0:
+        shape = (SEQUENCES, config.context, config.hidden)
+        inputs = [torch.empty(shape, dtype=torch.float64) for _ in inputs]
+
+    def loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        return cross_entropy(logits, target) / microbatches
+
+    return Part(rank, ranks - 1, _stage(config, rank, ranks), inputs, targets, loss)
 
 
 def plain_step(

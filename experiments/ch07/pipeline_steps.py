@@ -15,8 +15,8 @@ from rankzero.sim.schedules import Times, parse_op
 from solutions.ch07.pipeline_charts import Chart, pipeline_chart
 
 #: Layout of the picture, pixels: margins to the left and above; width of a unit of time, height of a bar, of a row.
-LEFT, TOP = 56, 34
-UNIT, HEIGHT, DOWN = 23, 34, 58
+LEFT, TOP = 94, 22
+UNIT, HEIGHT, DOWN = 20, 20, 32
 #: How far an arrow is drawn from the exact time of its message, so that two that cross do not hide each other.
 BESIDE = 4
 
@@ -38,9 +38,9 @@ class Moment:
     idle: int
 
 
-def played(ranks: int = 3, microbatches: int = 4) -> Chart:
-    """1F1B with a forward and a backward of one unit each, and messages that take no time."""
-    return pipeline_chart("1f1b", ranks, microbatches, forward=1.0, backward=1.0)
+def played(ranks: int = 3, microbatches: int = 4, schedule: str = "1f1b") -> Chart:
+    """A schedule with a forward and a backward of one unit each, and messages that take no time."""
+    return pipeline_chart(schedule, ranks, microbatches, forward=1.0, backward=1.0)
 
 
 def moment(chart: Chart, step: int) -> Moment:
@@ -78,11 +78,18 @@ def _message(op: str, ranks: int) -> tuple[int, int] | None:
     return (stage, to) if 0 <= to < ranks else None
 
 
-def one_f_one_b_scene(step: int, ranks: int = 3, microbatches: int = 4) -> Scene:
+def gpipe_scene(step: int) -> Scene:
+    """GPipe on 3 ranks with 4 micro-batches; a step is two units of time."""
+    chart, time = played(schedule="gpipe"), 2 * step
+    scene = one_f_one_b_scene(time, schedule="gpipe")
+    return replace(scene, says=_says_two(chart, time)) if step else scene
+
+
+def one_f_one_b_scene(step: int, ranks: int = 3, microbatches: int = 4, schedule: str = "1f1b") -> Scene:
     """The picture after ``step`` units of time: a row is a rank, a bar an operation, an arrow a message."""
-    chart = played(ranks, microbatches)
+    chart = played(ranks, microbatches, schedule)
     now, last = moment(chart, step), round(chart.makespan)
-    height = TOP + DOWN * (ranks - 1) + HEIGHT + 30
+    height = TOP + DOWN * (ranks - 1) + HEIGHT + 20
     clock = [Label(LEFT + UNIT * time, 14, str(time), size=10, quiet=True) for time in range(0, last + 1, 2)]
     marks: list[Mark] = [*clock, *_names(now), *_bars(chart, step), *_messages(now, step)]
     share = f" ({now.idle / (ranks * step):.0%})" if step else ""
@@ -97,7 +104,7 @@ def _names(now: Moment) -> list[Label]:
         y = TOP + DOWN * rank
         labels += [
             Label(4, y + 14, f"rank {rank}", "start"),
-            Label(4, y + 30, f"holds {held}", "start", 11, quiet=True),
+            Label(49, y + 14, f"holds {held}", "start", 11, quiet=True),
         ]
     return labels
 
@@ -131,13 +138,20 @@ def _says(chart: Chart, step: int, now: Moment) -> str:
     """What each rank does in this unit of time, why it waits, and what is held."""
     if not step:
         return "Start. Nothing has run; rank 0 has the inputs of all micro-batches, the last rank their targets."
-    news = []
-    for rank, op in enumerate(now.doing):
-        name = {"F": "the forward", "B": "the backward"}.get(op[:1], "")
-        news.append(f"rank {rank} " + (f"runs {name} of micro-batch {op[1:]}" if op else _why(chart, rank, step)))
+    news = [f"rank {rank} {f'runs {op}' if op else _why(chart, rank, step)}" for rank, op in enumerate(now.doing)]
     *first, last = map(str, now.held)
     held = f"{', '.join(first)} and {last}" if first else last
-    return f"From {step - 1} to {step}: {', '.join(news)}. They hold the activations of {held} micro-batches."
+    return f"From {step - 1} to {step}: {', '.join(news)}. They hold {held} micro-batches."
+
+
+def _says_two(chart: Chart, time: int) -> str:
+    """What each rank does in the two units of time that end at ``time``."""
+    units = [moment(chart, time - 1).doing, moment(chart, time).doing]
+    news = []
+    for rank, ops in enumerate(zip(*units, strict=True)):
+        work = " and ".join(op for op in ops if op)
+        news.append(f"rank {rank} {f'runs {work}' if work else _why(chart, rank, time)}")
+    return f"From {time - 2} to {time}: {', '.join(news)}."
 
 
 def _why(chart: Chart, rank: int, step: int) -> str:
@@ -146,7 +160,7 @@ def _why(chart: Chart, rank: int, step: int) -> str:
     if following is None:
         return "is done"
     _, kind, microbatch = parse_op(following)
-    return f"waits for the {'activation' if kind == 'F' else 'gradient'} of micro-batch {microbatch}"
+    return f"waits for {'activation' if kind == 'F' else 'gradient'} {microbatch}"
 
 
 def _shows(chart: Chart, step: int, now: Moment) -> str:

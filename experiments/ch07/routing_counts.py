@@ -22,7 +22,7 @@ def popularity(experts: int, skew: float = 0.0) -> list[float]:
 
 
 def random_choices(tokens: int, experts: int, top_k: int, skew: float = 0.0, seed: int = 0) -> list[list[int]]:
-    """The experts of each token, best first: ``top_k`` different ones, drawn one after the other by popularity.
+    """The experts of each token, best first: ``top_k`` different ones, drawn one after another by popularity.
 
     This is equivalent to a router whose logits are the logarithms of the popularities plus independent Gumbel noise.
 

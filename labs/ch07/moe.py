@@ -31,7 +31,7 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
     Raises:
         ValueError: ``top_k`` is not an integer from 1 to the number of experts.
 
-    Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalised).
+    Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalized).
     """
     raise NotImplementedError("07-route: not written yet")
 

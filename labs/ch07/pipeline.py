@@ -71,6 +71,28 @@ def debug_fraction(stages: int, microbatches: int, virtual_stages: int = 1) -> f
     return idle / useful  # reviewed: idle over the useful time
 
 
+def one_f_one_b(rank: int, ranks: int, microbatches: int) -> list[str]:
+    """The order in which one rank of a pipeline works under 1F1B; rank r holds stage r.
+
+    First a warm-up of ``min(m, p - 1 - r)`` forwards. Then a forward and a backward in turn, until the forwards run
+    out. Then the remaining backwards. Forwards and backwards both take the micro-batches in ascending order.
+
+    Args:
+        rank: r, from 0 to p - 1.
+        ranks: p, at least 1.
+        microbatches: m, at least 1.
+
+    Returns:
+        The operations in the order of execution, as ``"2F5"``: stage, F or B, micro-batch.
+
+    Raises:
+        ValueError: an argument is outside its range; the message names it and its value.
+
+    Source: Narayanan et al. (2021), arXiv:2104.04473, section 2.2.
+    """
+    raise NotImplementedError("07-one-f-one-b: not written yet")
+
+
 def pipeline_schedule(name: str, ranks: int, microbatches: int, virtual_stages: int = 1) -> list[list[str]]:
     """The order in which every rank of a pipeline works.
 

@@ -33,7 +33,7 @@ def pipeline_step(
 
     Args:
         module: this rank's stage.
-        order: its operations; neighbours take the micro-batches in the same order.
+        order: its operations; neighbors take the micro-batches in the same order.
         inputs: of each micro-batch, on rank 0; elsewhere not used.
         targets: of each micro-batch, on the last rank; elsewhere not used.
         loss_fn: ``loss_fn(output, target)``, the mean loss of one micro-batch.

@@ -31,7 +31,7 @@ def route(logits: torch.Tensor, top_k: int, renormalize: bool = True) -> tuple[t
     Raises:
         ValueError: ``top_k`` is not an integer from 1 to the number of experts.
 
-    Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalised).
+    Source: Jiang et al. (2024), arXiv:2401.04088; Fedus et al. (2021), arXiv:2101.03961 (one expert, not renormalized).
     """
     if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= logits.shape[1]:
         raise ValueError(f"top_k must be an integer from 1 to {logits.shape[1]}, got {top_k!r}")

@@ -33,7 +33,7 @@ def pipeline_step(
 
     Args:
         module: this rank's stage.
-        order: its operations; neighbours take the micro-batches in the same order.
+        order: its operations; neighbors take the micro-batches in the same order.
         inputs: of each micro-batch, on rank 0; elsewhere not used.
         targets: of each micro-batch, on the last rank; elsewhere not used.
         loss_fn: ``loss_fn(output, target)``, the mean loss of one micro-batch.
@@ -178,7 +178,7 @@ def _parsed(op: str, rank: int) -> tuple[str, int]:
 
 
 def _received(shape: tuple[int, ...], dtype: torch.dtype, source: int) -> torch.Tensor:
-    """The next message of a neighbour."""
+    """The next message of a neighbor."""
     tensor = torch.empty(shape, dtype=dtype)
     dist.recv(tensor, source)
     return tensor

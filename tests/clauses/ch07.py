@@ -57,6 +57,7 @@ ANNOUNCED = {
         Announced("virtual_stages must be 1 for", "1 for the others"),
         Announced("virtual_stages must be >= 2", "2 or more for ``interleaved``"),
     ),
+    "07-one-f-one-b": (Announced("rank must be from", "from 0 to p - 1"),),
     "07-peak-in-flight": (
         Announced("a backward must come after", "a backward of a micro-batch that is not held"),
         Announced("an operation must be a stage", "an operation is not written as"),

@@ -42,9 +42,9 @@ BYTES = Build(
     module="pipeline",
     function="pipeline_bytes_sent",
     grade="call",
-    section="7.8",
-    topic="what crosses a boundary",
+    section="7.20",
     bonus=True,
+    topic="what crosses a boundary",
     cases=(
         *(Case((rank, 4, 12, 0.5e9)) for rank in (0, 1, 3)),
         *(Case((rank, 4, 12, 0.5e9, 4)) for rank in (0, 1, 3)),
@@ -58,7 +58,7 @@ BYTES = Build(
             "several chunks",
             lambda rng: _sends(rng, rng.randint(2, 8)),
             6,
-            "Every boundary between chunks is crossed both ways; only the very first and the very last are none.",
+            "Every boundary between chunks is crossed both ways; the first and the last stage have one each.",
             _each_end_with_chunks,
         ),
         Group(
@@ -89,14 +89,14 @@ BYTES = Build(
             ),
         ),
         Slip(
-            "That counts what is received as well: it is what others send.",
+            "That also counts what the rank receives, which others send.",
             edit=(
                 "messages * microbatches * activation_bytes",
                 "2 * microbatches * activation_bytes * messages if ranks > 1 else 0.0",
             ),
         ),
         Slip(
-            "That is one micro-batch: each of them crosses every boundary.",
+            "That is a single micro-batch. Each of them crosses every boundary.",
             edit=("messages * microbatches * activation_bytes", "activation_bytes * messages if ranks > 1 else 0.0"),
         ),
         Slip(

@@ -54,7 +54,8 @@ CAPACITY = Build(
     module="experts",
     function="expert_capacity",
     grade="call",
-    section="7.11",
+    section="7.22",
+    bonus=True,
     topic="capacity of experts",
     cases=(
         Case((4096, 64, 2, 1.25)),
@@ -71,12 +72,12 @@ CAPACITY = Build(
         one_of_each(
             "the factor as it is written",
             _written,
-            "A share that is whole stays whole: count with the decimal factor, not with the binary number next to it.",
+            "A whole share stays whole: calculate with the factor as written, not with its binary neighbor.",
         ),
         one_of_each(
             "small numbers",
             _small_capacities,
-            "No tokens need no room, one token needs one place, one expert takes all.",
+            "Zero tokens need no room, one token needs one place, and a single expert takes everything.",
         ),
         bad_input(
             _bad_capacities,
@@ -94,14 +95,14 @@ CAPACITY = Build(
             edit=("tokens * top_k / experts", "tokens / (experts * top_k)"),
         ),
         Slip(
-            "The share was rounded before the factor: round once, at the end, and up.",
+            "The share was rounded before it was multiplied by the factor. Round once, at the end, and up.",
             edit=(
                 "math.ceil(Fraction(str(capacity_factor)) * tokens * top_k / experts)",
                 "int(Fraction(str(capacity_factor)) * math.ceil(Fraction(tokens * top_k, experts)))",
             ),
         ),
         Slip(
-            "The binary factor is a little above the written one: a whole share became one more.",
+            "The binary factor is slightly above the written one, so a whole share became one larger.",
             edit=("Fraction(str(capacity_factor))", "capacity_factor"),
         ),
         Slip(
@@ -167,7 +168,8 @@ KEEP = Build(
     module="experts",
     function="keep_within_capacity",
     grade="call",
-    section="7.11",
+    section="7.22",
+    bonus=True,
     topic="capacity of experts",
     cases=(
         Case(([[0, 1], [0, 2], [0, 1], [1, 0]], 3, 2)),

@@ -50,7 +50,8 @@ CHUNKS = (
         id="07-interleaved",
         kind="derive",
         title="Four chunks on each rank",
-        section="7.5",
+        section="7.17",
+        bonus=True,
         parts=(
             Part(
                 "idle share",
@@ -78,7 +79,8 @@ CHUNKS = (
         id="07-min-microbatches",
         kind="derive",
         title="Below five percent",
-        section="7.5",
+        section="7.17",
+        bonus=True,
         parts=(
             Part(
                 "v = 1",
@@ -111,7 +113,8 @@ CHUNKS = (
         id="07-zero-bubble",
         kind="derive",
         title="Weights' gradients in the holes",
-        section="7.6",
+        section="7.18",
+        bonus=True,
         parts=(
             Part(
                 "1F1B",
@@ -155,7 +158,8 @@ BOUNDARIES = (
         id="07-p2p-total",
         kind="derive",
         title="Bytes between stages",
-        section="7.8",
+        section="7.20",
+        bonus=True,
         parts=(
             Part(
                 "sent by all ranks",
@@ -177,7 +181,8 @@ BOUNDARIES = (
         id="07-p2p-time",
         kind="derive",
         title="The busiest rank's messages",
-        section="7.8",
+        section="7.20",
+        bonus=True,
         parts=(
             Part(
                 "send time",
@@ -207,7 +212,8 @@ BOUNDARIES = (
         id="07-slow-stage",
         kind="derive",
         title="One slow stage",
-        section="7.9",
+        section="7.20",
+        bonus=True,
         parts=(
             Part(
                 "makespan",

@@ -51,9 +51,9 @@ BYTES = Build(
     module="experts",
     function="all_to_all_bytes",
     grade="call",
-    section="7.12",
-    topic="expert parallelism",
+    section="7.23",
     bonus=True,
+    topic="expert parallelism",
     cases=(
         Case((512, 4096, 2, 8)),
         Case((4096, 4096, 2, 8)),
@@ -80,13 +80,13 @@ BYTES = Build(
             "What counts is on how many ranks tokens can be, not how many experts there are.",
             edit=("bytes_per_element * (ranks - 1) / ranks", "bytes_per_element / (experts or 8 * ranks)"),
         ),
-        Slip("A token goes to k experts, not one.", edit=("tokens * copies", "tokens")),
+        Slip("A token goes to k experts, not to one.", edit=("tokens * copies", "tokens")),
         Slip(
-            "An R-th of the tokens stays on its rank: nobody sends to himself.",
+            "One R-th of the rows stay on their rank: no rank sends to itself.",
             edit=("hidden * bytes_per_element * (ranks - 1) / ranks", "hidden * bytes_per_element"),
         ),
         Slip(
-            "That is two exchanges, there and back: asked is one.",
+            "That is two exchanges, there and back. The question is about one.",
             edit=("return tokens * copies", "return 2 * tokens * copies"),
         ),
         Slip(
@@ -94,7 +94,7 @@ BYTES = Build(
             edit=("tokens * copies", "tokens * top_k"),
         ),
         Slip(
-            "The k experts of a token are different: draw them without putting back.",
+            "The k experts of a token are all different: draw them without replacement.",
             edit=("tokens * copies", "tokens * (ranks * (1 - (1 - 1 / ranks) ** top_k) if once_per_rank else top_k)"),
         ),
         Slip(

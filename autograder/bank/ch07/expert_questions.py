@@ -43,14 +43,15 @@ ITEMS = (
         id="07-mixtral",
         kind="derive",
         title="Eight experts are not eight models",
-        section="7.10",
+        section="7.21",
+        bonus=True,
         parts=(
             Part(
                 "total",
                 "billion parameters",
                 lambda: _mixtral(0),
                 slips=(
-                    Slip("That takes eight whole models: attention and embeddings are there once.", value=56),
+                    Slip("That counts eight whole models, but attention and embeddings exist only once.", value=56),
                     Slip("The experts have a gate: three matrices each.", value=lambda: _mixtral(0, gated=False)),
                 ),
             ),
@@ -59,7 +60,7 @@ ITEMS = (
                 "billion parameters",
                 lambda: _mixtral(1),
                 slips=(
-                    Slip("That takes two whole models.", value=14),
+                    Slip("That counts two whole models, but attention and embeddings exist only once.", value=14),
                     Slip("The experts have a gate: three matrices each.", value=lambda: _mixtral(1, gated=False)),
                     Slip("A token visits two experts.", value=lambda: _mixtral(1, top_k=1)),
                 ),
@@ -71,8 +72,9 @@ ITEMS = (
     Choice(
         id="07-router-gradient",
         kind="trace",
-        title="One expert, and its weight renormalised",
-        section="7.10",
+        title="One expert, and its weight renormalized",
+        section="7.21",
+        bonus=True,
         options=(
             "nothing: the weight is the constant 1",
             "as usual: the softmax passes the gradient on",
@@ -80,7 +82,7 @@ ITEMS = (
         ),
         correct=0,
         derivation="With $k = 1$ the kept probability is divided by itself. A constant has no gradient, so the task's "
-        "loss says nothing to the router. Without renormalising the output is scaled by the probability, "
+        "loss says nothing to the router. Without renormalizing, the output is scaled by the probability, "
         "which has one.",
         slips={
             1: "The softmax is divided out: its value, divided by itself, is 1 for every token.",
@@ -91,7 +93,8 @@ ITEMS = (
         id="07-capacity",
         kind="derive",
         title="Room in an expert",
-        section="7.11",
+        section="7.22",
+        bonus=True,
         parts=(
             Part(
                 "per expert",
@@ -114,7 +117,8 @@ ITEMS = (
         id="07-experts-vs-ranks",
         kind="derive",
         title="EP or TP: whose tokens",
-        section="7.12",
+        section="7.23",
+        bonus=True,
         parts=(
             Part(
                 "EP, tokens split",
@@ -163,14 +167,15 @@ ITEMS = (
         id="07-distinct-ranks",
         kind="derive",
         title="Nodes that a token visits",
-        section="7.12",
+        section="7.23",
+        bonus=True,
         parts=(
             Part(
                 "expected",
                 "nodes",
                 _nodes_visited,
                 slips=(
-                    Slip("Several of the eight experts stand on one node.", value=8),
+                    Slip("Some of the eight experts share a node.", value=8),
                     Slip(
                         "That is how many of its experts one node has on average, not how many nodes it visits.",
                         value=1,

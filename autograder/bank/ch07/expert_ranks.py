@@ -59,7 +59,8 @@ EXPERT_PARALLEL_FORWARD = Build(
     function="expert_parallel_forward",
     grade="world",
     probe="ch07.expert_parallel",
-    section="7.12",
+    section="7.23",
+    bonus=True,
     topic="expert parallelism",
     tolerance=1e-6,
     cases=(
@@ -72,33 +73,33 @@ EXPERT_PARALLEL_FORWARD = Build(
         one_of_each(
             "uneven ranks",
             _uneven_of_each,
-            "Tell each other how many rows come, send them sorted by expert, and add the results to their tokens.",
+            "Exchange the counts first, send the rows sorted by expert, and add the results to their tokens.",
         ),
         one_of_each(
             "no tokens, one rank",
             _empty_of_each,
-            "A rank may have no tokens and still owns experts; one rank exchanges with itself.",
+            "A rank may have no tokens and still own experts, and a single rank exchanges rows with itself.",
         ),
         one_of_each(
             "impossible arguments",
             _undivided_of_each,
-            "Experts that the ranks do not divide, and a rank with more or fewer than E/R, must raise ValueError.",
+            "Ranks that do not divide the experts, and a rank with more or fewer than E/R, must raise ValueError.",
         ),
     ),
     slips=(
         Slip(
-            "The results stand in the order of the experts: add each back to its token.",
+            "The results are in the order of the experts. Add each one to its own token.",
             edit=(
                 "torch.zeros_like(x).index_add(0, tokens, results * weights.flatten()[by_expert].unsqueeze(1))",
                 "(results * weights.flatten()[by_expert].unsqueeze(1)).view(*chosen.shape, x.shape[1]).sum(1)",
             ),
         ),
         Slip(
-            "Equal splits were assumed: routing is uneven, a rank must be told how much comes.",
+            "Equal splits were assumed. Routing is uneven, so a rank must be told how many rows will come.",
             edit=("    rows = _All", "    received = [len(by_expert) // ranks] * ranks\n    rows = _All"),
         ),
         Slip(
-            "What a rank sends was taken for what it receives: those are a row and a column of one table.",
+            "What a rank sends was used as what it receives; one is a row of the table, the other a column.",
             edit=("    rows = _All", "    received = list(sent)\n    rows = _All"),
         ),
         Slip("The weights were applied twice.", edit=(".unsqueeze(1))", ".unsqueeze(1) ** 2)")),
@@ -113,7 +114,7 @@ EXPERT_PARALLEL_FORWARD = Build(
             ),
         ),
         Slip(
-            "The gradients of the exchange stayed where they were: send them back, with the splits swapped.",
+            "The gradients of the exchange stayed where they were. Send them back, with the splits swapped.",
             edit=(
                 "        return _exchanged(gradients[0], ctx.received, ctx.sent), None, None",
                 "        back, rows = gradients[0], sum(ctx.sent)\n"
@@ -125,7 +126,7 @@ EXPERT_PARALLEL_FORWARD = Build(
             edit=("owners.argsort(stable=True)", "torch.arange(len(owners))"),
         ),
         Slip(
-            "Experts that the ranks do not divide, or that are more or fewer than E/R, were accepted.",
+            "Ranks that do not divide the experts, or a rank with more or fewer than E/R, were accepted.",
             edit=(
                 "    if experts % ranks:",
                 "    if experts % ranks or len(local_experts) != experts // ranks:\n"

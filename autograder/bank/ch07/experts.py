@@ -40,9 +40,9 @@ PARAMETERS = Build(
     module="experts",
     function="moe_parameters",
     grade="call",
-    section="7.10",
-    topic="mixtures of experts",
+    section="7.21",
     bonus=True,
+    topic="mixtures of experts",
     cases=(
         Case((4096, 14336, 8, 2, 32, 1_605_636_096)),  # Mixtral 8x7B
         Case((7168, 2048, 256, 8, 58, 14_563_317_248, 1)),  # DeepSeek-V3
@@ -57,7 +57,7 @@ PARAMETERS = Build(
         one_of_each(
             "ends",
             _odd_mixtures,
-            "All experts may be active, there may be no mixture layer, and nothing else but experts.",
+            "All experts may be active, there may be no mixture layer, and a model may consist of experts alone.",
         ),
         bad_input(
             _bad_mixtures,
@@ -66,7 +66,7 @@ PARAMETERS = Build(
     ),
     slips=(
         Slip(
-            "Only the experts are there several times: attention and embeddings count once.",
+            "Only the experts exist several times. Attention and embeddings count once.",
             edits=(
                 ("experts + shared_experts", "1 + shared_experts"),
                 ("total, total - moe_layers * (experts - top_k) * expert", "(experts * total, top_k * total)"),
@@ -81,7 +81,7 @@ PARAMETERS = Build(
         ),
         Slip("A gated expert has three matrices.", edit=("3 if gated else 2", "2")),
         Slip(
-            "Every token visits the shared experts: they are active as well.",
+            "Every token visits the shared experts, so they are active as well.",
             edit=("total - moe_layers * (experts - top_k) * expert", "shared_parameters + moe_layers * top_k * expert"),
         ),
         Slip(

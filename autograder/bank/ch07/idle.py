@@ -74,7 +74,7 @@ FRACTION = Build(
             ),
         ),
         Slip(
-            "The chunks were ignored: v of them make the idle time v times shorter.",
+            "You ignored the chunks: v of them make the idle time v times shorter.",
             edit=("virtual_stages * microbatches", "microbatches"),
         ),
         Slip(
@@ -85,14 +85,14 @@ FRACTION = Build(
             ),
         ),
         Slip(
-            "That adds up stages that work one after the other: here they overlap.",
+            "That adds up the stages as if they worked one at a time, but here they overlap.",
             edit=(
                 "(stages - 1) / (virtual_stages * microbatches + stages - 1)",
                 "(stages - 1) / (stages + (stages - 1) / (virtual_stages * microbatches))",
             ),
         ),
         Slip(
-            "That is the busy share: what it leaves of 1 is idle.",
+            "That is the busy share. The idle share is 1 minus that.",
             edits=(
                 (
                     "_check_shape(stages, microbatches, virtual_stages)",
@@ -116,18 +116,19 @@ OVERHEAD = Build(
     module="pipeline",
     function="bubble_overhead",
     grade="call",
-    section="7.3",
+    section="7.15",
+    bonus=True,
     topic="idle time of a pipeline",
     cases=SHAPE_CASES,
     groups=SHAPES,
     slips=(
         Slip(
-            "That is idle over total time: the overhead is over the useful time alone.",
+            "That is idle over total time. The overhead is idle over useful time.",
             edit=("virtual_stages * microbatches", "virtual_stages * microbatches + stages - 1"),
         ),
         Slip("Only p - 1 slots of a rank are empty, not p.", edit=("stages - 1", "stages")),
         Slip(
-            "The chunks were ignored: v of them make the idle time v times shorter.",
+            "You ignored the chunks: v of them make the idle time v times shorter.",
             edit=("virtual_stages * microbatches", "microbatches"),
         ),
         Slip(
@@ -158,7 +159,8 @@ DEBUG_FRACTION = Debug(
     module="pipeline",
     function="debug_fraction",
     grade="call",
-    section="7.3",
+    section="7.15",
+    bonus=True,
     topic="idle time of a pipeline",
     cases=(Case((4, 12)), Case((4, 12, 4)), Case((8, 2)), invalid(0, 4)),
     groups=(

@@ -61,7 +61,8 @@ PEAK = Build(
     module="pipeline",
     function="peak_in_flight",
     grade="call",
-    section="7.4",
+    section="7.16",
+    bonus=True,
     topic="activations in flight",
     cases=(
         Case((["0F0", "0F1", "0F2", "0B0", "0B1", "0B2"],)),
@@ -83,11 +84,11 @@ PEAK = Build(
     ),
     slips=(
         Slip(
-            "That is the number of micro-batches: backwards free them on the way.",
+            "That is the number of micro-batches, but backwards free some of them along the way.",
             edit=("return peak", "return 1 + max((_parse(text)[2] for text in order), default=-1)"),
         ),
         Slip(
-            "A forward counts, too: when it ends, its own activations are held.",
+            "The forward itself counts, too: when it ends, its own activations are held.",
             edit=(
                 "held.add((stage, microbatch))\n            peak = max(peak, len(held))",
                 "peak = max(peak, len(held))\n            held.add((stage, microbatch))",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from autograder.bank.ch07 import (
     boundaries,
     capacity,
+    choices,
     chunk_questions,
+    designs,
+    estimates,
     exchanges,
     expert_questions,
     experts,
@@ -13,6 +16,7 @@ from autograder.bank.ch07 import (
     in_flight,
     layout_questions,
     layouts,
+    one_f_one_b,
     pipeline_questions,
     repairs,
     schedules,
@@ -28,14 +32,18 @@ def _place(item: Item) -> tuple[int, ...]:
 
 
 QUESTIONS: tuple[Item, ...] = (
+    *choices.ITEMS,
+    *estimates.ITEMS,
     *pipeline_questions.ITEMS,
     *chunk_questions.ITEMS,
     *expert_questions.ITEMS,
     *layout_questions.ITEMS,
+    *designs.ITEMS,
 )
 EXERCISES: tuple[Item, ...] = (
     *idle.ITEMS,
     *times.ITEMS,
+    *one_f_one_b.ITEMS,
     *schedules.ITEMS,
     *in_flight.ITEMS,
     *boundaries.ITEMS,

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.items import Choice, Order, Part, Question, Slip, lazily
-from rankzero.facts.layouts import Job, Layout
-from rankzero.facts.models import LLAMA3_70B
+from autograder.items import Order, Part, Question, Slip, lazily
 from rankzero.facts.units import GB
 
-layout = lazily("solutions.ch07.layout")
 scale = lazily("solutions.ch01.scale")
 zero = lazily("solutions.ch05.zero")
-
-#: The job of 07-strategy-64, and the layouts to choose from, the right one first.
-JOB = Job(LLAMA3_70B, 64, 1024, 4096)
-PLANS = (
-    Layout(4, 1, 4, 4),
-    Layout(8, 1, 1, 8, zero=2),
-    Layout(1, 1, 1, 64, zero=3, recompute=True),
-    Layout(4, 1, 1, 16, zero=2),
-)
 
 
 def _least_stage(parameters: float, gpus: int) -> int:
@@ -38,9 +26,10 @@ MESHES = (
         id="07-mesh-order",
         kind="trace",
         title="From innermost to outermost",
-        section="7.13",
+        section="7.11",
         steps=("TP", "CP", "PP", "DP"),
-        derivation="The axis that sends most, and waits for it, gets the fastest links. TP all-reduces in every layer, "
+        derivation="The axis that sends most and has to wait for its messages gets the fastest links. "
+        "TP all-reduces in every layer, "
         "CP passes keys and values in every layer, PP sends one activation per stage, DP once a step and hidden. With "
         "TP 8 in nodes of 8 GPUs all but TP cross nodes.",
     ),
@@ -48,7 +37,8 @@ MESHES = (
         id="07-group-counts",
         kind="derive",
         title="Groups of a mesh",
-        section="7.13",
+        section="7.24",
+        bonus=True,
         parts=tuple(
             Part(
                 f"{axis} groups",
@@ -72,7 +62,8 @@ ADVICE = (
         id="07-advisor-table",
         kind="design",
         title="States of 70 billion parameters",
-        section="7.14",
+        section="7.25",
+        bonus=True,
         parts=tuple(
             Part(
                 f"TP {tp}, PP {pp}",
@@ -93,7 +84,8 @@ ADVICE = (
         id="07-floor",
         kind="derive",
         title="Below the floor",
-        section="7.14",
+        section="7.25",
+        bonus=True,
         parts=(
             Part(
                 "fully sharded on 8 GPUs",
@@ -123,14 +115,15 @@ ADVICE = (
                 ),
             ),
         ),
-        derivation="Every byte stands on some GPU: the floor is $16 N$ over the number of GPUs, whether ZeRO, TP or PP "
+        derivation="Every byte is on some GPU: the floor is $16 N$ over the number of GPUs, whether ZeRO, TP or PP "
         "cuts. So the fewest are $\\lceil 16 N / 80\\,\\text{GB} \\rceil$, with $N = 70$ billion.",
     ),
     Question(
         id="07-five-cases",
         kind="design",
         title="The least sharding that fits",
-        section="7.14",
+        section="7.25",
+        bonus=True,
         parts=(
             Part(
                 "124M on 1 GPU",
@@ -196,13 +189,14 @@ ADVICE = (
             ),
         ),
         derivation="16 bytes per parameter; ZeRO divides 12 of them, then 14, then all, by the number of GPUs. Take "
-        "the first stage below 80 GB. What does not fit at stage 3 fits with no cut on the same GPUs.",
+        "the first stage below 80 GB. What does not fit at stage 3 does not fit on the same GPUs in any other way.",
     ),
     Question(
         id="07-hybrid-512",
         kind="derive",
         title="A hundred billion parameters on 512 GPUs",
-        section="7.14",
+        section="7.25",
+        bonus=True,
         parts=(
             Part(
                 "states",
@@ -222,26 +216,6 @@ ADVICE = (
         ),
         derivation="A GPU holds a 64th of the parameters: $\\frac{100 \\cdot 10^9}{8 \\cdot 8} \\left(2 + 2 + "
         "\\frac{12}{8}\\right)$ bytes.",
-    ),
-    Choice(
-        id="07-strategy-64",
-        kind="design",
-        title="Llama 3 70B on 64 GPUs",
-        section="7.14",
-        options=(
-            "TP 4, PP 4, DP 4, ZeRO-1",
-            "TP 8, DP 8, ZeRO-2",
-            "DP 64, ZeRO-3 with recomputation",
-            "TP 4, DP 16, ZeRO-2",
-        ),
-        correct=0,
-        derivation="Price each with `layout_memory` and `step_time`: it has to fit in 90 % of 80 GB, and to be within "
-        "5 % of what `choose_layout` finds. The batch is 1,024 sequences of 4,096 tokens.",
-        slips={
-            1: "It fits, and TP 8 all-reduces more bytes in smaller pieces: some 10 % slower than the best.",
-            2: "It fits, and gathers all weights for each micro-batch of one sequence, which nothing hides.",
-            3: "It is the fastest of the four, and does not fit: the last bytes of activations lack room.",
-        },
     ),
 )
 

@@ -110,9 +110,9 @@ MEMORY = Build(
     module="layout",
     function="layout_memory",
     grade="call",
-    section="7.14",
-    topic="memory of a layout",
+    section="7.25",
     bonus=True,
+    topic="memory of a layout",
     cases=(
         Case((Layout(8, 1, 16, 128, 1, 2), BIG)),  # the Llama 3 report, table 4
         Case((Layout(8, 1, 4, 2), MIDDLE)),
@@ -131,7 +131,7 @@ MEMORY = Build(
             "replicas",
             _replicated,
             3,
-            "What ZeRO divides is divided among all dp cp ranks of a shard.",
+            "What ZeRO divides, it divides among all dp cp ranks that hold the same shard.",
             _replicas,
         ),
         Group("chunks", _with_chunks, 3, "Chunks on a rank hold more micro-batches than whole stages."),
@@ -283,7 +283,8 @@ CHOOSE = Build(
     module="layout",
     function="choose_layout",
     grade="call",
-    section="7.14",
+    section="7.25",
+    bonus=True,
     topic="choosing a layout",
     probe="ch07_layouts.chosen",
     cases=(
@@ -314,7 +315,7 @@ CHOOSE = Build(
     ),
     slips=(
         Slip(
-            "It fits by its states alone: activations need room, too.",
+            "Its states alone fit, but activations need room, too.",
             edit=("sum(layout_memory(layout, job)) <= room", "layout_memory(layout, job)[0] <= room"),
         ),
         Slip(
@@ -325,11 +326,11 @@ CHOOSE = Build(
             ),
         ),
         Slip(
-            "That is the first that fits: go on, and keep the fastest.",
+            "That is the first one that fits. Go on, and keep the fastest.",
             edit=("min(tied, key=_simplicity)", "fitting[0] if fitting else None"),
         ),
         Slip(
-            "The fastest of all was chosen, and memory was looked at afterwards.",
+            "The fastest layout of all was chosen, and its memory was checked only afterward.",
             edits=(
                 (
                     "[layout for layout in candidates(job) if sum(layout_memory(layout, job)) <= room]",
@@ -357,7 +358,7 @@ CHOOSE = Build(
             ),
         ),
         Slip(
-            "The limit was not used: it stands in place of the GPU's memory.",
+            "The limit was not used: it replaces the GPU's memory.",
             edit=("(job.gpu_memory if limit is None else limit)", "job.gpu_memory"),
         ),
     ),

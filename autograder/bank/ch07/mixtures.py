@@ -67,7 +67,7 @@ ROUTE = Build(
     function="route",
     grade="tensor",
     probe="ch07.routed",
-    section="7.10",
+    section="7.8",
     topic="routing",
     tolerance=1e-5,
     cases=(
@@ -105,19 +105,19 @@ ROUTE = Build(
     ),
     slips=(
         Slip(
-            "The softmax runs over the tokens: it belongs over the experts of one token.",
+            "The softmax runs over the tokens. It should run over the experts of one token.",
             edit=("logits.softmax(dim=1", "logits.softmax(dim=0"),
         ),
         Slip(
-            "A sigmoid scores each expert alone: here the experts compete in one softmax.",
+            "A sigmoid scores each expert on its own. Here the experts compete in one softmax.",
             edit=("logits.softmax(dim=1, dtype=wide)", "logits.to(wide).sigmoid()"),
         ),
         Slip(
-            "The weights are always renormalised: with one expert that is 1 for every token, and no gradient.",
+            "The weights are always renormalized. With one expert that makes every weight 1, without a gradient.",
             edit=(" if renormalize else weights", ""),
         ),
         Slip(
-            "The experts come in the order of their numbers: the best one stands first.",
+            "The experts are in the order of their numbers, but the best one should come first.",
             edit=(
                 "    return weights / weights",
                 "    experts, places = experts.sort(dim=1)\n"
@@ -184,10 +184,10 @@ LOAD_BALANCING_LOSS = Build(
     function="load_balancing_loss",
     grade="tensor",
     probe="ch07.balanced",
-    section="7.11",
+    section="7.22",
+    bonus=True,
     topic="balance of experts",
     tolerance=1e-5,
-    bonus=True,
     cases=(
         Case((_UNEVEN, Tensor.of([0, 1] * 4, "int64", (4, 2)), 4)),
         Case((Tensor.of([0.25] * 16, shape=(4, 4)), Tensor.of([0, 1, 2, 3], "int64", (4, 1)), 4)),

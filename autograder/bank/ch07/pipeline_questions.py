@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from autograder.items import Choice, Part, Question, Slip, lazily
 from rankzero.facts.units import ms
@@ -32,11 +31,6 @@ def peak(name: str, rank: int, ranks: int, microbatches: int, chunks: int = 1) -
     return pipeline.peak_in_flight(pipeline.pipeline_schedule(name, ranks, microbatches, chunks)[rank])
 
 
-def _held(rank: int) -> int:
-    """GB of activations on a stage of 4: 2 GB for each of 12 micro-batches, 1F1B."""
-    return 2 * peak("1f1b", rank, 4, 12)
-
-
 def _naive(place: int, backward_ratio: float = 2.0) -> float:
     """Of 12 layers on 3 devices with one batch: the step's time in ms, and the busy share in percent."""
     time, busy = split.naive_step(12, 3, 10 * ms, 5 * ms, backward_ratio)
@@ -48,7 +42,8 @@ IDLE = (
         id="07-naive-split",
         kind="derive",
         title="One batch through three stages",
-        section="7.1",
+        section="7.15",
+        bonus=True,
         parts=(
             Part(
                 "step time",
@@ -97,29 +92,11 @@ IDLE = (
         "$\\frac{p-1}{m+p-1}$ of the total, $\\frac{p-1}{m}$ of the useful time, with $p = 4$ and $m = 12$.",
     ),
     Question(
-        id="07-gpipe-43",
-        kind="derive",
-        title="As many micro-batches as stages",
-        section="7.3",
-        parts=(
-            Part(
-                "idle share",
-                "%",
-                share(4, 4),
-                slips=(
-                    Slip("That is idle over useful time, (p - 1)/m.", value=overhead(4, 4)),
-                    Slip("Only p - 1 slots are empty, not p.", value=50),
-                    Slip("That is 1/p, the busy share of a stage with one batch alone.", value=25),
-                ),
-            ),
-        ),
-        derivation="$\\frac{p-1}{m+p-1}$ with $p = m = 4$.",
-    ),
-    Question(
         id="07-4p-rule",
         kind="derive",
         title="Four micro-batches per stage",
-        section="7.3",
+        section="7.15",
+        bonus=True,
         parts=(
             Part(
                 "idle share, p = 4",
@@ -148,10 +125,11 @@ MEMORY = (
         id="07-1f1b-gain",
         kind="trace",
         title="What 1F1B changes",
-        section="7.4",
+        section="7.16",
+        bonus=True,
         options=(
-            "the idle share stays, and stage 0 holds 4 micro-batches at most, no longer 16",
-            "the idle share falls from 3/19 to 3/16, and the memory stays",
+            "the idle share stays the same, and stage 0 holds at most 4 micro-batches instead of 16",
+            "the idle share falls from 3/19 to 3/16, and the memory stays the same",
             "both fall: the idle share to 3/16, and stage 0 holds 4 micro-batches",
             "nothing: it is GPipe in another order",
         ),
@@ -164,39 +142,32 @@ MEMORY = (
             3: "The step takes as long, but backwards come earlier and free activations.",
         },
     ),
-    Question(
+    Choice(
         id="07-in-flight",
-        kind="derive",
+        kind="trace",
         title="What each stage holds",
         section="7.4",
-        parts=tuple(
-            Part(
-                f"stage {rank}",
-                "GB",
-                partial(_held, rank),
-                tolerance=0,
-                slips=tuple(
-                    slip
-                    for slip in (
-                        Slip(
-                            "That is one too few: the forward before the first backward counts.", value=2 * (3 - rank)
-                        ),
-                        Slip("That is GPipe, which holds all 12.", value=24),
-                        Slip("Stages hold different numbers: the last one goes backward at once.", value=8),
-                    )
-                    if slip.value != 2 * (4 - rank)
-                ),
-            )
-            for rank in range(4)
+        options=(
+            "8, 6, 4 and 2 GB, from the first stage to the last",
+            "8 GB on every stage",
+            "6, 4, 2 and 0 GB, from the first stage to the last",
+            "24 GB on every stage",
         ),
+        correct=0,
         derivation="Stage $i$ runs $p - 1 - i$ forwards to warm up and one more before its first backward: $p - i$ "
-        "micro-batches of 2 GB, with $p = 4$.",
+        "micro-batches of 2 GB each, with $p = 4$.",
+        slips={
+            1: "Only the first stage holds four micro-batches. The last one goes backward after its first forward.",
+            2: "That is the warm-up alone. One more forward comes before the first backward.",
+            3: "That is GPipe, which holds all 12 micro-batches.",
+        },
     ),
     Question(
         id="07-first-backward",
         kind="trace",
         title="The first backward of stage 0",
-        section="7.4",
+        section="7.16",
+        bonus=True,
         parts=(
             Part(
                 "GPipe",
@@ -232,7 +203,8 @@ MEMORY = (
         id="07-fixed-batch",
         kind="design",
         title="A batch of 512 on four stages",
-        section="7.4",
+        section="7.16",
+        bonus=True,
         parts=(
             Part(
                 "m",

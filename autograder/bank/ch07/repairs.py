@@ -61,7 +61,7 @@ VALIDATE = Debug(
     module="layout",
     function="debug_validate",
     grade="call",
-    section="7.13",
+    section="7.11",
     topic="meshes of ranks",
     cases=(
         Case((16_384, 8, 16, 16, 8)),  # the Llama 3 report, table 4, at 131,072 tokens
@@ -139,7 +139,8 @@ IMPOSSIBLE = Debug(
     module="layout",
     function="debug_impossible",
     grade="call",
-    section="7.14",
+    section="7.25",
+    bonus=True,
     topic="choosing a layout",
     cases=(
         Case((1.7e12, 80 * GB)),
@@ -166,7 +167,7 @@ IMPOSSIBLE = Debug(
     slips=(
         Slip("That is the program as it was: it never asks whether the weights fit.", wrong_impossible),
         Slip(
-            "TP was raised beyond the rule, across nodes: say that the plan is impossible.",
+            "TP was raised beyond the rule, across nodes. Say that the plan is impossible instead.",
             edit=(
                 "return (tp, pp) if weights <= gpu_memory else None",
                 "while 2 * parameters / (tp * pp) > gpu_memory:\n        tp *= 2\n    return (tp, pp)",
@@ -179,7 +180,7 @@ IMPOSSIBLE = Debug(
         Slip("The stages divide the weights as well.", edit=("tp * pp", "tp")),
         Slip("A bf16 weight takes 2 bytes.", edit=("2 * parameters", "parameters")),
         Slip(
-            "The states of training take 16 bytes: asked is whether the weights alone fit, 2 bytes.",
+            "Training states take 16 bytes, but the question is whether the weights alone fit, at 2 bytes.",
             edit=("weights = 2", "weights = 16"),
         ),
     ),

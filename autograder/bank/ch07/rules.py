@@ -63,7 +63,7 @@ def _between(event: Event, rank: int, operation: str) -> bool:
 def _messages(case: Case, events: Sequence[Event], microbatches: int) -> str | None:
     other = next((event for event in events if event.operation not in ("send", "recv")), None)
     if other is not None:
-        return f"rank {other.rank} called {other.operation}: a pipeline needs messages between neighbours alone"
+        return f"rank {other.rank} called {other.operation}: a pipeline needs messages between neighbors only"
     ranks, sent = len(case.args), sum(event.operation == "send" for event in events)
     right = 2 * (ranks - 1) * microbatches
     if sent == right:

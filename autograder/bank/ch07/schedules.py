@@ -62,7 +62,8 @@ SCHEDULE = Build(
     module="pipeline",
     function="pipeline_schedule",
     grade="call",
-    section="7.4",
+    section="7.16",
+    bonus=True,
     topic="pipeline schedules",
     probe="ch07_schedules.timed",
     cases=(
@@ -117,7 +118,7 @@ SCHEDULE = Build(
             ),
         ),
         Slip(
-            "The last backwards are missing: after the forwards run out, those still wait.",
+            "The last backwards are missing: some are still due after the forwards run out.",
             edits=(
                 ("append(_in_turn(", 'append(forwards + backwards if name == "gpipe" else _in_turn('),
                 ("return order + list(second[len(first) - warm_up :])", "return order"),
@@ -132,7 +133,7 @@ SCHEDULE = Build(
             edit=("(chunks - 1 - chunk) * ranks", "chunk * ranks"),
         ),
         Slip(
-            "Neighbouring chunks on one rank make a longer pipeline: rank r holds r, r + p, r + 2p, ...",
+            "With neighboring chunks on one rank the pipeline only gets longer: rank r holds r, r + p, r + 2p, ...",
             edits=(
                 ("k % (ranks * chunks) // ranks, k // (ranks * chunks) * ranks + k % ranks", "k % chunks, k // chunks"),
                 ("rank + chunk * ranks}", "rank * chunks + chunk}"),

@@ -153,7 +153,8 @@ SIMULATE = Build(
     module="pipeline",
     function="simulate_schedule",
     grade="call",
-    section="7.2",
+    section="7.15",
+    bonus=True,
     topic="pipeline schedules",
     cases=(
         Case((one_by_one(2, 2), WHOLE)),
@@ -183,7 +184,7 @@ SIMULATE = Build(
             "transfers that take time",
             _hop,
             6,
-            "What comes from another rank arrives a transfer time later; what is on the same rank is there at once.",
+            "What comes from another rank arrives a transfer time later; on the same rank it is available at once.",
             _hop_of_each,
         ),
         Group("forwards alone", _forwards, 2, "A schedule may have no backwards at all."),
@@ -198,7 +199,7 @@ SIMULATE = Build(
     ),
     slips=(
         Slip(
-            "A message to the same rank is none: the transfer time was added there, too.",
+            "The transfer time was also added between operations on the same rank, where nothing is sent.",
             edit=("transfer_time if homes[source[0]] != homes[stage] else 0.0", "transfer_time"),
         ),
         Slip(
@@ -214,7 +215,7 @@ SIMULATE = Build(
             edit=("max([clock[rank], *(", "max([0.0, *("),
         ),
         Slip(
-            "A rank took whatever was ready: it keeps to the order of its list.",
+            "A rank took whatever was ready, but it has to keep to the order of its list.",
             edit=(
                 "    place, clock = [0] * len(ops), [0.0] * len(ops)\n",
                 "    todo, clock = [list(order) for order in ops], [0.0] * len(ops)\n"

@@ -92,7 +92,7 @@ PIPELINE_STEP = Build(
     function="pipeline_step",
     grade="world",
     probe="ch07.pipelined",
-    section="7.7",
+    section="7.5",
     topic="pipelines on real ranks",
     tolerance=1e-5,
     cases=(
@@ -116,7 +116,7 @@ PIPELINE_STEP = Build(
         one_of_each(
             "a frozen stage",
             _frozen_of_each,
-            "A stage may be frozen, even the first, or have no parameters: gradients pass all the same.",
+            "A stage may be frozen, even the first, or have no parameters; gradients pass through all the same.",
         ),
         one_of_each(
             "operations of another stage",
@@ -176,7 +176,7 @@ PIPELINE_STEP = Build(
             ),
         ),
         Slip(
-            "The list was not looked at: passes of another stage, and halves of one, were accepted.",
+            "The list was not checked: passes of another stage, and halves of one, were accepted.",
             edits=(
                 ('for kind in "FB":', 'for kind in "FBIW":'),
                 ("if found and stage == str(rank) and number.isdecimal():", "if found:"),

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from experiments.ch07.pipeline_steps import moment, one_f_one_b_scene, played
+from experiments.ch07.pipeline_steps import gpipe_scene, moment, one_f_one_b_scene, played
 from rankzero.explore import Arrow, Box, Scene, frames
 from solutions.ch07.pipeline import bubble_fraction, peak_in_flight, pipeline_schedule
 
@@ -78,8 +78,19 @@ def test_the_pictures_of_the_page_show_it():
 def test_the_sentences_say_who_works_and_who_waits():
     scenes = frames(one_f_one_b_scene, 12)
     assert scenes[1].says == (
-        "From 0 to 1: rank 0 runs the forward of micro-batch 0, rank 1 waits for the activation of micro-batch 0, "
-        "rank 2 waits for the activation of micro-batch 0. They hold the activations of 1, 0 and 0 micro-batches."
+        "From 0 to 1: rank 0 runs F0, rank 1 waits for activation 0, rank 2 waits for activation 0. "
+        "They hold 1, 0 and 0 micro-batches."
     )
-    assert "rank 0 waits for the gradient of micro-batch 0, rank 1 waits" in scenes[4].says
+    assert "rank 0 waits for gradient 0, rank 1 waits" in scenes[4].says
     assert "rank 2 is done" in scenes[12].says
+
+
+def test_gpipe_is_as_long_and_holds_everything():
+    """Kills a second stepper that shows the schedule of the first one. A step is two units of time."""
+    scenes, chart = frames(gpipe_scene, 6), played(schedule="gpipe")
+    assert chart.makespan == played().makespan == 12
+    assert "idle so far: 12 of 36 units (33%)" in scenes[-1].svg()
+    assert max(moment(chart, step).held[0] for step in range(13)) == 4
+    assert scenes[1].says == ("From 0 to 2: rank 0 runs F0 and F1, rank 1 runs F0, rank 2 waits for activation 0.")
+    assert scenes[3].says == ("From 4 to 6: rank 0 waits for gradient 0, rank 1 runs F3, rank 2 runs F2 and F3.")
+    assert scenes[6].says == "From 10 to 12: rank 0 runs B2 and B3, rank 1 runs B3, rank 2 is done."

@@ -15,6 +15,7 @@ from solutions.ch07.pipeline import (
     bubble_fraction,
     bubble_overhead,
     debug_fraction,
+    one_f_one_b,
     peak_in_flight,
     pipeline_bytes_sent,
     pipeline_schedule,
@@ -338,3 +339,24 @@ def test_schedules_that_cannot_be():
         with pytest.raises(ValueError, match=words):
             call()
     assert peak_in_flight([]) == 0
+
+
+# One rank's order under 1F1B, against what makes it one.
+
+
+@pytest.mark.parametrize(("ranks", "microbatches"), [(1, 3), (2, 4), (3, 4), (4, 2), (5, 12), (8, 8)])
+def test_one_f_one_b_is_the_schedule_that_holds_least_in_the_same_time(ranks, microbatches):
+    """Every pass once and in turn; as fast as GPipe; and a rank holds only what it needs until its first gradient."""
+    orders = [one_f_one_b(rank, ranks, microbatches) for rank in range(ranks)]
+    assert makespan(orders) == makespan(pipeline_schedule("gpipe", ranks, microbatches))
+    for rank, order in enumerate(orders):
+        for kind in "FB":
+            assert [op for op in order if kind in op] == [f"{rank}{kind}{m}" for m in range(microbatches)]
+        assert peak_in_flight(order) == min(microbatches, ranks - rank)
+        assert order.index(f"{rank}B0") == min(microbatches, ranks - rank)
+
+
+@pytest.mark.parametrize("arguments", [(4, 4, 8), (-1, 4, 8), (True, 4, 8), (0, 0, 8), (0, 4, 0), (0, 4, 2.5)])
+def test_one_f_one_b_refuses_what_is_no_pipeline(arguments):
+    with pytest.raises(ValueError, match="must be"):
+        one_f_one_b(*arguments)
