@@ -71,7 +71,7 @@ def _shape() -> tuple[Correction, ...]:
     heads, groups = _layer(_full_heads()), _layer(LLAMA3_405B.parameters)
     return (
         Correction(
-            "15.6",
+            "15.2",
             'The "actual configuration" is micro-batch 1, accumulation 4, 512 sequences, 4M tokens.',
             f"It is {_ROW.batch_per_dp} sequences on each of {_ROW.dp} replicas: {_ROW.batch_per_dp * _ROW.dp:,} "
             f"sequences, {_ROW.tokens_per_step / 1e6:.2f}M tokens.",
@@ -81,7 +81,7 @@ def _shape() -> tuple[Correction, ...]:
             matters="The batch is several times too small, and the number of steps too large.",
         ),
         Correction(
-            "15.1",
+            "15.11",
             "Attention has 4 h² parameters, a layer 3.69 billion, a GPU 7.38 GB of weights.",
             f"With grouped queries it has 2 h² + 2 h K: a layer has {groups / billion:.4f} billion, and a GPU of an "
             f"inner stage holds {_weights() / GB:.2f} GB.",
@@ -91,7 +91,7 @@ def _shape() -> tuple[Correction, ...]:
             matters="Parameters and memory are counted for heads that the model does not have.",
         ),
         Correction(
-            "15.6",
+            "15.15",
             "With sequences of 131,072 there are 4 data-parallel ranks.",
             f"There are {STAGES[2].dp}.",
             f"{STAGES[2].tp} x {STAGES[2].cp} x {STAGES[2].pp} x {STAGES[2].dp} = {STAGES[2].ranks:,} GPUs; with "
@@ -100,7 +100,7 @@ def _shape() -> tuple[Correction, ...]:
             matters="The layout does not use all of the GPUs.",
         ),
         Correction(
-            "15.6",
+            "15.3",
             "The dimensions are ordered TP, PP, CP, DP; pipeline stages talk over NVLink; the network is InfiniBand.",
             f"TP, CP, PP, DP from the inside out; stages lie on different nodes; the network is Ethernet (RoCE), "
             f"{NETWORK / Gbit:.0f} Gb/s per GPU.",
@@ -110,7 +110,7 @@ def _shape() -> tuple[Correction, ...]:
             matters="The traffic that cannot wait is put on the slowest links.",
         ),
         Correction(
-            "15.4",
+            "15.2",
             "400 TFLOP/s per GPU are an MFU of 41 %.",
             f"They are {_ROW.flops_per_gpu / H100_SXM.peak_bf16:.1%}.",
             f"{_ROW.flops_per_gpu / TFLOP:.0f} of {H100_SXM.peak_bf16 / TFLOP:g} dense. The printed rates are rounded "
@@ -134,7 +134,7 @@ def _budget() -> tuple[Correction, ...]:
     gpt3 = 2048 / (6 * GPT3_175B.hidden)
     return (
         Correction(
-            "15.5",
+            "15.2",
             "The run took 54 days, at an MFU of 48 %.",
             f"{WINDOW / day:.0f} days is the window in which failures were counted. The GPU-hours make {days:.1f} "
             f"days of {_ROW.gpus:,} GPUs, at {six / (GPU_HOURS * hour * H100_SXM.peak_bf16):.1%} from end to end.",
@@ -145,7 +145,7 @@ def _budget() -> tuple[Correction, ...]:
             places=(f"{TRAINING_BOOK}, docs/synthesis/34-case-study-llama3.md (the days)",),
         ),
         Correction(
-            "15.3",
+            "15.13",
             "The best number of tokens is 0.29 C^0.53, which gives 16.55 trillion.",
             f"As printed it gives {law / trillion:.1f} trillion at C = {BUDGET_FLOP:.2g}.",
             f"The exponent is rounded. {math.log(16.55e12 / 0.29) / math.log(BUDGET_FLOP):.4f} reproduces the text; "
@@ -155,7 +155,7 @@ def _budget() -> tuple[Correction, ...]:
             places=(f"{PAPER}, section 3.2.1",),
         ),
         Correction(
-            "15.3",
+            "15.1",
             "Twenty tokens per parameter is a law.",
             f"It is extrapolated from runs of {FITTED_FLOP[0]:.2g} to {FITTED_FLOP[1]:.2g} FLOP, without the cost of "
             "inference.",
@@ -165,7 +165,7 @@ def _budget() -> tuple[Correction, ...]:
             matters="Models meant for serving are stopped too early.",
         ),
         Correction(
-            "15.3",
+            "15.13",
             "Large models lie on the line of twenty tokens per parameter.",
             f"Plot the tokens that they really saw: GPT-3 has {GPT3.tokens_per_parameter:.2f}, Llama 3.1 405B "
             f"{TOKENS / model.parameters:.1f}.",
@@ -174,7 +174,7 @@ def _budget() -> tuple[Correction, ...]:
             matters="The picture says that every model follows the rule, which is what it should test.",
         ),
         Correction(
-            "15.2",
+            "15.12",
             "Attention can be left out for long sequences.",
             f"Only for short ones. Causal attention is {STAGES[0].sequence / (12 * model.hidden):.1%} of a layer "
             f"with four-fold feed-forward and full heads at {STAGES[0].sequence:,}, and {long:.0%} at "
@@ -186,7 +186,7 @@ def _budget() -> tuple[Correction, ...]:
             matters="The estimate is least right for the contexts that cost most.",
         ),
         Correction(
-            "15.2",
+            "15.12",
             "The FLOP per token contain s².",
             "Attention costs 4 s d forward per token; s² is the cost of a whole sequence.",
             f"For GPT-3 that is {gpt3:.1%} of its layer's 24 h²; with s² it would be "
@@ -195,7 +195,7 @@ def _budget() -> tuple[Correction, ...]:
             matters="The cost of attention is too large by the length of the sequence.",
         ),
         Correction(
-            "15.4",
+            "15.14",
             "An MFU of 40 to 50 % is good and 60 % excellent.",
             f"It depends on the machine and the scale: {STAGES[2].mfu:.0%} to {STAGES[0].mfu:.0%} is what was "
             f"published for {STAGES[0].gpus:,} to {_ROW.gpus:,} H100.",
@@ -205,7 +205,7 @@ def _budget() -> tuple[Correction, ...]:
             places=("zeroentropy.dev, Model FLOPs Utilization (40 to 60 % good, 50 % and more excellent)",),
         ),
         Correction(
-            "15.5",
+            "15.1",
             "Llama 3.1 405B took four times the compute of GPT-4.",
             f"Uncertain: GPT-4's compute is not published. By an outside estimate of 2.1e25 FLOP it is "
             f"{BUDGET_FLOP / 2.1e25:.1f} times.",
@@ -222,7 +222,7 @@ def _layout() -> tuple[Correction, ...]:
     sent = traffic_per_gpu(LLAMA3_405B, _ROW.tp, _ROW.cp, _ROW.pp, _ROW.dp, micro, _ROW.sequence)["dp"]
     return (
         Correction(
-            "15.8",
+            "15.17",
             "The bubble is 375 %, or 187.5 % with two chunks, and the paper reports 18 to 20 %.",
             f"With {micro} micro-batches the overhead is {(stages - 1) / micro:.2%} over the number of chunks: "
             f"{(stages - 1) / (8 * micro):.1%} with 8.",
@@ -232,7 +232,7 @@ def _layout() -> tuple[Correction, ...]:
             matters="Interleaving looks useless, or a bubble above one looks possible.",
         ),
         Correction(
-            "15.9",
+            "15.18",
             "The data-parallel all-reduce of a step moves 14.65, 7.27 or 14.63 GB.",
             f"A GPU sends {sent / GB:.2f} GB, in {sent / NETWORK:.3f} s over its port.",
             f"Gradients are reduce-scattered in fp32 and weights all-gathered in bf16: {_ROW.dp - 1}/{_ROW.dp} of 6 "
@@ -255,7 +255,7 @@ def _failures() -> tuple[Correction, ...]:
     shared = checkpoint_write_time(70e9, 14, 64, 10 * GB, 10 * GB)
     return (
         Correction(
-            "15.10",
+            "15.19",
             "Faulty GPUs caused 30.1 % of the interruptions, GPUs in all 58.7 %.",
             f"{CAUSES[0].count / UNEXPECTED:.1%} and {gpu / UNEXPECTED:.1%}.",
             f"{CAUSES[0].count} and {gpu} of {UNEXPECTED}. The first is a misprint in the table, and the second is "
@@ -268,7 +268,7 @@ def _failures() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "15.11",
+            "15.5",
             "N writers write at N times 10 GB/s.",
             f"The storage is shared: 980 GB at 10 GB/s in total take {shared:.0f} s, however many processes write.",
             f"64 writers with separate storage would take {shared / 64:.1f} s. Llama 3.1 405B's storage sustained "
@@ -281,7 +281,7 @@ def _failures() -> tuple[Correction, ...]:
             ),
         ),
         Correction(
-            "15.11",
+            "15.5",
             "A checkpoint must hold the bf16 weights.",
             "They are a cast of the fp32 master copy: the master and two moments, 12 bytes per parameter, suffice.",
             f"For 70 billion parameters {70e9 * 12 / GB:.0f} GB instead of {70e9 * 14 / GB:.0f} GB.",
@@ -289,7 +289,7 @@ def _failures() -> tuple[Correction, ...]:
             matters="Each checkpoint is larger, and slower, than it has to be.",
         ),
         Correction(
-            "15.10",
+            "15.6",
             "An MTBF of 24 hours is realistic for a large cluster.",
             f"{_ROW.gpus:,} GPUs had one unexpected interruption every {_MTBF / hour:.2f} h.",
             f"{UNEXPECTED} in {WINDOW / day:.0f} days: a GPU fails once in {_MTBF * _ROW.gpus / (365.25 * day):.1f} "
@@ -298,7 +298,7 @@ def _failures() -> tuple[Correction, ...]:
             matters="Checkpoints are written too rarely, and each failure costs more work than planned.",
         ),
         Correction(
-            "15.12",
+            "15.6",
             "At the best interval checkpoints cost 2.4 %.",
             f"That is only the writing. As much again is lost to rework, and restarts add to that: {waste:.2%} of the "
             "wall-clock.",
@@ -308,7 +308,7 @@ def _failures() -> tuple[Correction, ...]:
             matters="Half of the waste is left out of the bill.",
         ),
         Correction(
-            "15.12",
+            "15.6",
             "The best interval is sqrt(2 C M).",
             "Only while C is much smaller than M.",
             f"With C = 30 min and M = 1 h it gives {rare:.0f} min, the MTBF itself; the exact optimum is {often:.1f} "
@@ -317,16 +317,16 @@ def _failures() -> tuple[Correction, ...]:
             matters="When saving is slow, the formula gives an interval that is too long.",
         ),
         Correction(
-            "15.15",
+            "15.22",
             "At $618 per crash and one crash a day, a month wastes 30 times that.",
-            f"It wastes ${waste * bill:,.0f} of ${bill:,.0f}: the writing costs as much again.",
+            f"It wastes ${waste * bill:,.0f} of ${bill:,.0f}: the writing costs just as much.",
             f"A failure costs ${failure_cost(best, stall, mtbf, restart, 512, 2):,.0f} (512 GPUs at 2 dollars an "
             f"hour), and {waste:.2%} of the wall-clock is wasted in all.",
             _DALY,
             matters="The cheaper half of the loss is taken for all of it.",
         ),
         Correction(
-            "15.15",
+            "15.24",
             "16,384 GPUs of 700 W take 21,233,448 kWh in 77 days.",
             f"{run_bill(_ROW.gpus, 77 * day, 2, 0.7, 1, 0.05)['kwh']:,.0f} kWh, "
             f"${run_bill(_ROW.gpus, 77 * day, 2, 0.7, 1, 0.05)['electricity_dollars']:,.0f} at 5 cents.",

@@ -254,12 +254,12 @@ def _train(job: _Job) -> str:
         made += 1
         diary.write("step", trainer.step, value, windows)
         if trainer.step % job.every == 0 or trainer.step == job.steps:
-            _save(trainer, job, job.dies(trainer.rank, made, writing=True))
+            save(trainer, job, job.dies(trainer.rank, made, writing=True))
             diary.write("checkpoint", trainer.step)
     return _digest(trainer.model)
 
 
-def _save(trainer: _Trainer, job: _Job, dies: bool) -> None:
+def save(trainer: _Trainer, job: _Job, dies: bool) -> None:
     """Write the parts under a working name, wait for the disk, rename, then drop the checkpoint before."""
     draft = Path(job.folder) / f"draft-{job.attempt}-{trainer.step}"
     draft.mkdir(exist_ok=True)

@@ -24,7 +24,7 @@ def optimal_checkpoint_interval(checkpoint_time: float, mtbf: float, method: str
       with ``u + ln(1 - u) + C/M = 0`` and 0 < u < 1.
 
     Args:
-        checkpoint_time: time the job stands still for one checkpoint (the stall, not a write in the background); > 0.
+        checkpoint_time: how long the job stops for one checkpoint (the stall, not a write in the background); > 0.
         mtbf: mean time between failures of the whole job (one machine's, divided by the number of machines); > 0.
         method: ``"young"``, ``"daly"`` or ``"exact"``.
 
@@ -51,7 +51,7 @@ def checkpoint_waste(interval: float, checkpoint_time: float, mtbf: float, resta
 
     Args:
         interval: useful compute between two checkpoints; positive, finite.
-        checkpoint_time: time the job stands still for one; not negative, finite.
+        checkpoint_time: how long the job stops for one; not negative, finite.
         mtbf: mean time between failures of the whole job; positive, finite.
         restart_time: from a failure until the job computes again; not negative, finite. All four in one unit.
 
@@ -96,7 +96,7 @@ def failure_cost(
 
     Args:
         interval: useful compute between two checkpoints, seconds; positive, finite.
-        checkpoint_time: seconds that the job stands still for one; not negative, finite.
+        checkpoint_time: seconds that the job stops for one; not negative, finite.
         mtbf: M, mean seconds between failures of the whole job; positive, finite.
         restart_time: seconds; not negative, finite. A failure of the restart itself is another failure.
         gpus: of the whole job, an integer >= 1.
@@ -114,7 +114,7 @@ def debug_interval(checkpoint_seconds: float, mtbf_hours: float) -> float:
     """Young's checkpoint interval, ``sqrt(2 C M)``, in minutes.
 
     Args:
-        checkpoint_seconds: C, time the job stands still for one checkpoint, seconds; positive.
+        checkpoint_seconds: C, how long the job stops for one checkpoint, seconds; positive.
         mtbf_hours: M, mean time between failures of the whole job, hours; positive.
     """
     return math.sqrt(2 * checkpoint_seconds * mtbf_hours) * 60

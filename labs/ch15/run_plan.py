@@ -20,8 +20,8 @@ def partition_layers(layers: int, stages: int, reserved_first: int = 0, reserved
     Args:
         layers: of the model, an integer >= 1.
         stages: pipeline stages, an integer >= 1.
-        reserved_first: layers that the embedding stands for, an integer >= 0.
-        reserved_last: layers that the head stands for, an integer >= 0.
+        reserved_first: layers that the embedding counts as, an integer >= 0.
+        reserved_last: layers that the head counts as, an integer >= 0.
 
     Returns:
         One number for each stage, the first stage first.

@@ -24,7 +24,7 @@ def simulate_run(
     Args:
         work: useful compute, seconds; positive, finite.
         interval: useful compute between two checkpoints, seconds; positive, finite.
-        checkpoint_time: seconds that the job stands still for one; not negative, finite.
+        checkpoint_time: seconds that the job stops for one; not negative, finite.
         restart_time: seconds; not negative, finite.
         failure_gaps: seconds to the first failure, then from each failure to the next, in wall-clock, whatever the job
             is doing; each > 0, an infinite one if no failure follows. When they end there are no more failures. They

@@ -45,7 +45,7 @@ WRITE = Build(
     module="checkpointing",
     function="checkpoint_write_time",
     grade="call",
-    section="15.11",
+    section="15.20",
     topic="writing a checkpoint",
     bonus=True,
     cases=(
@@ -107,7 +107,8 @@ WASTE = Build(
     module="checkpointing",
     function="checkpoint_waste",
     grade="call",
-    section="15.12",
+    section="15.21",
+    bonus=True,
     topic="waste of an interval",
     cases=(
         Case((4115.142768, 98, 86_400)),
@@ -122,7 +123,13 @@ WASTE = Build(
     groups=(
         Group("intervals", _wasted, 7, "1 minus useful over expected wall-clock, restarts and all."),
         Group("no restart", _no_restart, 4, "restart_time may be left out."),
-        Group("many failures", _hopeless, 6, "Where failures come faster than checkpoints, nearly 1.", _beyond_floats),
+        Group(
+            "many failures",
+            _hopeless,
+            6,
+            "Where failures come faster than checkpoints, the waste is nearly 1.",
+            _beyond_floats,
+        ),
         Group("free checkpoints", _free_checkpoint, 2, "A checkpoint may cost nothing; work is still done again."),
         bad_input(_bad_waste, "Bad input must raise ValueError."),
     ),
@@ -147,12 +154,13 @@ DEBUG_INTERVAL = Debug(
     module="checkpointing",
     function="debug_interval",
     grade="call",
-    section="15.12",
+    section="15.21",
+    bonus=True,
     topic="one unit under the root",
     cases=(Case((98, 24)), Case((60, 3.0930787)), Case((300, 24.0))),
-    groups=(Group("two units", _two_units, 6, "Turn both into one unit first, the result into minutes last."),),
+    groups=(Group("two units", _two_units, 6, "Convert both to one unit first, and the result to minutes last."),),
     slips=(
-        Slip("That is the interval in seconds: both times in one unit first, minutes at the end.", wrong_interval),
+        Slip("That mixes units. Convert both times to seconds first, and the result to minutes last.", wrong_interval),
         Slip(
             "The root is in seconds now: divide by 60 to get minutes, do not multiply.",
             edit=(
@@ -207,7 +215,7 @@ COST = Build(
     module="checkpointing",
     function="failure_cost",
     grade="call",
-    section="15.13",
+    section="15.22",
     topic="cost of a failure",
     bonus=True,
     cases=(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from autograder.bank.ch15.inputs import DAY_MTBF, GPUS, MTBF, RESTART, STALL, part
-from autograder.bank.ch15.layout_questions import stage_gigabytes
-from autograder.bank.ch15.scale_questions import attention_percent, run_days, saved_dollars
+from autograder.bank.ch15.scale_questions import run_days, saved_dollars
 from autograder.items import Question, lazily
 from rankzero.facts.units import hour, minute
 
@@ -45,7 +44,8 @@ COSTS = (
         id="cap-crash",
         kind="derive",
         title="What one failure costs",
-        section="15.13",
+        section="15.22",
+        bonus=True,
         parts=(
             part(
                 "expected",
@@ -53,24 +53,25 @@ COSTS = (
                 _crash,
                 ("A whole segment is not lost every time.", 512 * 2 * (4115 + STALL + RESTART) / hour),
                 ("Half an interval, without checkpoint and restart.", 512 * 2 * 4115 / 2 / hour),
-                ("The restart is missing: the job stands still for it.", lambda: _crash() - 512 * 2 * RESTART / hour),
+                ("The restart is missing: the job stops for that long.", lambda: _crash() - 512 * 2 * RESTART / hour),
             ),
         ),
-        derivation="$M - \\ell/(e^{\\ell/M} - 1)$ with $\\ell = \\tau + C$, about half of it, plus $R$; times 512 "
+        derivation="$M - \\ell/(e^{\\ell/M} - 1)$ with $\\ell = \\tau + C$, about half of $\\ell$, plus $R$; times 512 "
         "GPUs at 2 dollars per hour. $\\tau = 4115$ s, $C = 98$ s, $R = 120$ s, $M = 24$ h.",
     ),
     Question(
         id="cap-month",
         kind="derive",
         title="A month of it",
-        section="15.13",
+        section="15.22",
+        bonus=True,
         parts=(
             part("bill", "$", _month, ("That is one GPU.", 30 * 24 * 2), tolerance=1e-4),
             part(
                 "wasted",
                 "$",
                 lambda: _month() * _young_waste() / 100,
-                ("The writing is forgotten: it costs as much again.", lambda: 30 * _crash()),
+                ("That leaves out the writing, which costs just as much.", lambda: 30 * _crash()),
                 ("The restarts are missing.", lambda: _month() * _young_waste(0) / 100),
             ),
         ),
@@ -81,7 +82,8 @@ COSTS = (
         id="cap-90",
         kind="derive",
         title="More than 90 percent effective",
-        section="15.13",
+        section="15.22",
+        bonus=True,
         parts=(
             part(
                 "at most lost per interruption",
@@ -100,7 +102,8 @@ BILL = (
         id="cap-kwh",
         kind="derive",
         title="Electricity of 77 days",
-        section="15.15",
+        section="15.24",
+        bonus=True,
         parts=(
             part(
                 "energy",
@@ -123,7 +126,8 @@ BILL = (
         id="cap-mfu-point",
         kind="derive",
         title="One point of MFU",
-        section="15.15",
+        section="15.24",
+        bonus=True,
         parts=(
             part(
                 "saved",
@@ -136,53 +140,6 @@ BILL = (
             ),
         ),
         derivation="$\\frac{6ND}{\\text{peak} \\cdot 3600}\\left(\\frac1{0.40} - \\frac1{0.41}\\right)$ GPU-hours at 2 "
-        "dollars, with $N$ = 403,747,897,344, $D$ = 15.6e12 and 989.4 TFLOP/s.",
-    ),
-    Question(
-        id="cap-design",
-        kind="design",
-        title="Half of the GPUs",
-        section="15.15",
-        parts=(
-            part(
-                "interval",
-                "min",
-                lambda: _interval(*DESIGN, "exact") / minute,
-                ("Half of the GPUs fail half as often.", lambda: _interval(60, MTBF, "exact") / minute),
-                ("That is Young's; the exact optimum is asked for.", lambda: _interval(*DESIGN, "young") / minute),
-                tolerance=0.03,
-            ),
-            part(
-                "waste",
-                "%",
-                lambda: 100 * _design_waste(),
-                ("The restarts are missing.", lambda: 100 * _design_waste(restart=0)),
-                ("Half of the GPUs fail half as often.", lambda: 100 * _design_waste(mtbf=MTBF)),
-            ),
-            part(
-                "calendar",
-                "days",
-                lambda: _design_days(_design_waste()),
-                ("That is the computing alone.", lambda: _design_days(0)),
-                ("Half of the GPUs fail half as often.", lambda: _design_days(_design_waste(mtbf=MTBF))),
-                (
-                    "That counts attention, too; here 6ND alone is given.",
-                    lambda: _design_days(_design_waste()) * (1 + attention_percent(8192) / 100),
-                ),
-            ),
-            part(
-                "memory of the fullest stage",
-                "GB",
-                lambda: max(stage_gigabytes("selective", layout=(8, 1, 64, 32, 8192))),
-                (
-                    "That is without recomputation, and does not fit.",
-                    lambda: max(stage_gigabytes(layout=(8, 1, 64, 32, 8192))),
-                ),
-            ),
-        ),
-        derivation="The MTBF of 8,192 GPUs is twice that of 16,384, 54 days over 419. Take the exact optimum for a "
-        "stall of 60 s; the waste with a restart of 300 s; $6ND$ at 43 % of 989.4 TFLOP/s over $1 - w$, with $N$ = "
-        "403,747,897,344 and $D$ = 15.6e12; and TP 8, CP 1, PP 16, DP 64 with 32 micro-batches of 8,192 tokens, "
-        "sharded gradients and selective recomputation: 15 of them in flight on stage 1.",
+        "dollars, with $N$ = 404e9, $D$ = 15.6e12 and 989.4 TFLOP/s.",
     ),
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from autograder.bank.ch15.inputs import GPUS, MTBF, part
 from autograder.items import Question, lazily
-from rankzero.facts.models import LLAMA3_405B
-from rankzero.facts.units import GB, MB, TB, day, hour, minute, year
+from rankzero.facts.units import GB, minute
 
 checkpoints = lazily("solutions.ch15.checkpointing")
 facts = lazily("solutions.ch15.llama_405b")
@@ -34,33 +33,11 @@ def _gpu_causes() -> int:
 
 FAILURES = (
     Question(
-        id="cap-mtbf",
-        kind="derive",
-        title="How often it fails",
-        section="15.10",
-        parts=(
-            part(
-                "between unexpected interruptions",
-                "hours",
-                lambda: MTBF / hour,
-                ("That counts the planned ones, too.", 54 * 24 / 466),
-                ("That counts the planned ones alone.", 54 * 24 / 47),
-            ),
-            part(
-                "one GPU",
-                "years",
-                lambda: MTBF * GPUS / year,
-                ("That counts the planned ones, too.", 54 * day / 466 * GPUS / year),
-            ),
-        ),
-        derivation="54 days over 419 interruptions. A failure of any of 16,384 GPUs stops the job, so one GPU fails "
-        "16,384 times more rarely; a year has 365.25 days.",
-    ),
-    Question(
         id="cap-table5",
         kind="debug",
         title="Two percentages of a table",
-        section="15.10",
+        section="15.19",
+        bonus=True,
         parts=(
             part(
                 "faulty GPUs",
@@ -84,7 +61,8 @@ FAILURES = (
         id="cap-100k",
         kind="derive",
         title="A hundred thousand GPUs",
-        section="15.12",
+        section="15.21",
+        bonus=True,
         parts=(
             part("MTBF", "min", lambda: MTBF_100K / minute, ("That is the MTBF of 16,384.", MTBF / minute)),
             part(
@@ -115,7 +93,7 @@ WRITING = (
         id="cap-70b-size",
         kind="derive",
         title="What a checkpoint holds",
-        section="15.11",
+        section="15.5",
         parts=(
             part("with bf16 weights", "GB", lambda: 70e9 * 14 / GB, ("Gradients are not saved.", 70e9 * 16 / GB)),
             part(
@@ -132,7 +110,8 @@ WRITING = (
         id="cap-70b-write",
         kind="derive",
         title="64 writers, one storage",
-        section="15.11",
+        section="15.20",
+        bonus=True,
         parts=(
             part(
                 "time",
@@ -144,32 +123,11 @@ WRITING = (
         derivation="980 GB over the slower of 64 links of 10 GB/s each and a storage of 10 GB/s in all.",
     ),
     Question(
-        id="cap-405b-write",
-        kind="derive",
-        title="A checkpoint of the 405B model",
-        section="15.11",
-        parts=(
-            part(
-                "time",
-                "s",
-                lambda: LLAMA3_405B.parameters * 14 / (2 * TB),
-                ("That is the storage's peak; 2 TB/s are sustained.", lambda: LLAMA3_405B.parameters * 14 / (7 * TB)),
-                ("Gradients are not saved.", lambda: LLAMA3_405B.parameters * 16 / (2 * TB)),
-            ),
-            part(
-                "per GPU",
-                "MB",
-                lambda: LLAMA3_405B.parameters * 14 / GPUS / MB,
-                ("Gradients are not saved.", lambda: LLAMA3_405B.parameters * 16 / GPUS / MB),
-            ),
-        ),
-        derivation="14 bytes for each of 405,853,388,800 parameters, at 2 TB/s sustained; over 16,384 GPUs.",
-    ),
-    Question(
         id="cap-async",
         kind="design",
         title="Writing in the background",
-        section="15.11",
+        section="15.20",
+        bonus=True,
         parts=(
             part(
                 "stall of 120 s",

@@ -57,7 +57,7 @@ FLOPS = Build(
     module="flops",
     function="training_flops",
     grade="call",
-    section="15.2",
+    section="15.1",
     topic="FLOP of a run",
     cases=(
         Case((174.6e9, [(300e9, 2048)])),  # GPT-3 prints 3.14e23
@@ -74,7 +74,7 @@ FLOPS = Build(
             "phases with attention",
             _trained,
             8,
-            "Each phase has its own sequence length, a token at a time.",
+            "Each phase has its own sequence length; count token by token.",
             _long_runs,
         ),
         listed("without attention", _half_a_shape, "Without layers or width only the parameters count."),
@@ -82,11 +82,11 @@ FLOPS = Build(
     ),
     slips=(
         Slip(
-            "Attention costs a token the length of its sequence, not the square: that is a sequence.",
+            "For one token, attention grows with the length of its sequence. The square is for a whole sequence.",
             edit=("width * sequence)", "width * sequence**2)"),
         ),
         Slip(
-            "That is the forward pass: backward costs twice as much again.",
+            "That is the forward pass alone. The backward pass costs twice as much.",
             edit=("6 * parameters + (6 if causal else 12)", "2 * parameters + (2 if causal else 4)"),
         ),
         Slip(
@@ -98,7 +98,7 @@ FLOPS = Build(
             edit=("(6 if causal else 12)", "(3 if causal else 6)"),
         ),
         Slip(
-            "One mean length, and sequences weigh it: count each phase by its tokens.",
+            "You use one mean length for all tokens. Count each phase with its own length.",
             edits=(
                 (
                     "    total = 0.0\n    for tokens, sequence in phases:",
@@ -154,7 +154,8 @@ UTILIZATION = Build(
     module="flops",
     function="utilization",
     grade="call",
-    section="15.4",
+    section="15.14",
+    bonus=True,
     topic="MFU and HFU",
     cases=(
         Case((238_300, 3.27563e12, 6144, 275e12)),  # PaLM 540B prints 46.2 %
@@ -171,7 +172,7 @@ UTILIZATION = Build(
     ),
     slips=(
         Slip(
-            "The peak is the dense one: that is half, for a peak with sparsity.",
+            "`peak` is the dense one already. You halved it, as if it were a peak with sparsity.",
             edit=("gpus * peak", "gpus * 2 * peak"),
         ),
         Slip(
@@ -188,7 +189,7 @@ UTILIZATION = Build(
             edit=("mfu * (1 + recomputed_forward / 3)", "mfu * 4 / 3"),
         ),
         Slip(
-            "MFU does not fall with `recomputed_forward`: the tokens per second hold that already.",
+            "MFU does not fall with `recomputed_forward`: the tokens per second already reflect it.",
             edit=("mfu, mfu * (1 + recomputed_forward / 3)", "(mfu * 3 / (3 + recomputed_forward), mfu)"),
         ),
         Slip(

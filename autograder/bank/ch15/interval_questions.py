@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from autograder.bank.ch15.inputs import DAY_MTBF, RESTART, STALL, part
 from autograder.items import Choice, Question, lazily
-from rankzero.facts.units import hour, minute
+from rankzero.facts.units import minute
 
 checkpoints = lazily("solutions.ch15.checkpointing")
 
@@ -27,26 +25,11 @@ def _first_order() -> float:
 
 INTERVALS = (
     Question(
-        id="cap-young",
-        kind="derive",
-        title="Young's interval",
-        section="15.12",
-        parts=(
-            part(
-                "interval",
-                "min",
-                lambda: _interval(STALL, DAY_MTBF, "young") / minute,
-                ("That is in hours.", lambda: _interval(STALL, DAY_MTBF, "young") / hour),
-                ("The 2 is missing under the root.", math.sqrt(STALL * DAY_MTBF) / minute),
-            ),
-        ),
-        derivation="$\\sqrt{2CM}$ with $C = 98$ s and $M = 24$ h, in one unit.",
-    ),
-    Question(
         id="cap-daly",
         kind="derive",
         title="Daly's interval",
-        section="15.12",
+        section="15.21",
+        bonus=True,
         parts=(
             part(
                 "interval",
@@ -63,7 +46,8 @@ INTERVALS = (
         id="cap-half",
         kind="trace",
         title="Writing and rework at Young's interval",
-        section="15.12",
+        section="15.21",
+        bonus=True,
         options=(
             "as much rework as writing, to first order",
             "no rework worth counting: writing is the whole cost",
@@ -74,7 +58,7 @@ INTERVALS = (
         derivation="Where $C/\\tau + \\tau/(2M)$ is least, its derivative is zero: $C/\\tau^2 = 1/(2M)$, so that the "
         "two terms are equal.",
         slips={
-            1: "Each failure loses half an interval in the mean: that is the other term.",
+            1: "Each failure loses half an interval on average: that is the other term.",
             2: "Half an interval is lost, not a whole one.",
             3: "Set the derivative of the sum to zero, then compare its two terms.",
         },
@@ -83,7 +67,8 @@ INTERVALS = (
         id="cap-waste",
         kind="derive",
         title="Waste at Young's interval",
-        section="15.12",
+        section="15.21",
+        bonus=True,
         parts=(
             part(
                 "share of the wall-clock",
@@ -102,16 +87,17 @@ INTERVALS = (
         id="cap-regime",
         kind="trace",
         title="A checkpoint of half an hour",
-        section="15.12",
+        section="15.21",
+        bonus=True,
         options=(
             "C is not small against M: the best interval is shorter, and most of the time is wasted anyway",
-            "nothing: an hour it is",
+            "nothing is wrong with it: the job should save every hour",
             "the units: Young takes hours, and gives minutes",
-            "the best interval is longer, because checkpoints are dear",
+            "the best interval is longer, because checkpoints are expensive",
         ),
         correct=0,
         derivation="Young's $\\sqrt{2CM}$ is the first order for $C \\ll M$. With $C = 30$ min and $M = 1$ h it "
-        "gives an interval as long as the MTBF. Minimise the exact expectation instead and look at what is left.",
+        "gives an interval as long as the MTBF. Minimize the exact expectation instead and look at what is left.",
         slips={
             1: "An interval as long as the MTBF loses most segments.",
             2: "Any one unit will do.",
@@ -122,7 +108,8 @@ INTERVALS = (
         id="cap-every-1000",
         kind="derive",
         title="Every thousand steps",
-        section="15.12",
+        section="15.21",
+        bonus=True,
         parts=(
             part(
                 "every 1,000 steps",

@@ -8,6 +8,8 @@ from random import Random
 from autograder.bank.ch15 import (
     checkpoints,
     cost_questions,
+    decisions,
+    designs,
     failure_questions,
     flops,
     interval_questions,
@@ -103,7 +105,7 @@ INTERVAL = Build(
         bad_input(_bad_input, "Bad input must raise ValueError."),
     ),
     slips=OPTIMAL_CHECKPOINT_INTERVAL,
-    section="15.12",
+    section="15.6",
     topic="checkpoint interval",
 )
 
@@ -127,6 +129,9 @@ EXERCISES = (
 )
 
 QUESTIONS = (
+    *decisions.ESTIMATES,
+    *decisions.CHOICES,
+    *designs.DESIGNS,
     *scale_questions.COUNTS,
     *scale_questions.TIMES,
     *layout_questions.LAYOUTS,
@@ -139,9 +144,35 @@ QUESTIONS = (
 )
 
 
+#: The items in the order of the page and then of the deeper page: a line for each section that has any.
+PAGE = """
+    pfdays split training-flops
+    days-40 54-days
+    tp-traffic traffic-per-gpu
+    fullest memory-per-stage
+    70b-size 405b-write
+    mtbf young optimal-checkpoint-interval double design
+    debug-atomic weights-alone
+    params gqa-layer parameter-count
+    attention-share long-context
+    chinchilla gpt3-ratio exponent
+    utilization hfu 70b-a100 mfu-hours
+    dp tokens steps stages partition-layers
+    weights fits
+    bubble infer-v
+    order dp-traffic
+    table5 debug-shares
+    70b-write checkpoint-write-time async
+    daly regime checkpoint-waste half waste every-1000 100k debug-interval
+    simulate-run 90 crash failure-cost month
+    debug-resume
+    kwh mfu-point run-bill run-report
+"""
+ORDER = [f"cap-{name}" for name in PAGE.split()]
+
+
 def _place(item: Item) -> int:
-    return int(item.section.partition(".")[2])
+    return ORDER.index(item.id)
 
 
-#: In the order of the page.
 ITEMS: tuple[Item, ...] = tuple(sorted((*EXERCISES, *QUESTIONS), key=_place))

@@ -59,7 +59,8 @@ PARTITION = Build(
     module="run_plan",
     function="partition_layers",
     grade="call",
-    section="15.6",
+    section="15.15",
+    bonus=True,
     topic="layers per stage",
     cases=(
         Case((126, 16, 1, 1)),  # Llama 3.1 405B: one layer fewer on the first and on the last stage
@@ -101,7 +102,7 @@ PARTITION = Build(
             ),
         ),
         Slip(
-            "The reserved places stand for embedding and head: take them from the ends, do not add.",
+            "The reserved places are for the embedding and the head: subtract them at the two ends.",
             edits=(
                 ("divmod(places, stages)", "divmod(layers, stages)"),
                 ("counts[0] -= reserved_first", "counts[0] += reserved_first"),
@@ -192,7 +193,7 @@ MEMORY = Build(
     module="run_plan",
     function="memory_per_stage",
     grade="call",
-    section="15.7",
+    section="15.4",
     topic="memory of a stage",
     cases=(
         Case(_405B),  # the paper's second layout: 16 micro-batches of one sequence
@@ -242,7 +243,7 @@ TRAFFIC = Build(
     module="run_plan",
     function="traffic_per_gpu",
     grade="call",
-    section="15.9",
+    section="15.3",
     topic="traffic of a GPU",
     cases=(
         Case((LLAMA3_405B, 8, 1, 16, 128, 16, 8192)),  # the paper's second layout

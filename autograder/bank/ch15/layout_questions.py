@@ -42,20 +42,21 @@ LAYOUTS = (
         id="cap-dp",
         kind="derive",
         title="What is left for data parallelism",
-        section="15.6",
+        section="15.15",
+        bonus=True,
         parts=(
             part(
                 "TP 8, PP 16, CP 1",
                 "",
                 lambda: 16_384 // (8 * 16),
-                ("Both tensor and pipeline parallelism divide.", 16_384 / 8),
+                ("Divide by the pipeline's stages, too.", 16_384 / 8),
                 tolerance=0,
             ),
             part(
                 "with CP 16",
                 "",
                 lambda: 16_384 // (8 * 16 * 16),
-                ("An early printing says so; it would be half of the GPUs.", 4),
+                ("The first version of the paper says so, but that would use only half of the GPUs.", 4),
                 ("Context-parallel ranks are GPUs, too: they divide.", 128),
                 tolerance=0,
             ),
@@ -66,7 +67,8 @@ LAYOUTS = (
         id="cap-tokens",
         kind="derive",
         title="Tokens of one step",
-        section="15.6",
+        section="15.15",
+        bonus=True,
         parts=(
             part(
                 "tokens",
@@ -84,7 +86,8 @@ LAYOUTS = (
         id="cap-steps",
         kind="derive",
         title="Optimizer steps along the ramp",
-        section="15.6",
+        section="15.15",
+        bonus=True,
         parts=(
             part(
                 "steps",
@@ -102,13 +105,14 @@ LAYOUTS = (
         id="cap-stages",
         kind="derive",
         title="Layers on 16 stages",
-        section="15.6",
+        section="15.15",
+        bonus=True,
         parts=(
             part(
                 "first stage",
                 "layers",
                 lambda: _stages()[0],
-                ("The embedding stands for a layer there.", 8),
+                ("The embedding counts as a layer there.", 8),
                 tolerance=0,
             ),
             part(
@@ -118,7 +122,7 @@ LAYOUTS = (
                 ("126 over 16 is no whole number, and the ends take less.", 7),
                 tolerance=0,
             ),
-            part("last stage", "layers", lambda: _stages()[-1], ("The head stands for a layer there.", 8), tolerance=0),
+            part("last stage", "layers", lambda: _stages()[-1], ("The head counts as a layer there.", 8), tolerance=0),
         ),
         derivation="Embedding and head count as a layer each: 128 places on 16 stages, then one is taken from the "
         "first stage and one from the last.",
@@ -127,64 +131,40 @@ LAYOUTS = (
         id="cap-order",
         kind="trace",
         title="Dimensions from the inside out",
-        section="15.6",
+        section="15.18",
+        bonus=True,
         steps=("tensor parallelism", "context parallelism", "pipeline parallelism", "data parallelism"),
         derivation="The innermost dimension needs the fastest links and waits for them in every layer; the outermost "
-        "sends once a step and hides it. Keys and values are exchanged in every layer, activations between stages once "
-        "a micro-batch.",
+        "sends once per step and can hide it. Keys and values travel in every layer, activations once for each "
+        "micro-batch.",
     ),
     Question(
         id="cap-weights",
         kind="derive",
         title="Weights of one GPU",
-        section="15.7",
+        section="15.16",
+        bonus=True,
         parts=(
             part(
                 "bf16 weights",
                 "GB",
                 lambda: 8 * layer_parameters() / 8 * 2 / GB,
                 (
-                    "That takes attention for four squares of h.",
+                    "That counts attention as four squares of h.",
                     lambda: 8 * (layer_parameters() + 2 * 16_384 * 120 * 128) / 8 * 2 / GB,
                 ),
                 ("Tensor parallelism divides the weights by 8.", lambda: 8 * layer_parameters() * 2 / GB),
             ),
         ),
-        derivation="An inner stage holds 8 layers of 3,187,703,808 parameters, over 8 tensor-parallel ranks, 2 bytes "
+        derivation="An inner stage holds 8 layers of 3.19e9 parameters, over 8 tensor-parallel ranks, 2 bytes "
         "each (TP 8, PP 16).",
-    ),
-    Question(
-        id="cap-fullest",
-        kind="trace",
-        title="The fullest stage",
-        section="15.7",
-        parts=(
-            part(
-                "stage",
-                "",
-                _fullest,
-                ("It keeps one micro-batch more, but has a layer less.", 0),
-                ("The last stage keeps one micro-batch at a time.", 15),
-                tolerance=0,
-            ),
-            part(
-                "memory",
-                "GB",
-                lambda: max(stage_gigabytes()),
-                ("That is stage 0.", lambda: stage_gigabytes()[0]),
-                ("Stage 1 keeps 15 micro-batches, not 16.", lambda: max(stage_gigabytes()) * 16 / 15),
-            ),
-        ),
-        derivation="1F1B with 16 micro-batches on 16 stages (TP 8, CP 1, DP 128, one sequence of 8,192 each): stage "
-        "$i$ keeps $16 - i$ of them. Stage 0 has 7 layers, stage 1 has 8: compare $7 \\cdot 16$ with $8 \\cdot 15$. "
-        "A layer keeps $2(4h + 2A + 2K + 4f)$ bytes a token over 8 ranks; add 2 bytes a weight, and 4 + 12 bytes "
-        "over 128 replicas.",
     ),
     Choice(
         id="cap-fits",
         kind="design",
         title="The cheapest recomputation that fits",
-        section="15.7",
+        section="15.16",
+        bonus=True,
         options=(
             "selective: the outputs of norms, of the SiLU and of its product are computed again",
             "none: everything is kept",
@@ -194,7 +174,7 @@ LAYOUTS = (
         correct=0,
         derivation="TP 8, CP 1, PP 16, DP 128, 16 micro-batches of 8,192 tokens, fp32 gradients whole on every "
         "replica: the states take 2 bytes a weight, 4 a gradient and 12/128 of optimizer. Add the activations of "
-        "stage 1 for each kind and hold the sum against 80 GB; full recomputation costs a third more FLOP.",
+        "stage 1 for each kind and compare the sum with 80 GB; full recomputation costs a third more FLOP.",
         slips={
             1: "With the gradients whole, stage 1 needs more than 80 GB.",
             2: "It fits, but pays a third more FLOP where selective recomputation is nearly free.",

@@ -45,7 +45,8 @@ PARAMETERS = Build(
     module="flops",
     function="parameter_count",
     grade="call",
-    section="15.1",
+    section="15.11",
+    bonus=True,
     topic="parameters",
     cases=(
         Case((126, 16_384, 128, 8, 128, 53_248, 128_256)),  # Llama 3.1 405B

@@ -33,7 +33,8 @@ DEBUG_SHARES = Debug(
     module="run_plan",
     function="debug_shares",
     grade="call",
-    section="15.10",
+    section="15.19",
+    bonus=True,
     topic="shares of a table",
     cases=(
         # Llama 3.1 405B: 148 of 419 unexpected interruptions were faulty GPUs; 47 of 466 were planned
@@ -77,13 +78,13 @@ DEBUG_ATOMIC = Debug(
     module="crash_safe",
     function="debug_atomic",
     grade="call",
-    section="15.14",
+    section="15.7",
     topic="a checkpoint that survives a crash",
     probe="cap.crashed",
     cases=(Case(({"latest.pt": "step 10"}, "latest.pt", "step 20")), Case(({}, "latest.pt", "step 10"))),
     groups=(
-        Group("the next save", _next_save, 3, "At any moment a whole checkpoint stands under the name."),
-        Group("the first save", _first_save, 2, "Nothing stands there yet: then nothing, or a whole one."),
+        Group("the next save", _next_save, 3, "At any moment there is a whole checkpoint under the name."),
+        Group("the first save", _first_save, 2, "There is no checkpoint yet: a crash leaves none, or a whole one."),
     ),
     slips=(
         Slip(
@@ -114,7 +115,7 @@ DEBUG_ATOMIC = Debug(
         ),
         Slip("Sync before you rename: a name may reach the disk before the data does.", edit=("disk.sync(part)", "")),
         Slip(
-            "The sync comes too late: between rename and sync a part may stand under the name.",
+            "The sync comes too late: between rename and sync, only a part may be under the name.",
             edits=(
                 ("disk.sync(part)", ""),
                 ("disk.rename(part, name)", "disk.rename(part, name)\n    disk.sync(name)"),
@@ -150,7 +151,8 @@ DEBUG_RESUME = Debug(
     module="crash_safe",
     function="debug_resume",
     grade="call",
-    section="15.14",
+    section="15.23",
+    bonus=True,
     topic="what a checkpoint holds",
     probe="cap.killed",
     cases=(Case((7, 29, 40, 8, 21)), Case((1, 29, 40, 5, 12))),

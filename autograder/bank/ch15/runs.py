@@ -107,7 +107,8 @@ RUN = Build(
     module="failing_runs",
     function="simulate_run",
     grade="call",
-    section="15.13",
+    section="15.22",
+    bonus=True,
     topic="a run with failures",
     probe="cap.failing",
     cases=(
@@ -122,8 +123,14 @@ RUN = Build(
         invalid(100, 0, 5, 10, [50]),
     ),
     groups=(
-        Group("failures", _failing, 8, "Follow the clock from failure to failure; four parts sum to it.", _one_by_one),
-        Group("in a checkpoint", _in_the_checkpoint, 3, "A segment is safe when its checkpoint is finished."),
+        Group(
+            "failures",
+            _failing,
+            8,
+            "Follow the clock from failure to failure; the four parts add up to it.",
+            _one_by_one,
+        ),
+        Group("in a checkpoint", _in_the_checkpoint, 3, "A segment is safe once its checkpoint is finished."),
         Group("in a restart", _in_the_restart, 4, "A failure in a restart begins the restart anew."),
         Group("at an end", _at_the_end, 4, "A failure at the very end of a checkpoint loses nothing, and restarts."),
         listed(

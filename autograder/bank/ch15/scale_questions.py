@@ -6,7 +6,7 @@ from autograder.bank.ch15.inputs import GPUS, PEAK, TOKENS, layer_parameters, ma
 from autograder.items import Choice, Question, lazily
 from rankzero.facts.hardware import A100_SXM
 from rankzero.facts.models import GPT3_175B, LLAMA2_70B, LLAMA3_405B
-from rankzero.facts.units import PFLOP, billion, day, hour, million, trillion
+from rankzero.facts.units import billion, day, hour, million, trillion
 
 flops = lazily("solutions.ch15.flops")
 scale = lazily("solutions.ch01.scale")
@@ -42,7 +42,8 @@ COUNTS = (
         id="cap-params",
         kind="derive",
         title="All parameters of the 405B model",
-        section="15.1",
+        section="15.11",
+        bonus=True,
         parts=(
             part(
                 "parameters",
@@ -66,7 +67,8 @@ COUNTS = (
         id="cap-gqa-layer",
         kind="derive",
         title="One layer with grouped queries",
-        section="15.1",
+        section="15.11",
+        bonus=True,
         parts=(
             part(
                 "parameters",
@@ -85,7 +87,8 @@ COUNTS = (
         id="cap-attention-share",
         kind="derive",
         title="Attention beside 6N",
-        section="15.2",
+        section="15.12",
+        bonus=True,
         parts=(
             part(
                 "at 8,192",
@@ -99,57 +102,43 @@ COUNTS = (
                 lambda: attention_percent(131_072),
                 ("That is the full square: causal is half.", lambda: attention_percent(131_072, causal=False)),
                 (
-                    "16 times the length costs a token 16 times the attention, not 256 times.",
+                    "For one token, 16 times the length means 16 times the attention, not 256 times.",
                     lambda: 256 * attention_percent(8192),
                 ),
             ),
         ),
         derivation="Per token $6 L w s$ against $6N$, so $L w s / N$, with $L = 126$, $w = 128 \\cdot 128$ and $N$ the "
-        "matrix parameters, 403,747,897,344.",
+        "matrix parameters, 404e9.",
     ),
     Question(
         id="cap-long-context",
         kind="derive",
         title="What the long sequences cost at most",
-        section="15.2",
+        section="15.12",
+        bonus=True,
         parts=(
             part(
                 "more FLOP, at most",
                 "%",
                 _longer_percent,
                 (
-                    "That is one token against another: only a small share of them is long.",
+                    "That compares a long token with a short one, but few tokens are long.",
                     lambda: 100 * (_phases_flops([(1, 131_072)]) / _phases_flops([(1, 8192)]) - 1),
                 ),
-                ("Attention grows with the sequence: the long tokens cost more.", 0.0),
+                ("Attention grows with the sequence: tokens in long sequences cost more.", 0.0),
                 ("That is the full square: causal is half.", lambda: _longer_percent(causal=False)),
             ),
         ),
         derivation="The bound takes all of the 0.8e12 tokens in the longest sequences. Sum $D\\,(6N + 6 L w s)$ over "
         "the phases, 14.8e12 tokens at 8,192 and 0.8e12 at 131,072, and divide by the same with all 15.6e12 tokens at "
-        "8,192; $L = 126$, $w = 16384$, $N = 403{,}747{,}897{,}344$.",
-    ),
-    Question(
-        id="cap-pfdays",
-        kind="derive",
-        title="Petaflop-days",
-        section="15.2",
-        parts=(
-            part(
-                "budget",
-                "petaFLOP-days",
-                lambda: 6 * 405e9 * TOKENS / (PFLOP * day),
-                ("That is the forward pass, 2ND.", lambda: 2 * 405e9 * TOKENS / (PFLOP * day)),
-                ("An hour has 3,600 seconds, a day 24 hours.", lambda: 6 * 405e9 * TOKENS / (PFLOP * hour)),
-            ),
-        ),
-        derivation="$$\\frac{6 N D}{10^{15} \\cdot 86400}$$\n\nwith $N$ = 405e9 and $D$ = 15.6e12.",
+        "8,192; $L = 126$, $w = 16384$, $N = 4.04 \\times 10^{11}$.",
     ),
     Question(
         id="cap-chinchilla",
         kind="derive",
         title="Twenty tokens per parameter",
-        section="15.3",
+        section="15.13",
+        bonus=True,
         parts=(
             part(
                 "parameters",
@@ -171,7 +160,8 @@ COUNTS = (
         id="cap-gpt3-ratio",
         kind="derive",
         title="Tokens per parameter, as trained",
-        section="15.3",
+        section="15.13",
+        bonus=True,
         parts=(
             part(
                 "GPT-3",
@@ -192,14 +182,14 @@ COUNTS = (
                 ("It was not trained by the rule of 20: 15.6 trillion tokens.", 20),
             ),
         ),
-        derivation="Tokens over parameters: 300e9 over 174.6e9, 2e12 over 68,976,648,192, 15.6e12 over "
-        "405,853,388,800.",
+        derivation="Tokens over parameters: 300e9 over 174.6e9, 2e12 over 69.0e9, 15.6e12 over 405.9e9.",
     ),
     Choice(
         id="cap-exponent",
         kind="trace",
-        title="A printed law that misses its own number",
-        section="15.3",
+        title="A printed formula that misses its own number",
+        section="15.13",
+        bonus=True,
         options=(
             "the exponent is rounded: two more digits of it reproduce the text",
             "the law is for parameters, not for tokens",
@@ -222,7 +212,8 @@ TIMES = (
         id="cap-hfu",
         kind="derive",
         title="Hardware utilization with recomputation",
-        section="15.4",
+        section="15.14",
+        bonus=True,
         parts=(
             part(
                 "HFU",
@@ -239,44 +230,29 @@ TIMES = (
         id="cap-70b-a100",
         kind="derive",
         title="What Llama 2 70B reached",
-        section="15.4",
+        section="15.14",
+        bonus=True,
         parts=(
             part(
                 "MFU",
                 "%",
                 lambda: 100 * 6 * LLAMA2_70B.parameters * 2e12 / (CARD_HOURS_70B * hour * A100_SXM.peak_bf16),
-                ("That is a guess; the GPU-hours say it.", 50),
+                ("That is a guess. Compute it from the GPU-hours.", 50),
                 (
                     "That is the peak with sparsity.",
                     lambda: 50 * 6 * LLAMA2_70B.parameters * 2e12 / (CARD_HOURS_70B * hour * A100_SXM.peak_bf16),
                 ),
             ),
         ),
-        derivation="$$\\frac{6 N D}{\\text{GPU-hours} \\cdot 3600 \\cdot \\text{peak}}$$\n\nwith $N$ = 68,976,648,192, "
-        "$D$ = 2e12, 1,720,320 GPU-hours and 312 TFLOP/s dense.",
-    ),
-    Question(
-        id="cap-days-40",
-        kind="derive",
-        title="Days at 40 percent",
-        section="15.5",
-        parts=(
-            part(
-                "time",
-                "days",
-                lambda: run_days(0.4),
-                ("That is the window in which failures were counted.", 54),
-                ("That is the peak with sparsity: dense is half.", lambda: run_days(0.4, 2 * PEAK)),
-            ),
-        ),
-        derivation="$$\\frac{6 N D}{n \\cdot \\text{peak} \\cdot \\text{MFU} \\cdot 86400}$$\n\nwith $N$ = "
-        "403,747,897,344, $D$ = 15.6e12, $n$ = 16,384, 989.4 TFLOP/s and 0.4.",
+        derivation="$$\\frac{6 N D}{\\text{GPU-hours} \\cdot 3600 \\cdot \\text{peak}}$$\n\nwith $N$ = 69.0e9, "
+        "$D$ = 2e12, 1.72 million GPU-hours and 312 TFLOP/s dense.",
     ),
     Question(
         id="cap-mfu-hours",
         kind="derive",
         title="Utilization from end to end",
-        section="15.5",
+        section="15.14",
+        bonus=True,
         parts=(
             part(
                 "MFU",
@@ -288,14 +264,14 @@ TIMES = (
                 ),
             ),
         ),
-        derivation="$6ND$ over GPU-hours times 3,600 times the peak, with $N$ = 403,747,897,344, $D$ = 15.6e12, 30.84 "
-        "million GPU-hours and 989.4 TFLOP/s. It holds restarts, evaluations and whatever else took the GPUs.",
+        derivation="$6ND$ over GPU-hours times 3,600 times the peak, with $N$ = 404e9, $D$ = 15.6e12, 30.84 "
+        "million GPU-hours and 989.4 TFLOP/s. The hours include restarts, evaluations and whatever else used the GPUs.",
     ),
     Choice(
         id="cap-54-days",
         kind="trace",
         title="The 54 days",
-        section="15.5",
+        section="15.2",
         options=(
             "a window of the training in which interruptions were counted",
             "the training, from the first step to the last",
@@ -307,7 +283,7 @@ TIMES = (
         "card are more than 78 days of 16,384 GPUs, and 54 days would need an MFU that the paper does not claim.",
         slips={
             1: "Then the MFU would be near 50 %, more than any row of the paper's table.",
-            2: "Restarts are inside: the interruptions were counted there.",
+            2: "Restarts are included: the interruptions were counted in that window.",
             3: "The paper does not print how long each stage took.",
         },
     ),

@@ -40,7 +40,7 @@ BILL = Build(
     module="run_sheet",
     function="run_bill",
     grade="call",
-    section="15.15",
+    section="15.24",
     topic="the bill",
     bonus=True,
     cases=(
@@ -170,7 +170,8 @@ REPORT = Build(
     module="run_sheet",
     function="run_report",
     grade="call",
-    section="15.15",
+    section="15.24",
+    bonus=True,
     topic="a plan on one sheet",
     cases=(
         # its 8 chunks, 60 s, 300 s and prices are assumed
@@ -201,7 +202,7 @@ REPORT = Build(
             edit=("training_flops(multiplied,", "training_flops(_count(model),"),
         ),
         Slip(
-            "`stall` is ignored: the job stands still for that long, not for the whole write.",
+            "`stall` is ignored: the job stops for that long, not for the whole write.",
             edit=("write if checkpoints.stall is None else checkpoints.stall", "write"),
         ),
         Slip(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch15.inputs import NETWORK, NVLINK, layer_parameters, part
+from autograder.bank.ch15.inputs import NETWORK, layer_parameters, part
 from autograder.items import Question, lazily
 from rankzero.facts.models import LLAMA3_405B
 from rankzero.facts.units import GB
@@ -32,7 +32,8 @@ TRAFFIC = (
         id="cap-bubble",
         kind="derive",
         title="The bubble with 8 chunks a rank",
-        section="15.8",
+        section="15.17",
+        bonus=True,
         parts=(
             part(
                 "overhead, idle over useful",
@@ -48,7 +49,10 @@ TRAFFIC = (
                 "fraction, idle over total",
                 "%",
                 lambda: 100 * 15 / (8 * 16 + 15),
-                ("That is the overhead: add the bubble below the line, too.", lambda: overhead_percent(16, 8)),
+                (
+                    "That is the overhead. In the fraction the bubble is part of the denominator, too.",
+                    lambda: overhead_percent(16, 8),
+                ),
                 ("That is without chunks.", lambda: 100 * 15 / (16 + 15)),
             ),
         ),
@@ -58,27 +62,28 @@ TRAFFIC = (
         id="cap-infer-v",
         kind="derive",
         title="A setting that nobody printed",
-        section="15.8",
+        section="15.17",
+        bonus=True,
         parts=(
             part(
                 "speed, v = 4",
                 "of the speed before",
                 lambda: _speed(4),
-                ("The run gets slower: turn it round.", lambda: 1 / _speed(4)),
+                ("The run gets slower, so the fraction is below 1: invert it.", lambda: 1 / _speed(4)),
                 ("Half the micro-batches double the bubble, not the step.", 0.5),
             ),
             part(
                 "speed, v = 8",
                 "of the speed before",
                 lambda: _speed(8),
-                ("The run gets slower: turn it round.", lambda: 1 / _speed(8)),
+                ("The run gets slower, so the fraction is below 1: invert it.", lambda: 1 / _speed(8)),
                 ("That is v = 4.", lambda: _speed(4)),
             ),
             part(
                 "observed",
                 "of the speed before",
                 lambda: facts.STAGES[1].flops_per_gpu / facts.STAGES[0].flops_per_gpu,
-                ("The run gets slower: turn it round.", lambda: 430 / 400),
+                ("The run gets slower, so the fraction is below 1: invert it.", lambda: 430 / 400),
             ),
         ),
         derivation="A step takes $1 + (p-1)/(vm)$ of its useful time. From $m = 32$ to $m = 16$ on $p = 16$ stages the "
@@ -89,7 +94,8 @@ TRAFFIC = (
         id="cap-dp-traffic",
         kind="derive",
         title="Data-parallel bytes of a step",
-        section="15.9",
+        section="15.18",
+        bonus=True,
         parts=(
             part(
                 "sent per GPU",
@@ -98,7 +104,7 @@ TRAFFIC = (
                 ("That is an all-reduce of bf16 gradients, another system.", lambda: _sent("dp") * 4 / 6 / GB),
                 ("The weights are gathered in bf16: 2 bytes each.", lambda: _sent("dp") * 8 / 6 / GB),
                 (
-                    "That takes attention for four squares of h, and an all-reduce of bf16 gradients.",
+                    "That counts attention as four squares of h, and all-reduces bf16 gradients.",
                     lambda: 127 / 128 * 4 * (layer_parameters() + 2 * 16_384 * 120 * 128) / GB,
                 ),
             ),
@@ -111,33 +117,7 @@ TRAFFIC = (
             ),
         ),
         derivation="A reduce-scatter of fp32 gradients and an all-gather of bf16 weights over 128 ranks: "
-        "$\\frac{127}{128}\\,(4 + 2)\\,P$, with $P$ the 8 layers of 3,187,703,808 parameters over 8 tensor-parallel "
+        "$\\frac{127}{128}\\,(4 + 2)\\,P$, with $P$ the 8 layers of 3.19e9 parameters over 8 tensor-parallel "
         "ranks, at 50 GB/s.",
-    ),
-    Question(
-        id="cap-tp-traffic",
-        kind="derive",
-        title="Tensor-parallel bytes of a step",
-        section="15.9",
-        parts=(
-            part(
-                "sent per GPU",
-                "GB",
-                lambda: _sent("tp") / GB,
-                ("That is the forward pass; backward sends as much again.", lambda: _sent("tp") / 2 / GB),
-                ("A ring sends 2(t-1)/t of what it reduces.", lambda: _sent("tp") / 1.75 / GB),
-            ),
-            part(
-                "share of the step",
-                "%",
-                lambda: 100 * _sent("tp") / NVLINK / STEP,
-                (
-                    "That is half: 450 GB/s are one direction, and backward sends as much as forward.",
-                    lambda: 100 * _sent("tp") / (2 * NVLINK) / STEP,
-                ),
-            ),
-        ),
-        derivation="16 micro-batches, 8 layers, 4 all-reduces each of $A = 2 \\cdot 8192 \\cdot 16384$ bytes; a ring "
-        "of 8 sends $2 \\cdot \\frac78 A$. Over 450 GB/s, against a step of 6.23 s.",
     ),
 )

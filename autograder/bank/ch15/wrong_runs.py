@@ -6,7 +6,7 @@ from autograder.items import Slip
 
 SIMULATE_RUN = (
     Slip(
-        "The clock stands still during a restart: failures strike then, too.",
+        "You stop the clock during a restart, but failures strike then, too.",
         edit=(
             '                spent["restart"] += min(left, restart_time)\n'
             "                left -= min(left, restart_time)",

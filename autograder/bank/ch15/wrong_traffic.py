@@ -4,7 +4,7 @@ from autograder.items import Slip
 
 TRAFFIC_PER_GPU = (
     Slip(
-        "That is the forward pass: backward communicates as much again.",
+        "That is the forward pass alone. The backward pass communicates just as much.",
         edits=(
             ("(4 + 2 * again)", "(2 + 2 * again)"),
             ("(2 + again)", "(1 + again)"),

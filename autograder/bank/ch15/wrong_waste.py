@@ -15,7 +15,7 @@ CHECKPOINT_WASTE = (
         edit=("    try:\n", "    return checkpoint_time / (interval + checkpoint_time)\n    try:\n"),
     ),
     Slip(
-        "A failure loses half an interval in the mean, not a whole one.",
+        "A failure loses half an interval on average, not a whole one.",
         edit=(
             "    try:\n",
             "    overhead = checkpoint_time / interval + (interval + checkpoint_time + restart_time) / mtbf\n"
@@ -39,7 +39,7 @@ CHECKPOINT_WASTE = (
         edit=("math.exp(restart_time / mtbf) * math.expm1", "math.expm1"),
     ),
     Slip(
-        "A failure may strike during a checkpoint, too: t + C stands in the exponent.",
+        "A failure may strike during a checkpoint, too, so the exponent has t + C.",
         edit=(
             "(interval + checkpoint_time) / mtbf) * mtbf / interval",
             "interval / mtbf) * mtbf / interval + checkpoint_time / interval",
@@ -106,7 +106,7 @@ FAILURE_COST = (
         edit=("return (lost", "return ((interval + checkpoint_time) / 2"),
     ),
     Slip(
-        "A failure loses half a segment in the mean, not a whole one.",
+        "A failure loses half a segment on average, not a whole one.",
         edit=("return (lost", "return (interval + checkpoint_time"),
     ),
     Slip("The whole job waits: every GPU is paid for.", edit=("(lost + restart_time) * gpus", "(lost + restart_time)")),

@@ -9,10 +9,11 @@ from random import Random
 import pytest
 
 from autograder import conclusions
+from autograder.bank.ch15 import designs as plans
 from autograder.bank.ch15 import items as bank
 from autograder.bank.ch15 import layout, layout_questions
-from autograder.items import Build, Case, Choice, Question
-from autograder.marking import compare, trusted, values
+from autograder.items import Build, Case, Choice, Estimate, Question
+from autograder.marking import compare, designs, trusted, values
 from autograder.probes import cap
 from rankzero.facts.models import LLAMA3_405B
 from rankzero.facts.units import hour, minute
@@ -20,6 +21,7 @@ from solutions.ch15.checkpointing import checkpoint_waste, optimal_checkpoint_in
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+ESTIMATES = {item.id: item for item in bank.ITEMS if isinstance(item, Estimate)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
 
 #: The table of the page, computed by hand. "6N" takes the matrix parameters, 403,747,897,344; figures that take all of
@@ -29,31 +31,24 @@ ANSWERS = {
     "cap-gqa-layer": (3_187_703_808,),
     "cap-attention-share": (4.19, 67.0),
     "cap-long-context": (3.09,),
-    "cap-pfdays": (438_750,),
     "cap-chinchilla": (563, 11.25),
     "cap-gpt3-ratio": (1.718, 29.0, 38.44),
     "cap-hfu": (53.9,),
     "cap-70b-a100": (42.8,),
-    "cap-days-40": (67.5,),
     "cap-mfu-hours": (34.4,),
     "cap-dp": (128, 8),
     "cap-tokens": (16_777_216,),
     "cap-steps": (1.10,),
     "cap-stages": (7, 8, 7),
     "cap-weights": (6.38,),
-    "cap-fullest": (1, 83.8),
     "cap-bubble": (11.7, 10.5),
     "cap-infer-v": (0.905, 0.948, 0.930),
     "cap-dp-traffic": (19.0, 0.380),
-    "cap-tp-traffic": (240.5, 8.58),
-    "cap-mtbf": (3.09, 5.78),
     "cap-table5": (35.3, 64.0),
     "cap-100k": (30.4, 7.15, 35.1),
     "cap-70b-size": (980, 840),
     "cap-70b-write": (98,),
-    "cap-405b-write": (2.84, 347),
     "cap-async": (14.7, 2.96),
-    "cap-young": (68.6,),
     "cap-daly": (67.5,),
     "cap-waste": (4.82,),
     "cap-every-1000": (6.77, 4.82),
@@ -62,16 +57,23 @@ ANSWERS = {
     "cap-90": (16.7,),
     "cap-kwh": (21_194_342, 1_059_717),
     "cap-mfu-point": (1.294,),
-    "cap-design": (26.6, 8.40, 137.0, 49.95),
+}
+
+#: The exact values of the estimates, computed by hand.
+SIZES = {
+    "cap-pfdays": 6 * 405e9 * 15.6e12 / (1e15 * 86_400),
+    "cap-days-40": 6 * 405e9 * 15.6e12 / (16_384 * 989.4e12 * 0.4) / 86_400,
+    "cap-tp-traffic": 4 * 8 * 16 * 2 * 7 / 8 * 2 * 8192 * 16_384 / 50e9,
+    "cap-405b-write": 14 * 405_853_388_800 / 2e12,
+    "cap-mtbf": 54 * 24 / 419,
+    "cap-young": math.sqrt(2 * 98 * 86_400) / 60,
 }
 
 #: Figures of the page that take all 405.85 billion parameters: they have to pass, too.
 WITH_ALL_PARAMETERS = {
     "cap-attention-share": (4.17, 66.7),
-    "cap-days-40": (67.8,),
     "cap-mfu-hours": (34.6,),
     "cap-mfu-point": (1.30,),
-    "cap-design": (26.6, 8.4, 138, 49.6),
 }
 
 
@@ -91,6 +93,11 @@ def test_every_question_is_answered_here_too():
 def test_the_answers_of_the_table(identifier):
     parts = QUESTIONS[identifier].parts
     assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=3e-3)
+
+
+@pytest.mark.parametrize("identifier", ESTIMATES)
+def test_the_sizes_to_estimate(identifier):
+    assert ESTIMATES[identifier].answer() == pytest.approx(SIZES[identifier], rel=1e-3)
 
 
 @pytest.mark.parametrize("identifier", WITH_ALL_PARAMETERS)
@@ -132,6 +139,88 @@ def test_rework_equals_writing():
 def test_54_days_would_need_half_of_the_peak():
     assert 6 * 405_853_388_800 * 15.6e12 / (16_384 * 54 * 86_400 * 989.4e12) > 0.5
     assert answer("cap-54-days").startswith("a window")
+
+
+def test_the_second_stage_is_the_fullest():
+    gigabytes = layout_questions.stage_gigabytes()
+    assert max(range(16), key=gigabytes.__getitem__) == 1
+    assert max(gigabytes) == pytest.approx(83.8, rel=3e-3)
+    assert answer("cap-fullest").startswith("the second")
+
+
+def test_twice_the_gpus():
+    """First-order waste at Young's interval, before and after the failures double."""
+    stall, mtbf = 60.0, 11_135.0
+    young = [math.sqrt(2 * stall * each) for each in (mtbf, mtbf / 2)]
+    waste = [stall / best + best / 2 / each for best, each in zip(young, (mtbf, mtbf / 2), strict=True)]
+    assert young[0] / young[1] == pytest.approx(math.sqrt(2)) == waste[1] / waste[0]
+    assert "grows by √2" in answer("cap-double")
+
+
+def test_weights_alone_go_on_without_an_error():
+    assert answer("cap-weights-alone").startswith("it goes on without an error")
+
+
+def test_the_split_keeps_the_budget():
+    """The rule of 20 and what was trained spend the same; the first has the larger model."""
+    assert pytest.approx(3.8e25, rel=0.01) == 6 * 405e9 * 15.6e12
+    assert math.sqrt(3.8e25 / 120) == pytest.approx(563e9, rel=2e-3)
+    assert "402B" in answer("cap-split")
+
+
+# The design.
+
+
+def filled(count: int) -> float:
+    """Idle over useful time of ``count`` micro-batches in chunks, played chunk by chunk on the first stage.
+
+    A chunk of the first stage begins when its chunk before is done and the first micro-batch is back from the last
+    stage.
+    """
+    begins, free = 0, 0
+    for _ in range(plans.CHUNKS):
+        begins = max(begins, free)
+        free, begins = begins + count, begins + plans.PP
+    end = free + plans.PP - 1
+    return end / (plans.CHUNKS * count) - 1
+
+
+@pytest.mark.parametrize("count", [1, 3, 8, 15, 16, 32, 128])
+def test_idle_time_of_a_pipeline_that_is_not_full(count):
+    """Kills the formula of a full pipeline where a replica has fewer micro-batches than stages."""
+    assert plans.overhead(count) == pytest.approx(filled(count))
+
+
+def test_the_speed_outside_the_bubble_is_that_of_both_published_rows():
+    speeds = [430e12 * (1 + 15 / 256), 400e12 * (1 + 15 / 128)]
+    assert plans.efficiency() * 989.4e12 == pytest.approx(sum(speeds) / 2)
+
+
+def test_the_plan():
+    """Kills a plan in which more GPUs are always better, and one in which only one size is right."""
+    (item,) = plans.DESIGNS
+    front = designs.front(item)
+    assert {values[0] for values in front} == {4096, 8192, 16_384}
+    assert {values[1] for values in front} == {1}
+    wide, best = (item.simulate(gpus=gpus, recompute=1, minutes=20) for gpus in (32_768, 16_384))
+    assert wide.costs[0] > best.costs[0]
+    assert wide.costs[1] > 1.9 * best.costs[1]
+    assert "80 GB" in item.simulate(gpus=16_384, recompute=0, minutes=20).broken
+    assert "300 days" in item.simulate(gpus=2048, recompute=1, minutes=40).broken
+
+
+def test_a_plan_by_hand():
+    """16,384 GPUs, selective recomputation, a save every 20 minutes."""
+    useful = 6 * 403_747_897_344 * 2**24 / (16_384 * 989.4e12 * plans.efficiency()) * 1.02
+    sent = 127 / 128 * 6 * 3_187_703_808 / 50e9
+    step = useful * (1 + 15 / 128) + max(0, sent - useful / 16)
+    assert plans.step_seconds(16_384, 1) == pytest.approx(step)
+    mtbf = 54 * 86_400 / 419
+    wall = mtbf / 1200 * math.exp(300 / mtbf) * math.expm1((1200 + 60) / mtbf)
+    days = 15.6e12 / 2**24 * step * wall / 86_400
+    told = plans.whole_plan(16_384, 1, 20)
+    assert told.costs == pytest.approx((days, 16_384 * days * 24 * 2 / 1e6))
+    assert told.broken == ""
 
 
 # Records and drivers.
