@@ -118,19 +118,19 @@ _ZERO = ("P*(w + g + o/N)", "P*(w + (g + o)/N)", "P*(w + g + o)/N")
 PARALLELISM = (
     *(
         Formula(
-            *("5.7", f"Model state on one rank, ZeRO stage {stage}", "M", law, "ch05.zero.zero_memory"),
+            *("5.6", f"Model state on one rank, ZeRO stage {stage}", "M", law, "ch05.zero.zero_memory"),
             *(_STATE, _STATES_70B, "B", {"stage": stage}),
         )
         for stage, law in enumerate(_ZERO, 1)
     ),
     Formula(
-        *("5.4", "Time of an accumulated step", "T", "k*t + r + u", "ch05.batching.accumulated_step_time"),
+        *("5.11", "Time of an accumulated step", "T", "k*t + r + u", "ch05.batching.accumulated_step_time"),
         {"k": "micro_steps", "t": "micro_time", "r": "sync_time", "u": "update_time"},
         {"micro_steps": 8, "micro_time": 300 * ms, "sync_time": 80 * ms, "update_time": 20 * ms},
         "s",
     ),
     Formula(
-        *("5.5", "Learning rate after a change of batch, square-root rule", r"\eta", "eta_0*sqrt(b/b_0)"),
+        *("5.12", "Learning rate after a change of batch, square-root rule", r"\eta", "eta_0*sqrt(b/b_0)"),
         "ch05.batching.scaled_learning_rate",
         {"eta_0": "base", "b_0": "base_batch", "b": "batch"},
         {"base": 3e-4, "base_batch": 256, "batch": 2048},
@@ -144,7 +144,7 @@ PARALLELISM = (
         "B",
     ),
     Formula(
-        *("6.8", "Activations that a classic layer keeps, in bf16", "A", "s*b*h*(34 + 5*a*s/h)"),
+        *("6.7", "Activations that a classic layer keeps, in bf16", "A", "s*b*h*(34 + 5*a*s/h)"),
         "ch06.activations.activation_bytes",
         {"s": "sequence", "b": "batch", "h": "hidden", "a": "heads"},
         {"sequence": 2048, "batch": 1, "hidden": 12_288, "heads": 96},
@@ -159,14 +159,14 @@ PARALLELISM = (
         *("ch07.pipeline.bubble_overhead", _PIPELINE, _STAGES),
     ),
     Formula(
-        *("7.11", "Capacity of an expert", "c", "ceil(f*T*k/E)", "ch07.experts.expert_capacity"),
+        *("7.9", "Capacity of an expert", "c", "ceil(f*T*k/E)", "ch07.experts.expert_capacity"),
         {"T": "tokens", "E": "experts", "k": "top_k", "f": "capacity_factor"},
         {"tokens": 4096, "experts": 8, "top_k": 2, "capacity_factor": 1.25},
         "tokens",
     ),
     Formula(
         *(
-            "7.12",
+            "7.10",
             "Bytes that a rank sends in one all-to-all",
             "V",
             "T*k*h*w*(R - 1)/R",
@@ -226,7 +226,7 @@ _WASTE = "1 - t/(M*exp(R/M)*(exp((t + C)/M) - 1))"
 
 RUNS = (
     Formula(
-        *("15.4", "Model FLOPs utilization", r"\mathrm{MFU}", "r*c/(n*F)", "ch15.flops.utilization"),
+        *("15.2", "Model FLOPs utilization", r"\mathrm{MFU}", "r*c/(n*F)", "ch15.flops.utilization"),
         {"r": "tokens_per_second", "c": "flops_per_token", "n": "gpus", "F": "peak"},
         {
             **{"tokens_per_second": 2.6e6, "flops_per_token": 6 * LLAMA3_405B.parameters},
@@ -235,7 +235,7 @@ RUNS = (
         place=0,
     ),
     Formula(
-        *("15.11", "Time to write a sharded checkpoint", "C", "N*b/min(n*B_w, B_s)"),
+        *("15.5", "Time to write a sharded checkpoint", "C", "N*b/min(n*B_w, B_s)"),
         "ch15.checkpointing.checkpoint_write_time",
         {
             **{"N": "parameters", "b": "bytes_per_parameter", "n": "writers"},
@@ -248,14 +248,14 @@ RUNS = (
         "s",
     ),
     Formula(
-        *("15.12", "Checkpoint interval, first order (Young)", "t", "sqrt(2*C*M)"),
+        *("15.6", "Checkpoint interval, first order (Young)", "t", "sqrt(2*C*M)"),
         *("ch15.checkpointing.optimal_checkpoint_interval", {"C": "checkpoint_time", "M": "mtbf"}),
         {"checkpoint_time": 1 * minute, "mtbf": 3 * hour},
         "s",
         {"method": "young"},
     ),
     Formula(
-        *("15.12", "Share of the time that failures and checkpoints waste", "W", _WASTE),
+        *("15.6", "Share of the time that failures and checkpoints waste", "W", _WASTE),
         "ch15.checkpointing.checkpoint_waste",
         {"t": "interval", "C": "checkpoint_time", "M": "mtbf", "R": "restart_time"},
         {"interval": 1140.0, "checkpoint_time": 1 * minute, "mtbf": 3 * hour, "restart_time": 5 * minute},

@@ -36,7 +36,7 @@ GLOSSARY = (
     ),
     Term(
         "activation",
-        "6.8",
+        "6.7",
         "A value that the forward pass computes and the backward pass needs again. Activations "
         "grow with the batch and the sequence; weights do not.",
     ),
@@ -79,7 +79,7 @@ GLOSSARY = (
     ),
     Term(
         "bucket",
-        "5.3",
+        "5.2",
         "Gradients that DDP reduces with one collective. Buckets fill during the backward pass, so "
         "that communication overlaps with computing.",
     ),
@@ -91,7 +91,7 @@ GLOSSARY = (
     ),
     Term(
         "checkpoint",
-        "15.11",
+        "15.5",
         "A copy of a training run's state on storage, from which the run continues after a failure.",
     ),
     Term(
@@ -103,6 +103,12 @@ GLOSSARY = (
         "column-parallel",
         "6.1",
         "A linear layer whose weight is split by output features. Each rank computes a complete slice of the output.",
+    ),
+    Term(
+        "context parallelism",
+        "6.11",
+        "Each rank holds a part of every sequence. Keys and values travel around a ring, so that every query meets "
+        "all of them.",
     ),
     Term(
         "continuous batching",
@@ -137,10 +143,10 @@ GLOSSARY = (
     ),
     Term(
         "expert parallelism",
-        "7.12",
+        "7.10",
         "The experts of a mixture are spread over ranks, and tokens travel to them and back in two all-to-alls.",
     ),
-    Term("FSDP", "5.8", "PyTorch's fully sharded data parallelism: stage 3 of ZeRO."),
+    Term("FSDP", "5.7", "PyTorch's fully sharded data parallelism: stage 3 of ZeRO."),
     Term(
         "GAE",
         "12.8",
@@ -155,7 +161,7 @@ GLOSSARY = (
     ),
     Term(
         "noise scale",
-        "5.5",
+        "5.12",
         "The batch size at which the noise of the gradient equals the gradient itself. "
         "It predicts where a larger batch stops saving steps.",
     ),
@@ -174,7 +180,7 @@ GLOSSARY = (
     Term("inter-token latency", "8.5", "The time between two successive tokens of one answer."),
     Term(
         "interleaving",
-        "7.5",
+        "7.7",
         "Giving each rank of a pipeline several shorter stages. The bubble shrinks; messages and memory grow.",
     ),
     Term(
@@ -191,12 +197,12 @@ GLOSSARY = (
     Term("local rank", "1.5", "The number of a process within its node. It selects the device."),
     Term(
         "loss scaling",
-        "5.10",
+        "5.8",
         "Multiplying the loss by a factor before the backward pass so that small gradients do "
         "not vanish in fp16, and dividing it out before the step.",
     ),
     Term(
-        "master copy", "5.6", "Weights in fp32 that the optimizer updates while the model computes with a 16-bit copy."
+        "master copy", "5.5", "Weights in fp32 that the optimizer updates while the model computes with a 16-bit copy."
     ),
     Term(
         "MFU",
@@ -207,7 +213,7 @@ GLOSSARY = (
     Term("micro-batch", "7.2", "The part of a batch that goes through the model in one pass."),
     Term(
         "MTBF",
-        "15.10",
+        "15.6",
         "Mean time between failures of a whole job: that of one machine divided by the number of machines.",
     ),
     Term(
@@ -246,7 +252,7 @@ GLOSSARY = (
     Term("rank", "1.3", "The number of a process among all processes of a job, and the process itself."),
     Term(
         "recomputation",
-        "6.9",
+        "6.8",
         "Dropping activations in the forward pass and computing them again in the backward "
         "pass: memory for time. Also called activation checkpointing.",
     ),
@@ -283,7 +289,7 @@ GLOSSARY = (
     ),
     Term(
         "sequence parallelism",
-        "6.7",
+        "6.5",
         "Splitting norms, dropout and residuals along the sequence between "
         "tensor-parallel layers. It divides their activations by the number of ranks.",
     ),
@@ -308,7 +314,7 @@ GLOSSARY = (
     Term("world size", "1.3", "The number of processes of a job."),
     Term(
         "ZeRO",
-        "5.7",
+        "5.6",
         "Data parallelism that shards model states: stage 1 the optimizer states, stage 2 the gradients "
         "too, stage 3 the weights too.",
     ),

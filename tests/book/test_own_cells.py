@@ -53,7 +53,7 @@ def test_a_chart_is_drawn_from_the_readers_numbers(site: str, visit):
     """Kills a chart of the course's numbers, one that stays when her function changes, and one that is not readable on
     a dark page or makes a narrow one wider.
     """
-    watch = visit(f"{site}/book/07-pipeline-expert.html", width=390, scheme="dark")
+    watch = visit(f"{site}/book/deeper/07-pipeline-expert-deeper.html", width=390, scheme="dark")
     page = watch.page
     place = page.locator(".rz-own[data-own*='parameters (billions)']")
     chart, shapes = place.get_by_role("img", name="Parameters"), []

@@ -158,15 +158,15 @@ def test_the_way_back(visit, addresses, way, chapter):
     go_with(page, PLACES, f"{addresses[way]}/book/intro.html")
     page.locator(".rz-continue a").click()
     page.wait_for_url("**/05-data-parallel.html#hiding-communication")
-    page.locator("#build-synchronize-gradients").evaluate("(node) => node.scrollIntoView()")
+    page.locator("#build-assign-buckets").evaluate("(node) => node.scrollIntoView()")
     page.wait_for_function(
         "() => document.querySelector('.rz-place').textContent"
-        " === '5.2 What the DDP wrapper really does › Build synchronize_gradients'"
+        " === '5.2 What the DDP wrapper really does › Build assign_buckets'"
     )
     assert watch.problems == []
 
 
-@pytest.mark.parametrize("chapter", ["book/05-data-parallel.html"])
+@pytest.mark.parametrize("chapter", ["book/deeper/05-data-parallel-deeper.html"])
 def test_a_source_stands_in_the_page(shared, chapter):
     """The program that the section is about is there, with a link to its lines, and the cell that prints it is not."""
     watch = shared("http", chapter)

@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from autograder import bank
 from tools.browser import AXE
 from tools.build_book import notebooks
 from tools.common import ROOT, VENDOR
@@ -124,7 +125,10 @@ def test_who_looks_first_is_known_to_have_looked(visit, addresses, way, chapter)
     assert card.get_attribute("data-state") is None
     page.reload()
     assert result.is_visible()
-    card.locator(".rz-part input").first.fill("1234.5")
+    item = bank.find(name)
+    shown = item.shown()
+    wrong = next(place for place, option in enumerate(shown) if option != item.options[item.correct])
+    card.locator("input[type=radio]").nth(wrong).check()
     card.locator(".rz-confidence").fill("90")
     card.locator("button[type=submit]").press("Enter")
     assert card.get_attribute("data-state") == "wrong"

@@ -222,7 +222,7 @@ def test_the_list_of_exercises_names_them_all_and_keeps_the_text_above():
     assert stubs.readme(text) == text
     assert [item.id for item in bank.builds() if f"`{item.function}`" not in text] == []
     assert "old" not in text
-    assert "| 5.7 | write `zero_memory` | `ch05/zero.py` |\n" in text
+    assert "| 5.6 | write `zero_memory` | `ch05/zero.py` |\n" in text
 
 
 def test_nothing_is_stale():

@@ -19,7 +19,7 @@ EVENING = {
     "2.3": "a program that waits for itself forever",
     "3.6": "how every rank gets the sum, with nobody in charge",
     "3.7": "and why that costs almost the same on eight ranks as on a thousand",
-    "5.7": "eight copies of the same memory, and how to keep one",
+    "5.6": "eight copies of the same memory, and how to keep one",
     "9.6": "an operating system's oldest trick, played on a GPU",
     "13.11": "a model that learns to please its judge",
 }
