@@ -45,13 +45,13 @@ PATH = {
     "lock-example": [
         f"{WORDS[THREADS]} units one after another, {10 * THREADS} ms",
         f"need {10 * PROCESSES} ms",
-        f"{10 * len(turns(True, workers=8))} ms against {10 * UNITS} ms",
+        f"Eight threads would need {10 * len(turns(True, workers=8))} ms, eight processes {10 * UNITS} ms",
     ],
     "hello-example": [f"0 + 1 + 2 = {heard(3)[-1].total}", "contributes the pair (20, 21)"],
     "meeting-example": [],
     "arithmetic-example": ["13 = {} · 8 + {}, node {} and device {}".format(*locate(13, 8), *locate(13, 8))],
     "groups-example": [
-        f"a step along pp skips 2 · 2 = {STEPS['pp']}",
+        f"a step along pp raises it by 2 · 2 = {STEPS['pp']}",
         f"Rank {MINE} is {SUM}",
         ", ".join(f"{axis} {PLACE[axis]}" for axis in SIZES),
         f"averages its gradients with rank {next(rank for rank in groups_of(MINE)['dp'] if rank != MINE)}",

@@ -36,7 +36,8 @@ COMPUTED = {
     "message-example": [f"{len(NUMBERS) * SIZE} bytes ({len(NUMBERS)} times {SIZE})"],
     "chain-example": [f"keeps {CHAIN[1]}", f"rank 2 keeps {CHAIN[2]}; rank 3 keeps {CHAIN[3]}", "would hold 62"],
     "overlap-example": [
-        f"`recv` blocks for {MESSAGE} ms, and then the product takes {PRODUCT}: {MESSAGE + PRODUCT} ms",
+        f"`recv` blocks for {MESSAGE} ms, and then the work, a matrix product, "
+        f"takes {PRODUCT} ms: {MESSAGE + PRODUCT} ms in all",
         f"returns: {max(MESSAGE, PRODUCT)} ms",
     ],
     "stages-example": [
@@ -49,12 +50,13 @@ COMPUTED = {
     "cost-example": [
         f"{1 * KB / BANDWIDTH / us:g} µs for its bytes",
         f"takes 10 µs and {1 * MB / BANDWIDTH / us:g} µs",
-        f"it is 10 µs and {1 * GB / BANDWIDTH / ms:g} ms",
+        f"1 GB takes 10 µs and {1 * GB / BANDWIDTH / ms:g} ms",
     ],
     "relay-example": [
         f"In four chunks it takes {WORDS[len(relay_states(4, 4)) - 1]} steps",
         {0.5: "half the time"}[relay_time(1, 3, 4, 1.0) / WHOLE],
-        f"{100 * relay_time(1, 3, 100, 1.0):.0f} hundredths of the tensor, about a third of the time",
+        f"take {100 * relay_time(1, 3, 100, 1.0):.0f} steps, "
+        "each with a hundredth of the tensor: about a third of the time",
     ],
 }
 
