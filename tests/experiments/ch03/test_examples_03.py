@@ -77,7 +77,7 @@ COMPUTED = {
     "time-example": [
         f"6 start-ups of 1 ms and {STAR_8 - 6:g} ms for the bytes, {STAR_8:g} ms in all",
         f"each moves a chunk of {8 / 4:g} MB",
-        f"6 ms and {RING_8 - 6:g} ms, {RING_8:g} ms in all",
+        f"6 ms of start-ups and {RING_8 - 6:g} ms for the bytes, {RING_8:g} ms in all",
     ],
     "rounding-example": [
         f"{NUMBERS[3]:g} + {NUMBERS[0]:g} is {NUMBERS[3] + NUMBERS[0]:g}",

@@ -52,7 +52,8 @@ COMPUTED = {
     ],
     "trees-example": [
         "rank 1 sends its 20 to rank 0, rank 3 its 40 to rank 2",
-        f"rank 2 sends {tree_states(8)[1].sums[2]:g} to rank 0, rank 6 sends {tree_states(8)[1].sums[6]:g} to rank 4",
+        f"rank 2 sends {tree_states(8)[1].sums[2]:g} to rank 0, "
+        f"and rank 6 sends {tree_states(8)[1].sums[6]:g} to rank 4",
         f"rank 4 sends {tree_states(8)[2].sums[4]:g} to rank 0",
         f"holds {tree_states(8)[2].sums[0]:g} + {tree_states(8)[2].sums[4]:g} = {tree_states(8)[3].sums[0]:g}",
         f"on the way down: {2 * (1000 - 1).bit_length()} for a thousand ranks",
@@ -63,7 +64,7 @@ COMPUTED = {
         f"collect the pieces: {micros('halving_doubling', 1 * MB, 4):g} µs",
         f"The ring took {micros('ring', 1 * MB, 4):g} µs",
         f"four steps of {message(1 * MB):g} µs each, {micros('tree', 1 * MB, 4):g} µs",
-        f"four start-ups, {4 * 5} µs",
+        f"start-ups as the single tree: four, or {4 * 5} µs",
         f"twice the tensor, {2 * MB / (50 * GB) / us:g} µs: {TWO_TREES / us:g} µs in all",
         f"A ring has $2 \\cdot {64 - 1}$ start-ups and two trees have $2 \\cdot {(64 - 1).bit_length()}$",
     ],
