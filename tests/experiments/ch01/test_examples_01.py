@@ -66,7 +66,7 @@ PATH = {
         f"80 / 20 = {job(1) / job(8):g}",
         f"efficiency** of {100 * scaling_efficiency(job(1), job(8), 8):.0f} percent",
         f"{80 / 16:g} + 10 = {job(16):g} s",
-        f"80 + 10 = 90 s on any number of ranks, an efficiency of {100 * scaling_efficiency(80, 90, 8, weak=True):.0f}",
+        f"80 + 10 = 90 s on two or more ranks, an efficiency of {100 * scaling_efficiency(80, 90, 8, weak=True):.0f}",
     ],
     "weight-example": [f"6 · 1,000 · 50 = {training_flops_per_token(1000) * 50:,.0f}"],
 }
