@@ -19,7 +19,7 @@ class Graph:
 
 
 def pipelined(program, module, order, inputs, targets, loss, hidden_shape, dtype=None, start=0.0):
-    """Called once; the loss is the named function of torch, and the answer holds the gradients and the live graphs.
+    """Called once, with torch's loss function of that name; the answer also has the gradients and the live graphs.
 
     With ``start``, the parameters already have gradients, filled with this value. A graph is alive as long as what it
     has saved for its backward pass.

@@ -81,17 +81,27 @@ def _message(op: str, ranks: int) -> tuple[int, int] | None:
 def gpipe_scene(step: int) -> Scene:
     """GPipe on 3 ranks with 4 micro-batches; a step is two units of time."""
     chart, time = played(schedule="gpipe"), 2 * step
-    scene = one_f_one_b_scene(time, schedule="gpipe")
+    scene = _scene(chart, time, units=2)
     return replace(scene, says=_says_two(chart, time)) if step else scene
 
 
-def one_f_one_b_scene(step: int, ranks: int = 3, microbatches: int = 4, schedule: str = "1f1b") -> Scene:
-    """The picture after ``step`` units of time: a row is a rank, a bar an operation, an arrow a message."""
-    chart = played(ranks, microbatches, schedule)
-    now, last = moment(chart, step), round(chart.makespan)
+def one_f_one_b_scene(step: int, ranks: int = 3, microbatches: int = 4) -> Scene:
+    """1F1B; a step is one unit of time."""
+    return _scene(played(ranks, microbatches), step)
+
+
+def _scene(chart: Chart, step: int, units: int = 1) -> Scene:
+    """The picture after ``step`` units of time: a row is a rank, a bar an operation, an arrow a message.
+
+    The operations and messages of the last ``units`` of them are new.
+    """
+    now, last, ranks = moment(chart, step), round(chart.makespan), len(chart.orders)
+    new = range(max(0, step - units) + 1, step + 1)
     height = TOP + DOWN * (ranks - 1) + HEIGHT + 20
     clock = [Label(LEFT + UNIT * time, 14, str(time), size=10, quiet=True) for time in range(0, last + 1, 2)]
-    marks: list[Mark] = [*clock, *_names(now), *_bars(chart, step), *_messages(now, step)]
+    marks: list[Mark] = [*clock, *_names(now), *_bars(chart, step, new)]
+    for time in new:
+        marks += _messages(moment(chart, time), time)
     share = f" ({now.idle / (ranks * step):.0%})" if step else ""
     marks.append(Label(4, height - 6, f"idle so far: {now.idle} of {ranks * step} units{share}", "start"))
     return Scene(LEFT + UNIT * last + 6, height, tuple(marks), _says(chart, step, now), _shows(chart, step, now))
@@ -109,14 +119,14 @@ def _names(now: Moment) -> list[Label]:
     return labels
 
 
-def _bars(chart: Chart, step: int) -> list[Box]:
-    """A bar for each operation that has begun; those that run now have a strong outline."""
+def _bars(chart: Chart, step: int, new: range) -> list[Box]:
+    """A bar for each operation that has begun; those of the new units of time have a strong outline."""
     bars = []
     for op, (start, end) in chart.times.items():
         if start < step:
             stage, kind, microbatch = parse_op(op)
             x, y, width = LEFT + UNIT * start, TOP + DOWN * stage, UNIT * (end - start) - 2
-            running = _runs(chart.times, op, step)
+            running = any(_runs(chart.times, op, time) for time in new)
             box = Box(x + 1, y, width, HEIGHT, f"{kind}{microbatch}", fill=0.5, strong=running, size=11)
             bars.append(box if kind == "F" else replace(box, tone="right", fill=1.0))
     return bars
@@ -141,17 +151,24 @@ def _says(chart: Chart, step: int, now: Moment) -> str:
     news = [f"rank {rank} {f'runs {op}' if op else _why(chart, rank, step)}" for rank, op in enumerate(now.doing)]
     *first, last = map(str, now.held)
     held = f"{', '.join(first)} and {last}" if first else last
-    return f"From {step - 1} to {step}: {', '.join(news)}. They hold {held} micro-batches."
+    return f"From {step - 1} to {step}: {', '.join(news)}. Meanwhile they hold {held} micro-batches."
 
 
 def _says_two(chart: Chart, time: int) -> str:
     """What each rank does in the two units of time that end at ``time``."""
     units = [moment(chart, time - 1).doing, moment(chart, time).doing]
-    news = []
-    for rank, ops in enumerate(zip(*units, strict=True)):
-        work = " and ".join(op for op in ops if op)
-        news.append(f"rank {rank} {f'runs {work}' if work else _why(chart, rank, time)}")
-    return f"From {time - 2} to {time}: {', '.join(news)}."
+    news = [f"rank {rank} {_says_of(chart, rank, time, *ops)}" for rank, ops in enumerate(zip(*units, strict=True))]
+    return f"From {time - 2} to {time}: {'; '.join(news)}."
+
+
+def _says_of(chart: Chart, rank: int, time: int, first: str, second: str) -> str:
+    """What a rank does, or waits for, in the two units of time that end at ``time``."""
+    if first and second:
+        return f"runs {first} and {second}"
+    if second:
+        return f"{_why(chart, rank, time - 1)}, then runs {second}"
+    why = _why(chart, rank, time)
+    return f"runs {first}{' and ' if why == 'is done' else ', then '}{why}" if first else why
 
 
 def _why(chart: Chart, rank: int, step: int) -> str:

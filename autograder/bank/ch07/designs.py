@@ -110,10 +110,10 @@ DESIGNS = (
         "divide the model by eight or more. ZeRO-3 divides them by all 64 GPUs, whatever TP and PP are. Activations "
         "are the other half: without recomputation TP 1 has no room for those of a single sequence, and TP 2 has."
         "\n\n"
-        "Then time. TP 2 adds little, TP 4 three times as much, and TP 16 leaves the node. Recomputation adds a third "
-        "to the model's own operations, and in return a GPU needs the least memory. Stages idle only briefly here, "
-        "because a replica has many micro-batches; sixteen stages are slow for another reason: the last one has the "
-        "output head in addition to its layers.",
+        "Then time. The messages of TP 2 take little, those of TP 4 three times as long, and those of TP 16 leave the "
+        "node. Recomputation adds a third to the model's own operations, and in return a GPU needs the least memory. "
+        "Stages idle only briefly here, because a replica has many micro-batches; sixteen stages are slow for another "
+        "reason: the last one has the output head, the vocabulary's matrix, in addition to its layers.",
     ),
     _design(
         "moe",
@@ -166,9 +166,11 @@ REASONS = (
             "ZeRO-3 and a pipeline cannot be combined: every stage has to gather the weights of the other stages, too.",
             "With four stages a replica takes a whole node, so that the all-reduces of TP 2 have to cross the network.",
         ),
-        "Placed after TP 2 and PP 4, the replicas are all in different nodes: a group has one port per node, where "
-        "TP 2 alone has four. A gather takes nearly as long as before, and it is repeated in four times as many "
-        "micro-batches, each with a quarter of the computing.",
+        "With TP 2 a replica takes 2 of a node's 8 GPUs, so four of a group's 32 members share a node, and the group "
+        "has four ports there. With PP 4 as well a replica fills the node: each of a group's 8 members is in another "
+        "node, with a single port. So a quarter of the weights still takes more than two thirds of the time. And a "
+        "replica now runs 128 micro-batches where it ran 32, each with a quarter of the computing to hide a gather "
+        "behind.",
         {
             1: "Idle time is $(p-1)/m$ of the work, and a replica has 128 micro-batches for its four stages.",
             2: "A stage gathers its own layers only. The two can be combined, but the weights travel in every "

@@ -97,8 +97,8 @@ ESTIMATES = (
         ),
         derivation=(
             "An expert expects 16 of the 1,024 assignments. Random counts scatter around their mean by about its "
-            "square root, here 4. Deviations upward are lost, those downward leave places empty: on average 0.4 times "
-            "the square root, $0.4 \\cdot 4 / 16$."
+            "square root, here 4. Deviations upward are lost, those downward leave places empty. On a bell curve the "
+            "upward half amounts, averaged over all experts, to 0.4 times that: $0.4 \\cdot 4 / 16$."
         ),
     ),
 )

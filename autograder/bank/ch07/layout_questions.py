@@ -29,9 +29,8 @@ MESHES = (
         section="7.11",
         steps=("TP", "CP", "PP", "DP"),
         derivation="The axis that sends most and has to wait for its messages gets the fastest links. "
-        "TP all-reduces in every layer, "
-        "CP passes keys and values in every layer, PP sends one activation per stage, DP once a step and hidden. With "
-        "TP 8 in nodes of 8 GPUs all but TP cross nodes.",
+        "TP all-reduces in every layer, CP passes keys and values in every layer, PP sends one activation per "
+        "micro-batch and stage, DP once a step and hidden. With TP 8 in nodes of 8 GPUs all but TP cross nodes.",
     ),
     Question(
         id="07-group-counts",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 
 from experiments.ch07 import routing_steps
+from experiments.ch07.published import GPIPE_SPEEDUPS
+from experiments.ch07.published import LLAMA3_405B as LLAMA3_405B_RUNS
 from rankzero.facts.models import LLAMA3_405B
 from rankzero.facts.units import GB, MB, ms
 from solutions.ch01.ranks import coordinates, process_groups
@@ -13,6 +16,7 @@ from solutions.ch07.experts import expert_capacity, keep_within_capacity, moe_pa
 from solutions.ch07.pipeline import bubble_fraction, bubble_overhead, peak_in_flight, pipeline_bytes_sent
 from solutions.ch07.pipeline_charts import pipeline_chart
 from tests.worked_examples import examples, missing
+from tools.common import BOOK
 
 NAIVE = pipeline_chart("1f1b", 3, 1)
 GPIPE = pipeline_chart("gpipe", 3, 4, backward=1.0)
@@ -186,3 +190,26 @@ def test_four_tokens_and_their_second_choices():
     """Three tokens prefer E0, the fourth E1: the third and the fourth lose their second choice."""
     kept = keep_within_capacity([[0, 1], [0, 1], [0, 1], [1, 0]], 2, 3)
     assert kept == [[True, True], [True, True], [True, False], [True, False]]
+
+
+def explained(cell: str) -> str:
+    """A text of the path, on one line."""
+    cells = nbformat.read(BOOK / "07-pipeline-expert.ipynb", 4).cells
+    return " ".join(next(one.source for one in cells if one["id"] == cell).split())
+
+
+def test_the_numbers_of_the_texts_between():
+    """Kills a number that is typed and wrong outside of the worked examples."""
+    busy = 1 - bubble_fraction(16, 16)
+    inside, boundary = 8 * 4 * 2 * 7 / 8 * ACTIVATION / 450, 2 * ACTIVATION / 50
+    assert busy == 16 / 31
+    assert f"run at {100 * LLAMA3_405B_RUNS[1][2] / busy:.0f} percent" in explained("interleaved")
+    assert (450 / 50, round(inside / boundary)) == (9, 3)
+    assert "links nine times slower, the boundary takes a third of the time" in explained("bytes-close")
+    assert f"are only {GPIPE_SPEEDUPS[8, 1]:g} times as fast" in explained("gpipe-close")
+    assert "four times as many stages" in explained("gpipe-close")
+    saved = (8 + 3) * 3 - HALVES.makespan
+    assert f"saves {saved:g} of {(8 + 3) * 3} units" in explained("llama-close")
+    held = {v: pipeline_chart("interleaved", 4, 12, v).peaks[0] for v in (2, 4)}
+    assert held == {v: 4 + (4 - 1) / v for v in held}
+    assert "With two chunks it holds more than with four" in explained("interleaved-close")

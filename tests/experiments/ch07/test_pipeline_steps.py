@@ -79,7 +79,7 @@ def test_the_sentences_say_who_works_and_who_waits():
     scenes = frames(one_f_one_b_scene, 12)
     assert scenes[1].says == (
         "From 0 to 1: rank 0 runs F0, rank 1 waits for activation 0, rank 2 waits for activation 0. "
-        "They hold 1, 0 and 0 micro-batches."
+        "Meanwhile they hold 1, 0 and 0 micro-batches."
     )
     assert "rank 0 waits for gradient 0, rank 1 waits" in scenes[4].says
     assert "rank 2 is done" in scenes[12].says
@@ -91,6 +91,25 @@ def test_gpipe_is_as_long_and_holds_everything():
     assert chart.makespan == played().makespan == 12
     assert "idle so far: 12 of 36 units (33%)" in scenes[-1].svg()
     assert max(moment(chart, step).held[0] for step in range(13)) == 4
-    assert scenes[1].says == ("From 0 to 2: rank 0 runs F0 and F1, rank 1 runs F0, rank 2 waits for activation 0.")
-    assert scenes[3].says == ("From 4 to 6: rank 0 waits for gradient 0, rank 1 runs F3, rank 2 runs F2 and F3.")
-    assert scenes[6].says == "From 10 to 12: rank 0 runs B2 and B3, rank 1 runs B3, rank 2 is done."
+    assert scenes[1].says == (
+        "From 0 to 2: rank 0 runs F0 and F1; rank 1 waits for activation 0, then runs F0; "
+        "rank 2 waits for activation 0."
+    )
+    assert scenes[3].says == (
+        "From 4 to 6: rank 0 waits for gradient 0; rank 1 runs F3, then waits for gradient 0; rank 2 runs F2 and F3."
+    )
+    assert scenes[4].says == (
+        "From 6 to 8: rank 0 waits for gradient 0; rank 1 waits for gradient 0, then runs B0; rank 2 runs B0 and B1."
+    )
+    assert scenes[6].says == "From 10 to 12: rank 0 runs B2 and B3; rank 1 runs B3 and is done; rank 2 is done."
+
+
+def test_gpipe_draws_every_message_and_outlines_both_units():
+    """Kills a picture of two units of time that shows the messages and operations of the second one alone."""
+    scenes, chart = frames(gpipe_scene, 6), played(schedule="gpipe")
+    assert sum(isinstance(mark, Arrow) for scene in scenes for mark in scene.marks) == 2 * 2 * 4
+    for step, scene in enumerate(scenes[1:], 1):
+        new = [moment(chart, time) for time in (2 * step - 1, 2 * step)]
+        assert sum(isinstance(mark, Arrow) for mark in scene.marks) == sum(len(now.sent) for now in new)
+        ops = [op for now in new for op in now.doing if op]
+        assert sorted(box.text for box in boxes(scene) if box.strong) == sorted(ops)
