@@ -51,7 +51,7 @@ def saves_scene(step: int) -> Scene:
     """Three runs that meet the same failure; run ``step`` is marked by its boxes, and at step 0 none is drawn."""
     rows: list[Box | Label] = []
     for place, every in enumerate(EVERY):
-        rows.append(Label(2, TOP + DOWN * place + 17, f"every {every} min", "start", quiet=True, size=11))
+        rows.append(Label(2, TOP + DOWN * place + 17, f"{every} min", "start", quiet=True, size=11))
         if place < step:
             rows += [_box(place, *part) for part in spans(every)]
     axis = [Label(_x(time), 16, f"{time}", quiet=True, size=11) for time in range(0, 19, 2)]

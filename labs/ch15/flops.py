@@ -57,7 +57,7 @@ def training_flops(
     """Floating-point operations of a training run whose sequences may grow from phase to phase.
 
     A token costs 6 FLOP per matrix parameter, and for attention 12 per layer, per unit of width and per position of its
-    sequence (forward and backward; the whole square of scores, because utilization is reported that way), or half of
+    sequence (forward and backward; the whole square of scores, as published utilizations usually count it), or half of
     that with ``causal``.
 
     Args:

@@ -47,7 +47,7 @@ def memory_per_stage(
     gradient_bytes: float = 4,
     recompute: str = "none",
 ) -> list[dict[str, float]]:
-    """Bytes that one GPU of each pipeline stage holds, under the 1F1B schedule.
+    """Bytes that one GPU of each pipeline stage holds, under the 1F1B schedule, without chunks.
 
     The parameters of a stage are those of its layers, of the embedding on the first stage, and of the last norm and the
     head on the last one; tensor parallelism divides them by ``tp``. Each takes 2 bytes as a weight, ``gradient_bytes``
@@ -59,7 +59,7 @@ def memory_per_stage(
     ``2 (4h + 2A + 2K + 4f)`` bytes without recomputation; ``2 (2h + 2A + 2K + 2f)`` with ``"selective"``, which
     recomputes the outputs of the norms, of the SiLU and of its product; ``2h``, the layer's input, with ``"full"``.
     ``tp`` (with sequence parallelism) and ``cp`` divide the tokens. Not counted: the layer that is being recomputed,
-    norm statistics, and the log-sum-exp of the attention.
+    the logits, and the row statistics of norms and attention.
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.
@@ -100,12 +100,13 @@ def traffic_per_gpu(
     With A = ``2 * tokens * hidden / cp``, the bytes of a layer's input, each micro-batch and layer needs, over rings,
 
     * 4 all-reduces of A over ``tp`` ranks (or as many pairs of all-gather and reduce-scatter), 2 forward and 2
-      backward, and 2 more when ``recompute`` is ``"full"``;
+      backward, and 2 more when ``recompute`` is ``"full"``, which repeats the forward pass;
     * over ``cp`` ranks the all-gather of keys and values, ``4 * tokens * kv_heads * head_dim / tp`` bytes, the
       reduce-scatter of their gradients, and with ``"full"`` the all-gather once more.
 
-    A micro-batch crosses to the next stage and back with A / tp bytes, ``virtual_stages`` times. Once a step the
-    gradients of the stage are reduce-scattered in fp32 and its weights all-gathered in bf16 over ``cp * dp`` ranks.
+    A micro-batch crosses to the next stage and back ``virtual_stages`` times, and each ``tp`` rank sends its share of
+    the tokens, A / tp bytes. Once a step the gradients of the stage are reduce-scattered in fp32 and its weights
+    all-gathered in bf16 over ``cp * dp`` ranks.
 
     Args:
         model: the shape: ``layers``, ``hidden``, ``heads``, ``kv_heads``, ``head_dim``, ``ffn`` and ``vocab``.

@@ -20,8 +20,9 @@ def run_job(job: Any, disk: Any) -> None:
 
     The process may be killed at any moment. A new process then calls this function again, with a job that has made no
     steps and the disk as the kill left it. In the end the weights must equal those of an uninterrupted run, bit for
-    bit. Every rank calls this function with a disk of its own. All ranks are killed together, but not at the same
-    point: one may have saved a step that another has not.
+    bit. Every rank calls this function with a disk of its own, and can talk to the others through
+    ``torch.distributed``, whose process group is ready. All ranks are killed together, but not at the same point: one
+    may have saved a step that another has not.
 
     Args:
         job: a :class:`rankzero.tiny.long_jobs.LongJob`. While ``job.done`` is less than ``job.steps``, ``job.step()``

@@ -226,20 +226,20 @@ CHOICES = (
         title="More parameters or more tokens?",
         section="15.1",
         options=(
-            "small runs of their own put the optimum near 402B, and close to the optimum the loss is nearly flat",
-            "20 tokens per parameter is exact, so the run was far from the best use of its budget",
-            "a model of 563B would not have fitted into the memory of 16,384 GPUs",
+            "runs of their own put the best split elsewhere, and near it the loss is nearly flat",
+            "the rule is exact, but nobody knew it when the run was planned, so it missed the best",
+            "a model of 563B would not have fitted into the memory of 16,384 GPUs, however it is cut",
             "more tokens always lower the loss further than more parameters do, whatever the budget",
         ),
         correct=0,
         derivation=(
             "The rule of 20 was fitted to budgets of at most $3 \\times 10^{21}$ FLOP and to other data. Meta's team "
-            "fitted their own runs and extrapolated to 402B parameters and 16.55T tokens (section 3.2.1), and they "
+            "fitted small runs of their own, extrapolated to 402B parameters and 16.55T tokens (section 3.2.1), and "
             "report that the curve is flat around its minimum. Moving along $6ND = C$ by a third costs little loss, "
             "and the smaller model is cheaper to serve forever."
         ),
         slips={
-            1: "It is a fit to much smaller runs on other data; a new fit is worth more than a rule of thumb.",
+            1: "It was known, but it is a fit to much smaller runs on other data: a fit of one's own is worth more.",
             2: "563B needs 40 percent more memory, and more pipeline stages provide it.",
             3: "Along a fixed budget, too small a model loses as well: the best split is in between.",
         },
@@ -250,20 +250,20 @@ CHOICES = (
         title="Which stage is the fullest?",
         section="15.4",
         options=(
-            "the second: 8 layers of 15 micro-batches are more than 7 layers of 16",
+            "the second: it has a layer more, and nearly as many micro-batches",
             "the first: it has the most micro-batches in flight, and the embedding",
             "the last: it holds the head, and the logits of the whole vocabulary",
             "none: with a layer fewer at both ends, all stages hold the same",
         ),
         correct=0,
         derivation=(
-            "Activations dominate. Stage $i$ keeps $16 - i$ micro-batches, each for all of its layers: $7 \\cdot 16 = "
-            "112$ on the first stage, $8 \\cdot 15 = 120$ on the second, $8 \\cdot 14 = 112$ on the third, and so on "
-            "down to 7 on the last."
+            "Activations dominate, so multiply layers by micro-batches. Stage $i$ keeps $16 - i$ micro-batches, each "
+            "for all of its layers: $7 \\cdot 16 = 112$ on the first stage, $8 \\cdot 15 = 120$ on the second, $8 "
+            "\\cdot 14 = 112$ on the third, and so on down to 7 on the last."
         ),
         slips={
             1: "It keeps one micro-batch more, but of 7 layers instead of 8: compare 7 times 16 with 8 times 15.",
-            2: "It holds the head, but it keeps a single micro-batch at a time.",
+            2: "It holds head and logits, half a gigabyte on each GPU, but it keeps a single micro-batch at a time.",
             3: "The layer fewer balances computing time. Memory depends on the micro-batches in flight, too.",
         },
     ),
@@ -302,8 +302,9 @@ CHOICES = (
         ),
         correct=0,
         derivation=(
-            "The weights carry what was learned, so the loss stays low. But Adam's moments begin at zero, the data "
-            "order begins at its first page, and the random numbers repeat. Nothing reports it."
+            "Think of everything else that the next step depends on. Adam's moments begin at zero, the data starts "
+            "over, and the random numbers repeat. Nothing reports it, because the weights carry what was learned and "
+            "the loss stays low."
         ),
         slips={
             1: "What was learned is in the weights, and they are restored.",

@@ -89,13 +89,15 @@ DESIGNS = (
         axes=(Axis("the run ends after", "days"), Axis("rent at 2 dollars per GPU-hour", "million $")),
         simulate=whole_plan,
         derivation=(
-            "2,048 GPUs miss the deadline. With more, the run ends sooner but costs more: each replica gets fewer "
-            "micro-batches, so the bubble grows, and failures come more often. 4,096, 8,192 and 16,384 are all "
-            "defensible; it depends on what a day is worth. 32,768 are not. The batch of 2,048 sequences leaves a "
-            "replica only 8 micro-batches for 16 stages, the GPUs idle for more than half of the time, and the run "
-            "ends no sooner. For each size the rest is settled. Save about every $\\sqrt{2CM}$, which shrinks with the "
-            "root of the number of GPUs. Keeping everything does not fit, and computing the cheap activations again is "
-            "enough."
+            "With more GPUs the run ends sooner but costs more: each replica gets fewer micro-batches, so the bubble "
+            "grows, and failures come more often. 2,048 miss the deadline. 4,096, 8,192 and 16,384 are all "
+            "defensible; it depends on what a day is worth. 32,768 are not. They leave a replica only 8 micro-batches "
+            "for 16 stages. Then chunks help little: a rank is through with all 8 before the first has passed the "
+            "other stages and comes back for the next chunk, so it waits in every chunk. The GPUs idle for more than "
+            "half of the time, and the run ends no sooner. For each size the rest is settled. Save about every "
+            "$\\sqrt{2CM}$, which shrinks with the root of the number of GPUs. Up to 16,384 GPUs, keeping everything "
+            "does not fit, and computing the cheap activations again is enough. (Memory is that of plain 1F1B, as in "
+            "section 15.4. Chunks would add to it, but the cheap activations would still be enough.)"
         ),
     ),
 )

@@ -279,8 +279,9 @@ TIMES = (
             "the days on 16,384 GPUs, after those on 8,192",
         ),
         correct=0,
-        derivation="The paper counts interruptions in a 54-day snapshot of pre-training. The GPU-hours of the model "
-        "card are more than 78 days of 16,384 GPUs, and 54 days would need an MFU that the paper does not claim.",
+        derivation="Find the MFU that 54 days would need: it is near 50 percent, and the paper claims at most 43. The "
+        "GPU-hours of the model card make more than 78 days of 16,384 GPUs. The paper counts interruptions in a 54-day "
+        "snapshot of pre-training.",
         slips={
             1: "Then the MFU would be near 50 %, more than any row of the paper's table.",
             2: "Restarts are included: the interruptions were counted in that window.",

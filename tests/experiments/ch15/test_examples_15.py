@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
 import pytest
 
+from autograder.bank.ch15 import designs
 from experiments.ch15 import layout_steps, rename_steps, save_steps, small_stages
 from rankzero.facts.models import LLAMA3_405B
 from solutions.ch01.scale import training_time
-from solutions.ch07.pipeline import bubble_fraction, bubble_overhead
+from solutions.ch07.pipeline import bubble_fraction, bubble_overhead, pipeline_schedule
 from solutions.ch15.checkpointing import checkpoint_write_time, optimal_checkpoint_interval
 from solutions.ch15.failing_runs import simulate_run
 from solutions.ch15.flops import training_flops
@@ -134,6 +136,31 @@ def test_every_example_is_computed():
 def test_the_best_interval_of_the_example():
     """The middle one of three is Young's."""
     assert math.sqrt(2 * 1 * 50) == 10
+
+
+def test_rounded_speeds_allow_the_ratio_of_the_bubble():
+    """Section 15.3 says how far the two printed speeds, and the two utilizations, may be from each other."""
+    low, high = 395 / 435, 405 / 425
+    assert f"{low:.2f} to {high:.2f}" == "0.91 to 0.95"
+    assert low < (1 + bubble_overhead(16, 32, 8)) / (1 + bubble_overhead(16, 16, 8)) < high
+    assert f"{41 / 43:.3f}" == "0.953"
+
+
+def test_chunks_keep_every_micro_batch_in_flight():
+    """Section 15.4: on ranks 0 to 7 of 16, all 16 micro-batches have passed all 8 chunks before one is done."""
+    peaks = []
+    for order in pipeline_schedule("interleaved", 16, 16, 8):
+        held = accumulate(1 if "F" in operation else -1 for operation in order)
+        peaks.append(max(held))
+    assert peaks[:8] == [8 * 16] * 8
+    assert max(peaks[8:]) < 8 * 16
+
+
+def test_the_speed_outside_the_bubble():
+    """Section 15.6 states it for the design."""
+    assert f"{designs.efficiency():.0%}" == "46%"
+    idle = designs.overhead(8)
+    assert 0.5 < idle / (1 + idle) < 0.55
 
 
 def test_the_small_pipeline():

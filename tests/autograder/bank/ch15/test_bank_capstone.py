@@ -165,7 +165,7 @@ def test_the_split_keeps_the_budget():
     """The rule of 20 and what was trained spend the same; the first has the larger model."""
     assert pytest.approx(3.8e25, rel=0.01) == 6 * 405e9 * 15.6e12
     assert math.sqrt(3.8e25 / 120) == pytest.approx(563e9, rel=2e-3)
-    assert "402B" in answer("cap-split")
+    assert answer("cap-split").startswith("runs of their own")
 
 
 # The design.
