@@ -57,7 +57,7 @@ def _bucket_says(step: int) -> str:
     added = f"{' + '.join(map(str, sizes))} = {held}" if len(sizes) > 1 else f"{held}"
     if held >= cap:
         return f"Bucket {step - 1} holds {added} MB, at least {cap}. It is full, and its all-reduce starts at once."
-    return f"The backward pass has ended. Bucket {step - 1} is not full, with {held} MB, and is sent all the same."
+    return f"The backward pass has ended. Bucket {step - 1} is not full, with {held} MB, and is sent anyway."
 
 
 def _bucket_holds(step: int) -> str:

@@ -17,7 +17,8 @@ BANDS: tuple[tuple[str, int, int, Tone], ...] = (
     ("gradients", 2, 2, "quiet"),
     ("optimizer", 12, 1, "right"),
 )
-LAYERS = 3
+#: Layers under ``fully_shard``, and the weights of each.
+LAYERS, LAYER = 3, 100
 
 
 def owned(rank: int) -> range:
@@ -55,10 +56,13 @@ def zero_scene(step: int) -> Scene:
 def _zero_says(stage: int) -> str:
     total = f"{held_bytes(stage):g} bytes on each rank."
     return (
-        f"Plain data parallelism. Every rank holds everything, 2 + 2 + 12 bytes for each of the six weights: {total}",
-        f"Stage 1. Each rank keeps the optimizer states of two weights only: {total}",
-        f"Stage 2. The gradients are cut in the same way: {total}",
-        f"Stage 3. The weights are cut too, and nothing is stored twice: {total}",
+        f"Plain data parallelism. Every rank holds 2 + 2 + 12 bytes for each of the six weights: {total} And "
+        "every rank computes the same six updates. Why?",
+        f"Stage 1. Rank 1 updates two weights only. It needs no optimizer states for the others: {total}",
+        "Stage 2. Rank 1 updates two weights, so why keep six gradients? The other four are added up on the ranks that "
+        f"use them: {total}",
+        "Stage 3. A layer's weights are needed only while it computes. So why keep them all the time? Now nothing is "
+        f"stored twice: {total}",
     )[stage]
 
 
@@ -72,26 +76,30 @@ def _zero_alt(stage: int) -> str:
 
 
 def fsdp_scene(step: int) -> Scene:
-    """The picture in part ``step`` of a stage 3 step on rank 0 of two: a column is a layer, which is half or whole."""
-    left, across, passes = 66, 84, [*range(LAYERS), *reversed(range(LAYERS))]
+    """The picture in part ``step`` of a stage 3 step on rank 0 of two: its slices above, what it has gathered below."""
+    left, across, passes = 80, 84, [*range(LAYERS), *reversed(range(LAYERS))]
     now = passes[step - 1] if step else None
-    marks: list[Mark] = [Label(4, 34, "rank 0", "start")]
+    marks: list[Mark] = [Label(4, 34, "slices", "start", size=12), Label(4, 64, "gathered", "start", size=12)]
     for layer in range(LAYERS):
         x = left + across * layer
         marks.append(Label(x + 38, 13, f"layer {layer}", size=11, quiet=True))
-        marks.append(Box(x, 18, 38, 24, "own", fill=0.8, strong=layer == now, size=11))
-        text = "rank 1" if layer == now else ""
-        marks.append(Box(x + 38, 18, 40, 24, text, tone="right", fill=0.8 * (layer == now), size=10))
+        marks.append(Box(x, 18, 38, 24, f"{LAYER // 2}", fill=0.8, size=11))
+        whole = layer == now
+        box = (x, 48, 76, 24, f"{LAYER}" if whole else "", "")
+        marks.append(Box(*box, tone="right", fill=0.8 * whole, strong=whole, size=11))
     backward = step > LAYERS
     what = "" if now is None else f"{'backward' if backward else 'forward'} through layer {now}"
-    marks.append(Label(left, 62, what, "start", size=12))
-    alt = f"Rank 0 owns half of each of {LAYERS} layers. Whole at the moment: {'no layer' if now is None else now}."
-    return Scene(left + across * LAYERS, 70, tuple(marks), _fsdp_says(step, now, backward), alt)
+    marks.append(Label(left, 92, what, "start", size=12))
+    alt = (
+        f"Rank 0 holds {LAYER // 2} weights of each of {LAYERS} layers. Gathered at the moment: "
+        f"{'nothing' if now is None else f'layer {now}, {LAYER} weights'}."
+    )
+    return Scene(left + across * LAYERS, 100, tuple(marks), _fsdp_says(step, now, backward), alt)
 
 
 def _fsdp_says(step: int, now: int | None, backward: bool) -> str:
     if now is None:
         return "Between steps rank 0 holds its half of each layer. Rank 1 holds the other halves."
     if not backward:
-        return f"All-gather layer {now}, use it, and free the half that rank 1 owns."
-    return f"All-gather layer {now} again, compute its gradient, reduce-scatter that, and free the other half."
+        return f"All-gather layer {now} into a buffer of its own, use it, and free the buffer. The slice stays."
+    return f"All-gather layer {now} again, compute its gradient, reduce-scatter that, and free the buffer."

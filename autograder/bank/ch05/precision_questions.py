@@ -164,7 +164,7 @@ SCALES = (
                 ),
             ),
             Part(
-                "after sixteen steps, torch",
+                "after sixteen steps, from 1,024",
                 "",
                 _last(lambda: protocols.torch_scales(LONG, 1024.0, 3)),
                 tolerance=0,

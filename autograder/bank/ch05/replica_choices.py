@@ -16,9 +16,9 @@ NO_BROADCAST = Choice(
         "the all-reduce raises an error or hangs, because the ranks hold different weights",
     ),
     correct=0,
-    derivation="After the all-reduce every rank has the same gradient and the same momentum, so the optimizer adds "
-    "the same number to the weights $w_r$ of every rank $r$. The difference $w_r - w_0$ never changes. Each rank is "
-    "trained with gradients that were computed for other weights, and the model that you save depends on the rank "
+    derivation="After the all-reduce every rank has the same gradient, and so the same momentum. The optimizer adds "
+    "the same number to the weights $w_r$ of every rank $r$, and the difference $w_r - w_0$ never changes. Each rank "
+    "is trained with gradients that were computed for other weights, and the model that you save depends on the rank "
     "that saves it. This is why DDP broadcasts the weights of rank 0 when it is constructed.",
     slips={
         1: "The same step from different places leads to different places. An equal gradient closes no gap.",
@@ -33,7 +33,7 @@ SAME_TRAINING = Choice(
     title="One process, and four",
     section="5.1",
     options=(
-        "equal up to rounding: with equally many rows on each rank, the mean of the means is the mean of the batch",
+        "equal up to rounding: the mean of four means over two rows is the mean over the batch",
         "equal bit for bit: the same rows give the same gradients, wherever they are computed",
         "different: every rank sees other rows, and the average of four gradients is an approximation",
         "different: four ranks take four gradients in each step, and move four times as far",
@@ -61,9 +61,10 @@ FIRST_BUCKET = Choice(
         "2, then 2: 40 MiB of gradients take one full bucket of 25 MiB and one of 15 MiB",
     ),
     correct=0,
-    derivation="The order in which gradients arrive is known only after a backward pass has shown it. Until then all "
-    "of them wait in a single bucket. Then DDP makes buckets in the order that it saw: the first one closes at 1 MiB, "
-    "so that something starts early, the others at 25 MiB, and what is left makes the last.",
+    derivation="DDP fills its buckets in the order in which gradients arrive. That order is known only after a "
+    "backward pass has shown it; until then all gradients wait in a single bucket. Then DDP makes buckets in the order "
+    "that it saw: the first one closes at 1 MiB, so that something starts early, the others at 25 MiB, and what is "
+    "left makes the last.",
     slips={
         1: "These are the buckets from the second pass on. To fill them, DDP has to know which gradients come first.",
         2: "DDP never sends layers one by one. While it does not know the order, it keeps everything together.",
@@ -77,7 +78,7 @@ SYNC_EVERY = Choice(
     title="Reduced four times",
     section="5.4",
     options=(
-        "the same: what was averaged before is equal on all ranks, and averaging equal numbers changes nothing",
+        "the same: averaging what is already equal on all ranks does not change it",
         "too small: the first micro-batch is divided by the number of ranks in every pass",
         "too large: the first micro-batch is added up over the ranks once more in every pass",
         "different on every rank: later micro-batches are added to it after the reduction",

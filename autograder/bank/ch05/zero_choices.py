@@ -30,22 +30,23 @@ ZERO_COST = Choice(
 FSDP_PEAK = Choice(
     id="05-fsdp-peak",
     kind="trace",
-    title="The fullest moment",
+    title="The peak of a step",
     section="5.7",
     options=(
-        "its half of all the layers, and the largest layer whole",
-        "its half of all the layers, and nothing else",
-        "all the layers whole, when the last one has been gathered",
-        "one layer whole, and nothing else",
+        "13,455: its slices of all the layers, and the largest layer whole",
+        "8,645: its slices of all the layers, and nothing else",
+        "11,050: its slices, and the other half of the largest layer",
+        "25,935: its slices, and all the layers whole, at the last one",
     ),
     correct=0,
     derivation="The slices are always there. On top comes what has been gathered and not yet freed: with "
-    "resharding after the forward pass that is the layer in use. So the largest layer decides how much room is needed, "
-    "and a model that is wrapped as a single unit is whole in the middle of every step.",
+    "resharding after the forward pass that is the layer in use, complete, in a buffer of its own. So the largest "
+    "layer decides how much room is needed: $17290 / 2 + 4810$. A model that is wrapped as a single unit is whole in "
+    "the middle of every step.",
     slips={
         1: "A layer can only be applied when all of its weights are there.",
-        2: "This is what happens without resharding. By default a layer is freed as soon as it has been applied.",
-        3: "The slices of the other layers stay: they are the only copy of these weights.",
+        2: "The layer is gathered into one piece of memory, so a second copy of rank 0's own half is in it.",
+        3: "This is what happens without resharding. By default a layer is freed as soon as it has been applied.",
     },
 )
 

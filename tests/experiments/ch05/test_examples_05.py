@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
+import torch
 
 from experiments.ch05 import overlap_steps, replica_steps, zero_steps
 from experiments.ch05.replica_steps import RATE, WEIGHT, joined_gradient
+from rankzero.facts.units import GB, TFLOP
 from solutions.ch05.batching import accumulated_step_time, scaled_learning_rate
 from solutions.ch05.buckets import assign_buckets, exposed_communication
 from solutions.ch05.precision import dynamic_loss_scale, round_to_format
 from solutions.ch05.zero import state_bytes, zero_memory, zero_traffic
 from tests.worked_examples import examples, missing
+from tools.common import BOOK
 
 STEP = replica_steps.training_step()
 SIZES = overlap_steps.SIZES
@@ -20,7 +24,7 @@ EXPOSED = exposed_communication(overlap_steps.COMPUTE, overlap_steps.SEND)
 BYTES = [zero_memory(zero_steps.WEIGHTS, stage, zero_steps.RANKS) for stage in range(4)]
 ADAM, MOMENTUM = state_bytes("fp32"), state_bytes("fp32", optimizer="momentum")
 SMALL = state_bytes(moment="int8")
-LAYERS, EACH = 3, 100
+LAYERS, EACH = zero_steps.LAYERS, zero_steps.LAYER
 SLICES = zero_traffic(LAYERS * EACH, 3, 2, 1, 1), zero_traffic(LAYERS * EACH, 0, 2, 1, 1)
 ROWS = ((2, 0, 6), (4, 0, 4)), (5.0, 0.0, 1.0)
 HIDDEN = [exposed_communication([4] * 10, [send] * 10) for send in (3, 6)]
@@ -62,6 +66,7 @@ COMPUTED = {
     ],
     "zero-example": [
         f"weights {zero_steps.owned(1)[0]} and {zero_steps.owned(1)[1]} only",
+        f"4 + 1 + 7 = {sum((4, 1, 7))} and 2 + 0 + 3 = {sum((2, 0, 3))}",
         f"6 · 16 = {BYTES[0]:g} bytes",
         f"24 + 24 = {BYTES[1]:g}",
         f"12 + 2 · 14 = {BYTES[2]:g}",
@@ -70,7 +75,7 @@ COMPUTED = {
     "fsdp-example": [
         f"3 · 50 = {LAYERS * EACH // 2}. In a step",
         f"6 · 50 = {2 * LAYERS * EACH // 2} weights",
-        f"3 · 50 = {LAYERS * EACH // 2} gradients besides: {SLICES[0]:g} numbers",
+        f"3 · 50 = {LAYERS * EACH // 2} gradients that belong to rank 1: {SLICES[0]:g} numbers",
         f"Plain data parallelism sends {SLICES[1]:g}",
     ],
     "formats-example": [],
@@ -122,11 +127,27 @@ def test_every_example_with_a_number_is_computed():
     assert FOUND.keys() - own == COMPUTED.keys() | DEEPER.keys() | {"deeper-formats"}
 
 
+def test_the_numbers_of_other_texts():
+    """What a ring sends, the opening of 5.3, micro-batches under ZeRO, and how many tokens hide a gather."""
+    cells = {
+        cell["id"]: " ".join(cell.source.split()) for cell in nbformat.read(BOOK / "05-data-parallel.ipynb", 4).cells
+    }
+    assert f"here {zero_traffic(1, 0, 4, 1, 1):g} times" in cells["loop-close"]
+    assert joined_gradient((1.5 * 2, 0.5 * 4), (1, 1)) == joined_gradient((2, 4), (6, 2))
+    assert f"the answer is {40 * 5 + exposed_communication([5] * 40, [1.5] * 40):g} ms" in cells["hiding-regimes"]
+    plain, two, three = (zero_traffic(6, stage, 3, micro_steps=4) for stage in (0, 2, 3))
+    assert f"stage 2 sends {two / plain:g} times as much" in cells["zero-run-close"]
+    assert f"gathers each time, {three / plain:g} times" in cells["zero-run-close"]
+    gather, compute = 2 / (50 * GB), 2 / (400 * TFLOP)  # seconds for a weight, and for a weight and a token
+    assert f"at least {gather / compute:,.0f} tokens" in cells["fsdp-close"]
+
+
 def test_what_fp16_rounds():
     """The example of 5.8, by the course's own rounding."""
     fp16 = [round_to_format(value, 5, 10) for value in (1.0004, 1.0006, 1e-8, 1024e-8)]
     assert fp16[:3] == [1.0, 1 + 2**-10, 0.0]
     assert fp16[3] == pytest.approx(1e-5, rel=0.05)
+    assert torch.finfo(torch.float16).max == 65_504
     assert "2^{-24}" in FOUND["formats-example"]
 
 

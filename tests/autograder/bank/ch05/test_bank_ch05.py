@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 
 import pytest
@@ -169,6 +169,18 @@ def test_the_stages_cost_what_the_option_says():
     sent = [zero_traffic(6, stage, 3) / zero_traffic(6, 0, 3) for stage in (1, 2, 3)]
     assert sent == pytest.approx([1, 1, 1.5])
     assert CHOICES["05-zero-cost"].options[0].startswith("1, 1 and 1.5:")
+
+
+def test_what_a_rank_holds_at_the_peak():
+    """The option of the question is the run's; the others are parts that people leave out."""
+    from experiments.ch05.fsdp_runs import WIDTHS, fsdp_step
+
+    layers = [a * b + b for a, b in pairwise(WIDTHS)]
+    assert layers == [4160, 4160, 4160, 4810]
+    own, largest = sum(layers) // 2, max(layers)
+    sizes = [option.split(":")[0] for option in CHOICES["05-fsdp-peak"].options]
+    assert sizes == [f"{size:,}" for size in (own + largest, own, own + largest // 2, own + sum(layers))]
+    assert max(moment.whole + moment.slices for moment in fsdp_step().moments) == 4 * (own + largest)
 
 
 # Programs that are right, and inputs that are fair.
