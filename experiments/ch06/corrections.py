@@ -61,9 +61,9 @@ def _collectives() -> tuple[Correction, ...]:
             "A column-parallel layer has no communication in the backward pass.",
             "The gradient of its input is a sum over the ranks: f all-reduces it.",
             "Without f the output and the layer's own gradients are right on every rank, but the gradients of all "
-            "layers below are wrong.",
+            "layers before it are wrong.",
             _MEGATRON,
-            matters="Layers below are trained with the gradients of one shard alone.",
+            matters="The layers before it are trained with the gradients of one shard alone.",
         ),
         Correction(
             "6.3",

@@ -172,15 +172,14 @@ def _split_says() -> list[str]:
 def _pair_says() -> list[str]:
     first, second, total = contributions(0), contributions(1), input_gradient()
     return [
-        "Forward, column cut. Both ranks use all of x, and each computes its slice. The operator f, in front of the "
-        "layer, does nothing.",
+        "Forward, column cut. Both ranks use all of x, and each computes its slice. Nothing is sent.",
         f"Backward, column cut. A gradient of 1 arrives for each number of a slice. Rank 0 sends {_listed(first)} back "
         f"to x, rank 1 {_listed(second)}: each has the share that came through its own columns.",
-        f"The backward pass of f is an all-reduce: {first[0]:g} + {second[0]:g} = {total[0]:g} and {first[1]:g} + "
+        f"An all-reduce adds the two shares: {first[0]:g} + {second[0]:g} = {total[0]:g} and {first[1]:g} + "
         f"{second[1]:g} = {total[1]:g}, the whole gradient of x on both ranks.",
-        f"Forward, row cut. The operator g, behind the layer, all-reduces the partial sums to {_listed(whole())}.",
+        f"Forward, row cut. An all-reduce adds the partial sums: both ranks have {_listed(whole())}.",
         f"Backward, row cut. Both ranks get the complete gradient of the sum, four ones. Rank 0 finds {total[0]:g} for "
-        f"its number of x, rank 1 {total[1]:g}: nothing to send. The backward pass of g does nothing.",
+        f"its number of x, rank 1 {total[1]:g}: nothing is sent.",
     ]
 
 

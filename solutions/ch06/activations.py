@@ -42,10 +42,10 @@ def activation_bytes(
       of the two norms, and two masks;
     - inside them, divided by the ranks: ``2e hidden`` for the queries and the input of the output projection;
       ``2e hidden kv_heads / heads`` for keys and values; ``2e ffn`` for input and output of the activation function,
-      or ``4e ffn`` with a gate, for the other factor and the product.
+      or ``4e ffn`` with a gate, which adds the other factor and the product.
 
     The attention matrix adds ``heads sequence^2 batch`` times e, or times ``2e + k`` with dropout, also divided by the
-    ranks. Defaults give ``s b h (34 + 5 a s / h)``. Norm statistics and flash attention's log-sum-exp are neglected.
+    ranks. Defaults give ``s b h (34 + 5 a s / h)``. The statistics of norms and of flash attention are neglected.
 
     Args:
         sequence: s, tokens in a sequence; not negative.

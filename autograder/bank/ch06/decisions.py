@@ -40,8 +40,8 @@ MATRICES = (
         correct=0,
         derivation="A rank's slice of the output needs all of x and its own columns, and it has both. The gradient of "
         "its columns needs x and the gradient of its own slice, and it has both. But every slice depends on x, so the "
-        "gradient of x is a sum over all ranks, and without $f$ each rank has one summand. Every layer below then "
-        "learns from a different wrong gradient on each rank.",
+        "gradient of x is a sum over all ranks, and without $f$ each rank has one summand. The layers before this "
+        "one then get an incomplete gradient, and a different one on every rank.",
         slips={
             1: "A slice is what a column-parallel layer is meant to produce, and every number in it is right.",
             2: "Every rank sees all tokens. What is split here is the weights, not the data.",
@@ -87,7 +87,7 @@ HEADS = (
         correct=0,
         derivation="The copies have equal weights and equal inputs, but different query heads read them. Each rank's "
         "gradient holds what flowed back from its own query heads, and the gradient of the shared head is the sum. It "
-        "is the same rule as for $f$: what several ranks use gets the sum of their gradients.",
+        "is the rule behind $f$: if several ranks use the same tensor, its gradient is the sum of theirs.",
         slips={
             1: "In data parallelism, yes, where ranks see different data. Here they hold different parts of one sum.",
             2: "Weights and inputs are equal, but the gradients that arrive come from different query heads.",
@@ -108,7 +108,8 @@ HEADS = (
         correct=0,
         derivation="A ring all-reduce *is* a reduce-scatter followed by an all-gather (chapter 3). Sequence "
         "parallelism moves the norm, dropout and the residual addition in between the two halves, where every rank has "
-        "complete sums for its own tokens.",
+        "complete sums for its own tokens. (In the backward pass, a rank that has kept only its slice gathers once "
+        "more.)",
         slips={
             1: "Each of the two moves half of what an all-reduce moves: one trip around the ring, not two.",
             2: "A rank handles fewer tokens between the collectives, but it still has to receive all the others.",
@@ -124,15 +125,16 @@ MEMORY = (
         title="What to compute again",
         section="6.8",
         options=(
-            "The attention matrix: it is most of the memory, and cheap to compute from queries and keys.",
+            "The attention matrix: it has an entry for every pair of tokens, in every head.",
             "The inner activations of the MLP: they are the widest tensors outside attention.",
             "The outputs of the norms: a norm takes almost no time, so computing it again is free.",
             "Every other layer in full: half of the memory for half of the extra time.",
         ),
         correct=0,
-        derivation="What counts is bytes saved per FLOP repeated. For GPT-3 the attention matrix and its mask take 80 "
-        "of 114 bytes per number, and computing them again takes 2.7 percent of a forward pass. The inner activations "
-        "of the MLP take 16 bytes, and getting them back means a product with the widest matrix.",
+        derivation="What counts is bytes saved per FLOP repeated. For GPT-3 the attention matrix takes 80 of 114 bytes "
+        "per number, with its mask and the copy after dropout, and computing it again takes 2.7 percent of a forward "
+        "pass. The inner activations of the MLP take 16 bytes, and getting them back means a product with the widest "
+        "matrix.",
         slips={
             1: "They are wide, but computing them again takes a product with the widest matrix of the layer.",
             2: "It is nearly free, but there is little to gain: 4 of 114 bytes per number for GPT-3.",

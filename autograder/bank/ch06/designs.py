@@ -62,11 +62,11 @@ DESIGNS = (
         axes=(Axis("memory of a GPU", "GB"), Axis("time beyond the matrix products", "%")),
         simulate=layout,
         derivation=(
-            "Without recomputation nothing fits: the attention matrices alone need more than 100 GB. Sixteen "
-            "ranks span two nodes, and the network makes communication several times longer than the computation. "
-            "What remains is a trade. Four ranks with sequence parallelism and selective recomputation lose the least "
-            "time and fill most of the memory. Eight ranks halve the memory and lose twice as much time. Recomputing "
-            "everything saves more memory, but repeats the forward pass and its collectives."
+            "Without recomputation nothing fits: the attention matrices alone need more than 100 GB, even on sixteen "
+            "ranks. These would also span two nodes, and the network makes communication several times longer than the "
+            "computation. What remains is a trade. Four ranks with sequence parallelism and selective recomputation "
+            "lose the least time and fill most of the memory. Eight ranks halve the memory and lose twice as much. "
+            "Recomputing everything saves more memory, but repeats the forward pass and its collectives."
             "\n\n"
             "With flash attention, which never stores the attention matrix, the results are those of selective "
             "recomputation."

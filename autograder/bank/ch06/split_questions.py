@@ -146,17 +146,17 @@ SHAPES = (
         title="64 query heads, 8 key-value heads",
         section="6.4",
         parts=(
-            Part("query heads of a rank, t = 8", "", lambda: heads_of(8, 0), tolerance=0),
-            Part("key-value heads of a rank, t = 8", "", lambda: heads_of(8, 1), tolerance=0),
+            Part("query heads of a rank, on 8 ranks", "", lambda: heads_of(8, 0), tolerance=0),
+            Part("key-value heads of a rank, on 8 ranks", "", lambda: heads_of(8, 1), tolerance=0),
             Part(
-                "query heads of a rank, t = 16",
+                "query heads of a rank, on 16 ranks",
                 "",
                 lambda: heads_of(16, 0),
                 tolerance=0,
                 slips=(Slip("Twice the ranks, half the heads.", value=lambda: heads_of(8, 0)),),
             ),
             Part(
-                "key-value heads of a rank, t = 16",
+                "key-value heads of a rank, on 16 ranks",
                 "",
                 lambda: heads_of(16, 1),
                 tolerance=0,
@@ -168,7 +168,7 @@ SHAPES = (
                 ),
             ),
             Part(
-                "ranks that keep the same key-value head, t = 16",
+                "ranks that keep the same key-value head, of 16",
                 "",
                 lambda: heads_of(16, 2),
                 tolerance=0,

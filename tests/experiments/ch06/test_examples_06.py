@@ -83,7 +83,7 @@ COMPUTED = {
         f"{SENT / KB:.0f} KB, which takes {SENT / (450 * GB) / us:.2f} µs",
         f"{STEP / 1e9:.1f} GFLOP",
         f"takes {STEP / 8 / 500e12 / us:.1f} µs at 500 TFLOP/s",
-        f"it would take {SENT / (50 * GB) / us:.1f} µs",
+        f"would take {SENT / (50 * GB) / us:.1f} µs",
     ],
 }
 DEEPER = {
