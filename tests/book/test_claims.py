@@ -137,7 +137,7 @@ def test_buckets_are_ordered_anew_after_the_first_backward_pass():
     """Chapter 5: not before the first step."""
     first, second = (step.buckets for step in ddp_steps(layers=8, layer_bytes=MiB, ranks=2)[:2])
     assert [bucket.size for bucket in first] != [bucket.size for bucket in second]
-    assert "After it DDP builds the buckets anew, in the order in which gradients arrived" in prose(5)
+    assert "After that, DDP rebuilds the buckets in the order in which the gradients became ready" in prose(5)
     assert "before the first step" not in prose(3)
 
 
