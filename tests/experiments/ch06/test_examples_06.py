@@ -57,7 +57,7 @@ COMPUTED = {
         f"each rank would have {len(head_partition(8, 2, 2, 0)[0])} query heads",
     ],
     "sequence-example": [
-        f"Token 2 belongs to rank 1 and is {TOKENS[0][1][0]}",
+        f"Token 2 belongs to rank 1, and its number is {TOKENS[0][1][0]}",
         f"turns it into {TOKENS[2][0][2]}, rank 1's part into {TOKENS[2][1][2]}",
         f"leaves the {TOKENS[3][1][0]} on rank 1 alone, which adds the 3 of the residual: {TOKENS[4][1][0]}",
     ],
