@@ -57,7 +57,7 @@ def saves_scene(step: int) -> Scene:
     axis = [Label(_x(time), 16, f"{time}", quiet=True, size=11) for time in range(0, 19, 2)]
     foot = TOP + DOWN * len(EVERY)
     key = Label(2, foot + 12, f"minutes; the job fails at {FAILS:g}. S: save, R: restart", "start", quiet=True, size=11)
-    width = LEFT + MINUTE * max(map(wall, EVERY)) + 6
+    width = LEFT + MINUTE * max(map(wall, EVERY)) + 10
     return Scene(width, foot + 20, (*axis, *rows, key), _says(step), _holds(step))
 
 

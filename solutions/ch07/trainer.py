@@ -104,7 +104,8 @@ def _passes(job: Any, stage: nn.Module, step: Sequence[Any], total: int, pp: _Ax
         y.backward(upstream)
         updater.end_backward()
         if not first:
-            sending.append(dist.isend(x.grad.contiguous(), pp.ranks[pp.place - 1]))  # type: ignore[union-attr]
+            assert x.grad is not None
+            sending.append(dist.isend(x.grad.contiguous(), pp.ranks[pp.place - 1]))
 
     ahead = min(len(step), pp.size - 1 - pp.place)  # forward passes before the first backward pass
     for m in range(ahead):
@@ -208,7 +209,7 @@ class _Buckets(_Updater):
 
     def __init__(self, job: Any, parameters: list[nn.Parameter], dp: _Axis) -> None:
         super().__init__(job, parameters, dp)
-        self.final, self.filling, self.traveling = False, [], []  # type: ignore[var-annotated]
+        self.final, self.filling, self.traveling = False, list[Any](), list[Any]()
         for parameter in parameters:
             parameter.register_post_accumulate_grad_hook(self._ready)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import nbformat
 import pytest
 
 from tools.build_book import notebooks
@@ -29,13 +30,19 @@ def inside(control: dict) -> list[float]:
     return [low + (high - low) * part / 4 for part in (1, 2, 3)]
 
 
+def explorers(chapter: str) -> int:
+    """How many explorers the notebook of a page calls for."""
+    cells = nbformat.read(ROOT / chapter.replace(".html", ".ipynb"), as_version=4).cells
+    return sum(cell.cell_type == "code" and cell.source.lstrip().startswith("explore(") for cell in cells)
+
+
 @needs_pyodide
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_control_moves_the_chart(shared, chapter):
     """Python runs in the page: each slider and each choice, moved, draws another chart from the same function."""
     watch = shared("http", chapter)
     figures = watch.page.locator("figure.rz-explorer").all()
-    assert figures
+    assert len(figures) == explorers(chapter)
     for figure in figures:
         controls = json.loads(figure.get_attribute("data-controls"))
         state = None

@@ -145,23 +145,23 @@ def test_a_link_under_the_mouse_can_be_read(site, visit, theme):
 
 
 @pytest.mark.parametrize("way", ["http", "file"])
-@pytest.mark.parametrize("chapter", ["book/05-data-parallel.html"])
+@pytest.mark.parametrize("chapter", ["book/01-first-program.html"])
 def test_the_way_back(visit, addresses, way, chapter):
     """The bar names the section in view, and who comes again is led there, from the page and from the opening page."""
     watch = visit(f"{addresses[way]}/{chapter}")
     page = watch.page
     assert page.locator(".rz-continue").count() == 0
-    page.locator("#hiding-communication").evaluate("(node) => node.scrollIntoView()")
-    page.wait_for_function("() => document.querySelector('.rz-place').textContent === '5.3 Hiding communication'")
+    page.locator("#processes-and-why-not-threads").evaluate("(node) => node.scrollIntoView()")
+    page.wait_for_function("() => document.querySelector('.rz-place').textContent === '1.2 Processes, and why not threads'")
     go_with(page, PLACES, f"{addresses[way]}/{chapter}")
-    assert page.locator(".rz-continue").inner_text() == "Continue where you were: 5.3 Hiding communication"
+    assert page.locator(".rz-continue").inner_text() == "Continue where you were: 1.2 Processes, and why not threads"
     go_with(page, PLACES, f"{addresses[way]}/book/intro.html")
     page.locator(".rz-continue a").click()
-    page.wait_for_url("**/05-data-parallel.html#hiding-communication")
-    page.locator("#build-assign-buckets").evaluate("(node) => node.scrollIntoView()")
+    page.wait_for_url("**/01-first-program.html#processes-and-why-not-threads")
+    page.locator("#build-roll-call").evaluate("(node) => node.scrollIntoView()")
     page.wait_for_function(
         "() => document.querySelector('.rz-place').textContent"
-        " === '5.2 What the DDP wrapper really does › Build assign_buckets'"
+        " === '1.3 Hello world › Build roll_call'"
     )
     assert watch.problems == []
 
