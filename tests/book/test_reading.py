@@ -152,7 +152,9 @@ def test_the_way_back(visit, addresses, way, chapter):
     page = watch.page
     assert page.locator(".rz-continue").count() == 0
     page.locator("#processes-and-why-not-threads").evaluate("(node) => node.scrollIntoView()")
-    page.wait_for_function("() => document.querySelector('.rz-place').textContent === '1.2 Processes, and why not threads'")
+    page.wait_for_function(
+        "() => document.querySelector('.rz-place').textContent === '1.2 Processes, and why not threads'"
+    )
     go_with(page, PLACES, f"{addresses[way]}/{chapter}")
     assert page.locator(".rz-continue").inner_text() == "Continue where you were: 1.2 Processes, and why not threads"
     go_with(page, PLACES, f"{addresses[way]}/book/intro.html")
@@ -160,8 +162,7 @@ def test_the_way_back(visit, addresses, way, chapter):
     page.wait_for_url("**/01-first-program.html#processes-and-why-not-threads")
     page.locator("#build-roll-call").evaluate("(node) => node.scrollIntoView()")
     page.wait_for_function(
-        "() => document.querySelector('.rz-place').textContent"
-        " === '1.3 Hello world › Build roll_call'"
+        "() => document.querySelector('.rz-place').textContent === '1.3 Hello world › Build roll_call'"
     )
     assert watch.problems == []
 
