@@ -17,7 +17,7 @@ WORK, SAVE, RESTART, FAILS = 8.0, 1.0, 1.0, 8.0
 EVERY = (2, 4, 8)
 
 #: Layout of the picture, pixels: margin, a minute, the distance between rows, the height of a box.
-LEFT, TOP = 62, 28
+LEFT, TOP = 60, 28
 MINUTE, DOWN, HEIGHT = 15, 34, 26
 
 _TONES: dict[str, tuple[Tone, float]] = {
