@@ -29,6 +29,7 @@ import torch.distributed as dist
 
 from rankzero import world
 from rankzero.tiny import GPT, GPTConfig, bundled_text, loss
+from rankzero.tiny.long_jobs import Sampler
 from rankzero.world import WorldError
 
 CONFIG = GPTConfig(layers=2, heads=4, head_dim=8, context=32)
@@ -168,30 +169,6 @@ class _Job:
         return kill.rank == rank
 
 
-class Sampler:
-    """Indices of windows in a random order, redrawn whenever all have been used; its state says what comes next."""
-
-    def __init__(self, windows: int, seed: int = 0) -> None:
-        self.windows, self.order = windows, torch.empty(0, dtype=torch.int64)
-        self.generator = torch.Generator().manual_seed(seed)
-
-    def take(self, count: int) -> list[int]:
-        """The next ``count`` windows."""
-        while len(self.order) < count:
-            self.order = torch.cat([self.order, torch.randperm(self.windows, generator=self.generator)])
-        taken, self.order = self.order[:count], self.order[count:]
-        return taken.tolist()
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """What is left of the order, and the generator's state."""
-        return {"order": self.order.clone(), "generator": self.generator.get_state()}
-
-    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
-        """Continue where another sampler stopped."""
-        self.order = state["order"]
-        self.generator.set_state(state["generator"])
-
-
 class _Trainer:
     """One rank's model, optimizer, sampler and random numbers, and how they are saved and restored."""
 
@@ -199,7 +176,7 @@ class _Trainer:
         self.rank, self.ranks = dist.get_rank(), dist.get_world_size()
         self.model = GPT(config)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=RATE)
-        self.sampler, self.step = Sampler(WINDOWS), 0
+        self.sampler, self.step = Sampler(WINDOWS, seed=0), 0
         torch.manual_seed(self.rank)  # every rank blots out other tokens
 
     def make_step(self, text: torch.Tensor, dies: bool) -> tuple[float, list[int]]:

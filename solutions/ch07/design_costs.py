@@ -121,15 +121,6 @@ def placed_parts(layout: Layout, job: Job, replicas_inside: bool = False) -> dic
     return parts
 
 
-def placed_time(layout: Layout, job: Job, replicas_inside: bool = False) -> float:
-    """Time of one step, seconds: the sum of :func:`placed_parts`.
-
-    Raises:
-        ValueError: as for ``layout_memory``.
-    """
-    return sum(placed_parts(layout, job, replicas_inside).values())
-
-
 def _unhidden(layout: Layout, job: Job, microbatches: int, unit: float, found: Mapping[str, float]) -> float:
     """Seconds in which weights are gathered and gradients scattered while nothing computes, as in ``step_parts``."""
     ranks = layout.dp * layout.cp

@@ -1,45 +1,11 @@
-"""Checkpoints that survive a crash: how to write one, and what has to be in it. Standard library only."""
+"""Checkpoints that survive a crash: how to write one, and what has to be in it.
+
+Standard library only. :class:`rankzero.tiny.long_jobs.FolderDisk` is a disk with these operations on real files.
+"""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
-
-
-class Folder:
-    """A folder of files, with the four operations that a safe writer needs.
-
-    A write that was not synced may be cut off by a crash at any byte. A rename happens as a whole or not at all, and
-    may become durable before a write that was not synced.
-
-    Args:
-        path: the folder; it must exist.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-
-    def write(self, name: str, data: bytes) -> None:
-        """Put ``data`` into the file ``name``, in place of what is there."""
-        (self.path / name).write_bytes(data)
-
-    def sync(self, name: str) -> None:
-        """Return when what was written to ``name`` is on the disk."""
-        descriptor = os.open(self.path / name, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def rename(self, name: str, to: str) -> None:
-        """Give the file ``name`` the name ``to``, in place of the file that has it; the folder is synced too."""
-        os.replace(self.path / name, self.path / to)
-        self.sync(".")
-
-    def remove(self, name: str) -> None:
-        """Delete the file ``name``."""
-        (self.path / name).unlink()
 
 
 def debug_atomic(disk: Any, name: str, data: Any) -> None:

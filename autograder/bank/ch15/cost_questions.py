@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.bank.ch15.inputs import DAY_MTBF, GPUS, MTBF, RESTART, STALL, part
-from autograder.bank.ch15.scale_questions import run_days, saved_dollars
+from autograder.bank.ch15.inputs import DAY_MTBF, GPUS, RESTART, STALL, part
+from autograder.bank.ch15.scale_questions import saved_dollars
 from autograder.items import Question, lazily
 from rankzero.facts.units import hour, minute
 
@@ -25,18 +25,6 @@ def _crash() -> float:
 
 def _month() -> float:
     return 512 * 30 * 24 * 2
-
-
-#: The design question: half of the GPUs, so twice the MTBF.
-DESIGN = (60.0, 2 * MTBF)
-
-
-def _design_waste(mtbf: float = DESIGN[1], restart: float = 300.0) -> float:
-    return checkpoints.checkpoint_waste(_interval(DESIGN[0], mtbf, "exact"), DESIGN[0], mtbf, restart)
-
-
-def _design_days(waste: float) -> float:
-    return run_days(0.43) * GPUS / 8192 / (1 - waste)
 
 
 COSTS = (

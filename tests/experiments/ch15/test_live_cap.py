@@ -19,11 +19,12 @@ from experiments.ch15.checkpoint_writers import write_rates
 from experiments.ch15.counted_flops import counted_parameters, counted_step, matrix_parameters
 from experiments.ch15.matmul_peak import matmul_sweep, recomputing, utilization_runs
 from experiments.ch15.saved_block import RECOMPUTE, Shape, kept_formula, saved_activations, statistics_bytes
-from experiments.ch15.survive import Kill, Sampler, survive
+from experiments.ch15.survive import Kill, survive
 from rankzero.facts import models
 from rankzero.facts.models import Model
 from rankzero.facts.units import KB
 from rankzero.tiny import GPT, GPTConfig
+from rankzero.tiny.long_jobs import Sampler
 from rankzero.world import WorldError
 from solutions.ch06.activations import activation_bytes
 from solutions.ch15.failing_runs import simulate_run
@@ -322,7 +323,7 @@ def test_a_torn_checkpoint_does_not_count(tmp_path: Path):
 
 @given(st.integers(1, 30), st.integers(1, 9), st.integers(0, 40))
 def test_a_restored_sampler_goes_on_where_the_other_was(windows, count, before):
-    one, other = Sampler(windows), Sampler(windows, seed=5)
+    one, other = Sampler(windows, seed=0), Sampler(windows, seed=5)
     one.take(before)
     other.load_state_dict(one.state_dict())
     assert [one.take(count) for _ in range(5)] == [other.take(count) for _ in range(5)]
@@ -330,7 +331,7 @@ def test_a_restored_sampler_goes_on_where_the_other_was(windows, count, before):
 
 @given(st.integers(1, 30), st.integers(1, 4))
 def test_an_epoch_sees_every_window_once(windows, epochs):
-    sampler = Sampler(windows)
+    sampler = Sampler(windows, seed=0)
     for _ in range(epochs):
         assert sorted(sampler.take(windows)) == list(range(windows))
 

@@ -13,10 +13,11 @@ from torch import nn
 
 from rankzero.facts.models import LLAMA3_8B, LLAMA3_70B, LLAMA3_405B, Model
 from rankzero.facts.plans import Checkpoints, Cluster, Costs, RunLayout
+from rankzero.tiny.long_jobs import FolderDisk
 from solutions.ch05.zero import zero_memory
 from solutions.ch07 import pipeline
 from solutions.ch15 import run_sheet
-from solutions.ch15.crash_safe import Folder, debug_atomic, debug_resume
+from solutions.ch15.crash_safe import debug_atomic, debug_resume
 from solutions.ch15.llama_405b import CAUSES, FACTS, STAGES, UNEXPECTED
 from solutions.ch15.run_plan import debug_shares, memory_per_stage, partition_layers, traffic_per_gpu
 from solutions.ch15.run_sheet import run_bill, run_report
@@ -302,7 +303,7 @@ def test_every_fact_has_a_status():
 
 
 def test_saves_to_a_real_folder(tmp_path):
-    folder = Folder(tmp_path)
+    folder = FolderDisk(tmp_path)
     for data in (b"first", b"second"):
         debug_atomic(folder, "latest.pt", data)
         assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("latest.pt", data)]
