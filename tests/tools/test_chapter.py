@@ -60,6 +60,19 @@ def test_a_chapter_has_its_lanes():
     assert str(html.with_name("executed") / "notebooks" / "09-kv-cache.ipynb") in page[1].command
 
 
+def test_a_deeper_page_has_steps_of_its_own(pytester):
+    """Kills a browser step that opens the deeper page where only the chapter's own page is built, and the other way."""
+    _, steps = chapter.lanes(chapter.named("07"))
+    names = ["07-pipeline-expert", "07-pipeline-expert-deeper"]
+    assert [step.name for step in steps if step.name.startswith("page ")] == [f"page {name}" for name in names]
+    ids = [f"book/{names[0]}.html", f"book/deeper/{names[1]}.html"]
+    source = "import pytest\n@pytest.mark.browser\n@pytest.mark.parametrize('one', [{!r}, {!r}])\n"
+    for step, own in zip([step for step in steps if step.name == "browser"], ids, strict=True):
+        pytester.makepyfile(source.format(*ids) + f"def test_it(one): assert one == {own!r}")
+        chosen = step.command[step.command.index("-k") + 1]
+        pytester.runpytest("-k", chosen).assert_outcomes(passed=1, deselected=1)
+
+
 def test_tests_that_go_through_all_items_or_pages_are_found(tmp_path):
     """By the list that they take their parameters from."""
     texts = {
