@@ -140,7 +140,7 @@ def layer_parts(
     without = stored(ranks, sequence_parallel)
     share = around / ranks if sequence_parallel else around
     matrix = stored(ranks, sequence_parallel, attention, recompute) - without
-    return {"norms, masks, residuals": share, "inside the matrices": without - share, "attention matrix": matrix}
+    return {"norms, masks, residuals": share, "between the matrices": without - share, "attention matrix": matrix}
 
 
 def what_fits(

@@ -21,14 +21,14 @@ Parts = dict[str, float]
 
 
 def parts(recompute: str = "none") -> Parts:
-    """Bytes kept around the split matrices, inside them, and for the attention matrix; or for the input alone."""
+    """Bytes kept around the split matrices, between them, and for the attention matrix; or for the input alone."""
     shape = (SEQUENCE, BATCH, HIDDEN, HEADS)
     if recompute == "full":
         return {"input of the layer": activation_bytes(*shape, recompute="full")}
     kept = activation_bytes(*shape, recompute="selective")
     around = 2 * (kept - activation_bytes(*shape, ranks=2, recompute="selective"))  # what is split, twice its half
     matrix = activation_bytes(*shape, recompute=recompute) - kept
-    found = {"around the matrices": kept - around, "inside them": around}
+    found = {"around the matrices": kept - around, "between them": around}
     return found | ({"attention matrix": matrix} if matrix else {})
 
 

@@ -45,18 +45,18 @@ COMPUTED = {
     ],
     "streams-example": [
         f"takes {overlap_steps.COMPUTE[0]} ms to compute",
-        f"ready at {SENT[0].ready:g} ms and sent until {SENT[0].end:g} ms",
+        f"ready at {SENT[0].ready:g} ms and sent by {SENT[0].end:g} ms",
         f"sent from {SENT[2].start:g} to {SENT[2].end:g} ms",
         f"Bucket 3 is ready at {SENT[3].ready:g} ms, has to wait until {SENT[3].start:g} ms",
         f"and takes {overlap_steps.SEND[3]:g} ms, so its last byte",
-        f"arrives at {SENT[3].end:g} ms. The backward pass ended at {SENT[3].ready:g} ms",
-        f"Of {sum(overlap_steps.SEND)} ms of communication, {EXPOSED:g} ms is",
+        f"arrives at {SENT[3].end:g} ms. The backward pass ends at {SENT[3].ready:g} ms",
+        f"so of {sum(overlap_steps.SEND)} ms of communication, {EXPOSED:g} ms is",
         f"the other {sum(overlap_steps.SEND) - EXPOSED:g} ms costs nothing",
     ],
     "accumulation-example": [
         f"their mean, {(2 + 10 + 6 + 14) / 4:g}",
         f"{2 / 2:g} + {10 / 2:g} = {(2 + 10) / 2:g} on rank 0 and {6 / 2:g} + {14 / 2:g} = {(6 + 14) / 2:g} on rank 1",
-        f"averages the two: {((2 + 10) / 2 + (6 + 14) / 2) / 2:g}",
+        f"averages the two sums: {((2 + 10) / 2 + (6 + 14) / 2) / 2:g}",
         f"one reduction take {accumulated_step_time(4, 120, 50):g} ms",
     ],
     "bytes-example": [
@@ -76,7 +76,7 @@ COMPUTED = {
     "fsdp-example": [
         f"3 · 50 = {LAYERS * EACH // 2}. In a step",
         f"6 · 50 = {2 * LAYERS * EACH // 2} weights",
-        f"3 · 50 = {LAYERS * EACH // 2} gradients that belong to rank 1: {SLICES[0]:g} numbers",
+        f"3 · 50 = {LAYERS * EACH // 2} gradients for rank 1: {SLICES[0]:g} numbers",
         f"Plain data parallelism sends {SLICES[1]:g}",
     ],
     "formats-example": [],
@@ -138,7 +138,7 @@ def test_the_numbers_of_other_texts():
     assert f"the answer is {40 * 5 + exposed_communication([5] * 40, [1.5] * 40):g} ms" in cells["hiding-regimes"]
     plain, two, three = (zero_traffic(6, stage, 3, micro_steps=4) for stage in (0, 2, 3))
     assert f"stage 2 sends {two / plain:g} times as much" in cells["zero-run-close"]
-    assert f"gathers each time, {three / plain:g} times" in cells["zero-run-close"]
+    assert f"gathers each time, sends {three / plain:g} times" in cells["zero-run-close"]
     gather, compute = 2 / (50 * GB), 2 / (400 * TFLOP)  # seconds for a weight, and for a weight and a token
     assert f"at least {gather / compute:,.0f} tokens" in cells["fsdp-close"]
 

@@ -37,8 +37,8 @@ TOTAL, WEIGHTED = merged([FIRST, SECOND])
 COMPUTED = {
     "cuts-example": [
         f"1 · {matrix_steps.A[0][0]} + 2 · {matrix_steps.A[1][0]} = {matrix_steps.whole()[0]}",
-        f"Its slice is {SLICES[0][0]} and {SLICES[0][1]}, and rank 1 has {SLICES[1][0]} and {SLICES[1][1]}",
-        f"contributes 1 · 11 = {SUMS[0][0]} and rank 1 contributes 2 · 21 = {SUMS[1][0]}",
+        f"Its slice is {SLICES[0][0]} and {SLICES[0][1]}; rank 1's is {SLICES[1][0]} and {SLICES[1][1]}",
+        f"contributes 1 · 11 = {SUMS[0][0]} to the 53, and rank 1 contributes 2 · 21 = {SUMS[1][0]}",
     ],
     "pair-example": [
         "{} + {} + {} + {} = {}".format(*matrix_steps.A[0], matrix_steps.input_gradient()[0]),
@@ -47,32 +47,32 @@ COMPUTED = {
     ],
     "mlp-example": [
         "the inner features {:g} and {:g}. ReLU makes them {:g} and {:g}".format(*MLP.inner[:2], *MLP.active[:2]),
-        f"its two rows of B, {matrix_steps.DOWN[0]} and {matrix_steps.DOWN[1]}, and adds up: {MLP.active[0]:g} ·"
+        f"by {matrix_steps.DOWN[0]} and {matrix_steps.DOWN[1]}, its rows of the second matrix B, and adds up: {MLP.active[0]:g} ·"
         f" {matrix_steps.DOWN[0]} + {MLP.active[1]:g} · {matrix_steps.DOWN[1]} = {MLP.sums[0]:g}",
         "from {:g} and {:g} to {:g} and {:g}, and gets {:g}".format(*MLP.inner[2:], *MLP.active[2:], MLP.sums[1]),
         f"The sum is {MLP.output:g}",
     ],
     "heads-example": [
-        f"rank 1 has {FOUR[1][0].start} and {FOUR[1][0][-1]}",
+        f"rank 1 has heads {FOUR[1][0].start} and {FOUR[1][0][-1]}",
         f"Every rank gets {len(FOUR[0][0])} query heads",
         f"each rank would have {len(head_partition(8, 2, 2, 0)[0])} query heads",
     ],
     "sequence-example": [
-        f"Token 2 belongs to rank 1, and its number is {TOKENS[0][1][0]}",
+        f"Token 2, whose value is {TOKENS[0][1][0]}, belongs to rank 1",
         f"turns it into {TOKENS[2][0][2]}, rank 1's part into {TOKENS[2][1][2]}",
-        f"leaves the {TOKENS[3][1][0]} on rank 1 alone, which adds the 3 of the residual: {TOKENS[4][1][0]}",
+        f"leaves their sum, {TOKENS[3][1][0]}, on rank 1 alone, which adds the 3 of the residual: {TOKENS[4][1][0]}",
     ],
     "costs-example": [
         f"2 · 3/4 · 8 = {traffic('all_reduce', 8, 4, 0)[0]:g} MB",
-        f"Four of them are {4 * traffic('all_reduce', 8, 4, 0)[0]:g} MB",
+        f"Four all-reduces add up to {4 * traffic('all_reduce', 8, 4, 0)[0]:g} MB",
     ],
     "stores-example": [
-        f"4 · 8 = {TOKEN_NUMBERS} numbers, {2 * TOKEN_NUMBERS} bytes",
+        f"4 · 8 = {TOKEN_NUMBERS} numbers, or {2 * TOKEN_NUMBERS} bytes",
         f"4 tensors or {4 * 2 * TOKEN_NUMBERS} bytes, and two dropout masks of one byte per number, "
         f"{2 * TOKEN_NUMBERS} bytes",
-        f"each four times as wide, {2 * 4 * 2 * TOKEN_NUMBERS} bytes",
-        f"{(PARTS['around the matrices'] + PARTS['inside them']) / TOKEN_NUMBERS:g} bytes for each",
-        f"2 · 4 · 4 = {small_layer.HEADS * small_layer.SEQUENCE**2} pairs",
+        f"each four times the layer's width, {2 * 4 * 2 * TOKEN_NUMBERS} bytes",
+        f"{(PARTS['around the matrices'] + PARTS['between them']) / TOKEN_NUMBERS:g} bytes for each",
+        f"2 · 4 · 4 = {small_layer.HEADS * small_layer.SEQUENCE**2} entries of 5 bytes",
         f"another {PARTS['attention matrix']:g} bytes, {sum(PARTS.values()):,.0f} in all",
     ],
     "recompute-example": [

@@ -49,14 +49,14 @@ def warm_up(chart) -> int:
 
 COMPUTED = {
     "naive-example": [
-        f"Rank 1 starts at {NAIVE.times['1F0'][0]:g} and rank 2 at {NAIVE.times['2F0'][0]:g}. At"
+        f"Rank 1 starts at time {NAIVE.times['1F0'][0]:g} and rank 2 at time {NAIVE.times['2F0'][0]:g}. At"
         f" {NAIVE.times['2F0'][1]:g} the loss is known",
         f"on rank 2 until {NAIVE.times['2B0'][1]:g}, on rank 1 until {NAIVE.times['1B0'][1]:g}, on rank 0 until"
         f" {NAIVE.times['0B0'][1]:g}",
         f"works for {NAIVE.makespan - NAIVE.idle[0]:g} of the {NAIVE.makespan:g} units and waits for {NAIVE.idle[0]:g}",
     ],
     "gpipe-example": [
-        f"its four forwards until {GPIPE.times['0F3'][1]:g}",
+        f"its four forwards until time {GPIPE.times['0F3'][1]:g}",
         f"gets its first activation at {GPIPE.times['2F0'][0]:g} and finishes its forwards at"
         f" {GPIPE.times['2F3'][1]:g}",
         f"reaches rank 0 at {GPIPE.times['0B0'][0]:g}, and the step ends at {GPIPE.makespan:g}",
@@ -68,7 +68,7 @@ COMPUTED = {
     ],
     "one-f-one-b-example": [
         f"the loss of micro-batch 0 at {ONE.times['2B0'][0]:g}",
-        f"never holds more than {peak_in_flight(ONE.orders[2])}. Rank 1 has run {peak_in_flight(ONE.orders[1])}"
+        f"never holds {('one', 'two', 'three')[peak_in_flight(ONE.orders[2])]} micro-batches. Rank 1 has run {peak_in_flight(ONE.orders[1])}"
         f" forwards when its first gradient arrives, and rank 0 has run {peak_in_flight(ONE.orders[0])}",
         f"at most {ONE.peaks[0]:g} micro-batches where GPipe held {GPIPE.peaks[0]:g}",
         f"would still hold {pipeline_chart('1f1b', 3, 64).peaks[0]:g}",
@@ -81,17 +81,17 @@ COMPUTED = {
         f"{LLAMA3_405B.hidden:,} numbers",
     ],
     "interleaved-example": [
-        f"{CUTS[1].idle[0]:g} units of {CUTS[1].makespan:g}",
-        f"{CUTS[2].idle[0]:g} units of {CUTS[2].makespan:g} remain",
+        f"{CUTS[1].idle[0]:g} of {CUTS[1].makespan:g} units",
+        f"idles for {CUTS[2].idle[0]:g} of {CUTS[2].makespan:g} units",
     ],
     "mixture-example": [
         "Token 3 has {}, {} and {} percent".format(*routing_steps.PERCENT[3]),
         f"multiplied by {routing_steps.PERCENT[3][1] / 100:g}",
         f"E2 with {TOKEN_1[0]} percent and to E1 with {TOKEN_1[1]}",
-        f"become {TOKEN_1[0] / sum(TOKEN_1):g} and {TOKEN_1[1] / sum(TOKEN_1):g}",
+        f"get weights of {TOKEN_1[0] / sum(TOKEN_1):g} and {TOKEN_1[1] / sum(TOKEN_1):g}",
     ],
     "capacity-example": [
-        f"an even share of {expert_capacity(6, 3, 1)}",
+        f"the even share is {expert_capacity(6, 3, 1)}",
         f"gives every expert {expert_capacity(6, 3, 1, 1.5)} places: nothing is dropped, and"
         f" {3 * expert_capacity(6, 3, 1, 1.5) - sum(WANTED)} of {3 * expert_capacity(6, 3, 1, 1.5)} places",
     ],
@@ -101,14 +101,14 @@ COMPUTED = {
     ],
     "mesh-example": [
         "replica {dp}, stage {pp}, place {tp}".format(**coordinates(5, MESH)),
-        "TP group is ranks {} and {}".format(*group("tp", 5)),
-        "DP group is ranks {} and {}".format(*group("dp", 5)),
+        "its TP group (ranks {} and {}, neighbors".format(*group("tp", 5)),
+        "hold the same shard, here {} and {},".format(*group("dp", 5)),
     ],
     "layout-example": [
         f"take {16 * 70:,} GB",
         f"{PART:g} GB of weights and gradients, and {OPTIMIZER:g} GB of optimizer state",
         f"leaves {PART + OPTIMIZER / 4:.1f} GB",
-        f"(here {4 - 1} of {1024 // 4 + 4 - 1})",
+        f"(with {1024 // 4} micro-batches, {4 - 1} of {1024 // 4 + 4 - 1})",
     ],
     "milestone-example": [
         f"/4 = {(3 * 2 + 1 * 6) / 4:g}$",
@@ -205,9 +205,8 @@ def test_the_numbers_of_the_texts_between():
     assert busy == 16 / 31
     assert f"run at {100 * LLAMA3_405B_RUNS[1][2] / busy:.0f} percent" in explained("interleaved")
     assert (450 / 50, round(inside / boundary)) == (9, 3)
-    assert "links nine times slower, the boundary takes a third of the time" in explained("bytes-close")
-    assert f"are only {GPIPE_SPEEDUPS[8, 1]:g} times as fast" in explained("gpipe-close")
-    assert "four times as many stages" in explained("gpipe-close")
+    assert "links nine times slower, a boundary's messages take a third of the all-reduces' time" in explained("bytes-close")
+    assert f"8 stages are only {GPIPE_SPEEDUPS[8, 1]:g} times as fast as 2," in explained("gpipe-close")
     saved = (8 + 3) * 3 - HALVES.makespan
     assert f"saves {saved:g} of {(8 + 3) * 3} units" in explained("llama-close")
     held = {v: pipeline_chart("interleaved", 4, 12, v).peaks[0] for v in (2, 4)}

@@ -42,16 +42,16 @@ COMPUTED = {
     "model-example": [
         f"6 · 1,000 · 20 = {training_flops(1000, [(20, 8)]):,.0f} FLOP",
         f"12 · 10 · 8 = {SQUARE:.0f} FLOP per token",
-        f"pays {HALF:.0f}, which is {HALF / WEIGHTS:.0%}".replace("%", " percent of the 6,000"),
+        f"pays {HALF:.0f}, which is {HALF / WEIGHTS:.0%}".replace("%", " percent of the weights' 6 · 1,000"),
     ],
     "batch-example": [
         f"{8 * 4 * 1000:,} tokens in all",
-        f"that takes {1_600_000 // 32_000} steps",
+        f"A run of 1.6 million tokens takes {1_600_000 // 32_000} steps",
         f"which is {STEP / 1e9:.0f} GFLOP",
         f"a step takes {1000 * training_time(STEP, 8, 1e12, 0.4):.0f} ms, and the run {50 * 0.06:g} seconds",
     ],
     "layout-example": [
-        "its places are TP {TP}, CP {CP}, PP {PP} and DP {DP}".format(**layout_steps.coordinates(5)),
+        "GPU 5 has the places TP {TP}, CP {CP}, PP {PP} and DP {DP}".format(**layout_steps.coordinates(5)),
         "GPU {TP} in TP, {CP} in CP, {PP} in PP, and {DP} in DP".format(**PARTNERS),
         f"2 · 2 · 2 · 2 = {layout_steps.GPUS}",
         f"{ROW.tp} · {ROW.cp} · {ROW.pp} · {ROW.dp} = {ROW.ranks:,}",
@@ -70,13 +70,12 @@ COMPUTED = {
     "failures-example": [
         "spends {checkpoint:g} minutes on saves and loses {lost:g} minutes of work".format(**save_steps.spent(4)),
         "it loses only {lost:g} but spends {checkpoint:g} on saves".format(**save_steps.spent(2)),
-        f"everything it had done, {save_steps.spent(8)['lost']:g} minutes",
+        f"it loses all of its work, {save_steps.spent(8)['lost']:g} minutes",
         f"Together that is {rate(10):.0f} percent",
-        f"1/5 + 2.5/50 = {rate(5):.0f} percent",
-        f"1/20 + 10/50 = {rate(20):.0f} percent",
+        f"1/5 + 2.5/50 = {rate(5):.0f} percent, and so does one every 20 minutes: 1/20 + 10/50",
     ],
     "crash-example": [
-        f"when {rename_steps.DISK[1]['draft-16']} of the {rename_steps.RANKS} files are whole",
+        f"`draft-16`: {rename_steps.DISK[1]['draft-16']} of its {rename_steps.RANKS} files are whole",
         f"resumes from step {rename_steps.newest(1).removeprefix('step-')}",
         f"resumed from step {rename_steps.newest(3).removeprefix('step-')}",
     ],
