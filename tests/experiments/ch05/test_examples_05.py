@@ -38,7 +38,7 @@ COMPUTED = {
         f"The plain mean of the two gradients is {(2 + 4) / 2:g}",
     ],
     "buckets-example": [
-        f"full at {overlap_steps.CAPS[0]} MB, and the first gradient alone, with {SIZES[0]} MB",
+        f"full at {overlap_steps.CAPS[0]} MB, and the first gradient alone, {SIZES[0]} MB, fills it",
         f"The other buckets are full at {overlap_steps.CAPS[1]} MB",
         f"takes {HELD[1][0]} MB, which is not enough, and then {HELD[1][1]} more, {sum(HELD[1])} MB in all",
         f"{' + '.join(map(str, HELD[2]))} = {sum(HELD[2])} MB",
@@ -62,7 +62,7 @@ COMPUTED = {
     "bytes-example": [
         f"Weights and gradients are {ADAM[0]:g} MB each",
         f"another {MOMENTUM[2]:g} MB",
-        f"a mean of their squares, {ADAM[2]:g} MB",
+        f"one of their squares, {ADAM[2]:g} MB",
         f"With Adam that makes {sum(ADAM):g} MB, four times",
     ],
     "zero-example": [
@@ -135,10 +135,13 @@ def test_the_numbers_of_other_texts():
     }
     assert f"here {zero_traffic(1, 0, 4, 1, 1):g} times" in cells["loop-close"]
     assert joined_gradient((1.5 * 2, 0.5 * 4), (1, 1)) == joined_gradient((2, 4), (6, 2))
-    assert f"the answer is {40 * 5 + exposed_communication([5] * 40, [1.5] * 40):g} ms" in cells["hiding-regimes"]
+    assert (
+        f"40 equal buckets, computing and sending take {40 * 5 + exposed_communication([5] * 40, [1.5] * 40):g} ms together"
+        in cells["hiding-regimes"]
+    )
     plain, two, three = (zero_traffic(6, stage, 3, micro_steps=4) for stage in (0, 2, 3))
     assert f"stage 2 sends {two / plain:g} times as much" in cells["zero-run-close"]
-    assert f"gathers each time, sends {three / plain:g} times" in cells["zero-run-close"]
+    assert f"gathers the weights twice per micro-batch, sends {three / plain:g} times" in cells["zero-run-close"]
     gather, compute = 2 / (50 * GB), 2 / (400 * TFLOP)  # seconds for a weight, and for a weight and a token
     assert f"at least {gather / compute:,.0f} tokens" in cells["fsdp-close"]
 

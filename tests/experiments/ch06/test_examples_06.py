@@ -37,7 +37,7 @@ TOTAL, WEIGHTED = merged([FIRST, SECOND])
 COMPUTED = {
     "cuts-example": [
         f"1 · {matrix_steps.A[0][0]} + 2 · {matrix_steps.A[1][0]} = {matrix_steps.whole()[0]}",
-        f"Its slice is {SLICES[0][0]} and {SLICES[0][1]}; rank 1's is {SLICES[1][0]} and {SLICES[1][1]}",
+        f"the {SLICES[0][0]} by itself. It gets {SLICES[0][1]} in the same way, and rank 1 gets {SLICES[1][0]} and {SLICES[1][1]}",
         f"contributes 1 · 11 = {SUMS[0][0]} to the 53, and rank 1 contributes 2 · 21 = {SUMS[1][0]}",
     ],
     "pair-example": [

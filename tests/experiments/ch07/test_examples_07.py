@@ -51,7 +51,7 @@ COMPUTED = {
     "naive-example": [
         f"Rank 1 starts at time {NAIVE.times['1F0'][0]:g} and rank 2 at time {NAIVE.times['2F0'][0]:g}. At"
         f" {NAIVE.times['2F0'][1]:g} the loss is known",
-        f"on rank 2 until {NAIVE.times['2B0'][1]:g}, on rank 1 until {NAIVE.times['1B0'][1]:g}, on rank 0 until"
+        f"on rank 2 until {NAIVE.times['2B0'][1]:g}, on rank 1 until {NAIVE.times['1B0'][1]:g}, and on rank 0 until"
         f" {NAIVE.times['0B0'][1]:g}",
         f"works for {NAIVE.makespan - NAIVE.idle[0]:g} of the {NAIVE.makespan:g} units and waits for {NAIVE.idle[0]:g}",
     ],
@@ -205,10 +205,12 @@ def test_the_numbers_of_the_texts_between():
     assert busy == 16 / 31
     assert f"run at {100 * LLAMA3_405B_RUNS[1][2] / busy:.0f} percent" in explained("interleaved")
     assert (450 / 50, round(inside / boundary)) == (9, 3)
-    assert "links nine times slower, a boundary's messages take a third of the all-reduces' time" in explained("bytes-close")
+    assert "links nine times slower, a boundary's messages take a third of the all-reduces' time" in explained(
+        "bytes-close"
+    )
     assert f"8 stages are only {GPIPE_SPEEDUPS[8, 1]:g} times as fast as 2," in explained("gpipe-close")
     saved = (8 + 3) * 3 - HALVES.makespan
     assert f"saves {saved:g} of {(8 + 3) * 3} units" in explained("llama-close")
     held = {v: pipeline_chart("interleaved", 4, 12, v).peaks[0] for v in (2, 4)}
     assert held == {v: 4 + (4 - 1) / v for v in held}
-    assert "With two chunks it holds more than with four" in explained("interleaved-close")
+    assert "With two chunks, it holds more activations than with four" in explained("interleaved-close")

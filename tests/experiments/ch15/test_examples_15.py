@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from itertools import accumulate
 
+import nbformat
 import pytest
 
-from autograder.bank.ch15 import designs
+from autograder.bank.ch15 import designs, survival
 from experiments.ch15 import layout_steps, rename_steps, save_steps, small_stages
 from rankzero.facts.models import LLAMA3_405B
 from solutions.ch01.scale import training_time
@@ -18,6 +19,7 @@ from solutions.ch15.flops import training_flops
 from solutions.ch15.llama_405b import STAGES
 from solutions.ch15.run_plan import memory_per_stage
 from tests.worked_examples import examples, missing
+from tools.common import BOOK
 
 WEIGHTS = training_flops(1, [(1, 8)]) * 1000
 SQUARE, HALF = (training_flops(0, [(1, 8)], 1, 10, causal) for causal in (False, True))
@@ -45,8 +47,8 @@ COMPUTED = {
         f"pays {HALF:.0f}, which is {HALF / WEIGHTS:.0%}".replace("%", " percent of the weights' 6 · 1,000"),
     ],
     "batch-example": [
-        f"{8 * 4 * 1000:,} tokens in all",
-        f"A run of 1.6 million tokens takes {1_600_000 // 32_000} steps",
+        f"{8 * 4 * 1000:,} tokens per step",
+        f"so a run of 1.6 million tokens takes {1_600_000 // 32_000} steps",
         f"which is {STEP / 1e9:.0f} GFLOP",
         f"a step takes {1000 * training_time(STEP, 8, 1e12, 0.4):.0f} ms, and the run {50 * 0.06:g} seconds",
     ],
@@ -133,7 +135,8 @@ def test_every_example_is_computed():
 
 
 def test_the_best_interval_of_the_example():
-    """The middle one of three is Young's."""
+    """The middle one of three is Young's; the other two are equally bad."""
+    assert rate(5) == rate(20)
     assert math.sqrt(2 * 1 * 50) == 10
 
 
@@ -171,3 +174,12 @@ def test_the_small_pipeline():
     ]
     fullest = memory_per_stage(LLAMA3_405B, [7, *[8] * 14, 7], 8, 1, 128, 16, 8192)
     assert max(range(16), key=lambda stage: fullest[stage]["total"]) == 1
+
+
+def test_what_the_last_level_allows():
+    """Section 15.8 tells how many files and bytes pass."""
+    cells = nbformat.read(BOOK / "15-capstone.ipynb", 4).cells
+    text = " ".join(next(cell.source for cell in cells if cell["id"] == "milestone-levels").split())
+    assert survival.KEEP == 2
+    assert f"at most {('two', 'three')[survival.KEEP - 1]} files on the disk (two whole checkpoints" in text
+    assert f"and {survival.SLACK:g} times the bytes that the required checkpoints take" in text
