@@ -60,10 +60,10 @@ COMPUTED = {
         f"one reduction take {accumulated_step_time(4, 120, 50):g} ms",
     ],
     "bytes-example": [
-        f"Weights and gradients are {ADAM[0]:g} MB each",
+        f"Weights and gradients take {ADAM[0]:g} MB each",
         f"another {MOMENTUM[2]:g} MB",
-        f"one of their squares, {ADAM[2]:g} MB",
-        f"With Adam that makes {sum(ADAM):g} MB, four times",
+        f"their squares, {ADAM[2]:g} MB together",
+        f"With Adam, that makes {sum(ADAM):g} MB, four times",
     ],
     "zero-example": [
         f"weights {zero_steps.owned(1)[0]} and {zero_steps.owned(1)[1]} only",
@@ -141,7 +141,7 @@ def test_the_numbers_of_other_texts():
     )
     plain, two, three = (zero_traffic(6, stage, 3, micro_steps=4) for stage in (0, 2, 3))
     assert f"stage 2 sends {two / plain:g} times as much" in cells["zero-run-close"]
-    assert f"gathers the weights twice per micro-batch, sends {three / plain:g} times" in cells["zero-run-close"]
+    assert f"gathers weights twice per micro-batch, sends {three / plain:g} times" in cells["zero-run-close"]
     gather, compute = 2 / (50 * GB), 2 / (400 * TFLOP)  # seconds for a weight, and for a weight and a token
     assert f"at least {gather / compute:,.0f} tokens" in cells["fsdp-close"]
 

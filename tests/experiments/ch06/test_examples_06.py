@@ -69,7 +69,7 @@ COMPUTED = {
     "stores-example": [
         f"4 · 8 = {TOKEN_NUMBERS} numbers, or {2 * TOKEN_NUMBERS} bytes",
         f"4 tensors or {4 * 2 * TOKEN_NUMBERS} bytes, and two dropout masks of one byte per number, "
-        f"{2 * TOKEN_NUMBERS} bytes",
+        f"together {2 * TOKEN_NUMBERS} bytes",
         f"each four times as wide as the layer, together {2 * 4 * 2 * TOKEN_NUMBERS} bytes",
         f"{(PARTS['around the matrices'] + PARTS['between them']) / TOKEN_NUMBERS:g} bytes for each",
         f"2 · 4 · 4 = {small_layer.HEADS * small_layer.SEQUENCE**2} entries of 5 bytes",

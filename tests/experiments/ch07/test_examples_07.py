@@ -87,7 +87,7 @@ COMPUTED = {
     "mixture-example": [
         "Token 3 has {}, {} and {} percent".format(*routing_steps.PERCENT[3]),
         f"multiplied by {routing_steps.PERCENT[3][1] / 100:g}",
-        f"E2 with {TOKEN_1[0]} percent and to E1 with {TOKEN_1[1]}",
+        f"E2 ({TOKEN_1[0]} percent) and E1 ({TOKEN_1[1]})",
         f"get weights of {TOKEN_1[0] / sum(TOKEN_1):g} and {TOKEN_1[1] / sum(TOKEN_1):g}",
     ],
     "capacity-example": [

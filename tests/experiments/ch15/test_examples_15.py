@@ -181,5 +181,5 @@ def test_what_the_last_level_allows():
     cells = nbformat.read(BOOK / "15-capstone.ipynb", 4).cells
     text = " ".join(next(cell.source for cell in cells if cell["id"] == "milestone-levels").split())
     assert survival.KEEP == 2
-    assert f"at most {('two', 'three')[survival.KEEP - 1]} files on the disk (two whole checkpoints" in text
-    assert f"and {survival.SLACK:g} times the bytes that the required checkpoints take" in text
+    assert f"limits the disk to {('two', 'three')[survival.KEEP - 1]} files (two whole checkpoints" in text
+    assert f"a run's writes to {survival.SLACK:g} times the bytes of all its required checkpoints" in text
