@@ -37,7 +37,8 @@ TOTAL, WEIGHTED = merged([FIRST, SECOND])
 COMPUTED = {
     "cuts-example": [
         f"1 · {matrix_steps.A[0][0]} + 2 · {matrix_steps.A[1][0]} = {matrix_steps.whole()[0]}",
-        f"the {SLICES[0][0]} by itself. It gets {SLICES[0][1]} in the same way, and rank 1 gets {SLICES[1][0]} and {SLICES[1][1]}",
+        f"the {SLICES[0][0]} by itself. It gets {SLICES[0][1]} in the same way",
+        "rank 1 gets {} and {}".format(*SLICES[1]),
         f"contributes 1 · 11 = {SUMS[0][0]} to the 53, and rank 1 contributes 2 · 21 = {SUMS[1][0]}",
     ],
     "pair-example": [
@@ -47,8 +48,8 @@ COMPUTED = {
     ],
     "mlp-example": [
         "the inner features {:g} and {:g}. ReLU makes them {:g} and {:g}".format(*MLP.inner[:2], *MLP.active[:2]),
-        f"by {matrix_steps.DOWN[0]} and {matrix_steps.DOWN[1]}, its rows of the second matrix B, and adds up: {MLP.active[0]:g} ·"
-        f" {matrix_steps.DOWN[0]} + {MLP.active[1]:g} · {matrix_steps.DOWN[1]} = {MLP.sums[0]:g}",
+        "by {} and {}, its rows of the second matrix B".format(*matrix_steps.DOWN[:2]),
+        f"adds up: {MLP.active[0]:g} · {matrix_steps.DOWN[0]} + {MLP.active[1]:g} · {matrix_steps.DOWN[1]} = {MLP.sums[0]:g}",
         "from {:g} and {:g} to {:g} and {:g}, and gets {:g}".format(*MLP.inner[2:], *MLP.active[2:], MLP.sums[1]),
         f"The sum is {MLP.output:g}",
     ],
