@@ -49,7 +49,8 @@ COMPUTED = {
     "mlp-example": [
         "the inner features {:g} and {:g}. ReLU makes them {:g} and {:g}".format(*MLP.inner[:2], *MLP.active[:2]),
         "by {} and {}, its rows of the second matrix B".format(*matrix_steps.DOWN[:2]),
-        f"adds up: {MLP.active[0]:g} · {matrix_steps.DOWN[0]} + {MLP.active[1]:g} · {matrix_steps.DOWN[1]} = {MLP.sums[0]:g}",
+        f"adds up: {MLP.active[0]:g} · {matrix_steps.DOWN[0]} + {MLP.active[1]:g} · {matrix_steps.DOWN[1]}"
+        f" = {MLP.sums[0]:g}",
         "from {:g} and {:g} to {:g} and {:g}, and gets {:g}".format(*MLP.inner[2:], *MLP.active[2:], MLP.sums[1]),
         f"The sum is {MLP.output:g}",
     ],

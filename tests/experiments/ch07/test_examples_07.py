@@ -69,7 +69,8 @@ COMPUTED = {
     "one-f-one-b-example": [
         f"the loss of micro-batch 0 at {ONE.times['2B0'][0]:g}",
         f"never holds {('one', 'two', 'three')[peak_in_flight(ONE.orders[2])]} micro-batches",
-        f"Rank 1 has run {peak_in_flight(ONE.orders[1])} forwards when its first gradient arrives, and rank 0 has run {peak_in_flight(ONE.orders[0])}",
+        f"Rank 1 has run {peak_in_flight(ONE.orders[1])} forwards when its first gradient arrives,"
+        f" and rank 0 has run {peak_in_flight(ONE.orders[0])}",
         f"at most {ONE.peaks[0]:g} micro-batches where GPipe held {GPIPE.peaks[0]:g}",
         f"would still hold {pipeline_chart('1f1b', 3, 64).peaks[0]:g}",
         f"still ends at {ONE.makespan:g}, and rank 0 still idles for {ONE.idle[0]:g} units",
