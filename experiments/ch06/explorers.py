@@ -143,6 +143,23 @@ def layer_parts(
     return {"norms, masks, residuals": share, "between the matrices": without - share, "attention matrix": matrix}
 
 
+def _beside_the_state(model: Model, ranks: int, activations: float) -> Spec:
+    """The chart of the activations of all layers on one rank, on top of the model's state."""
+    rows: list[Spec] = []
+    for name, stage in (("no ZeRO", 0), (f"ZeRO-1 over {SLICED}", 1)):
+        state = zero_memory(model.parameters / ranks, stage, SLICED)
+        for part, size in (("model state", state), ("activations", activations)):
+            rows.append({"plan": name, "part": part, "gigabytes": size / GB})
+    return stacks(
+        rows,
+        Axis("plan", "", category=True),
+        Axis("gigabytes", "one rank (GB)"),
+        by="part",
+        title=f"all {model.layers} layers on one rank; the dashed line is an H100",
+        mark=H100_SXM.memory / GB,
+    )
+
+
 def what_fits(
     model: str = "Llama 3 8B",
     sequence: int = 8192,
@@ -172,14 +189,6 @@ def what_fits(
     for name, plan in plans.items():
         parts = layer_parts(shape, sequence, batch, *plan, attention, recompute)
         rows += [{"plan": name, "part": part, "megabytes": size / MB} for part, size in parts.items()]
-    parts = layer_parts(shape, sequence, batch, ranks, split, attention, recompute)
-    activations = shape.layers * sum(parts.values())
-    both: list[Spec] = []
-    for name, stage in (("no ZeRO", 0), (f"ZeRO-1 over {SLICED}", 1)):
-        state = zero_memory(shape.parameters / ranks, stage, SLICED)
-        for part, size in (("model state", state), ("activations", activations)):
-            both.append({"plan": name, "part": part, "gigabytes": size / GB})
-    limit = H100_SXM.memory
     one = stacks(
         rows,
         Axis("plan", "", category=True),
@@ -187,14 +196,8 @@ def what_fits(
         by="part",
         title=f"one layer of {model}, {sequence:,} tokens, batch {batch}",
     )
-    title = f"all {shape.layers} layers on one rank; the dashed line is an H100"
-    whole = stacks(
-        both,
-        Axis("plan", "", category=True),
-        Axis("gigabytes", "one rank (GB)"),
-        by="part",
-        title=title,
-        mark=limit / GB,
-    )
+    parts = layer_parts(shape, sequence, batch, ranks, split, attention, recompute)
+    activations = shape.layers * sum(parts.values())
+    whole, limit = _beside_the_state(shape, ranks, activations), H100_SXM.memory
     said = f"{model} on {ranks} ranks, {sequence:,} tokens, batch {batch}: activations {format_bytes(activations)}"
     return chart(below(one, whole), f"{said}, beside the model's state and {format_bytes(limit)} of memory.")

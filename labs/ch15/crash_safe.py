@@ -1,7 +1,7 @@
 # Generated from solutions/ch15/crash_safe.py by make stubs. Write the bodies; names and signatures stay.
 """Checkpoints that survive a crash: how to write one, and what has to be in it.
 
-Standard library only. :class:`rankzero.tiny.long_jobs.FolderDisk` is a disk with these operations on real files.
+Standard library only. :class:`rankzero.tiny.long_jobs.FolderDisk` is a disk for them: real files in a folder.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checkpoints that survive a crash: how to write one, and what has to be in it.
 
-Standard library only. :class:`rankzero.tiny.long_jobs.FolderDisk` is a disk with these operations on real files.
+Standard library only. :class:`rankzero.tiny.long_jobs.FolderDisk` is a disk for them: real files in a folder.
 """
 
 from __future__ import annotations

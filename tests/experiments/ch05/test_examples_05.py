@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 import torch
 
@@ -13,8 +12,7 @@ from solutions.ch05.batching import accumulated_step_time, scaled_learning_rate
 from solutions.ch05.buckets import assign_buckets, exposed_communication
 from solutions.ch05.precision import dynamic_loss_scale, round_to_format
 from solutions.ch05.zero import state_bytes, zero_memory, zero_traffic
-from tests.worked_examples import examples, missing
-from tools.common import BOOK
+from tests.worked_examples import examples, missing, texts
 
 STEP = replica_steps.training_step()
 SIZES = overlap_steps.SIZES
@@ -130,9 +128,7 @@ def test_every_example_with_a_number_is_computed():
 
 def test_the_numbers_of_other_texts():
     """What a ring sends, the opening of 5.3, micro-batches under ZeRO, and how many tokens hide a gather."""
-    cells = {
-        cell["id"]: " ".join(cell.source.split()) for cell in nbformat.read(BOOK / "05-data-parallel.ipynb", 4).cells
-    }
+    cells = texts("05-data-parallel")
     assert f"here {zero_traffic(1, 0, 4, 1, 1):g} times" in cells["loop-close"]
     assert joined_gradient((1.5 * 2, 0.5 * 4), (1, 1)) == joined_gradient((2, 4), (6, 2))
     whole = 40 * 5 + exposed_communication([5] * 40, [1.5] * 40)

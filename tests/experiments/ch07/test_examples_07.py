@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 
 from experiments.ch07 import routing_steps
@@ -15,8 +14,7 @@ from solutions.ch05.zero import zero_memory
 from solutions.ch07.experts import expert_capacity, keep_within_capacity, moe_parameters
 from solutions.ch07.pipeline import bubble_fraction, bubble_overhead, peak_in_flight, pipeline_bytes_sent
 from solutions.ch07.pipeline_charts import pipeline_chart
-from tests.worked_examples import examples, missing
-from tools.common import BOOK
+from tests.worked_examples import examples, missing, texts
 
 NAIVE = pipeline_chart("1f1b", 3, 1)
 GPIPE = pipeline_chart("gpipe", 3, 4, backward=1.0)
@@ -193,25 +191,20 @@ def test_four_tokens_and_their_second_choices():
     assert kept == [[True, True], [True, True], [True, False], [True, False]]
 
 
-def explained(cell: str) -> str:
-    """A text of the path, on one line."""
-    cells = nbformat.read(BOOK / "07-pipeline-expert.ipynb", 4).cells
-    return " ".join(next(one.source for one in cells if one["id"] == cell).split())
-
-
 def test_the_numbers_of_the_texts_between():
     """Kills a number that is typed and wrong outside of the worked examples."""
+    cells = texts("07-pipeline-expert")
     busy = 1 - bubble_fraction(16, 16)
     inside, boundary = 8 * 4 * 2 * 7 / 8 * ACTIVATION / 450, 2 * ACTIVATION / 50
     assert busy == 16 / 31
-    assert f"run at {100 * LLAMA3_405B_RUNS[1][2] / busy:.0f} percent" in explained("interleaved")
+    assert f"run at {100 * LLAMA3_405B_RUNS[1][2] / busy:.0f} percent" in cells["interleaved"]
     assert (450 / 50, round(inside / boundary)) == (9, 3)
-    assert "links nine times slower, a boundary's messages take a third of the all-reduces' time" in explained(
-        "bytes-close"
+    assert (
+        "links nine times slower, a boundary's messages take a third of the all-reduces' time" in cells["bytes-close"]
     )
-    assert f"8 stages are only {GPIPE_SPEEDUPS[8, 1]:g} times as fast as 2," in explained("gpipe-close")
+    assert f"8 stages are only {GPIPE_SPEEDUPS[8, 1]:g} times as fast as 2," in cells["gpipe-close"]
     saved = (8 + 3) * 3 - HALVES.makespan
-    assert f"saves {saved:g} of {(8 + 3) * 3} units" in explained("llama-close")
+    assert f"saves {saved:g} of {(8 + 3) * 3} units" in cells["llama-close"]
     held = {v: pipeline_chart("interleaved", 4, 12, v).peaks[0] for v in (2, 4)}
     assert held == {v: 4 + (4 - 1) / v for v in held}
-    assert "With two chunks, it holds more activations than with four" in explained("interleaved-close")
+    assert "With two chunks, it holds more activations than with four" in cells["interleaved-close"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from itertools import accumulate
 
-import nbformat
 import pytest
 
 from autograder.bank.ch15 import designs, survival
@@ -18,8 +17,7 @@ from solutions.ch15.failing_runs import simulate_run
 from solutions.ch15.flops import training_flops
 from solutions.ch15.llama_405b import STAGES
 from solutions.ch15.run_plan import memory_per_stage
-from tests.worked_examples import examples, missing
-from tools.common import BOOK
+from tests.worked_examples import examples, missing, texts
 
 WEIGHTS = training_flops(1, [(1, 8)]) * 1000
 SQUARE, HALF = (training_flops(0, [(1, 8)], 1, 10, causal) for causal in (False, True))
@@ -178,8 +176,7 @@ def test_the_small_pipeline():
 
 def test_what_the_last_level_allows():
     """Section 15.8 tells how many files and bytes pass."""
-    cells = nbformat.read(BOOK / "15-capstone.ipynb", 4).cells
-    text = " ".join(next(cell.source for cell in cells if cell["id"] == "milestone-levels").split())
+    text = texts("15-capstone")["milestone-levels"]
     assert survival.KEEP == 2
     assert f"limits the disk to {('two', 'three')[survival.KEEP - 1]} files (two whole checkpoints" in text
     assert f"a run's writes to {survival.SLACK:g} times the bytes of all its required checkpoints" in text
