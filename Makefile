@@ -9,7 +9,7 @@ RUN := .venv/bin/python
 # Every step starts many processes: compiled modules are kept, also where the shell says otherwise.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help ready python book test chapter quick unit lint format types stubs serve site bench corpus mutants luck clauses pages text notebook screenshot vendor debian clean distclean
+.PHONY: help ready python book test proof chapter quick unit lint format types stubs serve site bench corpus mutants luck clauses pages text notebook screenshot vendor debian clean distclean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -17,8 +17,11 @@ help: ## list the targets
 book: ready .stamps/vendor ## execute the notebooks and build the book into _build/html
 	@$(RUN) -m tools.build_book
 
-test: ready .stamps/vendor ## everything: lint, types, unit tests, notebooks run twice, book, browser
+test: ready .stamps/vendor ## what a change can break, in a quarter of an hour: lint, types, unit tests, notebooks, book, browser
 	@$(RUN) -m tools.check
+
+proof: ready .stamps/vendor ## what make test leaves out, in an hour, or PART=corpus: keys, adversaries, all pages; goes on where it was
+	@$(RUN) -m tools.proof $(PART)
 
 chapter: ready .stamps/vendor ## N=07, or N=cap: everything for one chapter: lint, types, tests, page run twice, browser
 	@$(RUN) -m tools.chapter $(N)
@@ -26,8 +29,8 @@ chapter: ready .stamps/vendor ## N=07, or N=cap: everything for one chapter: lin
 quick: ready ## check a change in a minute and a half: lint, types, the tests nearest to it
 	@$(RUN) -m tools.quick
 
-unit: ready ## only the unit tests
-	@$(RUN) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not browser"
+unit: ready ## only the unit tests of make test
+	@$(RUN) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not browser and not proof"
 
 lint: ready ## ruff: lint and format, checking only
 	@$(RUN) -m ruff check . && $(RUN) -m ruff format --check .
@@ -75,7 +78,7 @@ screenshot: book ## take a screenshot of a page for the README
 	@$(RUN) -m tools.screenshot
 
 clean: ## remove what was built, keep what was installed
-	@rm -rf _build .cache/notebooks .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf _build .cache/notebooks .cache/proof .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 distclean: clean ## remove what was installed too

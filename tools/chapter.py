@@ -72,7 +72,7 @@ def of_chapter(name: str, modules: Iterable[str], chapters: Iterable[Chapter], *
 
 def unit_tests(chapter: Chapter) -> Iterator[Step]:
     """The chapter's own tests, and its share of those that cover all chapters."""
-    quiet = ("-n", "0", "-m", "not browser")
+    quiet = ("-n", "0", "-m", check.UNIT)
     yield check.tests("unit tests", *quiet, *own_tests(chapter))
     yield of_chapter("tests of every item", shared_tests(), [chapter], *quiet)
     if found := sorted(path.stem for path in (ROOT / "demos" / chapter.package).glob("[a-z]*.py")):
@@ -85,7 +85,7 @@ def page_steps(page: Path) -> Iterator[Step]:
     html = HTML.parent / "pages" / page.stem / "html"
     build = ("-m", "tools.build_book", "--page", page.relative_to(ROOT).as_posix(), "--output", str(html))
     yield Step(f"page {page.stem}", build)
-    yield check.again(html.with_name("executed") / "notebooks" / page.name, 0)
+    yield check.again(0, html.with_name("executed") / "notebooks" / page.name)
     only = f"{page.stem} and not {page.stem}-deeper"  # the name of a chapter's page begins that of its deeper page
     yield check.tests("browser", "-n", "0", "-m", "browser", "-k", only, "tests/book", RANKZERO_HTML=str(html))
 

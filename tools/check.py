@@ -1,4 +1,4 @@
-"""Everything that must hold, in stages: ``python -m tools.check`` (``make test``).
+"""What a change can break, in stages: ``python -m tools.check`` (``make test``). The rest is :mod:`tools.proof`.
 
 A stage has a few lanes that run in parallel, and a lane is a sequence of steps. Every step runs, whatever failed before
 it, and prints one line. Its output is shown if it failed; the slowest tests of a pytest run are always shown. The last
@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rankzero.facts.chapters import CHAPTERS
 from tools import execute
 from tools.common import CACHE, HTML, ROOT, kernel_environment, say
 
@@ -38,10 +39,9 @@ FEW = 12
 #: ``tests/conftest.py``, longest first.
 SHARED = ("-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder")
 PYTEST = ("-m", "pytest", "-rsfE", f"--durations={SLOWEST}")
+#: Tests for ``-m``: those of ``make proof`` are left out.
+UNIT, BROWSER = "not browser and not proof", "browser and not proof"
 NBVAL = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout", str(execute.CELL_TIMEOUT))
-
-
-BROWSER = re.compile(r"^(pytestmark = |@)pytest\.mark\.browser", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def tests(name: str, *arguments: str, **settings: str) -> Step:
     return Step(name, (*PYTEST, f"--junitxml={report}", *arguments), report, settings)
 
 
-def again(executed: Path, workers: int) -> Step:
+def again(workers: int, *executed: Path) -> Step:
     """A second run of executed notebooks, which compares its outputs with those of the first."""
-    arguments = (*NBVAL, "-p", "tools.compare_images", "-n", str(workers), "--dist", "loadfile", str(executed))
+    arguments = (*NBVAL, "-p", "tools.compare_images", "-n", str(workers), "--dist", "loadfile", *map(str, executed))
     return tests("notebooks again", *arguments, **kernel_environment())
 
 
@@ -108,30 +108,41 @@ STUBS = Step("stubs", ("-m", "tools.stubs", "--check"))
 INSTALL_CELLS = Step("install cells", ("-m", "tools.install_cells", "--check"))
 
 
-def browser_tests(root: Path = ROOT) -> list[str]:
-    """The test modules that need a browser: collecting all the others would take most of a minute."""
-    found = (path for path in sorted((root / "tests").rglob("test_*.py")) if BROWSER.search(path.read_text("utf-8")))
+def marked(mark: str, root: Path = ROOT) -> list[str]:
+    """The test modules that name a mark: collecting all the others would take most of a minute."""
+    named = re.compile(rf"\bmark\.{mark}\b")
+    found = (path for path in sorted((root / "tests").rglob("test_*.py")) if named.search(path.read_text("utf-8")))
     return [path.relative_to(root).as_posix() for path in found]
+
+
+def browser(name: str, expression: str) -> Step:
+    """Tests that open the built book."""
+    chosen = ("-n", "2", "--dist", "loadgroup", "-m", expression, *marked("browser"))
+    return replace(tests(name, *chosen, RANKZERO_HTML=str(HTML)), parallel=True)
+
+
+#: Executes the notebooks; a second run compares with these copies, since building the book writes its own anew.
+COPIES = HTML.parent / "again" / "html"
+NOTEBOOKS = Step("notebooks", ("-m", "tools.build_book", "--notebooks", "--output", str(COPIES)))
+BOOK = Step("book", ("-m", "tools.build_book"))
+
+
+def first_pages() -> list[Path]:
+    """The executed copies of one page of each part, its first."""
+    pages = {one.part: one.page for one in reversed(CHAPTERS)}
+    return [COPIES.with_name("executed") / "notebooks" / f"{page}.ipynb" for page in sorted(pages.values())]
 
 
 def stages() -> list[tuple[Lane, ...]]:
     """The stages: notebooks are executed before the steps that read them, and the book is built before it is opened.
 
-    Notebooks wait for ranks and servers a third of the time, so steps that never wait run beside them. A second run
-    has copies of its own: building the book writes its own anew.
+    Notebooks wait for ranks and servers a third of the time, so steps that never wait run beside them.
     """
-    copies = HTML.parent / "again" / "html"
-    browser = tests(
-        "browser", "-n", "2", "--dist", "loadgroup", "-m", "browser", *browser_tests(), RANKZERO_HTML=str(HTML)
-    )
-    second = again(copies.with_name("executed") / "notebooks", execute.WORKERS)
-    unit = tests("unit tests", *SHARED, "-m", "not browser", "tests")
-    first = Step("notebooks", ("-m", "tools.build_book", "--notebooks", "--output", str(copies)))
-    book = Step("book", ("-m", "tools.build_book"))
+    unit = replace(tests("unit tests", *SHARED, "-m", UNIT, "tests"), parallel=True)
     return [
-        ((replace(unit, parallel=True),),),
-        ((first,), (LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES)),
-        ((book, replace(browser, parallel=True)), (second,)),
+        ((unit,),),
+        ((NOTEBOOKS,), (LINT, FORMAT, STUBS, INSTALL_CELLS, TYPES)),
+        ((BOOK, browser("browser", BROWSER)), (again(execute.WORKERS, *first_pages()),)),
     ]
 
 

@@ -104,7 +104,7 @@ def touched_chapters(change: Iterable[str]) -> list[Chapter]:
 def stages(change: Sequence[str], tests: Sequence[str], end: float) -> list[tuple[Lane, ...]]:
     """The stages, all of which end at ``end``: lint, format, types and the texts of the pages, then the tests."""
     settings = {"RANKZERO_DEADLINE": str(time.time() + end - time.monotonic() - RESERVE)}
-    timed = ("--dist", "load", "-p", "tools.deadline", "-m", "not browser")
+    timed = ("--dist", "load", "-p", "tools.deadline", "-m", check.UNIT)
     form = [check.LINT, check.FORMAT, check.STUBS, check.INSTALL_CELLS]
     if any(file.startswith("book/") for file in change):
         form.append(check.tests("texts of the pages", "-n", "0", "tests/test_notebooks.py"))
