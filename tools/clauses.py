@@ -46,10 +46,10 @@ RuleKind = Literal["count", "amount", "name"]
 Entries = Literal["ANNOUNCED", "CLAUSES", "UNTRIED"]
 
 HERE = Path(__file__).resolve().parents[1] / "tests" / "clauses"
-#: Keys whose cases are examined, and keys with each of which a program that breaks a clause must be caught.
-KEYS, NOTICED = range(8), range(3)
+#: How many keys' cases are examined, and with how many a program that breaks a clause must be caught.
+KEYS, NOTICED = 8, 3
 #: The same for items that need processes.
-FEW_KEYS, FEW_NOTICED = range(2), range(1)
+FEW_KEYS, FEW_NOTICED = 2, 1
 PLAIN = ("call", "calls")
 TRIGGERS = re.compile(
     r"\b(never|also|ties?|new|unchanged|not finite|infinit\w*|nan|empty|ignored|twice|in place|whatever|only|alone"
@@ -290,14 +290,14 @@ def expected(item: Build, key: int) -> list[Outcome]:
 
 
 @kept
-def refusals(item: Build) -> list[tuple[str, list[str]]]:
+def refusals(item: Build, keys: int) -> list[tuple[str, list[str]]]:
     """For each case that must be refused, the reference's message and the arguments that break their rules."""
-    return list(_refusals(item))
+    return list(_refusals(item, keys))
 
 
-def _refusals(item: Build) -> Iterator[tuple[str, list[str]]]:
+def _refusals(item: Build, keys: int) -> Iterator[tuple[str, list[str]]]:
     function, call = item.solution(), signature(item)
-    for key in KEYS if item.grade in PLAIN else FEW_KEYS:
+    for key in range(min(keys, KEYS if item.grade in PLAIN else FEW_KEYS)):
         cases = [case for _, case in drawn(item, key) if case.raises or item.grade == "calls"]
         if item.grade == "calls":
             for case in cases:
@@ -331,12 +331,12 @@ def _refused_calls(maker: Any, case: Case) -> Iterator[tuple[str, list[str]]]:
             yield str(error), broken(called, inspect.signature(called), (None, *(args or ())), {})
 
 
-def not_announced(item: Build) -> list[str]:
+def not_announced(item: Build, keys: int = KEYS) -> list[str]:
     """Refusals that neither the rule of an argument nor the words of the docstring announce."""
     entries: tuple[Announced, ...] = said("ANNOUNCED").get(item.id, ())
     text = " ".join(" ".join(docstrings(item)).split())
     found = [f"{one.words!r} is not in the docstring" for one in entries if one.words not in text]
-    messages = {message for message, arguments in refusals(item) if not arguments}
+    messages = {message for message, arguments in refusals(item, keys) if not arguments}
     matched = {one: [message for message in messages if re.search(one.message, message)] for one in entries}
     found += [f"no refusal matches {one.message!r}" for one, explained in matched.items() if not explained]
     open_ = messages - {message for explained in matched.values() for message in explained}
@@ -344,7 +344,7 @@ def not_announced(item: Build) -> list[str]:
     return found + [f"the docstring does not say that it refuses {message[:150]!r}" for message in alike.values()]
 
 
-def not_refused(item: Build) -> list[str]:
+def not_refused(item: Build, keys: int = KEYS) -> list[str]:
     """Values that the rule of an argument excludes but the reference accepts without a ValueError."""
     function, found = item.solution(), []
     case = next((case for _, case in drawn(item, 0) if not case.raises), None)
@@ -401,11 +401,11 @@ def _replaced(sequence: Any, value: Any) -> Any:
     return type(sequence)([value, *sequence[1:]])
 
 
-def not_tried(item: Build) -> list[str]:
+def not_tried(item: Build, keys: int = KEYS) -> list[str]:
     """Arguments with a rule that no case breaks."""
     entries: tuple[Untried, ...] = said("UNTRIED").get(item.id, ())
     reasoned = {one.argument for one in entries}
-    tried = {name for _, arguments in refusals(item) for name in arguments}
+    tried = {name for _, arguments in refusals(item, keys) for name in arguments}
     known = rules(item.solution())
     found = [f"{name}: the reason is not needed" for name in sorted(reasoned & tried)]
     return found + [f"{name}: no case breaks its rule" for name in known if name not in tried | reasoned]
@@ -431,7 +431,7 @@ def promises(item: Build) -> list[str]:
     return found
 
 
-def without_case(item: Build) -> list[str]:
+def without_case(item: Build, keys: int = KEYS) -> list[str]:
     """Sentences without a clause, clauses without a sentence, and clauses that no case tries."""
     clauses: tuple[Clause, ...] = said("CLAUSES").get(item.id, ())
     text = " ".join(" ".join(docstrings(item)).split())
@@ -439,23 +439,23 @@ def without_case(item: Build) -> list[str]:
     for sentence in promises(item):
         if not any(one.words in " ".join(sentence.split()) or sentence in one.words for one in clauses):
             found.append(f"no clause for {sentence!r}")
-    return found + [sentence for one in clauses if not one.why for sentence in not_caught(item, one)]
+    return found + [sentence for one in clauses if not one.why for sentence in not_caught(item, one, keys)]
 
 
-def not_caught(item: Build, clause: Clause) -> list[str]:
+def not_caught(item: Build, clause: Clause, keys: int) -> list[str]:
     """What is wrong with the program that breaks a clause: it cannot be made, or no case catches it."""
     try:
-        missed = unnoticed(item, clause)
+        missed = unnoticed(item, clause, keys)
     except edits.DoesNotApply as error:
         return [f"{clause.words!r}: {error}"]
     return [f"{clause.words!r} can be broken: no case catches it with keys {missed}"] if missed else []
 
 
-def unnoticed(item: Build, clause: Clause) -> list[int]:
+def unnoticed(item: Build, clause: Clause, keys: int) -> list[int]:
     """The keys with which no case catches the program that breaks a clause."""
     program = clause.program or edits.edited(item.solution(), clause.edits)
     missed = []
-    for key in NOTICED if item.grade in PLAIN else FEW_NOTICED:
+    for key in range(min(keys, NOTICED if item.grade in PLAIN else FEW_NOTICED)):
         cases = [case for _, case in drawn(item, key)]
         rows = zip(cases, expected(item, key), _one_by_one(item, program, cases), strict=True)
         if not any(compare.fault(item, *row) for row in rows):
@@ -471,7 +471,8 @@ def _one_by_one(item: Build, program: Any, cases: Sequence[Case]) -> Iterator[Ou
         yield from trusted.run(item, program, [case], 2.0)
 
 
-LISTS = {
+#: Each list, found with the cases of some number of keys, :data:`KEYS` where none is given.
+LISTS: dict[str, Callable[..., list[str]]] = {
     "not announced": not_announced,
     "not refused": not_refused,
     "not tried": not_tried,

@@ -9,12 +9,29 @@ from dataclasses import replace
 import pytest
 
 from autograder import bank
+from autograder.items import Build
 from tools import clauses
 from tools.clauses import Announced, Clause, Rule, Untried, rule
 
 ITEMS = bank.builds()
-#: The four lists of an item share what its reference answers: one process finds all of them.
-TOGETHER = [pytest.param(item, id=item.id, marks=pytest.mark.xdist_group(f"clauses {item.id}")) for item in ITEMS]
+PROOF = pytest.mark.proof(part="bank")
+
+
+def of_item(item: Build, keys: int) -> object:
+    """Programs of plain calls are tried with one key in ``make test``; with all keys, and in processes, in ``make
+    proof``. The four lists of an item share what its reference answers: one process finds all of them."""
+    marks = [pytest.mark.xdist_group(f"clauses {item.id} {keys}")]
+    alone = keys == 1 and item.grade in clauses.PLAIN
+    return pytest.param(
+        item, keys, id=item.id if keys == 1 else f"{item.id}-keys", marks=marks if alone else [*marks, PROOF]
+    )
+
+
+TOGETHER = [
+    of_item(item, keys)
+    for item in ITEMS
+    for keys in ((1, clauses.KEYS) if item.grade in clauses.PLAIN else (clauses.KEYS,))
+]
 
 
 @pytest.fixture
@@ -26,9 +43,9 @@ def said(monkeypatch):
 
 
 @pytest.mark.parametrize("find", clauses.LISTS.values(), ids=lambda find: find.__name__)
-@pytest.mark.parametrize("item", TOGETHER)
-def test_a_docstring_says_what_the_cases_try(item, find):
-    assert find(item) == []
+@pytest.mark.parametrize(("item", "keys"), TOGETHER)
+def test_a_docstring_says_what_the_cases_try(item, keys, find):
+    assert find(item, keys) == []
 
 
 def test_everything_said_is_of_an_item():

@@ -28,7 +28,10 @@ QUESTIONS = [item for item in ITEMS if isinstance(item, Question)]
 CHOICES = [item for item in ITEMS if isinstance(item, Choice)]
 PARTS = [(item, place) for item in QUESTIONS for place in range(len(item.parts))]
 PLAIN_SLIPS = [(item, slip) for item in PLAIN for slip in item.slips]
-KEYS = range(20)
+#: One key in ``make test``, and many in ``make proof``.
+KEYS = pytest.mark.parametrize(
+    "keys", [range(1), pytest.param(range(1, 20), marks=pytest.mark.proof(part="bank"))], ids=["a key", "keys"]
+)
 
 
 def named(value) -> str | None:
@@ -154,19 +157,21 @@ def test_estimates_and_their_slips_are_told_apart(item):
 # Cases and slips.
 
 
+@KEYS
 @pytest.mark.parametrize("item", BUILT)
-def test_groups_have_the_cases_that_they_promise(item):
-    for key in KEYS if item.grade != "world" else KEYS[:3]:  # tensors of millions of elements take their time
+def test_groups_have_the_cases_that_they_promise(item, keys):
+    for key in keys if item.grade != "world" else keys[:2]:  # tensors of millions of elements take their time
         assert all(len(cases) == group.count for group, cases in hidden(item, key))
     if item.grade == "world":
         assert len(drawn(item, 0)) <= 10
         assert {len(case.args) for case in (*item.cases, *drawn(item, 0))} <= {1, 2, 3, 4}
 
 
+@KEYS
 @pytest.mark.parametrize("item", ANSWERED)
-def test_the_reference_answers_as_the_cases_say(item):
+def test_the_reference_answers_as_the_cases_say(item, keys):
     public = list(item.cases), trusted.run(item, item.solution(), item.cases)
-    for cases, outcomes in (public, *(answered(item.id, key) for key in KEYS)):
+    for cases, outcomes in (public, *(answered(item.id, key) for key in keys)):
         for case, outcome in zip(cases, outcomes, strict=True):
             assert (outcome.kind, outcome.error) == (("raised", case.raises) if case.raises else ("value", "")), case
 
@@ -179,11 +184,12 @@ def test_every_edit_fits_its_base(item):
         assert item.program_of(slip).__name__ == (slip.program.__name__ if slip.program else item.function)
 
 
+@KEYS
 @pytest.mark.parametrize(("item", "slip"), SLIPPED)
-def test_no_key_lets_a_slip_pass(item, slip):
+def test_no_key_lets_a_slip_pass(item, slip, keys):
     """Two wrong answers at least, so that it can be named."""
     program = item.program_of(slip)
-    for key in KEYS:
+    for key in keys:
         assert len(list(itertools.islice(faults(item, program, key), 2))) == 2, key
 
 

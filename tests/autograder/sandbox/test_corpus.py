@@ -25,6 +25,20 @@ from autograder.running.process import PR_SET_CHILD_SUBREAPER, become_subreaper,
 from autograder.running.replies import Reader
 from autograder.sandbox import Sandbox
 
+PROOF = pytest.mark.proof(part="corpus")
+#: One file for each thing that a judge must not believe, and for each way in which a program does not end.
+TRICKS = (
+    "answers_ahead billion_laughs bits_tell calls_shared_state endless_call equal_to_everything forged_reply"
+    " forged_verdict imports_reference memory_bomb missing_function nan patched_equal right_in_another_order"
+    " right_and_left_a_process swapped_descriptors text_tells thread_bomb"
+).split()
+#: One file for each kind of item that needs torch.
+TORCH = (
+    "graph_patched_equal probe_replaces_driver saver_patched_built_ins stage_forged_gradients tensor_patched"
+    " world_by_file world_by_lock world_own_library world_right"
+).split()
+#: Those that reach for something outside their process: each has its wall.
+WALLS = [file.stem for file in corpus.files(plain=True) if corpus.header(file, "needs") != ["nothing"]]
 CONFIGURATIONS = {"every layer": ["--plain"], "no sandbox": ["--sandbox", "none", "--torch", "5/20"]}
 CONFIGURATIONS |= {f"every layer, torch {part}": ["--heavy", "--torch", f"{part}/3"] for part in range(3)}
 CONFIGURATIONS |= {f"without {name}": [*without(name), "--torch", f"{n}/20"] for n, name in enumerate(LAYERS)}
@@ -43,6 +57,17 @@ def orphans() -> Iterator[None]:
 
 
 @pytest.mark.timeout(HANGS + 60)
+def test_every_wall_holds_its_attack(orphans):
+    """Kills: a false score, a leak, a survivor, a file left, a crash or a hang, by one file of each kind."""
+    chosen = [*WALLS, *TRICKS, *TORCH]
+    report = corpus_runs.here([part for name in chosen for part in ("--only", name)])
+    assert report["faults"] == []
+    assert len(report["verdicts"]) + len(report["left_out"]) == len(set(chosen))
+    assert "not isolated" in report["sandbox"] or not report["left_out"]
+
+
+@PROOF
+@pytest.mark.timeout(HANGS + 60)
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_every_file_earns_what_it_honestly_earns(name, orphans):
     """Kills: a false score, a leak, a survivor, a file left, a crash or a hang, whichever layer is missing."""
@@ -60,6 +85,7 @@ def test_without_a_layer_it_is_not_there():
         assert name not in [layer.name for layer in Sandbox.measure("best", without=(name,)).layers]
 
 
+@PROOF
 @pytest.mark.timeout(HANGS + 60)
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="this is an ordinary user already")
 @pytest.mark.parametrize("options", [["--plain"], ["--plain", *without("seccomp")]], ids=["all", "without seccomp"])
