@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,16 +82,6 @@ def treatment(source: str) -> str:
     if all(map(_prepares, tree.body)):
         return "remove-input" if "world.prepare" in _calls(tree) else "hide-input"
     return "hide-input" if _draws(tree) else ""
-
-
-def _imports(cells: Iterable[Any]) -> dict[str, str]:
-    """The full names of what the cells import: ``{"data_parallel_runs": "experiments.ch05.data_parallel_runs"}``."""
-    names: dict[str, str] = {}
-    for cell in cells:
-        for node in ast.walk(statements.parse(cell.source)):
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-    return names
 
 
 def named(source: str, imports: dict[str, str]) -> str:
@@ -192,7 +182,7 @@ def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for cell in long_sections(notebook.cells):
         cell.source = headed(cell.source)
     cells = []
-    imports = _imports(cell for cell in notebook.cells if cell.cell_type == "code")
+    imports = statements.imported(cell.source for cell in notebook.cells if cell.cell_type == "code")
     for cell in notebook.cells:
         cells.append(cell)
         tags = cell.metadata.get("tags", [])

@@ -215,11 +215,7 @@ def count_words(text: str) -> int:
 
 def _imports(cells: Iterable[Any], *packages: str) -> dict[str, str]:
     """The names on the page of what it imports from some packages, and where they come from."""
-    found: dict[str, str] = {}
-    for cell in cells:
-        for node in ast.walk(statements.parse(cell.source)):
-            if isinstance(node, ast.ImportFrom):
-                found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    found = statements.imported(cell.source for cell in cells)
     return {name: path for name, path in found.items() if path.startswith(packages)}
 
 
