@@ -20,6 +20,7 @@ from tools.common import ROOT, notebooks
 from tools.edit import to_notebook, to_text
 from tools.install_cells import address, install_cell, renewed
 from tools.page_cells import shown
+from tools.prose_numbers import stripped
 from tools.veil import AFTER
 
 NOTEBOOKS = notebooks()
@@ -41,8 +42,8 @@ def cells(path: Path, kind: str | None = None) -> list:
 
 
 def prose(path: Path) -> str:
-    """The Markdown of a notebook without its code."""
-    return CODE.sub("", "\n\n".join(cell.source for cell in cells(path, "markdown")))
+    """The Markdown of a notebook without its code and without the formulas of its numbers."""
+    return CODE.sub("", stripped("\n\n".join(cell.source for cell in cells(path, "markdown"))))
 
 
 def own_items(path: Path) -> list[Item]:
@@ -157,10 +158,11 @@ def test_optional_exercises_say_so(path):
 
 
 def test_reads_the_same_everywhere(path):
-    """CommonMark, mathematics and folds: no directive, no other HTML, no picture from the network, no exclamation."""
+    """CommonMark, mathematics, folds, formulas of numbers: no directive, no other HTML, no picture from the network."""
     text = prose(path)
     assert DIRECTIVE.findall(text) == []
     assert {name.lower() for name in TAG.findall(text)} <= {"details", "summary", "br"}
+    assert "<!--" not in text
     assert re.findall(r"!\[[^\]]*\]\(https?:", text) == []
     assert re.findall(r"\w!(?=\s|$)", text) == []
 

@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 import yaml
 
-from tools import columns, own_runs, statements, veil, world_runs
+from tools import columns, own_runs, prose_numbers, statements, veil, world_runs
 from tools.common import ROOT
 from tools.page_inputs import digest
 
@@ -176,9 +176,12 @@ def _places(cells: Sequence[Any]) -> dict[str, str]:
 
 
 def shown(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """The notebook as the page shows it: tags on its code cells, listings behind those with the tag ``source``, places
-    for runs in the page, and headings of tasks."""
+    """The notebook as the page shows it: text without the formulas of its numbers, tags on its code cells, listings
+    behind those with the tag ``source``, places for runs in the page, and headings of tasks."""
     places = _places(notebook.cells)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = prose_numbers.stripped(cell.source)
     for cell in long_sections(notebook.cells):
         cell.source = headed(cell.source)
     cells = []
@@ -216,7 +219,8 @@ def _labelled(app: Any, name: str, template: str, context: dict[str, Any], doctr
 
 def setup(app: Any) -> dict[str, Any]:
     """Called by Sphinx. Pages are read again when this module changes, or one that finds what can run in the page."""
-    files = (__file__, own_runs.__file__, world_runs.__file__, statements.__file__, veil.__file__)
+    parts = (own_runs.__file__, prose_numbers.__file__, statements.__file__, veil.__file__, world_runs.__file__)
+    files = (__file__, *parts)
     app.add_config_value("page_cells", digest([Path(file).read_bytes() for file in files]), "env", [str])
     app.connect("source-read", _read)
     app.connect("html-page-context", _labelled)

@@ -25,7 +25,7 @@ import nbformat
 from autograder import bank
 from autograder.items import Build, Choice, Debug, Design, Estimate, Item, Order, Question
 from rankzero.facts.chapters import CHAPTERS, Chapter, PartName
-from tools import browser, page_cells, statements
+from tools import browser, page_cells, prose_numbers, statements
 from tools.common import BOOK, HTML, fail, say
 
 #: The pages that keep the limits, by the number of their chapter.
@@ -206,7 +206,7 @@ def count_words(text: str) -> int:
     >>> count_words("A ring of $N$ ranks sends $$2 (N - 1)$$ chunks.")
     8
     """
-    text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "formula", text, flags=re.DOTALL)
+    text = re.sub(r"\$\$.*?\$\$|\$[^$]*\$", "formula", prose_numbers.stripped(text), flags=re.DOTALL)
     return len(re.findall(r"[^\s|#*>-]\S*", re.sub(r"<[^>]*>", " ", text)))
 
 

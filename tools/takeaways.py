@@ -17,6 +17,7 @@ from typing import Any
 import nbformat
 
 from tools.common import fail, notebooks, say
+from tools.prose_numbers import stripped
 
 TAG = "takeaway"
 SUMMARY = "## Summary\n"
@@ -34,7 +35,7 @@ def sentence(source: str) -> str:
     Raises:
         ValueError: the cell is not one quoted sentence that begins with the word.
     """
-    found = _SENTENCE.fullmatch(source.strip())
+    found = _SENTENCE.fullmatch(stripped(source).strip())
     if found is None:
         raise ValueError(f"a cell with the tag {TAG} must read '> **Remember:** ...', got {source!r}")
     return re.sub(r"\s*\n> ?", " ", found[1])

@@ -19,6 +19,7 @@ from rankzero.facts.chapters import CHAPTERS
 from rankzero.facts.scaling_laws import BESIROGLU, CHINCHILLA, FITTED_FLOP, GOPHER
 from rankzero.facts.units import MiB
 from tools.common import pages_of
+from tools.prose_numbers import stripped
 
 PAGES = [chapter.number for chapter in CHAPTERS]
 
@@ -30,7 +31,7 @@ NEEDS = re.compile(r"(\w+) (?:of|from) chapters? (\d+)|(\w+) \(chapters? (\d+)\)
 def prose(chapter: int) -> str:
     """The text of a chapter's page and of the one below it, each cell of Markdown in one line."""
     cells = [cell for path in pages_of(CHAPTERS[chapter - 1]) for cell in nbformat.read(path, as_version=4).cells]
-    return "\n\n".join(" ".join(cell.source.split()) for cell in cells if cell.cell_type == "markdown")
+    return "\n\n".join(" ".join(stripped(cell.source).split()) for cell in cells if cell.cell_type == "markdown")
 
 
 def opening(chapter: int) -> str:

@@ -12,6 +12,7 @@ from autograder.marking.concepts import page_of
 from autograder.sections import SECTIONS
 from rankzero.facts.chapters import CHAPTERS, Chapter
 from tools.common import pages_of
+from tools.prose_numbers import stripped
 
 _CODE = re.compile(r"`+([^`]+)`+")
 _ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
@@ -61,7 +62,9 @@ def chapter_of(section: str) -> Chapter:
 def texts(chapter: Chapter) -> list[str]:
     """The text of a chapter's page without its code, and that of what lies deeper where there is something."""
     cells = [json.loads(path.read_text(encoding="utf-8"))["cells"] for path in pages_of(chapter)]
-    return ["\n".join("".join(one["source"]) for one in page if one["cell_type"] == "markdown") for page in cells]
+    return [
+        stripped("\n".join("".join(one["source"]) for one in page if one["cell_type"] == "markdown")) for page in cells
+    ]
 
 
 def address(section: str) -> str:
