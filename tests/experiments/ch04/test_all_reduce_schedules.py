@@ -16,12 +16,12 @@ from experiments.ch04.all_reduce_schedules import (
     simulate_relay,
 )
 from rankzero import figures
-from rankzero.facts.units import GB, us
+from rankzero.facts.units import GB, MB, us
 from rankzero.sim.network import Network, by_rank, simulate_programs
 from solutions.ch02.alpha_beta import relay_time
 from solutions.ch03.collective_cost import ring_all_reduce_time, traffic
 from solutions.ch03.ring_walk import ring_walk
-from solutions.ch04.all_reduce_algorithms import all_reduce_time, hierarchical_all_reduce_time
+from solutions.ch04.all_reduce_algorithms import all_reduce_time, crossover_bytes, hierarchical_all_reduce_time
 
 UNIT = Network(bandwidth=1.0)
 SIZES = st.integers(0, 10**9)
@@ -167,6 +167,16 @@ def test_double_tree_with_the_best_chunks_is_near_the_limit():
     limit = all_reduce_time("double_tree", 4 * GB, 8, 50 * GB, 5 * us)
     assert limit < best < 1.03 * limit
     assert best < 0.4 * all_reduce_time("tree", 4 * GB, 8, 50 * GB, 5 * us)
+
+
+def test_the_simulated_crossing_is_where_the_page_says():
+    """Kills a claim of 4.4: with a start-up for every chunk the trees win at 8 MB and lose at 32, on 64 ranks."""
+    network = Network(50 * GB, 5 * us)
+    assert crossover_bytes(64, 50 * GB, 5 * us) / MB == pytest.approx(912)
+    for size, trees_win in ((8 * MB, True), (32 * MB, False)):
+        many = (8, 16, 24, 32, 48, 64)
+        trees = min(simulate_all_reduce("double_tree", size, 64, network, chunks).seconds for chunks in many)
+        assert (trees < simulate_all_reduce("ring", size, 64, network).seconds) == trees_win
 
 
 def test_two_ranks_are_faster_than_the_closed_form_of_the_double_tree():

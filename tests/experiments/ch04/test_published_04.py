@@ -12,7 +12,7 @@ from experiments.ch04.link_fits import fit_rows
 from experiments.ch04.published import RANKS, TWO_NODES
 from rankzero.facts import measured
 from rankzero.facts.hardware import DGX_H100, PCIE5
-from rankzero.facts.units import GB, GiB, MiB, us
+from rankzero.facts.units import GB, GiB, MiB, ms, us
 from solutions.ch04.all_reduce_algorithms import all_reduce_time
 from solutions.ch04.bandwidth import bus_bandwidth
 from tools.common import BOOK
@@ -44,6 +44,11 @@ def test_what_the_page_says_of_the_largest_size():
     assert f"{DGX_H100.network_bandwidth / GB:g} GB/s" in said("busbw-above-close")
     assert bound == pytest.approx(last.size / (400 * GB))
     assert bound < last.microseconds * us
+
+
+def test_rings_over_all_ports_would_take_longer_than_was_measured():
+    """Kills the figure of a verdict in 4.6: rings of 16 push 2 * 15/16 * S out of each of two nodes."""
+    assert 2 * 15 / 16 * 16 * GiB / (400 * GB) / ms == pytest.approx(80, rel=0.01)
 
 
 def test_one_line_misses_the_middle_of_the_curve():

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.ddp_trace import cut, most_even
 from experiments.ch05.profile_runs import CLASSES, LAYERS, profiled_run, small_model, toy_step, trace_lanes
 from rankzero.facts import measured_traces as traces
-from rankzero.facts.units import MiB
+from rankzero.facts.units import MiB, ms
 from solutions.ch05.buckets import assign_buckets
 
 WIDTH, STEPS = 64, 2
@@ -114,3 +114,13 @@ def test_a_stored_trace_can_be_drawn(run):
     assert len(one.axes[0].patches) == sum(span.rank == 1 for span in stored)
     first = trace_lanes({run: stored}, within=traces.steps(stored, 0)[0], rank=0)
     assert 0 < len(first.axes[0].patches) < sum(span.rank == 0 for span in stored)
+
+
+def test_the_gap_is_what_is_exposed():
+    """The step's length is its computing and the exposed communication, and nothing else."""
+    step = toy_step()
+    sent, computing = traces.select(step, "all_reduce", rank=0), traces.select(step, *traces.COMPUTING, rank=0)
+    exposed = (traces.total(sent) - traces.overlap(sent, computing)) / ms
+    ((start, end),) = traces.steps(step, 0)
+    assert pytest.approx(exposed) == traces.waits(step, 0)[0] / ms
+    assert pytest.approx(exposed) == (end - start - traces.total(computing)) / ms

@@ -36,6 +36,11 @@ def test_the_step_is_that_of_a_real_optimizer():
     assert weight.item() == replica_steps.training_step().weight
 
 
+def test_a_gradient_times_its_share_of_the_rows():
+    """The opening of 5.3 multiplies each gradient by the rank's rows over the mean number of rows."""
+    assert replica_steps.joined_gradient((1.5 * 2, 0.5 * 4), (1, 1)) == replica_steps.joined_gradient((2, 4), (6, 2))
+
+
 @pytest.mark.parametrize("send", [overlap_steps.SEND, (1, 1, 1, 1), (7, 2, 9, 0)])
 def test_the_two_streams_end_where_the_exercise_says(send):
     last = overlap_steps.transfers(send=send)[-1]

@@ -34,6 +34,18 @@ def test_interleaving_never_saves_memory():
     assert MEMORY.keys() == {run.model for run in ONE_F_ONE_B}
 
 
+def test_chunks_hold_more_the_fewer_they_are():
+    """The page: with two chunks a rank holds more activations than with four."""
+    held = {v: pipeline_chart("interleaved", 4, 12, v).peaks[0] for v in (2, 4)}
+    assert held == {v: 4 + (4 - 1) / v for v in held}
+
+
+def test_a_boundary_takes_a_third_of_the_all_reduces_time():
+    """The page: over links nine times slower. A stage of 8 layers has 4 all-reduces each, on 8 ranks."""
+    inside, boundary = 8 * 4 * 2 * 7 / 8 / 450, 2 / 50
+    assert (450 / 50, round(inside / boundary)) == (9, 3)
+
+
 def test_llamas_utilization_falls_as_eight_chunks_would_have_it():
     """Only the largest number of chunks comes within a percent of the published ratio; without chunks it is far off."""
     (_, before, high), (_, now, low) = LLAMA3_405B

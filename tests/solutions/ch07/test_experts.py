@@ -81,6 +81,8 @@ def test_places_are_given_choice_by_choice():
         [False, False],
         [True, False],
     ]
+    kept = [[True, True], [True, True], [True, False], [True, False]]  # the example of the deeper page
+    assert keep_within_capacity([[0, 1], [0, 1], [0, 1], [1, 0]], 2, 3) == kept
     rng = Random(8)
     for _ in range(200):
         experts, tokens, capacity = rng.randint(1, 9), rng.randint(0, 30), rng.randint(0, 8)
