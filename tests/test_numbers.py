@@ -11,7 +11,8 @@ from tools.common import notebooks
 from tools.pages import EXAMPLE
 from tools.prose_numbers import COMMENT, failures
 
-pytestmark = pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.name)
+NOTEBOOKS = notebooks()
+pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 
 
 def test_every_formula_gives_its_number(path):

@@ -107,14 +107,13 @@ def stages(change: Sequence[str], tests: Sequence[str], end: float) -> list[tupl
     timed = ("--dist", "load", "-p", "tools.deadline", "-m", check.UNIT)
     form = [check.LINT, check.FORMAT, check.STUBS, check.INSTALL_CELLS]
     if any(file.startswith("book/") for file in change):
-        form.append(check.tests("texts of the pages", "-n", "0", "tests/test_notebooks.py"))
+        form.append(check.tests("texts of the pages", "-n", "0", "tests/test_notebooks.py", "tests/test_numbers.py"))
     proofs = []
     if tests:
         proofs.append(check.tests("tests", "-n", "2", *timed, *tests, **settings))
     if chapters := touched_chapters(change):
-        modules = [
-            file for file in chapter.shared_tests() if file.startswith(("tests/autograder/bank/", "tests/tools/"))
-        ]
+        rooms = ("tests/autograder/bank/", "tests/tools/", "tests/test_numbers.py")
+        modules = [file for file in chapter.shared_tests() if file.startswith(rooms)]
         words = " or ".join(map(chapter.selection, chapters))
         proofs.append(check.tests("tests of every item", "-n", "2", *timed, "-k", words, *modules, **settings))
     ended = [
