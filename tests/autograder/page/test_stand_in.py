@@ -16,14 +16,16 @@ import pytest
 import torch
 
 import autograder.page.stand_in.torch as stand_in
+from autograder.page.stand_in.listing import followed
 from autograder.page.stand_in.torch.missing import NotInThePage
 from autograder.page.stand_in.torch.registry import DIFFERS
 
 SEEDS = range(3)
-FOLLOWED = stand_in.__version__.rpartition(" ")[2]  # the version of torch
 
+#: Types, texts of errors and what is printed are compared with the torch that the stand-in follows, and with no other.
+#: ``test_stand_in_follows.py`` fails where another one is installed.
 pytestmark = pytest.mark.skipif(
-    not torch.__version__.startswith(f"{FOLLOWED}."), reason=f"the stand-in follows torch {FOLLOWED}"
+    not torch.__version__.startswith(f"{followed()}."), reason=f"the stand-in follows torch {followed()}"
 )
 KINDS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
 
