@@ -11,6 +11,7 @@ The supervisor collects the facts; :mod:`rankzero.world.reports` puts them into 
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import os
 import selectors
@@ -31,7 +32,9 @@ from rankzero.world.rank import run_rank
 
 SLOT = 1024  # bytes for the operation that a rank is waiting in
 GRACE = 0.2  # seconds that the other ranks get to end by themselves after one has failed
-STACK_LIMIT = 1.0  # seconds that a rank may take to dump its stack
+BUSY_GRACE = 3.0  # and seconds for those that still compute, which on a busy machine may only be late
+LOOK = 0.05  # seconds between two looks at whether they still do
+STACK_LIMIT = 5.0  # seconds that a rank may take to dump its stack
 
 
 @dataclass
@@ -109,6 +112,7 @@ class _Run:
             return self._end("timed out")
         if self._failed:
             self._serve_until(lambda: self._done, GRACE)
+            self._serve_until(lambda: not any(self._computes(child) for child in self.children), BUSY_GRACE, LOOK)
             return self._end("failed")
         return self._end("finished")
 
@@ -120,11 +124,19 @@ class _Run:
     def _done(self) -> bool:
         return all(child.done for child in self.children)
 
+    def _waiting(self, child: _Child) -> str:
+        """The operation that a rank is waiting in; empty if it is in none."""
+        slot = self.slots[child.rank * SLOT : (child.rank + 1) * SLOT]
+        return slot.split(b"\0", 1)[0].decode(errors="replace")
+
+    def _computes(self, child: _Child) -> bool:
+        """Whether a rank has not ended and waits in no operation."""
+        return not child.done and not self._waiting(child)
+
     def _end(self, ending: Ending) -> Outcome:
         """Note what each rank is doing, kill all of them, and read the rest of what they printed."""
         for child in self.children:
-            slot = self.slots[child.rank * SLOT : (child.rank + 1) * SLOT]
-            child.outcome.waiting = slot.split(b"\0", 1)[0].decode(errors="replace")
+            child.outcome.waiting = self._waiting(child)
         self._dump_stacks([child for child in self.children if not child.done])
         self.clean_up()
         for child in self.children:
@@ -144,14 +156,17 @@ class _Run:
         for child in children:
             child.outcome.status = None
 
-    def _serve_until(self, done: Callable[[], bool], seconds: float) -> bool:
-        """Handle whatever the ranks and the caller send until ``done()``; False if that takes more than ``seconds``."""
+    def _serve_until(self, done: Callable[[], bool], seconds: float, look: float = math.inf) -> bool:
+        """Handle whatever the ranks and the caller send until ``done()``; False if that takes more than ``seconds``.
+
+        ``look``: seconds after which ``done()`` is asked again though nobody has sent anything.
+        """
         deadline = time.monotonic() + seconds
         while not done():
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            for key, _ in self.selector.select(left):
+            for key, _ in self.selector.select(min(left, look)):
                 key.data()
         return True
 

@@ -87,7 +87,7 @@ def both_send_first():
     dist.recv(x, other)
 
 
-world.run(both_send_first, ranks=2, timeout=2)
+world.run(both_send_first, ranks=2, timeout=1)
 """,
     "one raises": """
 def fails():
@@ -161,8 +161,12 @@ def test_a_failure_is_told_in_the_words_of_a_notebook(page, name):
     """Only the seconds are left out: nobody waited for a deadlock."""
     code = FAILURES[name].strip("\n")
     why = page.run(code, before=IMPORTS)["why"]
-    _, error = notebook(code)
-    assert why.replace("deadlock:", "deadlock after 2.0 s:") == error
+    for seconds in (1, 5, 25):  # real ranks may be late on a busy machine
+        _, error = notebook(code.replace("timeout=1", f"timeout={seconds}"))
+        error = error.replace(f"deadlock after {seconds}.0 s:", "deadlock:")
+        if error == why:
+            break
+    assert why == error
 
 
 def test_a_rank_that_computes_forever_is_ended_where_it_is(page):
@@ -175,11 +179,12 @@ def test_a_rank_that_computes_forever_is_ended_where_it_is(page):
 
         world.run(loops, ranks=2, timeout=1)
         """)
-    why = page.run(code, before=IMPORTS)["why"]
-    assert why in [
-        f"WorldError: timed out after 1.0 s: rank 0 is computing at line {line}; rank 1 waits in barrier() at line 5"
-        for line in (3, 4)
-    ]
+    for seconds in (1, 5, 25):
+        why = page.run(code.replace("timeout=1", f"timeout={seconds}"), before=IMPORTS)["why"]
+        if "rank 1 waits" in why:
+            break
+    timed_out = f"WorldError: timed out after {seconds}.0 s: rank 0 is computing at line"
+    assert why in [f"{timed_out} {line}; rank 1 waits in barrier() at line 5" for line in (3, 4)]
     assert page.run(CELLS["hello"], before=IMPORTS)["why"] == ""
 
 

@@ -60,7 +60,7 @@ def _exchange(address: Address, versions: int) -> list[tuple[int, bytes]]:
 def test_two_processes_wait_for_each_other():
     """A lost notification would hang one of them; both waits occur: for a slot and for a version."""
     with shared_weights.create(1 << 12) as address:
-        seen = world.run(_exchange, address, 60, ranks=2, timeout=30).values[1]
+        seen = world.run(_exchange, address, 60, ranks=2, timeout=250).values[1]
     versions = [version for version, _ in seen]
     assert versions == sorted(set(versions))
     assert versions[-1] == 60
@@ -84,7 +84,7 @@ def _dies(address: Address) -> None:
 
 def test_a_process_that_dies_leaves_nothing_either():
     with pytest.raises(world.WorldError), shared_weights.create(100) as address:
-        world.run(_dies, address, ranks=1, timeout=10)
+        world.run(_dies, address, ranks=1, timeout=250)
     assert not Path(address.folder).exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from random import Random
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.ch02.blocking_rings import play
+from rankzero import world
 from solutions.ch02.deadlock import simulate
 
 Programs = list[list[tuple[str, int]]]
@@ -149,8 +151,14 @@ def stuck_programs() -> list[Programs]:
 
 @pytest.mark.parametrize("programs", stuck_programs(), ids=repr)
 def test_real_ranks_are_stuck_in_the_same_calls(programs):
-    """The catalogue of the page is played in the tests of its live runs."""
-    assert play(programs, timeout=1.5) == simulate(programs)[1]
+    """The catalogue of the page is played in the tests of its live runs. On a busy machine ranks may come late."""
+    found = {}
+    for seconds in (1.5, 7.5, 37.5):
+        with contextlib.suppress(world.WorldError):  # somebody still computes
+            found = play(programs, timeout=seconds)
+        if found == simulate(programs)[1]:
+            break
+    assert found == simulate(programs)[1]
 
 
 @pytest.mark.parametrize(
