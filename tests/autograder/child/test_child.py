@@ -15,7 +15,7 @@ from autograder.sandbox import child as child_file
 def talk(*requests: dict) -> list[dict]:
     lines = "".join(json.dumps({"id": str(i), **request}) + "\n" for i, request in enumerate(requests))
     argv = [interpreter(), "-I", "-S", "-B", str(child_file())]
-    done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=20, check=True)
+    done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=250, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -89,7 +89,7 @@ def test_a_child_whose_walls_do_not_go_up_answers_nothing_more():
     requests = [start("def f(x):\n    return x\n") | {"walls": {"seccomp": "00" * 8}}, call("f", 1)]
     lines = "".join(json.dumps({"id": str(i), **request}) + "\n" for i, request in enumerate(requests))
     argv = [interpreter(), "-I", "-S", "-B", str(child_file())]
-    done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=20, check=False)
+    done = subprocess.run(argv, input=lines.encode(), capture_output=True, timeout=250, check=False)
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         {"kind": "down", "wall": "seccomp: the kernel refuses the filter", "id": "0"}
     ]

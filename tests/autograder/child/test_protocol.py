@@ -296,8 +296,8 @@ class Scripted(Process):
 class Rehearsal(Runner):
     """A runner whose children are scripted."""
 
-    def __init__(self, *speakers: Callable[[dict[str, Any], str], bytes | None]) -> None:
-        super().__init__(SUBMISSION, Sandbox.measure("none"), Limits(call=0.1, world=0.1))
+    def __init__(self, *speakers: Callable[[dict[str, Any], str], bytes | None], seconds: float = 0.1) -> None:
+        super().__init__(SUBMISSION, Sandbox.measure("none"), Limits(call=seconds, world=seconds))
         self.speakers = speakers
         self.made: list[Scripted] = []
         self.children.loaded = self._scripted
@@ -345,8 +345,8 @@ def test_answers_to_another_call_are_never_taken(order):
         waiting.append(identifier)
         return b"".join(line({"kind": "value", "value": n}, waiting[n]) for n in order) if len(waiting) == 4 else b""
 
-    with Rehearsal(speak) as runner:
-        outcomes = runner.run(ITEMS["call"], [Case(([1.0],))] * 4)
+    with Rehearsal(speak, seconds=60.0) as runner:
+        outcomes = runner.run(ITEMS["call"], [Case(([1.0],))] * 4, losses=1)
     honest = 0
     while honest < 4 and order[honest] == honest:
         honest += 1
@@ -461,7 +461,7 @@ def test_a_group_with_a_rank_that_is_not_there_ends_the_case(group):
     """Kills: a broker that looks for the operations of a rank beyond the last."""
     post = {"kind": "post", "handle": 0, "operation": "all_reduce", "group": group, "name": "0", "gives": [4]}
     script = [{**post, "types": ["torch.float32"], "takes": [4, 4], "reduction": "SUM"}, {"kind": "wait", "handle": 0}]
-    with Rehearsal(rank(script, [["AAAAAA=="]], True), rank([], [], True)) as runner:
+    with Rehearsal(rank(script, [["AAAAAA=="]], True), rank([], [], True), seconds=60.0) as runner:
         (outcome,) = runner.run(ITEMS["world"], list(ITEMS["world"].cases))
     assert outcome.kind == "died"
 

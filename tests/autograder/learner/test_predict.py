@@ -449,7 +449,9 @@ def test_a_notebook_shows_cards_and_one_red_line(monkeypatch):
     cells = [nbformat.v4.new_code_cell(head + CELLS["card"]), nbformat.v4.new_code_cell(CELLS["bad"])]
     notebook = nbformat.v4.new_notebook(cells=cells)
     root = str(Path(__file__).parents[3])
-    nbclient.NotebookClient(notebook, allow_errors=True, resources={"metadata": {"path": root}}, timeout=60).execute()
+    nbclient.NotebookClient(
+        notebook, allow_errors=True, resources={"metadata": {"path": root}}, timeout=250, startup_timeout=250
+    ).execute()
     (card,) = notebook.cells[0].outputs
     assert set(card.data) == {"text/html", "text/plain"}
     (error,) = notebook.cells[1].outputs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox, launch
 from autograder.submission import Submission, Unit
 
-LIMITS = Limits(imports=5.0, call=5.0, submission=60.0)
+LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 
 
 def item(function: str = "f") -> Build:
@@ -24,12 +23,12 @@ def item(function: str = "f") -> Build:
 
 
 @pytest.mark.parametrize("relayed", [False, True])
-@pytest.mark.parametrize("code", [*range(-65, 0), *range(256)])
-def test_every_ending_has_words(code, relayed):
+def test_every_ending_has_words(relayed):
     """Kills a table of signals that is asked for a real-time signal, which has no name, or for none at all."""
-    words = ending(code, relayed)
-    assert words.startswith("the process ")
-    assert words.isprintable()
+    for code in range(-65, 256):
+        words = ending(code, relayed)
+        assert words.startswith("the process ")
+        assert words.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ def test_an_import_that_exits_is_an_outcome_too(level):
 @pytest.mark.skipif(sys.platform != "linux", reason="real-time signals have other numbers elsewhere")
 def test_a_real_time_signal_is_an_outcome():
     """Without the filter of system calls a function can raise any signal against itself."""
-    source = "import os, time\n\n\ndef f(n):\n    os.kill(os.getpid(), n)\n    time.sleep(5)\n"
+    source = "import os, time\n\n\ndef f(n):\n    os.kill(os.getpid(), n)\n    time.sleep(1000)\n"
     with Runner(Submission("s", (Unit("s.py", source),)), Sandbox.measure("none"), LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((35,))])
     assert (outcome.kind, outcome.detail) == ("died", "the process was ended by signal 35")
@@ -91,7 +90,7 @@ def test_who_takes_too_much_memory_is_told_so():
     if not any(layer.name == "cgroups" for layer in box.layers):
         pytest.skip("this host has no control groups to give")
     source = "import os\n\n\ndef f(x):\n    pieces = []\n    while True:\n        pieces.append(os.urandom(1 << 22))\n"
-    with Runner(Submission("s", (Unit("s.py", source),)), box, replace(LIMITS, call=60.0)) as runner:
+    with Runner(Submission("s", (Unit("s.py", source),)), box, LIMITS) as runner:
         (outcome,) = runner.run(item(), [Case((1,))])
     assert outcome == Outcome("died", detail="the process used more memory than the 256 MiB that it may")
 

@@ -21,7 +21,7 @@ from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox, SandboxFailed
 from autograder.submission import Submission, Unit
 
-LIMITS = Limits(imports=2.0, call=1.0, submission=10.0)
+LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 
 
 def item(function: str, grade: str = "call", module: str = "target") -> Build:
@@ -233,10 +233,11 @@ def test_what_is_printed_neither_blocks_nor_comes_back():
 
 
 def test_the_time_of_a_submission_ends():
-    source = "import time\n\n\ndef f(x):\n    time.sleep(0.2)\n    return x\n"
-    outcomes = run(source, item("f"), *[Case((1,))] * 10, limits=Limits(submission=0.6))
-    assert outcomes[0].kind == "value"
-    assert (outcomes[-1].kind, outcomes[-1].detail) == ("timeout", "the time for the whole submission is used up")
+    source = "import time\n\n\ndef f(x):\n    time.sleep(x)\n    return x\n"
+    cases = [Case((seconds,)) for seconds in (0, 1000, 0)]
+    first, _, last = run(source, item("f"), *cases, limits=Limits(call=1000.0, submission=3.0))
+    assert first.kind == "value"
+    assert (last.kind, last.detail) == ("timeout", "the time for the whole submission is used up")
 
 
 def test_no_problem_is_told_once_an_input_is_hidden():
@@ -333,16 +334,16 @@ def test_imports_are_found_in_time(piece):
     """Kills a search whose time grows with the square of the text: it runs in the grader, which has no time limit."""
     began = time.process_time()
     imported_names("(" + piece * (2**20 // len(piece)))
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 60
 
 
 def test_a_child_that_cannot_be_had_is_not_replaced_by_another_items():
     """Kills a runner that asks the child of the item before when the one that an item needs does not start."""
     units = (
         Unit("a.py", "def f(x):\n    return x\n", "a"),
-        Unit("b.py", "import numpy\n\nwhile True:\n    pass\n", "b"),
+        Unit("b.py", "import numpy\nimport time\n\ntime.sleep(1000)\n", "b"),
     )
-    with Runner(Submission("s", units), Sandbox.measure("none"), Limits(imports=0.3)) as runner:
+    with Runner(Submission("s", units), Sandbox.measure("none"), Limits(imports=3.0)) as runner:
         first = runner.run(dataclasses.replace(item("f"), module="a"), [Case((1,))])
         second = runner.run(dataclasses.replace(item("f"), module="b"), [Case((1,)), Case((2,))])
     assert [outcome.kind for outcome in first] == ["value"]

@@ -158,7 +158,7 @@ def test_what_is_left_behind_is_seen():
         stays = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         around.bystander.kill()
         around.bystander.wait()
-        seen = "\n".join(around.faults())
+        seen = "\n".join(around.faults(seconds=0))
         stays.kill()
         stays.communicate()
     assert "left is left" in seen

@@ -34,7 +34,7 @@ from autograder.sandbox.seccomp import Seccomp
 from autograder.sandbox.user_drop import UserDrop
 from autograder.submission import Submission, Unit
 
-LIMITS = Limits(imports=10.0, call=10.0, submission=60.0)
+LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 
 ANSWER = """
 import os, signal, time

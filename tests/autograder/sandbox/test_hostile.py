@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from autograder.running.runner import Runner
 from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
-LIMITS = Limits(imports=1.0, call=0.5, world=2.0, submission=6.0)
+LIMITS = Limits(imports=60.0, call=60.0, world=200.0, submission=600.0)
 
 
 def item(function: str, grade: str = "call") -> Build:
@@ -57,7 +58,9 @@ def test_one_endless_function_costs_only_itself(level):
     source = "def endless(x):\n    while True: pass\n\n\ndef fine(x):\n    return x + 1\n"
     with Runner(Submission("s", (Unit("s.py", source),)), sandbox(level), LIMITS) as runner:
         before = runner.run(item("fine"), [Case((1,))])
+        runner.limits = replace(LIMITS, call=0.5)
         endless = runner.run(item("endless"), [Case((1,))] * 50)
+        runner.limits = LIMITS
         after = runner.run(item("fine"), [Case((1,))])
     assert [outcome.value for outcome in before + after] == [2, 2]
     assert {outcome.kind for outcome in endless} == {"timeout"}
@@ -70,9 +73,9 @@ def test_an_endless_cell_costs_one_limit_and_its_own_names(level, monkeypatch):
     waits: list[Children] = []
     replied = Children._await_load
     monkeypatch.setattr(Children, "_await_load", lambda self, *args: (waits.append(self), replied(self, *args))[1])
-    units = (Unit("cell 1", "def fine(x):\n    return x + 1\n"), Unit("cell 2", "while True:\n    pass\n"))
+    units = (Unit("cell 1", "def fine(x):\n    return x + 1\n"), Unit("cell 2", "import time\ntime.sleep(1000)\n"))
     units += (Unit("cell 3", "def other(x):\n    return x + 2\n"),)
-    with Runner(Submission("s", units), sandbox(level), LIMITS) as runner:
+    with Runner(Submission("s", units), sandbox(level), replace(LIMITS, imports=3.0)) as runner:
         outcomes = [runner.run(item(name), [Case((1,))] * 2)[-1] for name in ("fine", "other", "gone")]
         problems = runner.problems
     assert [outcome.value for outcome in outcomes] == [2, 3, None]

@@ -21,7 +21,7 @@ def inside(code: str, packages: tuple[str, ...] = ()) -> str:
     argv = list(box.launch(packages).argv)
     place = argv.index(f"{sandbox.INSIDE}/child.pyc", argv.index("--"))
     argv[place:] = ["-c", code]
-    done = subprocess.run(argv, env={}, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(argv, env={}, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -23,7 +23,7 @@ from autograder.sandbox.landlock import Landlock
 from autograder.sandbox.launch import HERE, Launch, Layer, SandboxFailed, trial
 from autograder.submission import Submission, Unit
 
-LIMITS = Limits(imports=10.0, call=10.0, submission=60.0)
+LIMITS = Limits(imports=60.0, call=60.0, submission=600.0)
 
 ANSWER = """
 import ctypes, fcntl, os, resource, socket, sys, threading, time
