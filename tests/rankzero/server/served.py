@@ -73,16 +73,15 @@ class Gate:
     def _probabilities(self, logits: torch.Tensor, *how: float) -> torch.Tensor:
         if self._free == 0:
             self.reached.set()
-            assert self.open.wait(30)
+            assert self.open.wait(250)
         self._free = max(0, self._free - 1)
         return next_token_probabilities(logits, *how)
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Look again and again, for at most half a minute."""
-    deadline = time.monotonic() + 30
+    """Look again and again; a test that waits in vain is ended by its own time limit."""
     while not holds():
-        assert time.monotonic() < deadline
+        time.sleep(0.005)  # the server's threads need the interpreter
 
 
 def client(server: Any) -> openai.OpenAI:
@@ -95,7 +94,7 @@ def ask(url: str, path: str = "/v1/completions", body: Any = None, method: str |
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     asked = urllib.request.Request(f"{url}{path}", data, {"Content-Type": "application/json"}, method=method)
     try:
-        with urllib.request.urlopen(asked, timeout=30) as answer:
+        with urllib.request.urlopen(asked, timeout=250) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.headers, error.read()

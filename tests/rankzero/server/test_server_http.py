@@ -34,7 +34,7 @@ class Stream:
 
     def __init__(self, server, **fields):
         place = urlsplit(server.url)
-        self._connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+        self._connection = http.client.HTTPConnection(place.hostname, place.port, timeout=250)
         said = {"model": "tiny", "prompt": "A", "max_tokens": 90, "stream": True, "temperature": 0, **fields}
         self._connection.request("POST", "/v1/completions", json.dumps(said | {"ignore_eos": True}).encode())
 
@@ -311,7 +311,7 @@ def test_a_client_that_leaves_frees_its_slot():
     with serve(model(), TOKENIZER, gate.parts, slots=1) as server:
         stream = Stream(server)
         assert stream.chunk()["choices"]
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(250)
         stream.close()
         until(lambda: cancelled(server) == 1)
         gate.open.set()
@@ -330,7 +330,7 @@ def test_clients_that_leave_before_any_text(caplog):
             gone = http.client.HTTPConnection(place.hostname, place.port)
             gone.request("POST", "/v1/completions", json.dumps({**SAID, "max_tokens": 90}).encode())
             until(lambda number=number: server.metrics()["requests"] == number)
-            assert gate.reached.wait(30)
+            assert gate.reached.wait(250)
             gone.sock.shutdown(socket.SHUT_RDWR)
             gone.close()
             until(lambda number=number: cancelled(server) == number)
@@ -352,7 +352,7 @@ def test_a_full_queue_is_429():
     gate = Gate()
     with serve(model(), TOKENIZER, gate.parts, slots=1, queue=1) as server, ThreadPoolExecutor(2) as pool:
         running = pool.submit(complete, server)
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(250)
         waiting = pool.submit(load, server.url, [Query("B", 3)])
         until(lambda: server.metrics()["waiting"] == 1)
         with pytest.raises(openai.RateLimitError) as refused:
@@ -390,7 +390,7 @@ def test_a_server_that_goes_down_answers_what_it_has():
     gate = Gate()
     with serve(model(), TOKENIZER, gate.parts, slots=1) as server, ThreadPoolExecutor(2) as pool:
         running = pool.submit(complete, server)
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(250)
         server.drain()
         with pytest.raises(openai.InternalServerError, match="shutting down") as refused:
             complete(server)
@@ -407,7 +407,7 @@ def test_a_second_signal_ends_what_is_left():
     gate = Gate(free=2)
     with serve(model(), TOKENIZER, gate.parts, slots=1) as server, ThreadPoolExecutor(1) as pool:
         running = pool.submit(complete, server)
-        assert gate.reached.wait(30)
+        assert gate.reached.wait(250)
         server._on_signal()
         until(lambda: ask(server.url, "/health")[0] == 503)
         assert cancelled(server) == 0
