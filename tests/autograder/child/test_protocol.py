@@ -38,7 +38,7 @@ from autograder.sandbox import Sandbox
 from autograder.submission import Submission, Unit
 
 fuzzed = settings(
-    max_examples=200,
+    max_examples=100,
     derandomize=True,
     deadline=None,
     database=None,

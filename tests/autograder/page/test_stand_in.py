@@ -6,10 +6,14 @@ shapes, strides, what is printed, and errors with their type and first line.
 
 from __future__ import annotations
 
+import copy
+import functools
 import math
+import pickle
 import random
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -30,7 +34,7 @@ pytestmark = pytest.mark.skipif(
 KINDS = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
 
 #: Arguments for each operation, whose first one is a tensor: it is called as a function and as a method, where there
-#: are both. Names of drawn inputs: see :func:`drawn`.
+#: are both. Names of drawn inputs: see :func:`numbers`.
 OPERATIONS = {
     "abs absolute neg negative positive square sign floor ceil trunc relu": [
         "a",
@@ -596,44 +600,54 @@ ALIASES = [
 # Drawn inputs, and both libraries on them
 
 
-def drawn(library: Any, seed: int) -> dict[str, Any]:
-    """The inputs of one seed, as tensors of a library.
+@functools.cache
+def numbers(seed: int) -> dict[str, tuple[list[float], str, tuple[int, ...]]]:
+    """The inputs of one seed: numbers, type and shape.
 
     ``a b`` float32, ``d`` float64, ``i j k`` int64 (``k`` without 0), ``h`` int32, ``u`` uint8, ``p q`` bool, all of
     one length; ``m`` 3 x 4, ``v`` 4, ``v2`` 3, ``c`` 3 x 1, ``t3`` 2 x 3 x 2; ``one`` no dimensions, ``z`` no elements,
-    ``e`` 3 x 0; ``w`` wild floats, ``large`` large integers, ``ties`` equal ones, ``s`` a number, ``g`` a leaf with a
-    gradient.
+    ``e`` 3 x 0; ``w`` wild floats, ``large`` large integers, ``ties`` equal ones, ``g`` a leaf with a gradient.
     """
     rng = random.Random(seed)
     count = rng.randint(7, 9)
+    made = {}
 
-    def floats(n: int, dtype: Any = None) -> Any:
-        return library.tensor([rng.choice((rng.uniform(-4, 4), rng.randint(-3, 3))) for _ in range(n)], dtype=dtype)
+    def floats(name: str, *shape: int, dtype: str = "float32") -> None:
+        values = [rng.choice((rng.uniform(-4, 4), rng.randint(-3, 3))) for _ in range(math.prod(shape))]
+        made[name] = (values, dtype, shape)
 
-    def integers(low: int, high: int, dtype: Any = None) -> Any:
-        return library.tensor([rng.randint(low, high) for _ in range(count)], dtype=dtype)
+    def integers(name: str, choices: Sequence[int], dtype: str = "int64") -> None:
+        made[name] = ([rng.choice(choices) for _ in range(count)], dtype, (count,))
 
-    names = {name: floats(count, library.float32) for name in ("a", "b")}
-    names |= {"d": floats(count, library.float64), "i": integers(-5, 5), "j": integers(-9, 9)}
-    names |= {"k": library.tensor([rng.choice((-3, -2, -1, 1, 2, 3)) for _ in range(count)])}
-    names |= {"h": integers(-99, 99, library.int32), "u": integers(0, 255, library.uint8)}
-    names |= {name: integers(0, 1).bool() for name in ("p", "q")}
-    names |= {"m": floats(12, library.float32).reshape(3, 4), "v": floats(4, library.float32)}
-    names |= {"v2": floats(3, library.float32), "c": floats(3, library.float32).reshape(3, 1)}
-    names |= {"t3": floats(12, library.float32).reshape(2, 3, 2), "one": floats(1, library.float32).reshape(())}
-    names |= {"z": library.zeros(0), "e": library.zeros(3, 0), "s": rng.uniform(-3, 3)}
-    names |= {"w": library.tensor([math.nan, 1e30, -math.inf, 2.5, -1e30])}
-    names |= {"large": library.tensor([16_777_217, -(2**40), 2**53 + 1, 255])}
-    names |= {"ties": library.tensor([1, 3, 3, 0, 0])}
-    names |= {"g": library.tensor([rng.uniform(-2, 2) for _ in range(3)], requires_grad=True)}
+    for name in ("a", "b"):
+        floats(name, count)
+    floats("d", count, dtype="float64")
+    for name, choices in {"i": range(-5, 6), "j": range(-9, 10), "k": (-3, -2, -1, 1, 2, 3)}.items():
+        integers(name, choices)
+    integers("h", range(-99, 100), "int32")
+    integers("u", range(256), "uint8")
+    for name in ("p", "q"):
+        integers(name, (0, 1), "bool")
+    shapes = {"m": (3, 4), "v": (4,), "v2": (3,), "c": (3, 1), "t3": (2, 3, 2), "one": (), "z": (0,), "e": (3, 0)}
+    for name, shape in shapes.items():
+        floats(name, *shape)
+    floats("g", 3)
+    made["w"] = ([math.nan, 1e30, -math.inf, 2.5, -1e30], "float32", (5,))
+    made["large"] = ([16_777_217, -(2**40), 2**53 + 1, 255], "int64", (4,))
+    made["ties"] = ([1, 3, 3, 0, 0], "int64", (5,))
+    return made
+
+
+def scope(library: Any, seed: int, code: str | None = None) -> dict[str, Any]:
+    """The names for an expression: modules, a number ``s``, and the inputs that ``code`` needs (all, if not given)."""
+    names = {"torch": library, "math": math, "copy": copy, "pickle": pickle, "s": random.Random(seed).uniform(-3, 3)}
+    for name in numbers(seed) if code is None else numbers(seed).keys() & re.findall(r"\w+", code):
+        values, dtype, shape = numbers(seed)[name]
+        plain = library.tensor(values, dtype=getattr(library, dtype))
+        names[name] = plain if len(shape) == 1 else plain.reshape(shape)
+    if "g" in names:
+        names["g"] = library.tensor(names["g"].tolist(), requires_grad=True)
     return names
-
-
-def scope(library: Any, seed: int) -> dict[str, Any]:
-    import copy
-    import pickle
-
-    return {"torch": library, "math": math, "copy": copy, "pickle": pickle, **drawn(library, seed)}
 
 
 def evaluated(library: Any, code: str, names: dict[str, Any]) -> Any:
@@ -694,7 +708,7 @@ def check(code: str, exact: bool = True, after: str = "") -> None:
     for seed in SEEDS:
         found = []
         for library in (torch, stand_in):
-            names = scope(library, seed)
+            names = scope(library, seed, f"{code} {after}")
             value = described(evaluated(library, code, names))
             found.append((value, described(eval(after, names)) if after else None))
         same = found[0] == found[1] if exact else near(*found)
@@ -782,7 +796,7 @@ def test_an_assignment(statement, after):
     for seed in SEEDS:
         found = []
         for library in (torch, stand_in):
-            names, error = scope(library, seed), None
+            names, error = scope(library, seed, f"{statement} {after}"), None
             try:
                 exec(statement, names)
             except Exception as raised:
@@ -797,7 +811,7 @@ def test_what_shares_memory(code):
     for result_first in (True, False):
         found = []
         for library in (torch, stand_in):
-            names = scope(library, 0)
+            names = scope(library, 0, code)
             value = eval(code, names)
             with library.no_grad():
                 (value if result_first else names["m"]).fill_(7)
