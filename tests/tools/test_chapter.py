@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -36,15 +37,20 @@ def test_a_chapter_without_tests_runs_no_others(monkeypatch, capsys):
     assert capsys.readouterr().err == "chapter 7 must have tests of its own, in tests/solutions/ch07\n"
 
 
+@functools.cache
+def course_files() -> list[str]:
+    """All Python files and notebooks of the course, but what is generated or brought from elsewhere."""
+    folders = [path for path in ROOT.iterdir() if path.name[0] != "." and path.name not in ("labs", "_build")]
+    paths = [path.relative_to(ROOT) for folder in folders for path in folder.rglob("*")]
+    return [path.as_posix() for path in paths if path.suffix in (".py", ".ipynb") and "node_modules" not in path.parts]
+
+
 @pytest.mark.parametrize("one", CHAPTERS, ids=lambda one: one.package)
 def test_every_file_that_bears_a_chapter_s_number_is_its_own(one):
     """Kills a list of folders in which one is forgotten: held against all paths of the course."""
     found = [ROOT / name for name in chapter.files(one)]
-    skipped = {"labs", "_build", "node_modules"}
     bearing = re.compile(rf"(^|/){one.package}(/|\.py$)|^book/(.*/)?{one.number:02}-.*\.ipynb$")
-    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.suffix in (".py", ".ipynb"))
-    ours = [path for path in paths if not (path.parts[0] in skipped or path.parts[0].startswith("."))]
-    bear = {path.as_posix() for path in ours if bearing.search(path.as_posix())}
+    bear = set(filter(bearing.search, course_files()))
     apart = {"autograder/conclusions", "autograder/probes"}  # common to every page
     lost = [name for name in bear if not any(file in ((ROOT / name), *(ROOT / name).parents) for file in found)]
     assert [name for name in lost if Path(name).parent.as_posix() not in apart] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import shutil
 from pathlib import Path
@@ -176,21 +177,33 @@ def module_file(name: str) -> Path | None:
     return next((file for file in files if name.partition(".")[0] in PACKAGES and file.is_file()), None)
 
 
+@functools.cache
+def imports_of(name: str) -> list[str] | None:
+    """What a module of the course imports, at the top, in a function or by a name that stands in its source."""
+    if not (file := module_file(name)):
+        return None
+    source = file.read_text(encoding="utf-8")
+    named = [node.value for node in ast.walk(ast.parse(source)) if _names_a_module(node)]
+    return [*imported(source, name if file.name == "__init__.py" else name.rpartition(".")[0]), *named]
+
+
 def needed(path: Path) -> set[str]:
-    """The modules that a notebook imports, directly or not, at the top, in a function or by a name that stands in the
-    source: read from syntax trees, module by module."""
+    """The modules that a notebook imports, directly or not: read from syntax trees, module by module."""
     cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
     found: set[str] = set()
     todo = [*imported("\n".join("".join(cell["source"]).replace("%pip", "pass  #") for cell in cells), "")]
     while todo:
         name = todo.pop()
-        if name in found or not (file := module_file(name)):
-            continue
-        found.add(name)
-        source = file.read_text(encoding="utf-8")
-        todo += imported(source, name if file.name == "__init__.py" else name.rpartition(".")[0])
-        todo += [node.value for node in ast.walk(ast.parse(source)) if _names_a_module(node)]
+        if name not in found and (imports := imports_of(name)) is not None:
+            found.add(name)
+            todo += imports
     return found
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    """The course as it is."""
+    return Course.read()
 
 
 def _names_a_module(node: ast.AST) -> bool:
@@ -199,14 +212,14 @@ def _names_a_module(node: ast.AST) -> bool:
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
-def test_no_import_is_overlooked(path):
+def test_no_import_is_overlooked(path, course):
     """The walk from module to module, which knows no chapters, finds nothing outside the chapters that count."""
-    assert Course.read().overlooked(path, needed(path)) == []
+    assert course.overlooked(path, needed(path)) == []
 
 
-def test_the_folders_of_chapters_are_where_they_are_looked_for():
+def test_the_folders_of_chapters_are_where_they_are_looked_for(course):
     """Every chapter has its three rooms."""
-    rooms = Course.read().rooms
+    rooms = course.rooms
     names = ("solutions", "experiments", "autograder.bank")
     assert rooms >= {f"{name}.{chapter.package}" for name in names for chapter in CHAPTERS}
     assert page_inputs.chapter_of(Path("autograder/conclusions/ch07.py")) == ""

@@ -32,7 +32,7 @@ PROGRAMS = [(item, slip) for item in ITEMS for slip in wrong_programs(item)]
 NAMED = [pytest.param(item, slip, id=f"{item.id}-{slip.name}") for item, slip in PROGRAMS]
 
 #: The tests share what is run, so one process runs them.
-pytestmark = pytest.mark.xdist_group("judged alike")
+pytestmark = [pytest.mark.xdist_group("judged alike"), pytest.mark.timeout(1800)]
 
 
 class _References:
