@@ -6,14 +6,15 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tools import browser as chrome
 
 #: Groups of tests, each of which takes minutes.
 LONG = ("full marks", "rlhf runs", "instructors' guide", "contributing", "container", "class")
 
-settings.register_profile("course", deadline=None)  # processes share the cores: a moment's wait is no failure
+#: Processes share the cores: a moment's wait is no failure, and neither is an input that was slow to draw.
+settings.register_profile("course", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("course")
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each

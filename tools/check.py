@@ -32,7 +32,7 @@ from tools.common import CACHE, HTML, ROOT, kernel_environment, say
 REPORTS = CACHE / "reports"
 SLOWEST = 20
 #: Seconds before its deadline at which a step is asked to end.
-LAST = 5.0
+LAST = 10.0
 #: More failures than this are not noise: they are not run again.
 FEW = 12
 #: Three processes, since many tests wait for a deadline. They take groups of tests in the order set by
@@ -187,10 +187,15 @@ def outcome(step: Step) -> tuple[int | None, str]:
 
 
 def stop(process: subprocess.Popen[Any]) -> None:
-    """Ask a step to end, so that pytest reports what it has found, and then end it with all that it started."""
-    process.send_signal(signal.SIGINT)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(LAST)
+    """Ask a step to end, so that pytest reports what it has found, and then end it with all that it started.
+
+    It is asked each second: an interrupt that arrives in a callback of Hypothesis is lost.
+    """
+    end = time.monotonic() + LAST
+    while process.poll() is None and time.monotonic() < end:
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

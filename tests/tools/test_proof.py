@@ -128,3 +128,17 @@ def little_project(tmp_path: Path) -> Path:
     git("init", "-q", root=tmp_path)
     git("add", "-A", root=tmp_path)
     return tmp_path
+
+
+def test_tests_of_a_group_are_run_by_one_process(pytester):
+    """Kills: a pytest and a pytest-xdist that do not fit, by which shared fixtures are made in every process."""
+    pytester.makeini("[pytest]\n")
+    pytester.makepyfile(
+        "import os, pytest\n"
+        "@pytest.mark.parametrize('n', range(20))\n"
+        "@pytest.mark.xdist_group('together')\n"
+        "def test_grouped(n): print('in', os.environ['PYTEST_XDIST_WORKER'])\n"
+    )
+    done = pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-rP")
+    workers = {line.split()[1] for line in done.outlines if line.startswith("in gw")}
+    assert len(workers) == 1
