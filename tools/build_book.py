@@ -97,6 +97,16 @@ def forget(doctrees: Path, states: Mapping[str, str]) -> Path:
     return record
 
 
+def write_bundles(source: Path) -> None:
+    """Write what Python in the pages starts from. Another book than the course's leaves the course's bundles alone: all
+    builds share their folder."""
+    VENDOR.mkdir(parents=True, exist_ok=True)
+    if source == ROOT:
+        cells = [nbformat.read(path, as_version=4).cells for path in notebooks()]
+        plain = {module for page in cells for module in own_runs.modules(page)}
+        bundle.write(VENDOR, plain, {module for page in cells for module in world_runs.modules(page)})
+
+
 def executed(chosen: Sequence[Path], output: Path, store: Path) -> Mapping[Path, Path] | None:
     """Execute the notebooks of the chosen pages and copy them next to ``output``. Returns where each is stored, or None
     if a cell failed."""
@@ -118,9 +128,7 @@ def build(source: Path = ROOT, output: Path = HTML, store: Path = CACHE / "noteb
     if stored is None:
         return 1
     seconds = time.monotonic() - began
-    cells = [nbformat.read(path, as_version=4).cells for path in notebooks(source)]
-    plain = {module for page in cells for module in own_runs.modules(page)}
-    bundle.write(VENDOR, plain, {module for page in cells for module in world_runs.modules(page)})
+    write_bundles(source)
     names = {path.relative_to(source).with_suffix("").as_posix(): path for path in chosen}
     states = {name: stored[path].stem if path in stored else "" for name, path in names.items()}
     record = forget(output.with_name(".doctrees"), states)

@@ -149,6 +149,13 @@ def test_new_outputs_are_read_again(tmp_path):
     assert not record.exists()
 
 
+def test_another_book_leaves_the_bundles_of_the_course_alone(tmp_path, monkeypatch):
+    """Kills the course's cells that lack a module in the page because a little book was built beside it."""
+    monkeypatch.setattr(build_book, "VENDOR", tmp_path / "vendor")
+    build_book.write_bundles(tmp_path)
+    assert list((tmp_path / "vendor").iterdir()) == []
+
+
 def test_contents_are_there():
     """Every file of the table of contents exists, and every notebook of the book is in it."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
