@@ -10,18 +10,36 @@ import os
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
+from rankzero.facts.chapters import Chapter
 from tools import browser as chrome
+from tools.build_book import notebooks
 from tools.common import CACHE, HTML, ROOT
 from tools.serve import server
 
+#: A test that ``make proof`` runs, and ``make test`` does not.
+proof = pytest.mark.proof(part="pages")
+
 HEIGHT = 900
+
+#: Milliseconds for a start of Python in five workers, on a machine that other tests keep busy.
+RANKS_START = 240_000
+
+#: A page of each kind, the one with most on it first: ``make test`` opens these, and ``make proof`` all the others.
+KINDS = (
+    "book/03-collectives.html",  # cards, steppers, an explorer, functions, cells of ranks
+    "book/intro.html",
+    "book/deeper/03-collectives-deeper.html",
+    "book/reference/numbers-that-disagree.html",
+)
 
 #: Lifts the veils from results, before the page's own scripts run; a page without storage stays as it is.
 EVERYTHING = "try { localStorage.setItem('rankzero:everything', 'yes'); } catch {}"
@@ -198,6 +216,22 @@ def shared(browser, addresses, open_pages) -> Callable[..., Watch]:
     return open_page
 
 
+@pytest.fixture(scope="session")
+def ranks_page(browser, site, html) -> Iterator[Any]:
+    """The first chapter that was built, over HTTP, with all results shown: its ranks, once started, stay."""
+    names = (path.relative_to(ROOT).with_suffix(".html").as_posix() for path in notebooks())
+    first = next(name for name in names if (html / name).exists())
+    context = browser.new_context(viewport={"width": 1280, "height": HEIGHT})
+    context.set_default_timeout(RANKS_START)
+    context.add_init_script(EVERYTHING)
+    page = context.new_page()
+    page.problems = []
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.goto(f"{site}/{first}", wait_until="load")
+    yield page
+    context.close()
+
+
 def page_of(item: pytest.Item) -> str:
     """The page that a test of the browser looks at, or nothing."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
@@ -205,10 +239,51 @@ def page_of(item: pytest.Item) -> str:
     return page if item.get_closest_marker("browser") and page.endswith(".html") else ""
 
 
+def opened(item: pytest.Item) -> str:
+    """The page that a test opens or whose programs it runs in the browser, or nothing."""
+    if not hasattr(item, "callspec") or "browser" not in item.fixturenames:
+        return ""
+    match item.callspec.params:
+        case {"path": Path() as path}:
+            return path.relative_to(ROOT).with_suffix(".html").as_posix()
+        case {"chapter": Chapter(page=page)}:
+            return f"book/{page}.html"
+    return page_of(item)
+
+
+def leave_to_proof(items: list[pytest.Item]) -> None:
+    """Of a test that opens many pages, ``make test`` looks at those of :data:`KINDS`, or at the first one where it has
+    none of them: at all of these where the test is about any page (``name``), and at one where it is about something on
+    it (``chapter``, ``path``). From disk it opens one."""
+    tests = defaultdict(list)
+    for item in items:
+        if page := opened(item):
+            tests[item.function].append((page, item))
+    for found in tests.values():
+        pages = [page for page, _ in found]
+        kept = [page for page in KINDS if page in pages] or pages[:1]
+        for page, item in found:
+            one = "name" not in item.callspec.params or item.callspec.params.get("way") == "file"
+            if page not in kept[: 1 if one else None]:
+                item.add_marker(proof)
+
+
+def hold_together(items: list[pytest.Item]) -> None:
+    """Write each test's group into its id, where pytest-xdist looks for it: with pytest 9.2, whose ids are no plain
+    texts any more, its own way of doing so has no effect."""
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        if group is not None and hasattr(item, "_id") and not item.nodeid.endswith(f"@{group.args[0]}"):
+            item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of one page stand together, and one process runs them."""
     for item in items:
         if page := page_of(item):
             item.add_marker(pytest.mark.xdist_group(page))
     items.sort(key=page_of)
+    leave_to_proof(items)
+    if getattr(config.option, "loadgroup", False):
+        hold_together([item for item in items if item.get_closest_marker("browser")])

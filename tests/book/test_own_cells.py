@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.learner import own_run
+from tests.book.conftest import proof
 from tools import own_runs
 from tools.build_book import notebooks
 from tools.common import VENDOR
@@ -48,6 +49,7 @@ def drawn(outputs: list) -> list[str]:
     ]
 
 
+@proof
 @pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)")
 def test_a_chart_is_drawn_from_the_readers_numbers(site: str, visit):
     """Kills a chart of the course's numbers, one that stays when her function changes, and one that is not readable on

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankzero.facts.chapters import CHAPTERS
+from tests.book.conftest import proof
 from tools import pages as limits
 from tools.build_book import pages
 from tools.common import ROOT, VENDOR
@@ -134,6 +135,7 @@ def test_the_search_page_answers_its_address(site, visit):
     assert watch.problems == []
 
 
+@proof
 @needs_search
 def test_nothing_found_is_said(site, visit):
     watch = visit(f"{site}/search.html?q=xyzzyplugh")
@@ -142,18 +144,18 @@ def test_nothing_found_is_said(site, visit):
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_fits_and_reads(shared, name, scheme):
-    """Nothing sticks out to the right, folded parts included, and text stands out from its ground."""
-    watch = shared("http", name)
-    watch.page.emulate_media(color_scheme=scheme)
-    watch.page.wait_for_function("(scheme) => document.documentElement.dataset.theme === scheme", arg=scheme)
-    watch.page.evaluate("() => document.querySelectorAll('article details').forEach((fold) => { fold.open = true })")
+def test_fits_and_reads(shared, name):
+    """Nothing sticks out to the right, folded parts included, and text stands out from its ground, light and dark."""
+    page = shared("http", name).page
+    page.evaluate("() => document.querySelectorAll('article details').forEach((fold) => { fold.open = true })")
     for width in (1280, 390):
-        watch.page.set_viewport_size({"width": width, "height": 900})
-        assert watch.page.evaluate(OVERFLOW) == [], width
-        assert watch.page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    assert watch.page.evaluate(CONTRAST) == []
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(OVERFLOW) == [], width
+        assert page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function("(scheme) => document.documentElement.dataset.theme === scheme", arg=scheme)
+        assert page.evaluate(CONTRAST) == [], scheme
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.book.conftest import proof
 from tools.common import VENDOR
 
 pytestmark = [
@@ -82,8 +83,8 @@ class Workers:
 
 
 def comes(page, true):
-    """Whether something becomes true within a minute, while the page goes on."""
-    for _ in range(600):
+    """Whether something becomes true within four minutes, while the page goes on."""
+    for _ in range(2400):
         if true():
             return True
         page.wait_for_timeout(100)
@@ -114,6 +115,7 @@ def test_the_second_start_begins_from_a_picture(start):
     assert [[told["kept"] for told in start["told"]][-1] for start in (first, second)] == [False, True]
 
 
+@proof
 def test_a_picture_of_another_version_goes(start):
     """Kills a book whose Python never starts again after Pyodide was renewed, and pictures that pile up."""
     start.page.evaluate("""async () => {
@@ -130,6 +132,7 @@ def test_a_picture_of_another_version_goes(start):
     assert start()["pictures"] == [True]
 
 
+@proof
 def test_the_picture_of_the_house_replaces_the_plain_one(start):
     """An explorer's start leaves a plain picture. A check begins from it, and says that the other one can be made; the
     broker makes it, and all begin from it then: a check fetches no module at all."""
@@ -160,6 +163,7 @@ def test_a_plain_picture_does_not_replace_that_of_the_house(start):
     assert found == [False, [True]]
 
 
+@proof
 def test_what_was_kept_stays_where_there_is_no_room(start):
     """Kills a page that throws the old picture away before the new one is kept."""
     plain = start()
@@ -173,6 +177,7 @@ def test_what_was_kept_stays_where_there_is_no_room(start):
     assert start()["kept"] == plain["kept"]
 
 
+@proof
 @pytest.mark.parametrize("bundles", [["python.json"], ["check.json"], HOUSE])
 def test_a_picture_that_is_no_good_is_thrown_away(start, bundles):
     """Kills a page that cannot start Python any more: the start is a plain one, and has all of its modules."""
@@ -196,6 +201,7 @@ def test_a_picture_that_is_no_good_is_thrown_away(start, bundles):
     assert broken == [2**30, False]
 
 
+@proof
 def test_a_start_without_pictures_is_a_plain_one(start):
     """Kills a page that depends on options of Pyodide which another version may not have."""
     start.page.evaluate("""() => {
@@ -226,6 +232,7 @@ SAID = """(id) => new Promise((answer) => {
 })"""
 
 
+@proof
 def test_the_first_check_says_how_far_the_start_is(site, visit, html):
     """Kills a wait in silence: megabytes are counted up to the size of the start before the first verdict comes, and
     the next page says that they were kept from before. Screen readers hear neither count."""
@@ -253,6 +260,7 @@ def test_the_first_check_says_how_far_the_start_is(site, visit, html):
 REST = 3000
 
 
+@proof
 def test_the_verdict_comes_before_the_picture_of_the_house(site, visit):
     """Kills a first check that makes it while the reader waits, a worker that stays, and a picture that is made twice:
     it is there soon after, the next page begins from it, and no further worker starts for it."""
@@ -311,6 +319,7 @@ def other(making, site):
     return page
 
 
+@proof
 def test_a_press_comes_before_the_picture_of_the_house(making):
     """Kills a worker that takes the processor from a check: it ends at once, and another makes the picture later."""
     making.page.evaluate(CHECK)
@@ -320,6 +329,7 @@ def test_a_press_comes_before_the_picture_of_the_house(making):
     assert len(making.asked) == 2
 
 
+@proof
 def test_ranks_come_before_the_picture_of_the_house(making, site, other):
     """Kills ranks that wait for it, and a worker that goes on beside them: the broker makes the picture itself, also
     where another tab is at it."""
@@ -329,6 +339,7 @@ def test_ranks_come_before_the_picture_of_the_house(making, site, other):
     assert len(house_of(other)) == 1
 
 
+@proof
 def test_two_tabs_make_one_picture(making, other):
     """The second one's worker finds that the first one's is at it, and ends."""
     workers = Workers(other)
@@ -340,6 +351,7 @@ def test_two_tabs_make_one_picture(making, other):
     assert other.evaluate(KEPT, [False]) == other.evaluate(PLAIN)
 
 
+@proof
 def test_a_tab_that_closes_in_the_middle_leaves_what_was_there(making, other):
     """Half a picture is none: the plain one is still there, and the next page makes the other."""
     making.page.close()

@@ -1,6 +1,6 @@
 """Cells that run on ranks in the page: Run, Edit, Ranks and Stop as a reader uses them, and each cell beside its build.
 
-The ranks of one page serve all tests of this module: they start once.
+The ranks of one page serve all tests of this module and of ``test_ranks_runtime``: they start once.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import pytest
 from playwright.sync_api import expect
 
 from autograder.learner import workbench
+from tests.book.conftest import RANKS_START, proof
 from tools import world_runs
 from tools.build_book import notebooks
-from tools.common import ROOT, VENDOR
+from tools.common import VENDOR
 
 pytestmark = [
     pytest.mark.browser,
@@ -26,8 +27,6 @@ pytestmark = [
 
 FIRST = "book/01-first-program.html"
 PAGES = [path for path in notebooks() if int(path.name[:2]) <= workbench.LAST_IN_RANKS]
-#: Ranks start, on a machine that other tests keep busy.
-START = 180_000
 
 RUN_ALL = """async (cells) => {
   const runs = [];
@@ -55,20 +54,9 @@ UNABLE = "{ able: false, why: 'This page was opened from disk, where ranks canno
 MENDED = "{ able: sessionStorage.getItem('mended') === 'yes', why: 'Not yet.', mend: true }"
 
 
-@pytest.fixture(scope="module")
-def page(browser, site, html):
-    """The first chapter that was built, over HTTP, with all results shown."""
-    names = [path.relative_to(ROOT).with_suffix(".html").as_posix() for path in PAGES]
-    first = next(name for name in names if (html / name).exists())
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(START)
-    context.add_init_script("try { localStorage.setItem('rankzero:everything', 'yes'); } catch {}")
-    opened = context.new_page()
-    opened.problems = []
-    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
-    opened.goto(f"{site}/{first}", wait_until="load")
-    yield opened
-    context.close()
+@pytest.fixture
+def page(ranks_page):
+    return ranks_page
 
 
 @pytest.fixture(autouse=True)
@@ -99,14 +87,14 @@ def run(found) -> None:
     """Press Run, and wait until the run has ended."""
     button = found.get_by_role("button", name="Run", exact=True)
     button.click()
-    expect(button).to_have_attribute("aria-disabled", "false", timeout=START)
+    expect(button).to_have_attribute("aria-disabled", "false", timeout=RANKS_START)
 
 
 def edit(page, found, change) -> None:
     """Open the editor and put ``change`` of its text in the place of it."""
     found.get_by_role("button", name="Edit").click()
     content = found.locator(".cm-content")
-    expect(content).to_be_visible(timeout=START)
+    expect(content).to_be_visible(timeout=RANKS_START)
     code = json.loads(found.get_attribute("data-ranks"))["code"]
     assert [line for line in content.inner_text().splitlines() if line] == [line for line in code.splitlines() if line]
     content.click()
@@ -144,10 +132,11 @@ def test_the_first_cell_of_the_course_runs(page):
     assert picture.locator(".rz-message").count() == 3
 
 
+@proof
 def test_the_opening_page_runs_it_too(visit, site):
     """Four processes on the first page that anybody sees; and what it says of this browser is true."""
     watch = visit(f"{site}/book/intro.html")
-    watch.page.set_default_timeout(START)
+    watch.page.set_default_timeout(RANKS_START)
     listed = watch.page.locator(".rz-machine li").all_inner_texts()
     assert listed[2].startswith("Ranks: yes, up to ")
     found = place(watch.page, "first-run")
@@ -189,6 +178,7 @@ def test_a_deadlock_of_the_readers_own_says_who_waits_for_whom(page):
     assert "rank 3 of 4 has 3" in printed(found)
 
 
+@proof
 def test_the_number_of_ranks_that_the_code_says_counts_while_it_is_edited(page):
     """Kills a choice that overrules what the reader has written, and a heading that names another number."""
     found = place(page, "first-run")
@@ -199,6 +189,7 @@ def test_the_number_of_ranks_that_the_code_says_counts_while_it_is_edited(page):
     assert found.locator("strong").inner_text() == "Your version of this cell, on 3 ranks"
 
 
+@proof
 def test_what_was_changed_is_not_thrown_away_unasked(page):
     found = place(page, "first-run")
     edit(page, found, lambda text: text.replace("rank > 0", "True"))
@@ -217,14 +208,14 @@ def test_an_endless_loop_is_stopped_by_the_reader(page):
     found = place(page, "first-run")
     edit(page, found, lambda text: text.replace("    number = torch", "    while True: pass\n    number = torch", 1))
     found.get_by_role("button", name="Run", exact=True).click()
-    expect(found.locator(".rz-status")).to_contain_text("Running", timeout=START)
+    expect(found.locator(".rz-status")).to_contain_text("Running", timeout=RANKS_START)
     other = place(page, "hello-function")
     other.get_by_role("button", name="Run", exact=True).click()
     assert "Another cell of this page is running" in other.locator(".rz-status").inner_text()
     stop = found.get_by_role("button", name="Stop")
     stop.focus()
     page.keyboard.press("Enter")
-    expect(found.locator(".rz-status")).to_have_text("Stopped.", timeout=5_000)
+    expect(found.locator(".rz-status")).to_have_text("Stopped.", timeout=RANKS_START)
     expect(stop).to_be_hidden()
     assert page.evaluate("document.activeElement.textContent") == "Run"
     found.get_by_role("button", name="Back to the built cell").click()
@@ -233,6 +224,7 @@ def test_an_endless_loop_is_stopped_by_the_reader(page):
     assert "rank 3 of 4 has 3" in printed(found)
 
 
+@proof
 def test_what_ranks_printed_is_there_with_their_numbers(page):
     """Also where a rank raises: the line and the error, in a notebook's words."""
     found = place(page, "first-run")
@@ -272,7 +264,7 @@ def test_a_function_of_several_ranks_is_checked_in_its_card(page):
     """The wrong program gets the bank's sentence, and the right one passes."""
     card = page.locator("#rz-01-debug-gather")
     card.scroll_into_view_if_needed()
-    expect(card.locator(".cm-content")).to_be_visible(timeout=START)
+    expect(card.locator(".cm-content")).to_be_visible(timeout=RANKS_START)
     assert not card.locator(".rz-elsewhere").is_visible()
     result = card.locator(".rz-result")
     for change, state in ((lambda text: text, "wrong"), (repaired, "right")):
@@ -282,7 +274,7 @@ def test_a_function_of_several_ranks_is_checked_in_its_card(page):
         page.keyboard.insert_text(text)
         result.evaluate("node => node.replaceChildren()")
         card.locator(".rz-check").click()
-        expect(result).not_to_be_empty(timeout=START)
+        expect(result).not_to_be_empty(timeout=RANKS_START)
         assert card.get_attribute("data-state") == state, result.inner_text()
 
 
@@ -445,6 +437,7 @@ def test_where_no_ranks_can_start_the_page_says_why(visit, site):
     assert watch.problems == []
 
 
+@proof
 @pytest.mark.parametrize("name", ["first-run", "01-roll-call"])
 def test_a_press_is_remembered_while_the_page_is_loaded_once_more(visit, site, name):
     """A cell runs, and a function is checked, without a second press; and once only."""

@@ -50,6 +50,7 @@ FIREFOX = next(filter(None, map(shutil.which, FIREFOXES)), None)
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.proof(part="firefox"),
     pytest.mark.xdist_group("ranks runtime"),
     pytest.mark.timeout(700),
     pytest.mark.skipif(FIREFOX is None, reason="Firefox is not installed"),

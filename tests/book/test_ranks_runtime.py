@@ -24,7 +24,7 @@ import pytest
 from autograder.items import Build
 from autograder.learner import checking
 from autograder.marking.papers import wrong_programs
-from tests.book.conftest import _watched
+from tests.book.conftest import RANKS_START, _watched, proof
 from tests.book.test_python_start import house_of
 from tools import bundle
 from tools import site as tool
@@ -32,15 +32,13 @@ from tools.common import ROOT, VENDOR
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.xdist_group("ranks runtime"),
+    pytest.mark.xdist_group("ranks"),
     pytest.mark.timeout(600),
     pytest.mark.skipif(not (VENDOR / "pyodide").is_dir(), reason="Pyodide is not here (make vendor)"),
 ]
 
 PAGE = "book/01-first-program.html"
 BEFORE = "import torch\nimport torch.distributed as dist\nfrom rankzero import world\n"
-#: Python starts five times, on a machine that other tests keep busy.
-START = 240_000
 
 RUN = """async ([code, before, ranks, limit]) => {
   const said = [], stages = [];
@@ -129,23 +127,15 @@ class Ranks:
         return (reply["why"], reply["printed"]) == ("", ["(6, 6, 6, 6)"])
 
 
-@pytest.fixture(scope="module")
-def context(browser) -> Iterator[Any]:
-    context = browser.new_context(service_workers="block")
-    context.set_default_timeout(START)
-    yield context
-    context.close()
+@pytest.fixture
+def ranks(ranks_page) -> Ranks:
+    return Ranks(ranks_page)
 
 
-@pytest.fixture(scope="module")
-def ranks(context, site) -> Ranks:
-    watch = _watched(context, scripts=True)
-    watch.page.goto(f"{site}/{PAGE}", wait_until="load")
-    return Ranks(watch.page)
-
-
-def test_four_ranks_talk(ranks):
-    """The wait is told with stages and sizes, and a page that is only read has loaded nothing for it."""
+@proof
+def test_the_first_start_is_told(visit, site):
+    """The wait has stages and sizes, and a page that is only read has loaded nothing for it."""
+    ranks = Ranks(visit(f"{site}/{PAGE}").page)
     assert ranks.page.evaluate("rankzeroRanks.state()") == {"able": True, "mend": False, "ranks": 4, "why": ""}
     loaded = ranks.page.evaluate("performance.getEntriesByType('resource').map((entry) => entry.name)")
     assert not any("pyodide" in name or "ranks-worker" in name for name in loaded)
@@ -179,7 +169,7 @@ def test_a_deadlock_of_four_is_told(ranks):
     ("death", "cause"),
     [
         ("os._exit(3)", "left with exit status 3 before its function returned"),
-        ("os.abort()", "left with exit status 1 before its function returned"),
+        pytest.param("os.abort()", "left with exit status 1 before its function returned", marks=proof),
     ],
 )
 def test_a_rank_that_dies_is_replaced(ranks, death, cause):
@@ -218,7 +208,11 @@ def test_an_endless_loop_in_a_rank_is_ended_at_its_line(ranks):
 
 
 @pytest.mark.parametrize(
-    "loop", ["while True:\n    pass", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"]
+    "loop",
+    [
+        "while True:\n    pass",
+        pytest.param("while True:\n    try:\n        while True: pass\n    except BaseException: pass", marks=proof),
+    ],
 )
 def test_an_endless_loop_in_the_cell_itself_is_ended(ranks, loop):
     """Even if it catches the interrupt: then its worker goes."""
@@ -228,22 +222,26 @@ def test_an_endless_loop_in_the_cell_itself_is_ended(ranks, loop):
     assert ranks.works()
 
 
+@proof
 def test_stop_ends_what_runs(ranks):
     code = "def loops():\n    while True:\n        pass\n\nworld.run(loops, ranks=4)"
     assert ranks.page.evaluate(STOP, [code, BEFORE]) == "stopped"
     assert ranks.works()
 
 
+@proof
 def test_ten_thousand_messages(ranks):
     reply = ranks.run(MESSAGES)
     assert (reply["why"], reply["printed"]) == ("", ["(5000.0, 4999.0) 10000 20000"])
 
 
+@proof
 def test_an_endless_talk_is_ended(ranks):
     assert re.fullmatch(r"WorldError: rank [01] calls more than 10,000 operations", ranks.run(TALK)["why"])
     assert ranks.works()
 
 
+@proof
 def test_a_flood_of_prints_is_cut(ranks):
     reply = ranks.run(FLOOD)
     assert reply["why"] == ""
@@ -253,6 +251,7 @@ def test_a_flood_of_prints_is_cut(ranks):
     assert ranks.works()
 
 
+@proof
 def test_large_messages_do_not_fit_the_memory_between_ranks_at_once(ranks):
     """Kills rings whose two sides wait for each other: each rank hands in 2 MB, and all of it arrives."""
     code = """\
@@ -297,6 +296,7 @@ def request(item: Build, source: str) -> dict[str, Any]:
     return {"id": item.id, "source": source, "others": {}}
 
 
+@proof
 def test_references_pass_and_stubs_do_not(ranks):
     replies = ranks.page.evaluate(CHECK, [request(item, program(item)) for item in ITEMS])
     found = {item.id: (reply["state"], reply["passed"]) for item, reply in zip(ITEMS, replies, strict=True)}
@@ -328,6 +328,7 @@ def check_mistakes(asked: list[tuple[Build, str, str]], replies: list[dict[str, 
     assert {reply["state"] for reply in replies} <= {"right", "wrong"}
 
 
+@proof
 def test_each_mistake_gets_its_sentence(ranks):
     asked = [(item, *pair) for item in ITEMS for pair in wrong(item)]
     check_mistakes(asked, ranks.page.evaluate(CHECK, [request(item, source) for item, source, _ in asked]))
@@ -385,22 +386,24 @@ def workers() -> int:
 
 
 def come_to(count: int) -> bool:
-    """Whether there are so many worker threads, within some seconds: one that is ended takes a while to go."""
-    for _ in range(100):
+    """Whether there are so many worker threads, in the end: one that is ended takes a while to go."""
+    for _ in range(1200):
         if workers() == count:
             return True
         time.sleep(0.1)
     return False
 
 
-def test_closing_the_page_leaves_nothing(ranks, context, site):
+@proof
+def test_closing_the_page_leaves_nothing(ranks, site):
     """Also when ranks run: no thread of theirs is left, and no other page is disturbed."""
     assert ranks.works()
-    assert come_to(5)
-    page = context.new_page()
+    before = workers()
+    assert before >= 5
+    page = ranks.page.context.new_page()
     page.goto(f"{site}/{PAGE}", wait_until="load")
     assert Ranks(page).works()
-    assert come_to(10)
+    assert come_to(before + 5)
     page.evaluate(
         """([code, before]) => {
           rankzeroRanks.run({ cell: { functions: {}, before, code }, own: {}, others: {} }, {});
@@ -409,7 +412,7 @@ def test_closing_the_page_leaves_nothing(ranks, context, site):
     )
     page.wait_for_timeout(500)
     page.close()
-    assert come_to(5)
+    assert come_to(before)
     assert ranks.works()
 
 
@@ -433,10 +436,11 @@ def host(html, tmp_path_factory) -> Iterator[str]:
         running.shutdown()
 
 
-def test_a_static_host_is_mended_by_one_more_load(browser, host):
-    """The site's own service worker adds the headers from the first press on; ranks run, also without a network."""
+@pytest.fixture
+def mended(browser, host) -> Iterator[Any]:
+    """A page of the published site that has loaded itself once more, as a first press has it do."""
     context = browser.new_context()
-    context.set_default_timeout(START)
+    context.set_default_timeout(RANKS_START)
     watch = _watched(context, scripts=True)
     page = watch.page
     page.goto(f"{host}/courses/rank-zero/{PAGE}", wait_until="load")
@@ -446,14 +450,24 @@ def test_a_static_host_is_mended_by_one_more_load(browser, host):
     page.locator("html[data-offline=ready]").wait_for()
     with page.expect_navigation(wait_until="load"):
         page.evaluate("() => { rankzeroRanks.mend(); }")
-    assert page.evaluate("rankzeroRanks.state()")["able"]
-    assert Ranks(page).works()
-    page.locator("html[data-offline=ready]").wait_for()
-    context.set_offline(True)
-    page.reload(wait_until="load")
-    assert Ranks(page).works()
+    yield page
     assert watch.problems == []
     context.close()
+
+
+def test_a_static_host_is_mended_by_one_more_load(mended):
+    """The site's own service worker adds the headers without which no ranks can start."""
+    assert mended.evaluate("rankzeroRanks.state()")["able"]
+
+
+@proof
+def test_ranks_run_on_a_static_host(mended):
+    """Also without a network."""
+    assert Ranks(mended).works()
+    mended.locator("html[data-offline=ready]").wait_for()
+    mended.context.set_offline(True)
+    mended.reload(wait_until="load")
+    assert Ranks(mended).works()
 
 
 def test_where_no_ranks_can_be_the_page_says_so(browser, host, html):
@@ -470,9 +484,10 @@ def test_where_no_ranks_can_be_the_page_says_so(browser, host, html):
     context.close()
 
 
+@proof
 def test_a_device_with_little_memory_starts_two_ranks(browser, site):
     context = browser.new_context(service_workers="block")
-    context.set_default_timeout(START)
+    context.set_default_timeout(RANKS_START)
     context.add_init_script("Object.defineProperty(Navigator.prototype, 'deviceMemory', { get: () => 2 })")
     page = context.new_page()
     page.goto(f"{site}/{PAGE}", wait_until="load")
@@ -490,6 +505,7 @@ def test_a_device_with_little_memory_starts_two_ranks(browser, site):
     context.close()
 
 
+@proof
 def test_a_checks_python_has_no_torch(site, visit):
     """The picture from which checks start holds the stand-in, and a plain function does not see it."""
     watch = visit(f"{site}/{PAGE}")

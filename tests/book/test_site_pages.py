@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from tests.book.conftest import Opened, _open, _watched
+from tests.book.conftest import Opened, _open, _watched, proof
 from tools import site as tool
 from tools.build_book import notebooks
 from tools.common import ROOT
@@ -56,6 +56,7 @@ def test_under_a_path(host, home, visit):
     assert watch.problems == []
 
 
+@proof
 def test_from_disk(home, visit):
     """A page of the site's folder, opened as a file, asks for no worker and misses nothing."""
     watch = visit((home[0] / "courses" / "rank-zero" / home[1]).as_uri())
@@ -63,6 +64,7 @@ def test_from_disk(home, visit):
     assert watch.problems == []
 
 
+@proof
 def test_in_a_frame(host, home, browser):
     """A page of a school shows the book in a frame: its cards live."""
     (home[0] / "school.html").write_text(f'<iframe src="courses/rank-zero/{home[1]}" width="900" height="600">')

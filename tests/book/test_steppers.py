@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.book.conftest import proof
 from tools.browser import AXE
 
 pytestmark = pytest.mark.browser
@@ -48,7 +49,7 @@ def sentences(figure) -> list[str]:
 
 
 @pages
-@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
 def test_the_slider_steps_by_key(shared, way, chapter):
     """Arrows, Home and End; one picture at a time, its read-out, and its sentence for who cannot see it."""
     watch = shared(way, chapter)
@@ -97,36 +98,31 @@ def test_nothing_on_the_page_jumps(shared, chapter):
         assert len(heights) == 1
 
 
-PAUSE = "(figure, seconds) => { figure.dataset.pause = seconds }"
-
-
 @pages
 def test_it_plays_pauses_and_ends(visit, addresses, chapter):
     """Play goes on by itself, Pause and any key stop it, and the end stops it; then Play begins anew."""
     watch = visit(f"{addresses['http']}/{chapter}")
-    page = watch.page
+    clock = watch.page.clock
+    clock.install(time=0)
+    clock.pause_at(3600)
     for figure, last in zip(steppers(watch), STEPS[chapter], strict=True):
         if last < 3:
-            continue  # it has ended before anybody can press Pause
-        play, node = figure.locator("[data-move=play]"), figure.element_handle()
+            continue  # it ends before anybody can press Pause
+        play, step = figure.locator("[data-move=play]"), round(1000 * float(figure.get_attribute("data-pause")))
         play.press("Enter")
         assert seen(figure) == [1], "a press shows at once that it plays"
         assert play.inner_text() == "Pause"
+        clock.run_for(step)
+        assert seen(figure) == [2]
         play.press("Enter")
-        figure.evaluate(PAUSE, 0.2)
-        play.press("Enter")
-        page.wait_for_function("(figure) => Number(figure.dataset.step) >= 2", arg=node)
-        play.press("Enter")
-        (stopped,) = seen(figure)
         assert play.inner_text() == "Play"
-        assert state(figure)[2] == sentences(figure)[stopped]
-        page.wait_for_timeout(500)
-        assert seen(figure) == [stopped]
+        assert state(figure)[2] == sentences(figure)[2]
+        clock.run_for(10 * step)
+        assert seen(figure) == [2]
         play.press("Enter")
-        page.wait_for_function("([figure, last]) => Number(figure.dataset.step) === last", arg=[node, last])
-        page.wait_for_function("(figure) => figure.querySelector('[data-move=play]').textContent === 'Play'", arg=node)
+        clock.run_for(last * step)
+        assert play.inner_text() == "Play"
         assert state(figure) == ([last], f"{last} of {last}", sentences(figure)[last])
-        figure.evaluate(PAUSE, 60)
         play.press("Enter")
         assert seen(figure) == [0]
         figure.get_by_role("slider").press("ArrowRight")
@@ -137,6 +133,7 @@ def test_it_plays_pauses_and_ends(visit, addresses, chapter):
 MOVING = "(figure) => figure.getAnimations({ subtree: true }).length"
 
 
+@proof
 @pages
 def test_less_motion_means_steps_by_hand(shared, chapter):
     """No animation between two steps, and no button that plays; what plays stops when the wish changes."""
@@ -169,7 +166,7 @@ def check_list(figure, last: int) -> None:
 
 
 @pages
-@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.parametrize("way", [pytest.param("http", marks=proof), "file"])
 def test_without_scripts_all_pictures_are_a_list(shared, way, chapter):
     for figure, last in zip(steppers(shared(way, chapter, False)), STEPS[chapter], strict=True):
         check_list(figure, last)
@@ -225,18 +222,19 @@ def test_dark_pages_have_light_text(shared, chapter):
     assert light < 3 * 128 < dark
 
 
-SERIOUS = """async (figure) => (await axe.run(figure, { resultTypes: ["violations"] })).violations
+SERIOUS = """async () => (await axe.run("figure.rz-stepper", { resultTypes: ["violations"] })).violations
   .filter((one) => ["serious", "critical"].includes(one.impact)).map((one) => one.id)"""
 
 
+@proof
 @pages
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_a_stepper(shared, chapter, scheme):
+def test_axe_finds_nothing_serious_in_a_stepper(shared, chapter):
     if not AXE.is_file():
         pytest.skip("axe is not here (make vendor)")
     watch = shared("http", chapter)
-    watch.page.emulate_media(color_scheme=scheme)
     watch.page.add_script_tag(path=str(AXE))
-    for figure in steppers(watch):
-        figure.get_by_role("slider").press("ArrowRight")
-        assert figure.evaluate(SERIOUS) == []
+    for scheme in ("light", "dark"):
+        watch.page.emulate_media(color_scheme=scheme)
+        for figure in steppers(watch):
+            figure.get_by_role("slider").press("ArrowRight")
+        assert watch.page.evaluate(SERIOUS) == [], scheme

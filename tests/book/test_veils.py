@@ -10,6 +10,7 @@ from collections import Counter
 import pytest
 
 from autograder import bank
+from tests.book.conftest import proof
 from tools.browser import AXE
 from tools.build_book import notebooks
 from tools.common import ROOT, VENDOR
@@ -116,7 +117,7 @@ def test_without_scripts_everything_is_shown(shared, chapter):
 
 
 @pytest.mark.parametrize("chapter", [CHAPTER])
-@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
 def test_who_looks_first_is_known_to_have_looked(visit, addresses, way, chapter):
     """The result opens, has the focus and stays open; the answer that follows counts, the confidence does not."""
     watch = visit(f"{addresses[way]}/{chapter}", veiled=True)
@@ -164,6 +165,7 @@ def test_the_line_of_an_explorer_tells_which_question_is_left(visit, addresses, 
     assert watch.problems == []
 
 
+@proof
 @pytest.mark.parametrize("chapter", [CHAPTER])
 def test_the_switch_is_kept_and_goes_both_ways(visit, addresses, chapter):
     """Who has everything shown has looked when she answers; without it the first answer is a prediction."""
@@ -230,7 +232,7 @@ FAULTS = """async (named) => {
 
 
 @pytest.mark.parametrize("chapter", [CHAPTER])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=proof), "dark"])
 def test_a_veiled_page_reads_on_a_phone(visit, addresses, chapter, scheme):
     """Lines in place of results fit, stand out from their ground and have names; hints unfolded too."""
     watch = visit(f"{addresses['http']}/{chapter}", width=390, scheme=scheme, veiled=True)

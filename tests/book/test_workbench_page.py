@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,7 +17,9 @@ from playwright.sync_api import expect
 from autograder import bank
 from autograder.items import Build, Debug
 from autograder.learner import checking, function_cards, own_run, workbench
+from autograder.submission import loading
 from rankzero.facts.chapters import CHAPTERS
+from tests.book.conftest import proof
 from tools import own_runs, stubs
 from tools.build_book import notebooks
 from tools.common import ROOT, VENDOR
@@ -214,7 +217,11 @@ def test_a_slip_is_named_and_what_is_printed_is_shown(page):
 
 
 @pytest.mark.parametrize(
-    "source", [program("while True: pass"), f"import itertools\n{program('return sum(itertools.repeat(1))')}"]
+    "source",
+    [
+        program("while True: pass"),
+        pytest.param(f"import itertools\n{program('return sum(itertools.repeat(1))')}", marks=proof),
+    ],
 )
 def test_a_program_that_does_not_end(page, source):
     """Python ends a loop by itself, and the page ends a call that Python cannot; then the next check works."""
@@ -282,8 +289,17 @@ def graded(handed_in, items) -> dict[str, float]:
     return {item.id: sum(test["score"] for test in tests if item.id in json.dumps(test)) for item in items}
 
 
-def test_work_survives_a_reload_and_is_downloaded_graded_and_loaded(page, tmp_path):
-    """Text, state and scorecard come back; the notebook and the labs get the points that each function deserves; the
+def downloads(page, folder) -> list[Path]:
+    """The two files of a page's work."""
+    for name, button in (("work.ipynb", "Download my work"), ("labs.zip", "Download my labs")):
+        with page.expect_download(timeout=START) as download:
+            page.locator(".rz-scorecard").get_by_role("button", name=button).click()
+        download.value.save_as(folder / name)
+    return [folder / "work.ipynb", folder / "labs.zip"]
+
+
+def test_work_survives_a_reload_and_is_downloaded_and_loaded(page, tmp_path):
+    """Text, state and scorecard come back; the grader finds both functions in the notebook and in the labs; the
     notebook restores a page from which everything was taken.
     """
     right, wrong = bank.find(TIME), bank.find(RING)
@@ -299,16 +315,11 @@ def test_work_survives_a_reload_and_is_downloaded_graded_and_loaded(page, tmp_pa
     assert "message_bytes / ranks" in typed(bench(page))
     assert bench(page).get_attribute("data-state") == "right"
     assert "return x" in typed(bench(page, wrong.id))
-    score = page.locator(".rz-scorecard")
-    points = {}
-    for name, button in (("work.ipynb", "Download my work"), ("labs.zip", "Download my labs")):
-        with page.expect_download(timeout=START) as download:
-            score.get_by_role("button", name=button).click()
-        download.value.save_as(tmp_path / name)
-        points[name] = graded(tmp_path / name, [right, wrong])
-    assert points["work.ipynb"] == points["labs.zip"]
-    assert points["work.ipynb"][right.id] == right.points
-    assert points["work.ipynb"][wrong.id] < wrong.points / 4
+    for handed_in in map(loading.load, downloads(page, tmp_path)):
+        sources = "\n".join(unit.source for unit in handed_in.units)
+        assert handed_in.problems == ()
+        assert "return 2 * (ranks - 1) * (latency + message_bytes / ranks / bandwidth)" in sources
+        assert UNSUMMED.strip() in sources
     page.evaluate(AS_OPENED)
     page.locator(".rz-work input").set_input_files(tmp_path / "work.ipynb")
     expect(page.locator(".rz-work .rz-said")).to_contain_text("Loaded 2 functions", timeout=START)
@@ -316,6 +327,18 @@ def test_work_survives_a_reload_and_is_downloaded_graded_and_loaded(page, tmp_pa
     assert "✓ right" in check(bench(page))
     page.locator(".rz-work input").set_input_files({"name": "x.ipynb", "mimeType": "", "buffer": b"no"})
     expect(page.locator(".rz-work .rz-said")).to_contain_text("not a notebook", timeout=START)
+
+
+@proof
+def test_what_was_downloaded_gets_its_points(page, tmp_path):
+    """The notebook and the labs alike: those of a right function, and few for a wrong one."""
+    right, wrong = bank.find(TIME), bank.find(RING)
+    type_in(page, bench(page), FIXED)
+    type_in(page, bench(page, wrong.id), UNSUMMED)
+    notebook, labs = (graded(handed_in, [right, wrong]) for handed_in in downloads(page, tmp_path))
+    assert notebook == labs
+    assert notebook[right.id] == right.points
+    assert notebook[wrong.id] < wrong.points / 4
 
 
 def test_what_a_browser_cannot_check(shared):
@@ -327,7 +350,7 @@ def test_what_a_browser_cannot_check(shared):
     assert "--only 03-debug-grad" in card.inner_text()
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=proof)])
 def test_from_disk_the_stub_stays(shared, scripts):
     """Without scripts, and from disk, the page is what it was: the stub with its docstring, and where to write it."""
     watch = shared("file", PAGE, scripts)
@@ -406,8 +429,12 @@ def test_a_cell_is_not_offered_while_its_result_waits_for_an_answer(page):
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (program("while True: pass"), "It did not come to its end within 15 s."),
-        (f"import itertools\n{program('return sum(itertools.repeat(1))')}", "did not come to its end and was stopped"),
+        pytest.param(program("while True: pass"), "It did not come to its end within 15 s.", marks=proof),
+        pytest.param(
+            f"import itertools\n{program('return sum(itertools.repeat(1))')}",
+            "did not come to its end and was stopped",
+            marks=proof,
+        ),
         (program("return 1 / 0"), "Your code, line 2 (ring_all_reduce_time): ZeroDivisionError: division by zero"),
     ],
 )
