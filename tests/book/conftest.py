@@ -268,22 +268,27 @@ def leave_to_proof(items: list[pytest.Item]) -> None:
                 item.add_marker(proof)
 
 
-def hold_together(items: list[pytest.Item]) -> None:
-    """Write each test's group into its id, where pytest-xdist looks for it: with pytest 9.2, whose ids are no plain
-    texts any more, its own way of doing so has no effect."""
-    for item in items:
-        group = item.get_closest_marker("xdist_group")
-        if group is not None and hasattr(item, "_id") and not item.nodeid.endswith(f"@{group.args[0]}"):
-            item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of one page stand together, and one process runs them."""
     for item in items:
         if page := page_of(item):
             item.add_marker(pytest.mark.xdist_group(page))
     items.sort(key=page_of)
     leave_to_proof(items)
-    if getattr(config.option, "loadgroup", False):
-        hold_together([item for item in items if item.get_closest_marker("browser")])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_finish(session: pytest.Session) -> Iterator[None]:
+    """Write each test's group into its id while pytest-xdist sends the ids to where tests are shared out: with pytest
+    9.2, whose ids are no plain texts any more, what pytest-xdist 3.8 itself does for it has no effect."""
+    ids = {}
+    if getattr(session.config.option, "loadgroup", False):
+        for item in session.items:
+            group = item.get_closest_marker("xdist_group")
+            if group and hasattr(item, "_id") and not item.nodeid.endswith(f"@{group.args[0]}"):
+                ids[item] = item._id
+                item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")
+    yield
+    for item, plain in ids.items():
+        item._id = plain

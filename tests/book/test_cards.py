@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from autograder import bank
 from autograder.marking import designs, questions
 from autograder.markup import inline
-from tests.book.conftest import go_with
+from tests.book.conftest import go_with, proof
 from tools.build_book import notebooks
 from tools.common import ROOT
 
@@ -167,7 +167,7 @@ def test_choice_and_order(shared, chapter):
 
 
 @pytest.mark.parametrize("chapter", [name for name in CHAPTERS if "/deeper/" not in name])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
 def test_progress_is_kept_and_forgotten(shared, way, chapter):
     """An answer survives a reload, is counted in the scorecard and in the sidebar, and goes when the reader says so."""
     watch = shared(way, chapter)

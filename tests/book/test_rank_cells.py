@@ -466,6 +466,7 @@ def test_a_cell_is_not_offered_while_its_result_waits_for_an_answer(visit, site)
     assert watch.page.locator(".cell:has([data-veil]) + .rz-ranks:visible").count() == waiting.count()
 
 
+@proof
 def test_a_narrow_page_stays_narrow(visit, site):
     """Buttons wrap, and wide results scroll in their boxes."""
     watch = visit(f"{site}/{FIRST}", width=390, scheme="dark")

@@ -170,6 +170,7 @@ def test_the_way_back(visit, addresses, way, chapter):
     assert watch.problems == []
 
 
+@proof
 @pytest.mark.parametrize("chapter", ["book/deeper/05-data-parallel-deeper.html"])
 def test_a_source_stands_in_the_page(shared, chapter):
     """The program that the section is about is there, with a link to its lines, and the cell that prints it is not."""

@@ -288,6 +288,7 @@ def test_a_minute_counts_when_the_page_is_used(visit, addresses, watch):
     assert 2 <= watch.page.evaluate("rankzeroHours.load().pages")["your-course"] <= 4
 
 
+@proof
 @pytest.mark.parametrize("watch", ["http"], indirect=True)
 def test_nothing_is_wider_than_a_phone(filled):
     filled.set_viewport_size({"width": 390, "height": 844})
