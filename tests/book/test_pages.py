@@ -126,6 +126,7 @@ def test_search_finds_sections(addresses, visit, way):
     assert watch.problems == []
 
 
+@proof
 @needs_search
 def test_the_search_page_answers_its_address(site, visit):
     """A search can be kept as a link."""

@@ -455,6 +455,7 @@ def test_a_press_is_remembered_while_the_page_is_loaded_once_more(visit, site, n
     assert watch.problems == []
 
 
+@proof
 def test_a_cell_is_not_offered_while_its_result_waits_for_an_answer(visit, site):
     """Kills a way around a veil; a cell before any question can run at once."""
     watch = visit(f"{site}/{FIRST}", veiled=True)

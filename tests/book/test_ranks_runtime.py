@@ -470,6 +470,7 @@ def test_ranks_run_on_a_static_host(mended):
     assert Ranks(mended).works()
 
 
+@proof
 def test_where_no_ranks_can_be_the_page_says_so(browser, host, html):
     context = browser.new_context(service_workers="block")
     page = context.new_page()

@@ -47,6 +47,7 @@ def visited(browser, host, home):
     context.close()
 
 
+@proof
 def test_under_a_path(host, home, visit):
     """Kills an address that begins at the host's root: from the entrance to a page, nothing is missing."""
     watch = visit(f"{host}/courses/rank-zero/")

@@ -66,6 +66,7 @@ def test_the_slider_steps_by_key(shared, way, chapter):
     assert watch.problems == []
 
 
+@proof
 @pages
 def test_the_buttons_step_and_stop_at_the_ends(shared, chapter):
     """At an end a button says so, does nothing and keeps the focus; the arrow keys work on buttons too."""
@@ -88,6 +89,7 @@ def test_the_buttons_step_and_stop_at_the_ends(shared, chapter):
         assert seen(figure) == [last - 2]
 
 
+@proof
 @pages
 def test_nothing_on_the_page_jumps(shared, chapter):
     for figure in steppers(shared("http", chapter)):
@@ -172,6 +174,7 @@ def test_without_scripts_all_pictures_are_a_list(shared, way, chapter):
         check_list(figure, last)
 
 
+@proof
 @pages
 def test_paper_shows_all_pictures(shared, chapter):
     watch = shared("http", chapter)
@@ -211,6 +214,7 @@ def test_a_phone_shows_all_of_it(shared, chapter):
 CONTRAST = """(figure) => getComputedStyle(figure.querySelector("svg text")).fill"""
 
 
+@proof
 @pages
 def test_dark_pages_have_light_text(shared, chapter):
     watch = shared("http", chapter)

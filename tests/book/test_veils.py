@@ -116,8 +116,9 @@ def test_without_scripts_everything_is_shown(shared, chapter):
     assert page.locator(".rz-veil:visible, .rz-everything:visible").count() == 0
 
 
+@proof
 @pytest.mark.parametrize("chapter", [CHAPTER])
-@pytest.mark.parametrize("way", ["http", pytest.param("file", marks=proof)])
+@pytest.mark.parametrize("way", ["http", "file"])
 def test_who_looks_first_is_known_to_have_looked(visit, addresses, way, chapter):
     """The result opens, has the focus and stays open; the answer that follows counts, the confidence does not."""
     watch = visit(f"{addresses[way]}/{chapter}", veiled=True)

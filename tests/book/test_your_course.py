@@ -273,6 +273,7 @@ def test_a_full_browser_changes_nothing(filled):
     assert filled.evaluate(STORED) == before
 
 
+@proof
 @pytest.mark.parametrize("watch", ["http"], indirect=True)
 def test_a_minute_counts_when_the_page_is_used(visit, addresses, watch):
     """Kills a clock that runs while nobody is there."""
