@@ -276,19 +276,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(page))
     items.sort(key=page_of)
     leave_to_proof(items)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_finish(session: pytest.Session) -> Iterator[None]:
-    """Write each test's group into its id while pytest-xdist sends the ids to where tests are shared out: with pytest
-    9.2, whose ids are no plain texts any more, what pytest-xdist 3.8 itself does for it has no effect."""
-    ids = {}
-    if getattr(session.config.option, "loadgroup", False):
-        for item in session.items:
-            group = item.get_closest_marker("xdist_group")
-            if group and hasattr(item, "_id") and not item.nodeid.endswith(f"@{group.args[0]}"):
-                ids[item] = item._id
-                item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")
-    yield
-    for item, plain in ids.items():
-        item._id = plain
