@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import csv
 import importlib
+import io
 from pathlib import Path
 
+import pytest
+
 import demos
+from demos import common
 
 
 def run(name: str, *arguments: str) -> int:
@@ -20,3 +26,31 @@ def table(tmp_path: Path, name: str, *arguments: str, status: int = 0) -> list[d
     assert run(name, "--save", str(target), *arguments) == status
     with target.open(encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+def refused(name: str, *arguments: str) -> str:
+    """The line in which a demo refuses a command."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), pytest.raises(SystemExit) as end:
+        run(name, *arguments)
+    assert end.value.code == 2
+    (line,) = said.getvalue().splitlines()
+    assert ": error: " in line
+    return line
+
+
+class ReadError(Exception):
+    """The command line was read without a complaint."""
+
+
+def command_line(name: str, *arguments: str) -> tuple[argparse.ArgumentParser, argparse.Namespace]:
+    """The parser of a demo, and what it makes of a command that it understands; nothing runs."""
+
+    def parse(parser, argv):
+        raise ReadError(parser, super(common.OneLine, parser).parse_args(argv))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(common.OneLine, "parse_args", parse)
+        with pytest.raises(ReadError) as read:
+            run(name, *arguments)
+    return read.value.args

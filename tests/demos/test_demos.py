@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
+import importlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from demo_runs import run
+from demo_runs import command_line, refused, run
 
 import demos
+from autograder import bank
 from demos import common
 from demos.__main__ import main as everything
 from rankzero.facts.chapters import CHAPTERS
@@ -20,139 +24,113 @@ from rankzero.world import WorldError
 from tools.common import ROOT
 
 NAMES = sorted(demos.names())
-WITH_PICTURE = (
-    "collective_sheet",
-    "ring",
-    "all_to_all",
-    "rank_map",
-    "plan",
-    "relay",
-    "deadlock",
-    "pipelined_relay",
-    "naive_model_parallel",
-    "topology",
-    "trees",
-    "cost_curves",
-    "fit_link",
-    "all_reduce_bench",
-    "ddp",
-    "gradient_sync",
-    "fsdp",
-    "zero_table",
-    "loss_scale",
-    "batch_scaling",
-    "parameter_server",
-    "tp_mlp",
-    "tp_block",
-    "tp_cost",
-    "checkpoint_interval",
-    "failures",
-    "survive",
-    "write_checkpoint",
-    "pipeline_chart",
-    "pipeline_train",
-    "bubble_sweep",
-    "moe_train",
-    "expert_parallel",
-    "advisor",
-    "paged_memory",
-    "prefix_sharing",
-    "radix_live",
-    "dispatch_overhead",
-    "graph_sizes",
-    "overlap",
-    "ppo_cartpole",
-    "gae",
-    "rlhf",
-    "reward_hacking",
-    "token_rewards",
-    "kl_estimators",
-    "rlhf_memory",
-    "weight_sync",
-    "reshard",
-    "memory_timeline",
-    "rlhf_timeline",
-    "async_rlhf",
-    "placement",
-)
-
-#: What a learner must have written for ``--code labs``; the others run nothing of hers.
-NEEDS = {
-    "hello": "01-roll-call",
-    "launch_environment": "01-rendezvous",
-    "rank_map": "01-process-groups",
-    "plan": "01-training-flops-per-token",
-    "relay": "02-relay",
-    "deadlock": "02-simulate",
-    "ring_blocking": "02-simulate",
-    "pipelined_relay": "02-chunked-relay",
-    "naive_model_parallel": "02-forward-backward",
-    "collective_sheet": "03-collective-outputs",
-    "distributed_mean": "03-distributed-mean",
-    "ring": "03-ring-all-reduce",
-    "float_order": "03-ring-all-reduce",
-    "all_to_all": "03-all-to-all",
-    "sharded_softmax": "03-distributed-softmax",
-    "topology": "04-parse-topology",
-    "trees": "04-double-binary-tree",
-    "cost_curves": "04-all-reduce-time",
-    "fit_link": "04-fit-alpha-beta",
-    "all_reduce_bench": "03-ring-all-reduce",
-    "ddp": "05-synchronize-gradients",
-    "gradient_sync": "05-synchronize-gradients",
-    "fsdp": "05-zero-memory",
-    "zero_table": "05-state-bytes",
-    "loss_scale": "05-loss-scaler",
-    "batch_scaling": "05-scaled-learning-rate",
-    "parameter_server": "05-delayed-sgd",
-    "tp_linear": "06-copy-to-ranks",
-    "tp_mlp": "06-column-parallel-linear",
-    "tp_block": "06-head-partition",
-    "tp_cost": "06-head-partition",
-    "training_plan": "cap-run-report",
-    "checkpoint_interval": "cap-optimal-checkpoint-interval",
-    "failures": "cap-simulate-run",
-    "survive": "cap-checkpoint-waste",
-    "write_checkpoint": "cap-checkpoint-write-time",
-    "pipeline_chart": "07-pipeline-schedule",
-    "pipeline_train": "07-pipeline-step",
-    "bubble_sweep": "07-bubble-fraction",
-    "moe_train": "07-expert-capacity",
-    "expert_parallel": "07-expert-parallel-forward",
-    "advisor": "07-choose-layout",
-    "prefill_decode": "08-prefill-time",
-    "continuous_batching": "08-continuous-batching",
-    "serving_cost": "08-prefill-time",
-    "server": "09-block-manager",
-    "openai_client": "09-block-manager",
-    "load": "09-block-manager",
-    "kv_calculator": "09-kv-bytes-per-token",
-    "kv_equivalence": "09-cached-attention",
-    "paged_memory": "09-block-manager",
-    "prefix_sharing": "09-radix-cache",
-    "radix_live": "09-radix-cache",
-    "cuda_graph": "10-graph-runner",
-    "graph_sizes": "10-capture-size",
-    "overlap": "10-token-budget-scheduler",
-    "speculative": "11-speculative-step",
-    "speculative_model": "11-speculative-speedup",
-    "constrained": "11-schema-to-regex",
-    "mask_explorer": "11-token-index",
-    "combined": "11-schema-to-regex",
-    "ppo_cartpole": "12-gae",
-    "gae": "12-gae",
-    "rlhf": "13-response-mask",
-    "reward_hacking": "13-response-mask",
-    "token_rewards": "13-kl-estimates",
-    "kl_estimators": "13-estimator-moments",
-    "rlhf_memory": "13-role-bytes",
-    "weight_sync": "14-chain-broadcast-time",
-    "reshard": "14-reshard-plan",
-    "memory_timeline": "14-memory-timeline",
-    "rlhf_timeline": "14-best-placement",
-    "async_rlhf": "14-staleness-gate",
-    "placement": "14-best-placement",
+TEXTS = {
+    name: (ROOT / place.replace(".", "/")).with_suffix(".py").read_text("utf-8")
+    for name, place in demos.names().items()
 }
+#: These load what they run through a module of their own.
+THROUGH = {"server": "BlockManager", "openai_client": "BlockManager", "load": "BlockManager"}
+THROUGH |= {"rlhf": "response_mask", "reward_hacking": "response_mask"}
+
+#: Commands that are refused by a rule of their demo, and words of the sentence.
+WRONG = """
+float_order --save picture.png | FILE must end in .csv
+collective_sheet --ranks 2 --root 2 | --root: must be less than --ranks
+distributed_mean --counts 1,,2 | must be 1 to 8 numbers
+distributed_mean --counts 0,0 | not all 0
+all_to_all --skew 0.5 | must be a number from 1 to 100
+rank_map --order dp,pp | must be dp, pp and tp in some order
+rank_map --dp 64 --pp 64 --tp 64 | must be at most 4,096 ranks
+rank_map --rank 16 | --rank: must be below 16
+plan --parameters=-7e9 | must be a number above 0
+plan --tokens inf | must be a number above 0
+plan --mfu 40 | must be a number above 0 and at most 1
+relay --value much | invalid float
+pipelined_relay --chunks 1,,4 | --chunks
+pipelined_relay --chunks 0 | --chunks
+naive_model_parallel --ranks 4 --layers 3 | --ranks must be at most --layers
+naive_model_parallel --width 20 | must be a multiple of 8
+topology --file nowhere/at/all.txt | argument --file
+cost_curves --latency nan | must be a number above 0
+all_reduce_bench --sizes 4KB | must be multiples of 4 bytes
+all_reduce_bench --sizes 6 | must be multiples of 4 bytes
+all_reduce_bench --algorithm ring,star | must be names out of
+ddp --ranks 5 | must be a multiple of --ranks
+ddp --unequal --batch 2 | must be a multiple of --ranks, or --unequal and no less
+gradient_sync --rows 4,,1 | must be whole numbers from
+gradient_sync --ranks 2 --rows 4,3,1 | --rows must hold one number
+loss_scale --init-scale 2**256 | from 1e-30 to 2**126
+loss_scale --init-scale -1**0.5 | --init-scale
+batch_scaling --batches 8,8 | two different ones
+parameter_server --work 1,2,fast | --work
+parameter_server --rate 0 | --rate be positive
+tp_linear --ranks 3 | --out must be a multiple of --ranks
+tp_mlp --ranks 3 | --hidden must be a multiple of --ranks
+tp_block --ranks 3 | ranks
+tp_block --heads 8 --kv-heads 3 | kv_heads
+tp_block --sp --ranks 3 --heads 6 | ranks
+tp_cost --bandwidth nan | --bandwidth
+training_plan --layout 8,1,16 | must be four sizes
+training_plan --layout 8,1,16,64 | --layout must multiply to
+training_plan --gpus 1024 --layout 1,1,1024,1 | with PP at most
+failures --gpus 1000000 --stall 6000 | --gpus must leave time between failures
+survive --kill-every 5 --checkpoint-every 10 | --kill-every must be at least
+write_checkpoint --writers 1,,2 | must be numbers of processes
+write_checkpoint --size 256 | must be a size from 1KB
+write_checkpoint --folder nowhere/at/all | --folder must be a folder
+pipeline_chart --schedule interleaved --ranks 3 --microbatches 4 | a multiple of --ranks for --microbatches
+pipeline_chart --virtual 2 | belong to interleaved alone
+pipeline_chart --slow 4:2 | the slow stage one of the pipeline's
+pipeline_chart --slow 4 | must be STAGE:FACTOR
+pipeline_chart --backward nan | --backward
+bubble_sweep --stages 8 --max-microbatches 4 | --max-microbatches must be at least --stages
+moe_train --experts 4 --top-k 5 | --top-k must be at most --experts
+expert_parallel --ranks 3 | --experts must be a multiple of --ranks
+advisor --explain 8,1,4 | must be TP,CP,PP,DP
+continuous_batching --rate 1 --engine tiny | --rate must be 0
+serving_cost --tp 1 | LLAMA3_70B does not fit: 141.1 GB of weights
+serving_cost --tp 2 --slots 4096 --prompt 8192 | LLAMA3_70B does not fit: 141.1 GB of weights
+kv_calculator --layers 3 | together
+paged_memory --slots 300 | the longest request must fit
+radix_live --calls "" | must be at least one call
+radix_live --calls "drop 1" | must be insert, match, lock
+radix_live --calls "evict" | evict must be followed by
+radix_live --calls "unlock 1 2" | unlock must be followed by
+radix_live --calls "insert a" | and numbers
+radix_live --calls "match 1; unlock 0" | call 2, unlock 0
+dispatch_overhead --sizes 100 | two or more whole numbers
+dispatch_overhead --sizes 1,x | two or more whole numbers
+graph_sizes --traffic nowhere/at/all.txt | cannot read
+overlap --eos end | --eos must be one ASCII character
+openai_client --quick --url http://127.0.0.1:9 | Connection error
+constrained --regex (a | error:
+constrained --regex a --schema x.json | not allowed with
+constrained --schema nowhere/at/all.json | nowhere
+constrained --max-tokens 3 | --max-tokens must be at least
+constrained --max-tokens 63 | must be a whole number
+mask_explorer --regex a** | error:
+mask_explorer --regex x --longest 2 | error:
+gae --values 1,2 | --values must hold 4 numbers
+gae --lambdas 0,2 | must be a number from 0 to 1
+gae --rewards 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | 50
+rlhf --cache nowhere | there is no folder nowhere
+reward_hacking --betas 0 | two prices or more
+reward_hacking --betas 0,x | must be a number
+token_rewards --log-probs=-1,2 | must be a number from -100 to 0
+token_rewards --log-probs=-1,-2 --reference=-1 | --reference must have 2 numbers
+kl_estimators --p 0.5,0.4 | sum to 1
+kl_estimators --p 0.5,0.5 | --q must have 2 numbers
+rlhf_memory --algorithm grpo --critic 7e9 | grpo has no critic
+rlhf_memory --algorithm dpo --reward 7e9 | dpo has no reward model
+rlhf_timeline --gpus 8 --split 8 | --split must leave a GPU
+weight_sync --sizes 16 | two sizes or more
+weight_sync --sizes 0,16 | from 1 to 1024 MB
+weight_sync --roads pigeon | must be some of disk,pipe,gloo,shared
+reshard --shape 8 | must be ROWSxCOLUMNS
+reshard --to slices4 | layout must be a word
+reshard --to rows2 | for the same ranks
+reshard --from rows9 --to rows9 | at most 8
+"""
 
 
 def test_the_list_names_every_demo_below_its_chapter(capsys):
@@ -177,155 +155,73 @@ def test_a_name_that_is_no_demo_s_ends_in_one_line(capsys):
     )
 
 
-def test_all_demos_are_there():
-    assert set(NAMES) == {
-        *NEEDS,
-        "check_setup",
-        "dispatch_overhead",
-    }
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_quick_run_passes_its_own_check_and_saves_its_table(name, tmp_path, capsys):
+def test_a_quick_run_passes_its_own_check_and_saves_what_it_can(name, tmp_path, capsys, monkeypatch):
+    """The table, and the picture if there is one: the command line takes its name exactly then."""
     target = tmp_path / "table.csv"
+    saved = [target]
+
+    def show(arguments, table, picture=None):
+        common.show(arguments, table, picture)
+        if picture:
+            saved.append(tmp_path / "picture.png")
+            common.show(argparse.Namespace(save=saved[-1]), table, picture)
+
+    monkeypatch.setattr(importlib.import_module(demos.names()[name]), "show", show)
     assert run(name, "--quick", "--save", str(target)) == 0
     assert re.search(r"^check: .*: yes$", capsys.readouterr().out, re.MULTILINE)
     header, *rows = csv.reader(target.open(encoding="utf-8"))
     assert rows
     assert all(len(row) == len(header) for row in rows)
-    assert list(tmp_path.iterdir()) == [target]
+    assert sorted(tmp_path.iterdir()) == sorted(saved)
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in saved[1:])
+    assert (".png" in command_line(name)[0].format_help()) == (len(saved) == 2)
 
 
-@pytest.mark.parametrize("name", WITH_PICTURE)
-def test_the_picture_is_saved(name, tmp_path):
-    target = tmp_path / "picture.png"
-    assert run(name, "--quick", "--save", str(target)) == 0
-    assert target.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize(("name", "identifier"), NEEDS.items())
-def test_a_part_that_is_not_written_ends_in_its_sentence(name, identifier, capsys):
+@pytest.mark.parametrize("name", [name for name in NAMES if re.search(r"\.code\b", TEXTS[name])])
+def test_a_part_that_is_not_written_ends_in_its_sentence(name, capsys):
+    """It is a part that the demo asks for."""
     assert run(name, "--quick", "--code", "labs") == 1
     error = capsys.readouterr().err
-    assert identifier in error
+    function = bank.find(re.search(r"\b(\d\d|cap)-[a-z][-a-z0-9]+", error)[0]).function
+    assert f'"{function}"' in TEXTS[name] or function == THROUGH[name]
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_command_line(name):
+    """Help says how to start the demo, and no option with a type or choices takes what is none of them."""
+    parser, _ = command_line(name)
+    assert f"python -m demos {name}" in parser.format_help()
+    for option in parser._actions:
+        if option.choices or option.type not in (None, Path):
+            assert f"argument {'/'.join(option.option_strings)}: " in refused(name, option.option_strings[-1], "?!")
+
+
+@pytest.mark.parametrize("line", WRONG.strip().splitlines())
+def test_a_wrong_command_is_one_sentence_and_status_2(line):
+    command, _, sentence = line.partition(" | ")
+    assert sentence in refused(*shlex.split(command))
+
+
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("convert", "right", "wrong"),
     [
-        ("ring", ["--ranks", "0"]),
-        ("ring", ["--ranks", "four"]),
-        ("ring", ["--save", "picture.gif"]),
-        ("ring", ["--save", "nowhere/at/all.png"]),
-        ("float_order", ["--save", "picture.png"]),
-        ("collective_sheet", ["--operation", "shuffle"]),
-        ("collective_sheet", ["--ranks", "2", "--root", "2"]),
-        ("distributed_mean", ["--counts", "1,,2"]),
-        ("distributed_mean", ["--counts", "0,0"]),
-        ("all_to_all", ["--skew", "much"]),
-        ("check_setup", ["--ranks", "0"]),
-        ("hello", ["--backend", "mpi"]),
-        ("launch_environment", ["--launcher", "slurm"]),
-        ("rank_map", ["--order", "dp,pp"]),
-        ("rank_map", ["--dp", "64", "--pp", "64", "--tp", "64"]),
-        ("rank_map", ["--rank", "16"]),
-        ("plan", ["--parameters", "-7e9"]),
-        ("plan", ["--tokens", "inf"]),
-        ("plan", ["--mfu", "40"]),
-        ("plan", ["--gpu", "V100"]),
-        ("relay", ["--ranks", "0"]),
-        ("relay", ["--value", "much"]),
-        ("deadlock", ["--pattern", "none"]),
-        ("deadlock", ["--ranks", "1"]),
-        ("deadlock", ["--deadline", "0"]),
-        ("ring_blocking", ["--policy", "non_blocking"]),
-        ("ring_blocking", ["--save", "picture.png"]),
-        ("pipelined_relay", ["--chunks", "1,,4"]),
-        ("pipelined_relay", ["--chunks", "0"]),
-        ("pipelined_relay", ["--ranks", "1"]),
-        ("naive_model_parallel", ["--ranks", "4", "--layers", "3"]),
-        ("naive_model_parallel", ["--width", "20"]),
-        ("topology", ["--sample", "laptop"]),
-        ("topology", ["--file", "nowhere/at/all.txt"]),
-        ("trees", ["--ranks", "0"]),
-        ("cost_curves", ["--latency", "nan"]),
-        ("cost_curves", ["--bandwidth", "fast"]),
-        ("fit_link", ["--repeats", "0"]),
-        ("all_reduce_bench", ["--sizes", "4KB"]),
-        ("all_reduce_bench", ["--sizes", "6"]),
-        ("all_reduce_bench", ["--algorithm", "ring,star"]),
-        ("ddp", ["--ranks", "5"]),
-        ("ddp", ["--unequal", "--batch", "2"]),
-        ("gradient_sync", ["--rows", "4,,1"]),
-        ("gradient_sync", ["--ranks", "2", "--rows", "4,3,1"]),
-        ("fsdp", ["--ranks", "0"]),
-        ("zero_table", ["--model", "Llama 9"]),
-        ("zero_table", ["--recipe", "fp4"]),
-        ("zero_table", ["--other", "nan"]),
-        ("loss_scale", ["--init-scale", "2**256"]),
-        ("loss_scale", ["--init-scale", "-1**0.5"]),
-        ("batch_scaling", ["--rule", "cubic"]),
-        ("batch_scaling", ["--batches", "8,8"]),
-        ("parameter_server", ["--work", "1,2,fast"]),
-        ("parameter_server", ["--rate", "0"]),
-        ("tp_linear", ["--ranks", "3"]),
-        ("tp_linear", ["--save", "picture.png"]),
-        ("tp_mlp", ["--ranks", "3"]),
-        ("tp_block", ["--ranks", "3"]),
-        ("tp_block", ["--heads", "8", "--kv-heads", "3"]),
-        ("tp_block", ["--sp", "--ranks", "3", "--heads", "6"]),
-        ("tp_cost", ["--model", "Llama 9"]),
-        ("tp_cost", ["--bandwidth", "nan"]),
-        ("training_plan", ["--layout", "8,1,16"]),
-        ("training_plan", ["--layout", "8,1,16,64"]),
-        ("training_plan", ["--gpus", "1024", "--layout", "1,1,1024,1"]),
-        ("training_plan", ["--mfu", "40"]),
-        ("checkpoint_interval", ["--checkpoint", "0"]),
-        ("checkpoint_interval", ["--mtbf-hours", "nan"]),
-        ("failures", ["--gpus", "1000000", "--stall", "6000"]),
-        ("failures", ["--weibull", "0"]),
-        ("survive", ["--ranks", "1"]),
-        ("survive", ["--kill-every", "5", "--checkpoint-every", "10"]),
-        ("write_checkpoint", ["--writers", "1,,2"]),
-        ("write_checkpoint", ["--size", "256"]),
-        ("write_checkpoint", ["--folder", "nowhere/at/all"]),
-        ("pipeline_chart", ["--schedule", "depth-first"]),
-        ("pipeline_chart", ["--schedule", "interleaved", "--ranks", "3", "--microbatches", "4"]),
-        ("pipeline_chart", ["--virtual", "2"]),
-        ("pipeline_chart", ["--slow", "4:2"]),
-        ("pipeline_chart", ["--backward", "nan"]),
-        ("pipeline_train", ["--schedule", "zb-h1"]),
-        ("pipeline_train", ["--ranks", "9"]),
-        ("bubble_sweep", ["--stages", "8", "--max-microbatches", "4"]),
-        ("moe_train", ["--experts", "4", "--top-k", "5"]),
-        ("moe_train", ["--capacity", "0"]),
-        ("expert_parallel", ["--ranks", "3"]),
-        ("advisor", ["--model", "LLAMA9"]),
-        ("advisor", ["--explain", "8,1,4"]),
-        ("advisor", ["--memory", "0"]),
+        (common.whole(1, 8), {"1": 1, "8": 8}, ("0", "9", "-1", "1.5", "four", "")),
+        (common.number(0.1, 2), {"0.1": 0.1, "2": 2, "1e0": 1}, ("0", "3", "nan", "inf", "warm", "-1", "")),
+        (common.amount, {"0": 0, "7e9": 7e9}, ("-7e9", "nan", "inf")),
+        (common._target((".csv", ".png")), {"a.png": Path("a.png")}, ("a.gif", "a", "nowhere/at/all.png")),
     ],
 )
-def test_a_wrong_command_is_one_sentence_and_status_2(name, arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        run(name, *arguments)
-    assert end.value.code == 2
-    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+def test_types_of_options(convert, right, wrong):
+    assert {text: convert(text) for text in right} == right
+    for text in wrong:
+        with pytest.raises(argparse.ArgumentTypeError, match=r"must|no folder"):
+            convert(text)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_help_begins_with_what_the_demo_is_and_how_to_start_it(name, capsys):
-    with pytest.raises(SystemExit) as end:
-        run(name, "--help")
-    assert end.value.code == 0
-    assert f"python -m demos {name}" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_demo_is_short(name):
-    file = (ROOT / demos.names()[name].replace(".", "/")).with_suffix(".py")
-    assert len(file.read_text(encoding="utf-8").splitlines()) <= 80
+def test_a_demo_is_short():
+    assert [name for name, text in TEXTS.items() if len(text.splitlines()) > 80] == []
 
 
 @pytest.mark.parametrize("arguments", [["--ranks", "1"], ["--ranks", "3", "--elements", "2"], ["--elements", "0"]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos.ch02 import deadlock, pipelined_relay
+from demos.ch02 import deadlock
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -37,14 +37,6 @@ def test_a_deadlock_that_does_not_happen_is_a_failure(monkeypatch, capsys):
     assert "NO" in capsys.readouterr().out
 
 
-def test_a_simulator_that_is_wrong_is_found_out(monkeypatch, capsys):
-    """Kills a demo that shows the simulator twice."""
-    for name in ("deadlock", "ring_blocking"):
-        monkeypatch.setattr(f"demos.ch02.{name}.part", lambda *_: lambda programs: (1, {0: ("recv", 1)}))
-        assert run(name, "--quick", "--ranks", "2") == 1
-        assert "NO" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("policy", "line"), [("parity", "parity: 3 rounds, 0 of 5"), ("all_send", "all_send: 0 rounds")]
 )
@@ -64,18 +56,6 @@ def test_both_relays_are_measured(tmp_path):
         ("double-buffered", 5),
     ]
     assert all(float(row["measured (ms)"]) > 0 and float(row["formula (ms)"]) > 0 for row in rows)
-
-
-def test_a_relay_that_does_not_arrive_is_found_out(monkeypatch, capsys):
-    right = pipelined_relay.part
-    monkeypatch.setattr(pipelined_relay, "part", lambda code, module, name: _spoil(right, code, module, name))
-    assert run("pipelined_relay", "--quick", "--ranks", "2", "--chunks", "2") == 1
-    assert "NO" in capsys.readouterr().out
-
-
-def _spoil(right, code, module, name):
-    """Everything as it is, but no message."""
-    return no_message if name == "chunked_relay" else right(code, module, name)
 
 
 def no_message(x, chunks):
@@ -113,7 +93,14 @@ def own_loss(stage, inputs, targets, shape):
     return float(loss) if rank == ranks - 1 else None
 
 
-def test_a_step_with_wrong_gradients_is_found_out(monkeypatch, capsys):
-    monkeypatch.setattr("demos.ch02.naive_model_parallel.part", lambda *_: own_loss)
-    assert run("naive_model_parallel", "--quick", "--ranks", "2", "--layers", "2") == 1
-    assert "NO" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("demo", "name", "wrong", "arguments"),
+    [
+        ("deadlock", "simulate", lambda programs: (1, {0: ("recv", 1)}), []),  # kills a demo that shows it twice
+        ("ring_blocking", "simulate", lambda programs: (1, {0: ("recv", 1)}), []),
+        ("pipelined_relay", "chunked_relay", no_message, ["--chunks", "2"]),
+        ("naive_model_parallel", "forward_backward", own_loss, ["--layers", "2"]),
+    ],
+)
+def test_a_wrong_part_is_found_out(demo, name, wrong, arguments, found_out):
+    found_out(demo, name, lambda right: wrong, "--quick", "--ranks", "2", *arguments)

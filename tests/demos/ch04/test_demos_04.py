@@ -7,7 +7,7 @@ import math
 import pytest
 from demo_runs import run, table
 
-from demos.ch04 import cost_curves, fit_link, topology, trees
+from demos.ch04 import fit_link, topology, trees
 from rankzero.facts.topologies import SAMPLES
 from solutions.ch04.all_reduce_algorithms import double_binary_tree
 
@@ -61,12 +61,6 @@ def test_the_laws_catch_wrong_trees():
     assert "too many levels" in trees.broken_law((right, [None, 0, 1, 2, 3, 4, 5, 6]), 8)
 
 
-def test_trees_that_break_a_law_are_status_1(monkeypatch, capsys):
-    monkeypatch.setattr(trees, "part", lambda *_: lambda ranks: 2 * double_binary_tree(ranks)[:1])
-    assert run("trees", "--quick") == 1
-    assert "break a rule; the first: of 2 ranks, [0] pass on in both trees" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("ranks", ["1", "2", "7", "64"])
 def test_trees_of_any_size(ranks, tmp_path):
     rows = table(tmp_path, "trees", "--ranks", ranks, "--check", "8")
@@ -85,24 +79,7 @@ def test_curves_of_any_number_of_ranks(ranks, tmp_path, capsys):
     assert ("never slower" in capsys.readouterr().out) == (int(ranks) <= 3)
 
 
-def test_a_crossover_that_is_none_is_status_1(monkeypatch, capsys):
-    real = cost_curves.part
-
-    def false(code, module, name):
-        return real(code, module, name) if name == "all_reduce_time" else lambda *_, **__: 256e3
-
-    monkeypatch.setattr(cost_curves, "part", false)
-    assert run("cost_curves") == 1
-    assert "NO" in capsys.readouterr().out
-
-
 # Measuring.
-
-
-def test_a_fit_that_is_not_the_best_is_status_1(monkeypatch, capsys):
-    monkeypatch.setattr(fit_link, "part", lambda *_: lambda sizes, seconds: (1e-3, 1e6))
-    assert run("fit_link", "--quick") == 1
-    assert "NO" in capsys.readouterr().out
 
 
 def test_times_that_do_not_grow_are_said_and_status_1(monkeypatch, capsys):
@@ -138,3 +115,19 @@ def test_the_bench_labels_both_bandwidths(tmp_path):
     for row in rows:
         assert math.isclose(float(row["algbw (GB/s)"]), float(row["bytes"]) / float(row["median (ms)"]) / 1e6)
         assert float(row["busbw (GB/s)"]) == pytest.approx(float(row["algbw (GB/s)"]))  # 2(N-1)/N is 1 for two ranks
+
+
+# Wrong parts.
+
+
+def test_trees_that_break_a_law_are_status_1(found_out):
+    said = found_out("trees", "double_binary_tree", lambda right: lambda ranks: 2 * right(ranks)[:1], "--quick")
+    assert "break a rule; the first: of 2 ranks, [0] pass on in both trees" in said
+
+
+def test_a_crossover_that_is_none_is_status_1(found_out):
+    found_out("cost_curves", "crossover_bytes", lambda right: lambda *_, **__: 256e3)
+
+
+def test_a_fit_that_is_not_the_best_is_status_1(found_out):
+    found_out("fit_link", "fit_alpha_beta", lambda right: lambda sizes, seconds: (1e-3, 1e6), "--quick")

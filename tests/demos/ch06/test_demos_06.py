@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common
-from demos.ch06 import tp_cost, tp_linear
 from rankzero.facts.hardware import H100_SXM
 
 
@@ -17,17 +15,6 @@ def test_without_f_only_the_gradient_of_the_input_is_wrong(tmp_path):
 
 def test_one_rank_needs_no_f():
     assert run("tp_linear", "--drop-f", "--ranks", "1") == 0
-
-
-def test_a_wrong_f_is_status_1(monkeypatch, capsys):
-    """Kills a check that cannot fail: f that does nothing passes for the one of the course."""
-    monkeypatch.setattr(tp_linear, "part", lambda code, module, name: _part(module, name))
-    assert run("tp_linear") == 1
-    assert "NO" in capsys.readouterr().out
-
-
-def _part(module: str, name: str):
-    return (lambda x: x * 1) if name == "copy_to_ranks" else common.part("solutions", module, name)
 
 
 def test_the_gathering_mlp_sends_more(tmp_path):
@@ -60,13 +47,9 @@ def test_slices_that_are_gathered_again_cost_a_quarter_more(tmp_path):
     assert float(table(tmp_path, "tp_cost", "--sp")[3]["sent, tensor (GB)"]) == pytest.approx(1.25 * plain)
 
 
-def test_a_traffic_of_elements_is_status_1(monkeypatch, capsys):
-    right = common.part
+def test_f_that_does_nothing_is_status_1(found_out):
+    found_out("tp_linear", "copy_to_ranks", lambda right: lambda x: x * 1)
 
-    def wrong(code, module, name):
-        found = right(code, module, name)
-        return (lambda *a, **k: found(*a, **k) / 2) if name == "tensor_parallel_traffic" else found
 
-    monkeypatch.setattr(tp_cost, "part", wrong)
-    assert run("tp_cost") == 1
-    assert "NO" in capsys.readouterr().out
+def test_a_traffic_of_elements_is_status_1(found_out):
+    found_out("tp_cost", "tensor_parallel_traffic", lambda right: lambda *a, **k: right(*a, **k) / 2)

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from demo_runs import run, table
+from demo_runs import table
 
-from demos import common
-from demos.ch12 import gae
 from solutions.ch12.rl import gae as right_gae
 from tests.wrong_programs import wrong as wrong_program
-
-
-def replaced(name: str, program):
-    """``part`` with one function replaced."""
-    right = common.part
-    return lambda code, module, wanted: program if wanted == name else right(code, module, wanted)
 
 
 def column(rows, name: str) -> list[float]:
@@ -34,28 +26,9 @@ def test_a_cut_keeps_its_bootstrap(tmp_path):
     assert column(table(tmp_path, "gae", *arguments[:-4]), "TD error") == pytest.approx([0, 0, -49])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--values", "1,2"], "--values must hold 4 numbers"),
-        (["--gamma", "1.5"], "must be a number from 0 to 1"),
-        (["--lambdas", "0,2"], "must be a number from 0 to 1"),
-        (["--rewards", ",".join("1" * 51)], "at most 50 numbers"),
-    ],
-)
-def test_an_episode_that_does_not_do(arguments, sentence, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        run("gae", *arguments)
-    assert stopped.value.code == 2
-    assert sentence in capsys.readouterr().err
-
-
 CUT, NO_LAMBDA = (wrong_program("12-gae", words) for words in ("Truncation does not end", "Lambda is missing"))
 
 
 @pytest.mark.parametrize("wrong", [CUT, lambda *args: NO_LAMBDA(*args[:-1], 0.5)[::-1]])
-def test_a_wrong_part_is_status_1(monkeypatch, capsys, wrong):
-    """Kills a check that cannot fail."""
-    monkeypatch.setattr(gae, "part", replaced("gae", wrong))
-    assert run("gae", "--end", "cut", "--rewards", "1,2,4,1") == 1
-    assert "NO" in capsys.readouterr().out
+def test_a_wrong_part_is_status_1(found_out, wrong):
+    found_out("gae", "gae", lambda right: wrong, "--end", "cut", "--rewards", "1,2,4,1")

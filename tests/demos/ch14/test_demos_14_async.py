@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from demo_runs import run, table
-
-from demos import common
+from demo_runs import table
 
 
 def test_a_bound_of_zero_is_on_policy(tmp_path, capsys):
@@ -21,11 +19,3 @@ def test_a_lag_that_is_set(tmp_path):
     shares = [float(row["effective share"]) for row in rows]
     assert shares[0] == pytest.approx(1, abs=1e-3)
     assert max(shares[1:]) < 1
-
-
-def test_a_bound_that_is_none(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        run("async_rlhf", "--max-staleness", "-1")
-    assert stopped.value.code == 2
-    assert common.whole(0, 64)("3") == 3
-    assert "must be a whole number from 0 to 64, got -1" in capsys.readouterr().err

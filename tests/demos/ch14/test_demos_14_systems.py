@@ -5,17 +5,6 @@ from __future__ import annotations
 import pytest
 from demo_runs import run, table
 
-from demos import common
-from demos.ch14 import memory_timeline, placement, rlhf_timeline
-from solutions.ch14.rlhf_schedule import best_placement
-from solutions.ch14.rlhf_schedule import memory_timeline as right_timeline
-
-
-def replaced(name: str, program):
-    """``part`` with one function replaced."""
-    right = common.part
-    return lambda code, module, wanted: program if wanted == name else right(code, module, wanted)
-
 
 def test_the_job_of_the_page(tmp_path):
     rows = table(tmp_path, "memory_timeline")
@@ -36,18 +25,6 @@ def test_real_tensors(tmp_path, capsys):
     assert picture.stat().st_size > 1000
 
 
-def test_a_wrong_timeline_is_status_1(monkeypatch, capsys):
-    """Kills a check that cannot fail: a first phase that loads everything."""
-
-    def wrong(phases, sizes, discardable):
-        first, *others = right_timeline(phases, sizes, discardable)
-        return [type(first)(first.name, first.resident, first.resident, 0.0), *others]
-
-    monkeypatch.setattr(memory_timeline, "part", replaced("memory_timeline", wrong))
-    assert run("memory_timeline") == 1
-    assert "NO" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_the_gain_of_the_page(mode, tmp_path, capsys):
     picture = tmp_path / "gantt.svg"
@@ -56,13 +33,6 @@ def test_the_gain_of_the_page(mode, tmp_path, capsys):
     assert "best split 60 and 40: 100 s; in turn 135 s" in out
     assert f"{mode}, {135 if mode == 'sync' else 100} s an iteration" in out
     assert picture.stat().st_size > 1000
-
-
-def test_a_split_that_leaves_nobody(capsys):
-    with pytest.raises(SystemExit) as stopped:
-        run("rlhf_timeline", "--gpus", "8", "--split", "8")
-    assert stopped.value.code == 2
-    assert "--split must leave a GPU" in capsys.readouterr().err
 
 
 def test_pools_take_over_with_the_tail(tmp_path):
@@ -77,13 +47,19 @@ def test_where_nothing_fits(tmp_path, capsys):
     assert "nothing fits: 79.4 GB of states" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("demo", [placement, rlhf_timeline])
-def test_a_wrong_search_is_status_1(demo, monkeypatch, capsys):
-    """Kills a check that cannot fail: a search that never splits."""
+def test_a_wrong_timeline_is_status_1(found_out):
+    """A first phase that loads everything."""
 
-    def wrong(gpus, *work, **more):
-        return best_placement(gpus, *work[:2], 0.0)
+    def wrong(right):
+        def timeline(phases, sizes, discardable):
+            first, *others = right(phases, sizes, discardable)
+            return [type(first)(first.name, first.resident, first.resident, 0.0), *others]
 
-    monkeypatch.setattr(demo, "part", replaced("best_placement", wrong))
-    assert run(demo.__name__.rpartition(".")[2]) == 1
-    assert "NO" in capsys.readouterr().out
+        return timeline
+
+    found_out("memory_timeline", "memory_timeline", wrong)
+
+
+@pytest.mark.parametrize("demo", ["placement", "rlhf_timeline"])
+def test_a_search_that_never_splits_is_status_1(demo, found_out):
+    found_out(demo, "best_placement", lambda right: lambda gpus, *work, **more: right(gpus, *work[:2], 0.0))
