@@ -1,8 +1,7 @@
-"""What chapter 1's corrections observe, observed here."""
+"""A published step of which chapter 1's corrections speak."""
 
 import pytest
 
-from experiments.ch01.launching import launched
 from rankzero.facts.hardware import A100_SXM
 
 
@@ -12,8 +11,3 @@ def test_the_published_step_is_that_of_the_paper():
     attention, head = sequence / (6 * width), vocabulary / (12 * layers * width)
     flops = 72 * batch * layers * sequence * width**2 * (1 + attention + head)
     assert flops / (71.49 * 512 * A100_SXM.peak_bf16) == pytest.approx(0.563, abs=5e-4)
-
-
-def test_a_spawned_process_finds_none_of_the_variables():
-    """The observation among the corrections, observed."""
-    assert all(value is None for seen in launched("spawn", ranks=2) for value in seen.values())

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-import pytest
-
 from autograder.bank.ch01 import items as bank
-from autograder.items import Build, Choice, Estimate, Question
-from autograder.marking import compare, questions
+from autograder.items import Build, Choice
 from experiments.ch01.launching import launched
 from experiments.ch01.measured_states import counted_flops
 from experiments.ch01.token_budgets import best_split
@@ -21,48 +18,7 @@ from tests.sampler_orders import sampler_orders
 
 SQUARE = {"row": 2, "column": 2}
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
-ESTIMATES = {item.id: item for item in bank.ITEMS if isinstance(item, Estimate)}
-
-#: The answers of every question, and the wrong numbers that are explained, to three digits.
-ANSWERS: dict[str, tuple[tuple[float, tuple[float, ...]], ...]] = {
-    "01-gpt3-bill": ((1.68269e6, (26_280,)),),
-    "01-llama2-mfu": ((0.434723, (0.217, 0.145)),),
-    "01-attention-share": ((0.0277778, (28.4,)), (73_728, ())),
-    "01-chinchilla-size": ((6.92820e10, (4.8e21, 1.70e11)),),
-    "01-moe-two-sizes": ((7.728e22, (2.80e23, 2.58e22)),),
-    "01-group-count": ((512, (16, 1024, 128)),),
-    "01-coordinates-405b": ((39, (49, 78)),),
-    "01-sampler-padding": ((48, (16, 782)),),
-    "01-eval-bias": ((0.333333, (0.2,)),),
-    "01-fixed-batch": ((0.529412, (0.9,)),),
-}
-
-
-#: The same for estimates.
-SIZES = {"01-gpt3-one-gpu": (63.9856, (355, 32.0, 21.3)), "01-memory-wall": (35, (27, 5, 9))}
-
-
-def test_every_question_is_answered_here_too():
-    assert set(QUESTIONS) == set(ANSWERS)
-    assert set(ESTIMATES) == set(SIZES)
-
-
-@pytest.mark.parametrize("identifier", SIZES)
-def test_sizes_and_explained_slips(identifier):
-    item, (answer, slips) = ESTIMATES[identifier], SIZES[identifier]
-    assert item.answer() == pytest.approx(answer, rel=1e-5)
-    assert [questions.slip_value(slip) for slip in item.slips] == pytest.approx(list(slips), rel=5e-3)
-
-
-@pytest.mark.parametrize("identifier", ANSWERS)
-def test_answers_and_explained_slips(identifier):
-    parts = QUESTIONS[identifier].parts
-    for part, (answer, slips) in zip(parts, ANSWERS[identifier], strict=True):
-        assert part.answer() == pytest.approx(answer, rel=1e-5)
-        explained = [questions.slip_value(slip) for slip in part.slips]
-        assert all(any(value == pytest.approx(slip, rel=5e-3) for value in explained) for slip in slips)
 
 
 def answer(identifier: str) -> str:
@@ -181,26 +137,18 @@ def listed(sizes, axis):
     return sorted(groups.values())
 
 
-def faults(function: str, program, cases=None) -> list[str | None]:
-    """The faults of a program on the public cases of an exercise, or on others."""
-    item = EXERCISES[function]
-    cases = list(item.cases) if cases is None else cases
-    expected, outcomes = (handed_in.outcomes(item, each, cases) for each in (item.solution(), program))
-    return [compare.fault(item, *row) for row in zip(cases, expected, outcomes, strict=True)]
-
-
 def drawn(function: str, key: int) -> list:
     return [case for _, cases in EXERCISES[function].hidden(Random(f"key {key}")) for case in cases]
 
 
 def test_other_right_programs_are_right():
     """Kills a rule that allows the reference's own way only."""
-    assert not any(faults("roll_call", gathered_into_one))
-    assert not any(faults("process_groups", listed, drawn("process_groups", 0)))
+    assert not any(handed_in.faults(EXERCISES["roll_call"], gathered_into_one))
+    assert not any(handed_in.faults(EXERCISES["process_groups"], listed, drawn("process_groups", 0)))
 
 
 def test_a_vector_for_one_number_breaks_the_rule():
-    told = faults("roll_call", one_hot)
+    told = handed_in.faults(EXERCISES["roll_call"], one_hot)
     assert told == [
         "rank 0 handed in 32 bytes: one all-gather, of 8 bytes from each rank, is enough",
         None,
@@ -211,6 +159,6 @@ def test_a_vector_for_one_number_breaks_the_rule():
 def test_coordinates_keep_the_order_of_the_axes():
     item = EXERCISES["coordinates"]
     backwards = next(item.program_of(slip) for slip in item.slips if "fastest first" in slip.sentence)
-    assert {fault for fault in faults("coordinates", backwards) if fault} == {
+    assert {fault for fault in handed_in.faults(item, backwards) if fault} == {
         "the axes come back in another order than they were given in"
     }

@@ -3,64 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-import struct
 
 import pytest
 
 from autograder.bank.ch02 import items as bank
 from autograder.bank.ch02 import rules
-from autograder.items import Build, Case, Choice, Estimate, Question, Tensor
-from autograder.marking import compare
+from autograder.items import Build, Case, Choice, Tensor
 from experiments.ch02 import blocking_rings, mismatches
 from rankzero import world
 from rankzero.events import Event
 from solutions.ch02.deadlock import simulate
 from solutions.ch02.model_parallel import naive_step
 from tests.autograder import handed_in
+from tests.autograder.bank.ch02.answers import ANSWERS
 
-EXERCISES = [item for item in bank.ITEMS if isinstance(item, Build)]
-QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
+EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
 OPTIONS = {item.id: item.options[item.correct] for item in bank.ITEMS if isinstance(item, Choice)}
 
 
-#: Worked out here with nothing but arithmetic.
-ANSWERS = {
-    "02-dtype": [struct.unpack("i", struct.pack("f", 1.0))[0]],
-    "02-chain-relays-add": [42 + 10 * (4 - 2), 42 + 10 * (10 - 2)],
-    "02-full-circle": [40, 30],
-    "02-parity-odd": [3],
-    "02-one-reversed": [8],
-    "02-chunks": [23, (3 * (5e-6 + 64e6 / 50e9)) / (25 * (5e-6 + 64e6 / 23 / 50e9))],
-    "02-blocking-relay": [3 + 2 * 7, 17 * (5e-6 + 8e6 / 50e9) * 1e3],
-    "02-idle-share": [12 * 10 * 3 + 2 * 2 * 5, 360 / (3 * 380)],
-}
-#: The same for what is estimated. The link of Alps is worked out from two of its published times.
-ALPS = (4194304 - 8192) / (182.39e-6 - 8.31e-6)
-ESTIMATED = {
-    "02-half-bandwidth": 5e-6 * 50e9,
-    "02-small-or-one": (1000 * (10e-6 + 1e3 / 12.5e9)) / (10e-6 + 1e6 / 12.5e9),
-    "02-activation": 1e3 * (8.31e-6 - 8192 / ALPS + 4 * 4096 * 8192 * 2 / ALPS),  # ms
-    "02-relay-guess": min(range(1, 4096), key=lambda k: (3 + k - 1) * (5e-6 + 64e6 / k / 50e9)),
-}
-#: As the literature and the page print them.
-PRINTED = {"02-dtype": [1065353216], "02-chunks": [23, 2.542]}
-PRINTED |= {"02-blocking-relay": [17, 2.805], "02-idle-share": [380, 0.315789]}
-
-
-@pytest.mark.parametrize("identifier", ANSWERS)
-def test_answers_are_those_of_plain_arithmetic(identifier):
-    answers = [part.answer() for part in QUESTIONS[identifier].parts]
-    assert answers == pytest.approx(ANSWERS[identifier], rel=1e-12)
-    assert answers == pytest.approx(PRINTED.get(identifier, answers), rel=2e-4)
-
-
-def test_no_question_is_without_its_answer_here():
-    assert set(ANSWERS) == set(QUESTIONS)
-
-
-@pytest.mark.parametrize("item", [item for item in bank.ITEMS if isinstance(item, Estimate)], ids=lambda item: item.id)
-def test_estimates_are_those_of_plain_arithmetic(item):
-    assert item.answer() == pytest.approx(ESTIMATED[item.id], rel=1e-12)
+def test_what_the_literature_and_the_page_print():
+    printed = {"02-dtype": [1065353216], "02-chunks": [23, 2.542]}
+    printed |= {"02-blocking-relay": [17, 2.805], "02-idle-share": [380, 0.315789]}
+    assert all(ANSWERS[name] == pytest.approx(numbers, rel=2e-4) for name, numbers in printed.items())
 
 
 def test_half_or_twice_the_best_number_of_chunks_costs_four_percent():
@@ -238,13 +202,6 @@ def step_by_hand(stage, inputs, targets, shape):
     return result.item() if rank == ranks - 1 else None
 
 
-def faults(function: str, program) -> list[str | None]:
-    """The faults of a program on the public cases of an exercise, on real ranks."""
-    item = next(item for item in EXERCISES if item.function == function)
-    expected, outcomes = (handed_in.outcomes(item, each, item.cases) for each in (item.solution(), program))
-    return [compare.fault(item, *row) for row in zip(item.cases, expected, outcomes, strict=True)]
-
-
 OTHERS = [
     ("ring_shift", shift_by_parity),
     ("ring_shift", shift_in_a_batch),
@@ -259,7 +216,7 @@ OTHERS = [
 @pytest.mark.parametrize(("function", "program"), OTHERS, ids=lambda one: getattr(one, "__name__", one))
 def test_other_right_programs_are_right(function, program):
     """Kills a rule that allows the reference's own way only."""
-    assert not any(faults(function, program))
+    assert not any(handed_in.faults(EXERCISES[function], program))
 
 
 # What rules say.

@@ -10,8 +10,6 @@ import torch.distributed as dist
 
 from autograder.bank.ch05.items import ITEMS
 from autograder.items import Build, Case
-from autograder.marking import trusted_worlds
-from autograder.marking.judge import compare
 from autograder.probes import ch05 as probes
 from solutions.ch05.data_parallel import ShardedAdamW
 from tests.autograder import handed_in
@@ -23,20 +21,6 @@ def cases(item: Build) -> list[Case]:
     """One of each hidden group that is not refused, and the public ones."""
     drawn = [case for _, found in item.hidden(Random("other programs")) for case in found]
     return [case for case in (*item.cases, *drawn) if case.raises is None]
-
-
-def passes(item: Build, program) -> bool:
-    """Whether another program gives the reference's answers and keeps the rule."""
-    chosen = cases(item)
-    right = trusted_worlds.run(item, item.solution(), chosen, 20)
-    found = handed_in.outcomes(item, program, chosen)
-    for case, expected, outcome in zip(chosen, right, found, strict=True):
-        assert expected.kind == "value", expected
-        if outcome.kind != "value" or compare.wrong_value(item, case, outcome, expected) is not None:
-            return False
-        if compare.broken_rule(item, case, outcome) is not None:
-            return False
-    return True
 
 
 # Other right programs.
@@ -91,14 +75,14 @@ class GathersInFloat32(ShardedAdamW):
 
 
 def reduces(gradient, kept=None, group=None):
-    """Another right way: divided before the sum, and added in place."""
+    """Another right way: divided before the sum."""
     ranks = dist.get_world_size()
     length = -(-gradient.numel() // ranks)
     padded = gradient.new_zeros(ranks * length)
     padded[: gradient.numel()] = gradient.reshape(-1) / ranks
     mine = gradient.new_empty(length)
     dist.reduce_scatter(mine, list(padded.view(ranks, -1)))
-    return mine if kept is None else kept.add_(mine)
+    return mine if kept is None else torch.add(mine, kept)
 
 
 class Gathers(torch.autograd.Function):
@@ -135,12 +119,8 @@ def gathers(shard, numel, group=None):
 )
 def test_other_right_programs_pass(function, program):
     """Kills a rule or a tolerance that knows the reference alone."""
-    assert passes(EXERCISES[function], program)
-
-
-@pytest.mark.parametrize("function", sorted(EXERCISES))
-def test_ten_hidden_worlds_at_most(function):
-    assert sum(len(found) for _, found in EXERCISES[function].hidden(Random(1))) <= 10
+    item = EXERCISES[function]
+    assert not any(handed_in.faults(item, program, cases(item)))
 
 
 @pytest.mark.parametrize("function", sorted(name for name, item in EXERCISES.items() if item.probe))
@@ -154,8 +134,7 @@ def test_drivers_say_what_they_do(function):
 
 def answers(function: str, place: int) -> tuple:
     item = EXERCISES[function]
-    (outcome,) = trusted_worlds.run(item, item.solution(), [item.cases[place]], 20)
-    return outcome.value
+    return handed_in.outcomes(item, item.solution(), [item.cases[place]])[0].value
 
 
 @pytest.mark.parametrize(("place", "mean"), [(0, 2.6), (1, 3.0), (2, 1.0), (3, 2.0), (4, 2.6)])

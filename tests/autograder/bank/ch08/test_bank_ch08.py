@@ -12,50 +12,20 @@ import torch
 
 from autograder import conclusions
 from autograder.bank.ch08 import items as bank
-from autograder.items import Build, Case, Choice, Order, Question
-from autograder.marking import compare, trusted
+from autograder.items import Build, Case, Choice, Order
+from autograder.marking import trusted
 from autograder.probes import ch08, ch08_batches, ch08_clock
 from rankzero.tiny import GPT, GPTConfig
 from solutions.ch08 import serving_repairs, tiny_serving
 from tests.autograder import handed_in
-from tests.wrong_programs import wrong
 
 EXERCISES = {item.function: item for item in bank.ITEMS if isinstance(item, Build)}
-QUESTIONS = {item.id: item for item in bank.ITEMS if isinstance(item, Question)}
 CHOICES = {item.id: item for item in bank.ITEMS if isinstance(item, Choice)}
-
-ANSWERS = {  # computed by hand
-    "08-kv-exercise": (0,),
-    "08-decode-steps": (49,),
-    "08-prefill-8b": (0.0343556,),
-    "08-attention-crossover": (61_266,),
-    "08-floor-70b": (0.0208955,),
-    "08-ridge": (295.343,),
-    "08-never-compute-bound": (414.9,),
-    "08-batch-cost": (5.192,),
-    "08-e2e": (5.275,),
-    "08-little-inflight": (522.4, 9),
-    "08-little-rate": (40,),
-    "08-static-vs-continuous": (12, 8),
-    "08-waste": (0.246771,),
-    "08-handoff": (1.34218, 0.0268435),
-    "08-design-slo": (324, 218, 15.2815),
-}
-
-
-def test_every_question_is_answered_here_too():
-    assert set(QUESTIONS) == set(ANSWERS)
 
 
 def test_the_order_of_the_parts():
     orders = [item.steps for item in bank.ITEMS if isinstance(item, Order)]
     assert ("API adapter", "tokenizer", "scheduler") in [steps[:3] for steps in orders]
-
-
-@pytest.mark.parametrize("identifier", ANSWERS)
-def test_the_answers(identifier):
-    found = [part.answer() for part in QUESTIONS[identifier].parts]
-    assert found == pytest.approx(ANSWERS[identifier], rel=1e-4)
 
 
 def test_what_the_right_options_say():
@@ -114,9 +84,7 @@ def test_another_right_detokenizer_passes():
     item = EXERCISES["StreamingDetokenizer"]
     for key in range(30):
         cases = [*item.cases, *(case for _, cases in item.hidden(Random(key)) for case in cases)]
-        expected = trusted.run(item, item.solution(), cases)
-        for case, right, mine in zip(cases, expected, trusted.run(item, BufferedBytes, cases), strict=True):
-            assert compare.fault(item, case, right, mine) is None, case
+        assert not any(handed_in.faults(item, BufferedBytes, cases)), key
 
 
 def test_a_vocabulary_is_written_as_in_a_bytes_literal():
@@ -222,30 +190,6 @@ def test_a_coroutine_may_sleep_twice():
     assert ch08_clock.on_a_clock(two_naps, [10, 30]) == pytest.approx([0.01, 0.03])
 
 
-# What the report says of wrong programs.
-
-
-CHECKS_THE_END = (
-    '        if self.finished:\n            raise RuntimeError("the text is finished: no token may follow")\n'
-)
-
-
-@pytest.mark.parametrize("instead", ["", '        if self.finished:\n            return ""\n'])
-def test_a_detokenizer_that_refuses_empty_stop_strings_is_not_told_to(instead):
-    mark = handed_in.edited(EXERCISES["StreamingDetokenizer"], (CHECKS_THE_END, instead))
-    assert mark.slip.startswith("A token after the end is a RuntimeError")
-    assert not any("empty stop string" in sentence for sentence in mark.hidden[:1])
-
-
-def test_a_detokenizer_that_checks_its_tokens_is_not_told_to():
-    empty = """        if "" in tuple(stop):
-            raise ValueError(f"stop must not hold an empty string, got {stop!r}")
-"""
-    mark = handed_in.edited(EXERCISES["StreamingDetokenizer"], (empty, ""))
-    assert mark.state == "partly"
-    assert mark.slip == ""
-
-
 def test_no_token_follows_a_stop_string_but_where_that_is_tried():
     """Kills: hints about stop strings for a program whose only fault is another error after the end."""
     item = EXERCISES["StreamingDetokenizer"]
@@ -254,51 +198,3 @@ def test_no_token_follows_a_stop_string_but_where_that_is_tried():
             answers = [one.value for one in trusted.run(item, item.solution(), cases) if one.kind == "value"]
             after = any(("raised", "RuntimeError") in answer["pushed"] for answer in answers)
             assert after == (group.name == "after the end, bad input")
-
-
-@pytest.mark.parametrize("place", [0, -1])
-def test_of_stop_strings_that_end_at_once_the_longest_counts(place):
-    item = EXERCISES["StreamingDetokenizer"]
-    mark = handed_in.edited(item, ("max(complete, key=len)", f"complete[{place}]"))
-    assert any("the longe" in sentence for sentence in mark.hidden)
-
-
-def test_a_plain_ceil_is_named():
-    mark = handed_in.edited(EXERCISES["replicas_needed"], (" * (1 - 1e-9)", ""))
-    assert mark.slip.startswith("A plain `ceil`")
-
-
-def test_prompts_that_grow_are_noticed():
-    mark = handed_in.marked(EXERCISES["generate_batch"], wrong("08-generate-batch", "The prompts that were handed in"))
-    assert mark.slip.startswith("The prompts that were handed in")
-
-
-@pytest.mark.parametrize(
-    ("function", "name", "value"),
-    [
-        ("continuous_batching", "arrivals", [0, 0.5]),
-        ("continuous_batching", "arrivals", [0, True]),
-        ("debug_max_tokens", "max_tokens", 2.5),
-        ("debug_token_id", "vocabulary", True),
-        ("debug_kv_room", "gpu_gb", float("nan")),
-        ("debug_sleep", "latency_ms", float("inf")),
-        ("request_metrics", "arrival", float("nan")),
-        ("request_metrics", "token_times", [1.0, float("inf")]),
-        ("next_token_probabilities", "temperature", float("inf")),
-        ("next_token_probabilities", "top_k", True),
-        ("generate_batch", "max_new_tokens", 2.5),
-    ],
-)
-def test_what_the_rule_of_the_course_excludes_is_refused(function, name, value):
-    good = {
-        "continuous_batching": {"lengths": [2, 1], "slots": 2},
-        "debug_max_tokens": {"prefill_token": 1, "decoded": [2], "eos": 0},
-        "debug_token_id": {"word": "a"},
-        "debug_kv_room": {"billions": 8},
-        "debug_sleep": {},
-        "request_metrics": {"arrival": 0.5, "token_times": [1.0]},
-        "next_token_probabilities": {"logits": torch.zeros(3)},
-        "generate_batch": {"model": torch.nn.Identity(), "prompts": [[1]]},
-    }
-    with pytest.raises(ValueError, match=f"{name} must"):
-        EXERCISES[function].solution()(**good[function] | {name: value})

@@ -8,40 +8,17 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from autograder.bank.ch14 import push, reshard, slots, weight_items
-from autograder.items import Build, Case, Question
-from autograder.marking import compare, trusted_worlds
+from autograder.bank.ch14 import push, reshard, weight_items
+from autograder.items import Build, Case
 from solutions.ch14.weight_sync import reshard_plan
 from tests.autograder import handed_in
 
 ITEMS = {item.id: item for item in weight_items.ITEMS}
-QUESTIONS = {item.id: item for item in weight_items.ITEMS if isinstance(item, Question)}
-
-ANSWERS = {  # the table of the page
-    "14-assignment": (33.554432, 16.777216),
-    "14-mode-switch": (52.5,),
-    "14-hybrid-saving": (2.5,),
-    "14-bandwidth": (14, 1),
-    "14-disk": (40,),
-    "14-chain": (3.10625,),
-    "14-bucket": (2.80444,),
-    "14-iteration": (52.8, 5.30303),
-}
-
-
-def test_every_question_is_answered_here_too():
-    assert set(QUESTIONS) == set(ANSWERS)
 
 
 def test_no_item_is_left_out():
     modules = reshard, push, weight_items.weights, weight_items.weight_questions
     assert {item.id for module in modules for item in module.ITEMS} == set(ITEMS)
-
-
-@pytest.mark.parametrize("identifier", ANSWERS)
-def test_the_answers_of_the_table(identifier):
-    parts = QUESTIONS[identifier].parts
-    assert [part.answer() for part in parts] == pytest.approx(ANSWERS[identifier], rel=1e-5)
 
 
 def test_the_plans_that_ranks_are_given_are_the_reference_s():
@@ -60,15 +37,7 @@ def passes(item: Build, program) -> bool:
     """Whether another program gives the reference's answers and keeps the rule."""
     drawn = [case for _, found in item.hidden(Random("other programs")) for case in found]
     chosen: list[Case] = [case for case in (*item.cases, *drawn) if case.raises is None]
-    right = trusted_worlds.run(item, item.solution(), chosen, 20)
-    found = handed_in.outcomes(item, program, chosen)
-    for case, expected, outcome in zip(chosen, right, found, strict=True):
-        assert expected.kind == "value", expected
-        if outcome.kind != "value" or compare.wrong_value(item, case, outcome, expected) is not None:
-            return False
-        if compare.broken_rule(item, case, outcome) is not None:
-            return False
-    return True
+    return not any(handed_in.faults(item, program, chosen))
 
 
 # Other right programs.
@@ -163,12 +132,3 @@ def full_gather(local, source, target, plan):
 def test_right_values_by_a_full_gather_are_refused():
     """Kills a rule that looks at values alone."""
     assert not passes(ITEMS["14-execute-reshard"], full_gather)
-
-
-def test_a_release_without_a_pin_says_nothing_of_two_objects():
-    """Kills: the hint that two objects are independent, for slots that are, but release what nobody pinned."""
-    unpinned = "if type(slot) is not int or slot not in range(len(self._pins)) or not self._pins[slot]:"
-    mark = handed_in.edited(slots.SLOTS, (unpinned, "if slot not in range(len(self._pins)):"))
-    assert mark.slip == ""
-    assert [sentence for sentence in mark.hidden if "wrong slot" not in sentence] == []
-    assert mark.state == "partly"

@@ -1,0 +1,11 @@
+"""The answers of the chapter's questions, worked out by hand, and to what part they are exact."""
+
+from __future__ import annotations
+
+EXACT = 1e-5
+
+ANSWERS = {
+    "13-kl-k2": (0.0173727,),
+    "13-7b": (252,),
+    "13-min-gpus": (32, 40),
+}
