@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import functools
 import importlib
 import io
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -26,6 +29,36 @@ def table(tmp_path: Path, name: str, *arguments: str, status: int = 0) -> list[d
     assert run(name, "--save", str(target), *arguments) == status
     with target.open(encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+@dataclass(frozen=True)
+class Quick:
+    """What a quick run ends with: its status, what it printed, the table's rows, and every file that it left."""
+
+    status: int
+    said: str
+    rows: list[dict[str, str]]
+    files: dict[str, bytes]
+
+
+@functools.cache
+def quick(name: str) -> Quick:
+    """The quick run of a demo that saves its table, and its picture if it has one: once for all tests."""
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        target = Path(folder, "table.csv")
+
+        def show(arguments, table, picture=None):
+            common.show(arguments, table, picture)
+            if picture:
+                common.show(argparse.Namespace(save=target.with_name("picture.png")), table, picture)
+
+        patch.setattr(importlib.import_module(demos.names()[name]), "show", show)
+        with contextlib.redirect_stdout(said):
+            status = run(name, "--quick", "--save", str(target))
+        files = {file.name: file.read_bytes() for file in target.parent.iterdir()}
+    rows = list(csv.DictReader(files["table.csv"].decode().splitlines()))
+    return Quick(status, said.getvalue(), rows, files)
 
 
 def refused(name: str, *arguments: str) -> str:

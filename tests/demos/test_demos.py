@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import importlib
 import os
 import re
 import shlex
@@ -13,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from demo_runs import command_line, refused, run
+from demo_runs import command_line, quick, refused, run
 
 import demos
 from autograder import bank
@@ -156,26 +154,16 @@ def test_a_name_that_is_no_demo_s_ends_in_one_line(capsys):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_quick_run_passes_its_own_check_and_saves_what_it_can(name, tmp_path, capsys, monkeypatch):
+def test_a_quick_run_passes_its_own_check_and_saves_what_it_can(name):
     """The table, and the picture if there is one: the command line takes its name exactly then."""
-    target = tmp_path / "table.csv"
-    saved = [target]
-
-    def show(arguments, table, picture=None):
-        common.show(arguments, table, picture)
-        if picture:
-            saved.append(tmp_path / "picture.png")
-            common.show(argparse.Namespace(save=saved[-1]), table, picture)
-
-    monkeypatch.setattr(importlib.import_module(demos.names()[name]), "show", show)
-    assert run(name, "--quick", "--save", str(target)) == 0
-    assert re.search(r"^check: .*: yes$", capsys.readouterr().out, re.MULTILINE)
-    header, *rows = csv.reader(target.open(encoding="utf-8"))
-    assert rows
-    assert all(len(row) == len(header) for row in rows)
-    assert sorted(tmp_path.iterdir()) == sorted(saved)
-    assert all(file.read_bytes().startswith(b"\x89PNG") for file in saved[1:])
-    assert (".png" in command_line(name)[0].format_help()) == (len(saved) == 2)
+    found = quick(name)
+    assert found.status == 0
+    assert re.search(r"^check: .*: yes$", found.said, re.MULTILINE)
+    assert found.rows
+    assert all(None not in row and None not in row.values() for row in found.rows)
+    assert set(found.files) <= {"table.csv", "picture.png"}
+    assert found.files.get("picture.png", b"\x89PNG").startswith(b"\x89PNG")
+    assert (".png" in command_line(name)[0].format_help()) == ("picture.png" in found.files)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if re.search(r"\.code\b", TEXTS[name])])

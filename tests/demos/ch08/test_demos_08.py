@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from demo_runs import table
+from demo_runs import quick, table
 
 
-def test_a_decode_step_shares_its_weights(tmp_path):
-    rows = table(tmp_path, "prefill_decode", "--quick")
+def test_a_decode_step_shares_its_weights():
+    rows = quick("prefill_decode").rows
     assert [(row["pass"], row["tokens"]) for row in rows] == [
         ("prefill", "16"),
         ("prefill", "1024"),

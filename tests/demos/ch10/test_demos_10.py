@@ -23,7 +23,7 @@ def test_what_has_no_graph_is_counted_apart(tmp_path):
 
 
 def test_an_early_end_wastes_a_token(tmp_path):
-    turn, side = table(tmp_path, "overlap", "--steps", "12", "--eos", "t")
+    turn, side = table(tmp_path, "overlap", "--steps", "12", "--streams", "3", "--eos", "t")
     assert (turn["mode"], side["mode"]) == ("in turn", "overlapped")
     assert turn["tokens wasted"] == "0"
     assert side["tokens wasted"] == side["ended early"] != "0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from demo_runs import refused, run, table
+from demo_runs import quick, refused, run, table
 
 from demos.ch11 import combined
 from experiments.ch11.wrong_samplers import WRONG, replaced_from_target
@@ -37,8 +37,8 @@ def test_a_draft_that_is_too_dear(capsys):
     assert "do not speculate" in capsys.readouterr().out
 
 
-def test_each_feature_saves_passes(tmp_path):
-    rows = {row["mask and"]: row for row in table(tmp_path, "combined", "--quick")}
+def test_each_feature_saves_passes():
+    rows = {row["mask and"]: row for row in quick("combined").rows}
     passes = {name: int(row["target passes"]) for name, row in rows.items()}
     assert passes["mask"] > passes["jump"] > passes["draft and jump"]
     assert passes["mask"] > passes["draft"]

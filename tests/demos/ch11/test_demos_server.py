@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from demo_runs import refused, run, table
+from demo_runs import quick, refused, run, table
 
 from demos.ch11 import server
 from experiments.ch08.serving_runs import client
@@ -61,8 +61,8 @@ def test_an_interrupt_drains(tmp_path):
     assert {"api", "runner", "stream"} <= names
 
 
-def test_the_server_shows_reuse(tmp_path):
-    rows = {row["metric"]: int(row["value"]) for row in table(tmp_path, "server", "--quick")}
+def test_the_server_shows_reuse():
+    rows = {row["metric"]: int(row["value"]) for row in quick("server").rows}
     assert rows["cached_tokens"] == 16
     assert rows["blocks_free"] == rows["blocks"]
 

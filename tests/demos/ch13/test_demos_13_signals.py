@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from demo_runs import run, table
+from demo_runs import quick, run, table
 
 from solutions.ch13.kl import estimator_moments
 from solutions.ch13.rlhf_memory import rlhf_bytes
 
 
-def test_a_response_whose_penalty_is_a_bonus(tmp_path, capsys):
-    rows = table(tmp_path, "token_rewards", "--quick")
-    assert sum(float(row["reward"]) for row in rows) == pytest.approx(0.504)
-    assert "a bonus" in capsys.readouterr().out
+def test_a_response_whose_penalty_is_a_bonus():
+    found = quick("token_rewards")
+    assert sum(float(row["reward"]) for row in found.rows) == pytest.approx(0.504)
+    assert "a bonus" in found.said
 
 
 def test_a_response_of_ones_own(tmp_path):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import torch
-from demo_runs import run, table
+from demo_runs import quick, run, table
 
 
-def test_every_road_has_a_row(tmp_path, capsys):
-    rows = table(tmp_path, "weight_sync", "--quick")
-    assert [row["road"] for row in rows] == ["disk", "pipe", "gloo", "shared"]
-    assert all(float(row["1 MB (ms)"]) > 0 for row in rows)
-    assert "does not grow with them: yes" in capsys.readouterr().out
+def test_every_road_has_a_row():
+    found = quick("weight_sync")
+    assert [row["road"] for row in found.rows] == ["disk", "pipe", "gloo", "shared"]
+    assert all(float(row["1 MB (ms)"]) > 0 for row in found.rows)
+    assert "does not grow with them: yes" in found.said
 
 
 def test_one_road_and_no_gpu(capsys):
