@@ -10,16 +10,10 @@ import pytest
 
 from autograder import bank
 from autograder.bank.ch07 import layouts
-from autograder.items import Build, edits
+from autograder.items import edits
 from autograder.marking import trusted
 from rankzero.facts.models import LLAMA2_13B
 from solutions.ch07 import layout
-
-
-def item(identifier: str) -> Build:
-    found = bank.find(identifier)
-    assert isinstance(found, Build)
-    return found
 
 
 @pytest.mark.parametrize("apart", [5e-10, 2e-9])
@@ -39,7 +33,7 @@ def test_near_ties_are_as_near_as_they_say(job, apart):
 
 def test_the_drawn_models_have_what_the_docstring_names():
     key = Random(3)
-    cases = {group.name: cases for group, cases in item("07-layout-memory").hidden(key)}
+    cases = {group.name: cases for group, cases in bank.find("07-layout-memory").hidden(key)}
     mixtures = [case.args[1].model for case in cases["experts"]]
     assert any(model.shared_experts for model in mixtures)
     assert any(not model.gated for model in mixtures)
@@ -53,7 +47,7 @@ def test_the_drawn_models_have_what_the_docstring_names():
 def test_every_expert_has_rows_from_somebody():
     """Kills: an expert without rows, whose gradient may be None or zeros."""
     for key in range(40):
-        for group, cases in item("07-expert-parallel-forward").hidden(Random(key)):
+        for group, cases in bank.find("07-expert-parallel-forward").hidden(Random(key)):
             for case in cases if group.name != "impossible arguments" else ():
                 chosen = {int(expert) for args in case.args for expert in args[2].tolist()}
                 assert chosen == set(range(case.args[0][4]))
@@ -61,7 +55,7 @@ def test_every_expert_has_rows_from_somebody():
 
 def test_a_loss_with_its_graph_and_other_types_of_weights_lose_points():
     """Kills: drivers that hand back values without saying that."""
-    route, step = item("07-route"), item("07-pipeline-step")
+    route, step = bank.find("07-route"), bank.find("07-pipeline-step")
     (answer,) = trusted.run(route, route.solution(), [replace(route.cases[0], kwargs={"dtype": "float64"})])
     assert answer.value["type"] == "torch.float64"
     kept = edits.edited(step.solution(), [("total += y.detach()", "total = total + y")])
