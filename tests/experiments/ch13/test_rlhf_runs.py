@@ -26,8 +26,11 @@ from experiments.ch13.rlhf_runs import (
 from experiments.ch13.toy_models import CONFIG, GPT, LENGTH, Scorer, reference, scorer, with_one_output
 from rankzero.grammar.toy_language import EOS, PROMPT
 from solutions.ch12.rl import gae
-from solutions.ch13 import rlhf
+from solutions.ch13 import beta_sweep, rlhf
 from solutions.ch13.kl import kl_estimates
+
+RUNS = pytest.mark.proof(part="runs")
+trained = pytest.mark.xdist_group("rlhf runs")  # one process, which trains each of them once
 
 
 @pytest.fixture
@@ -188,44 +191,66 @@ def test_best_of_n_keeps_the_best(team):
     assert many.score > one.score
 
 
-# Learning, with the models of the page.
+# Learning, with the models of the page: the stored runs, and the same runs again.
 
 
 @functools.cache
-def run(beta: float, seed: int) -> list[rlhf_runs.Point]:
+def again(beta: float, seed: int) -> list[rlhf_runs.Point]:
     model = reference()
     return ppo(assemble(model, scorer(model)), Settings(beta=beta), 60, seed)
 
 
-@pytest.mark.xdist_group("rlhf runs")
-def test_the_run_of_the_page_learns():
+def kept(beta: float, seed: int) -> tuple[beta_sweep.Moment, ...]:
+    return beta_sweep.run_of(beta, seed).moments
+
+
+#: Of a run, the iterations that are stored, or all of them, by training once more.
+either = pytest.mark.parametrize("run", [kept, pytest.param(again, marks=RUNS)])
+
+
+@trained
+@either
+def test_the_run_of_the_page_learns(run):
     """The reward rises by more than a deviation and stays, the judge agrees, and the KL stays bounded."""
     points = run(0.1, 2)
-    for late in (points[20:31], points[-10:]):  # the page goes half as far as the stored runs
-        assert min(point.score for point in late) > points[0].score + 0.8
-        assert min(point.judge for point in late) > points[0].judge + 0.7
+    for late in (range(20, 31), range(51, 61)):  # the page goes half as far as the stored runs
+        assert min(point.score for point in points if point.iteration in late) > points[0].score + 0.8
+        assert min(point.judge for point in points if point.iteration in late) > points[0].judge + 0.7
     assert max(point.kl for point in points) < 8
     assert points[0].kl == pytest.approx(0, abs=1e-4)
+
+
+@trained
+@either
+@pytest.mark.parametrize("seed", [2, 3])
+def test_without_a_price_the_reward_is_hacked(run, seed):
+    """A higher score and a lower judge than with a price of 0.1, much further from the reference.
+
+    One batch may fall out of line, so the score is that of the last twenty iterations.
+    """
+    free, priced = run(0.0, seed), run(0.1, seed)
+    late = [fmean(point.score for point in points if point.iteration > 40) for points in (free, priced)]
+    assert late[0] > late[1] + 0.1
+    assert free[-1].judge < priced[-1].judge - 1
+    assert free[-1].kl > 3 * priced[-1].kl
+    assert max(point.judge for point in free if point.iteration < 15) > free[0].judge + 0.8
+
+
+@trained
+@RUNS
+@pytest.mark.parametrize(("beta", "seed"), [(0.1, 2), (0.0, 2), (0.0, 3), (0.1, 3)])
+def test_the_stored_runs_are_what_the_program_gives(beta, seed):
+    """At first number by number; rounding, which machines do differently, grows from iteration to iteration."""
+    points, moments = again(beta, seed), kept(beta, seed)
+    for moment in moments[:4]:
+        point = points[moment.iteration]
+        assert (point.score, point.judge, point.kl) == pytest.approx((moment.score, moment.judge, moment.kl), abs=0.2)
     assert all(0 <= point.clipped < 0.5 for point in points)
 
 
-@pytest.mark.xdist_group("rlhf runs")  # one process, which trains each of them once
-@pytest.mark.parametrize("seed", [2, 3])
-def test_without_a_price_the_reward_is_hacked(seed):
-    """A higher score and a lower judge than with a price of 0.1, much further from the reference.
-
-    One batch may fall out of line, so the score is that of the last twenty.
-    """
-    score = {beta: fmean(point.score for point in run(beta, seed)[-20:]) for beta in (0.0, 0.1)}
-    assert score[0.0] > score[0.1] + 0.1
-    free, priced = run(0.0, seed)[-1], run(0.1, seed)[-1]
-    assert free.judge < priced.judge - 1
-    assert free.kl > 3 * priced.kl
-    assert max(point.judge for point in run(0.0, seed)[:15]) > run(0.0, seed)[0].judge + 0.8
-
-
+@trained
 def test_grpo_learns_from_a_verifiable_reward():
-    points = grpo(assemble(reference(), judged), Settings(beta=0.0), 40, 2)
+    points = grpo(assemble(reference(), judged), Settings(beta=0.0), 10, 2)
     assert points[0].judge < 0.6
     assert min(point.judge for point in points[-5:]) > 1.2
 

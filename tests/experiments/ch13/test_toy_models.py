@@ -95,9 +95,12 @@ def test_sentences_are_padded():
     assert [judge(row) for row in rows.tolist()] == judged(rows).tolist()
 
 
-# Learning, with the models of the page.
+# Learning, with the models of the page: one process trains them, once.
+
+trained = pytest.mark.xdist_group("rlhf runs")
 
 
+@trained
 def test_the_reference_speaks_the_language():
     tokens = toy_models.samples(toy_models.reference(), 500, seed=11)
     assert (tokens == EOS).any(1).float().mean() > 0.9
@@ -105,6 +108,7 @@ def test_the_reference_speaks_the_language():
     assert judged(toy_models.samples(GPT(CONFIG), 100, seed=11)).mean() < -5
 
 
+@trained
 def test_the_reward_model_ranks_as_the_judge_does():
     model = toy_models.reference()
     score = toy_models.scorer(model)
@@ -115,6 +119,7 @@ def test_the_reward_model_ranks_as_the_judge_does():
     assert not any(value.requires_grad for value in score.model.parameters())
 
 
+@trained
 def test_it_is_wrong_where_it_was_not_trained():
     """A sentence that the judge condemns scores above a flawless one."""
     score = toy_models.scorer(toy_models.reference())
@@ -124,6 +129,7 @@ def test_it_is_wrong_where_it_was_not_trained():
     assert score(odd) > score(flawless)
 
 
+@trained
 def test_training_happens_once():
     """Kills a cache that takes a default for another argument."""
     model = toy_models.reference(0, 1)
@@ -133,6 +139,7 @@ def test_training_happens_once():
     assert toy_models.scorer(model, steps=1).model is toy_models.reward_model(model, 0, 1)
 
 
+@trained
 def test_kept_on_disk(tmp_path, monkeypatch):
     """The second call trains nothing and gives the same models."""
     model, score = toy_models.kept(tmp_path)
