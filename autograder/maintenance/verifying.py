@@ -152,10 +152,11 @@ def slips(exam: Exam, item: Build, course: Sequence[Build] = ()) -> list[str]:
         return [str(error)]
     if not paper.slips:
         return ["it has no wrong program"]
-    return [sentence for slip in paper.slips for sentence in _slip(paper, slip, course)]
+    return [sentence for slip in paper.slips for sentence in wrong_program(paper, slip, course)]
 
 
-def _slip(paper: Paper, slip: Slip, course: Sequence[Build]) -> list[str]:
+def wrong_program(paper: Paper, slip: Slip, course: Sequence[Build] = ()) -> list[str]:
+    """What is wrong with one wrong program: it must lose points and be recognized."""
     name = slip.name
     try:
         outcomes = [paper.slip_outcome(slip, place) for place in range(len(paper.asked))]

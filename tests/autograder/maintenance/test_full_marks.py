@@ -1,11 +1,20 @@
-"""Everything at once, world items too: the reference earns all points, the untouched labs none, each slip is named."""
+"""Every item with one key: the reference earns all points, the untouched lab none, each slip is named.
+
+A few items of each grade are handed in to the sandbox; ``make proof`` hands in all of them.
+"""
 
 from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
 
 import pytest
 
 from autograder import bank, conclusions
-from autograder.items import Build, Case
+from autograder.items import Build, Case, Debug, Slip
 from autograder.maintenance import verifying
 from autograder.marking import judge, probing, trusted
 from autograder.marking.outcome import Outcome
@@ -15,40 +24,119 @@ from autograder.running.exam import Exam
 from autograder.sandbox import Sandbox
 
 ITEMS = bank.builds()
+#: Two of each grade.
+FEW = [
+    item
+    for _, same in groupby(sorted(ITEMS, key=lambda item: item.grade), lambda item: item.grade)
+    for item in list(same)[:2]
+]
+EXAMS = [pytest.param(FEW, id="few"), pytest.param(ITEMS, id="all", marks=pytest.mark.proof(part="systems"))]
+BANK = pytest.mark.proof(part="bank")
+UNWRITTEN, REFUSED = (Outcome("raised", error=name) for name in ("NotImplementedError", "ValueError"))
 pytestmark = pytest.mark.xdist_group("full marks")  # one set of processes for all of them
+every_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
 
 
 @pytest.fixture(scope="module")
-def exam():
+def exam() -> Iterator[Exam]:
     with Exam(ITEMS, b"full marks") as exam:
         yield exam
 
 
-def test_the_solutions_earn_every_point(exam):
-    grading = judging.judge(verifying.submission("solutions"), exam, Sandbox.measure("best"))
-    assert [verifying.shortfalls(grading, place) for place in range(len(ITEMS))] == [[]] * len(ITEMS)
+# In the sandbox.
+
+
+@pytest.mark.parametrize("items", EXAMS)
+def test_the_solutions_earn_every_point(items):
+    with Exam(items, b"full marks") as exam:
+        grading = judging.judge(verifying.submission("solutions", items), exam, Sandbox.measure("best"))
+    assert [verifying.shortfalls(grading, place) for place in range(len(items))] == [[]] * len(items)
     assert [(mark.item.id, mark.public + mark.hidden) for mark in grading.marks if mark.state != "right"] == []
     assert grading.reason == ""
     assert sum(mark.score for mark in grading.marks if not mark.item.bonus) == grading.points
 
 
-def test_the_untouched_labs_earn_nothing(exam):
-    grading = judging.judge(verifying.submission("labs"), exam, Sandbox.measure("best"))
-    assert [verifying.gains(grading, place) for place in range(len(ITEMS))] == [[]] * len(ITEMS)
+@pytest.mark.parametrize("items", EXAMS)
+def test_the_untouched_labs_earn_nothing(items):
+    with Exam(items, b"full marks") as exam:
+        grading = judging.judge(verifying.submission("labs", items), exam, Sandbox.measure("best"))
+    assert [verifying.gains(grading, place) for place in range(len(items))] == [[]] * len(items)
     assert [(mark.item.id, mark.score) for mark in grading.marks if mark.score] == []
     assert {mark.state for mark in grading.marks} <= {"unwritten", "wrong"}
 
 
-@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
-def test_every_slip_fails_and_is_named(exam, item):
-    """Kills: a bank whose cases a wrong program passes, and a diagnosis that names another mistake."""
+# In the judge.
+
+
+@every_item
+def test_the_answers_of_the_reference_earn_every_point(exam, item):
+    """Kills: an item whose public cases, or whose ordinary ones, are too few to be worth anything."""
+    paper = exam.paper(item)
+    mark = judge.mark(paper, [asked.expected for asked in paper.asked], exam.items)
+    assert (mark.state, mark.score) == ("right", item.points)
+
+
+@every_item
+def test_a_stub_can_earn_nothing(exam, item):
+    """It refuses what it has to, at most, and raises in every other call; a program to mend is one of its slips."""
+    paper = exam.paper(item)
+    if isinstance(item, Debug):
+        assert any(item.source_of(slip) == item.source_of(Slip("", item.wrong)) for slip in paper.slips)
+        return
+    if item.grade in ("call", "calls"):
+        stub = getattr(importlib.import_module(f"labs.{item.home}"), item.function)
+        outcomes = trusted.run(item, stub, paper.cases)
+    else:
+        assert all(ends(function) for function in functions(item))
+        outcomes = [asked.expected if asked.expected.kind == "raised" else UNWRITTEN for asked in paper.asked]
+    mark = judge.mark(paper, outcomes, exam.items)
+    assert mark.score == 0
+    assert mark.state in ("unwritten", "wrong")
+
+
+def functions(item: Build) -> list[ast.FunctionDef]:
+    """The function of an exercise in ``labs``, or the methods of its class."""
+    tree = ast.parse((verifying.room("labs") / item.file).read_text(encoding="utf-8"))
+    (found,) = (node for node in tree.body if getattr(node, "name", "") == item.function)
+    return [node for node in ast.walk(found) if isinstance(node, ast.FunctionDef)]
+
+
+def ends(function: ast.FunctionDef) -> bool:
+    """Whether a stub computes nothing: words, calls that check its arguments, and the error."""
+    *before, last = function.body
+    return isinstance(last, ast.Raise) and all(isinstance(node, ast.Expr) for node in before)
+
+
+@every_item
+def test_every_slip_loses_and_is_named(exam, item):
+    """Kills: a bank whose cases a wrong program passes, and a diagnosis that names another mistake.
+
+    A slip that is named in the first cases is named in all: each further case only tells it from more of the others.
+    """
+    paper = exam.paper(item)
+    assert paper.slips
+    papers = [*(beginning(paper, count) for count in (4, 8) if count < len(paper.once)), paper]
+    for slip in paper.slips:
+        for part in papers:
+            if not (faults := verifying.wrong_program(part, slip, exam.items)):
+                break
+        assert faults == []
+        assert item.source_of(slip)
+
+
+def beginning(paper: Paper, count: int) -> Paper:
+    """The paper with its first cases alone; what wrong programs answer is kept for the whole."""
+    return replace(paper, asked=paper.asked[:count], again=())
+
+
+@BANK
+@every_item
+def test_every_slip_is_named_in_the_whole_paper(exam, item):
     assert verifying.slips(exam, item, exam.items) == []
-    assert all(item.source_of(slip) for slip in exam.paper(item).slips)
 
 
 # Tables of the public answers.
 
-UNWRITTEN, REFUSED = (Outcome("raised", error=name) for name in ("NotImplementedError", "ValueError"))
 PLAIN = [None, True, False, 0, 1, 0.0, "", [], (), {}]
 
 
@@ -81,7 +169,10 @@ def fits(item: Build, guess: Outcome, case: Case) -> bool:
     return item.grade != "world" or guess.kind != "value" or len(guess.value) == len(case.args)
 
 
-@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+@pytest.mark.parametrize(
+    "item",
+    [pytest.param(one, id=one.id, marks=[] if one.grade in ("call", "calls") else BANK) for one in ITEMS],
+)
 def test_a_table_of_the_public_answers_earns_nothing(exam, item):
     """Kills: public points for a program that knows the page by heart and guesses everything else."""
     paper = exam.paper(item)

@@ -22,6 +22,9 @@ from tests.autograder import a_class
 
 (CARTPOLE,) = bank.milestones()
 KEY = b"sesame"
+SYSTEMS = pytest.mark.proof(part="systems")
+#: Steps after which a learner is far from an untrained policy.
+FEW = 6_000
 
 #: Weights that were written by hand: they balance the pole of the plain environment for as long as anybody likes.
 TABLE = """
@@ -63,10 +66,17 @@ def handed_in(body: str, before: str = "") -> Submission:
     return Submission("wrong.py", (Unit("wrong.py", source),))
 
 
+@SYSTEMS
 @pytest.mark.timeout(3600)
 def test_the_reference_solves_it():
     """The course's own loop, in the sandbox, with every step that a learner has."""
     (one,) = tries(verifying.submission("solutions", [CARTPOLE.item]))
+    assert one.passed, one.sentence
+
+
+def test_in_few_steps_the_reference_learns():
+    """The course's own loop, in the sandbox: far better than an untrained policy, which falls after about 20."""
+    (one,) = tries(verifying.submission("solutions", [CARTPOLE.item]), steps=FEW, goal=60.0)
     assert one.passed, one.sentence
 
 
@@ -90,9 +100,10 @@ CHEATS = {
     ),
     "returns that are told": ("play(policy, steps)\nreturn [500.0] * 100", "steps on average"),
 }
+CHEAPEST = "a table and no play"
 
 
-@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize("cheat", [CHEAPEST, *(pytest.param(one, marks=SYSTEMS) for one in CHEATS if one != CHEAPEST)])
 def test_weights_that_were_written_before_do_not_pass(cheat):
     """Kills: a milestone that takes whatever balances the plain pole, however it came about."""
     body, sentence = CHEATS[cheat]
@@ -265,6 +276,7 @@ play(policy, 2000)
 """
 
 
+@SYSTEMS
 def test_programs_play_as_they_do_elsewhere():
     """Kills: an environment that only the reference can play."""
     (one,) = tries(handed_in(MEETS, PLAYS), steps=10_000)
@@ -272,45 +284,42 @@ def test_programs_play_as_they_do_elsewhere():
     assert one.sentence.endswith(measured), one.sentence
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ("raise NotImplementedError", "not implemented yet"),
-        ("torch.nn.init.constant_(policy[0].weight, float('nan'))", "finite weights"),
-        ("policy[4] = torch.nn.Linear(64, 3)", "shapes (64, 4), (64,)"),
-        ("while True: pass", "did not return"),
-        ("env = gymnasium.make('CartPole-v1')\nwhile True: env.reset()", "the 40 resets of this try are used up"),
-        ("play(policy, 80)", "the 50 steps of this try are used up"),
-        ("gymnasium.make('CartPole-v1').unwrapped.step(0)", "reset the environment first"),
-        ("import os; os._exit(3)", ""),
-        ("raise ValueError('no')", "ValueError"),
-    ],
-)
-def test_what_hands_back_no_network_is_told_so(body, sentence, monkeypatch):
+BODIES = {
+    "raise NotImplementedError": "not implemented yet",
+    "torch.nn.init.constant_(policy[0].weight, float('nan'))": "finite weights",
+    "policy[4] = torch.nn.Linear(64, 3)": "shapes (64, 4), (64,)",
+    "while True: pass": "did not return",
+    "env = gymnasium.make('CartPole-v1')\nwhile True: env.reset()": "the 40 resets of this try are used up",
+    "play(policy, 80)": "the 50 steps of this try are used up",
+    "gymnasium.make('CartPole-v1').unwrapped.step(0)": "reset the environment first",
+    "import os; os._exit(3)": "",
+    "raise ValueError('no')": "ValueError",
+}
+
+
+@SYSTEMS
+@pytest.mark.parametrize("body", BODIES)
+def test_what_hands_back_no_network_is_told_so(body, monkeypatch):
     monkeypatch.setattr(ch12_milestones, "RESETS", 40)
     began = time.monotonic()
     found = tries(handed_in(body, PLAYS), tries=3, seconds=6.0, needed=2, steps=50)
     assert not any(one.passed for one in found)
-    assert sentence in found[-1].sentence
+    assert BODIES[body] in found[-1].sentence
     assert time.monotonic() - began < 100
 
 
 # The command.
 
 
-def test_the_stub_is_not_written(capsys, key):
-    assert main(["milestone", str(verifying.room("labs")), "--key", key]) == 0
-    said = capsys.readouterr().out
-    assert "not implemented yet" in said
-    assert "key:" not in said
-
-
-def test_a_key_that_was_drawn_is_said(capsys, monkeypatch):
+def test_the_stub_is_not_written_and_a_key_that_was_drawn_is_said(capsys, monkeypatch):
     monkeypatch.delenv("AUTOGRADER_KEY", raising=False)
     assert main(["milestone", str(verifying.room("labs"))]) == 0
-    assert "(drawn at random; give it to --key to play the same again)" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "not implemented yet" in said
+    assert "(drawn at random; give it to --key to play the same again)" in said
 
 
+@SYSTEMS
 def test_the_same_key_gives_the_same_score(tmp_path, key, capsys, monkeypatch):
     """Kills: a score that depends on the moment."""
     monkeypatch.setattr(bank, "milestones", lambda: (replace(CARTPOLE, tries=1, needed=1, steps=2_000),))
@@ -321,6 +330,7 @@ def test_the_same_key_gives_the_same_score(tmp_path, key, capsys, monkeypatch):
         assert main(["milestone", str(tmp_path / "a.py"), "--key", key]) == 0
         said.append(capsys.readouterr().out.partition(" s)")[0].rpartition(" (")[0])
     assert said[0] == said[1] != ""
+    assert "key:" not in said[0]
     other = a_class.written_key(tmp_path / "other", "other")
     assert main(["milestone", str(tmp_path / "a.py"), "--key", other]) == 0
     assert json.dumps(said[0]) != json.dumps(capsys.readouterr().out.partition(" s)")[0].rpartition(" (")[0])
