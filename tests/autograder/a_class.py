@@ -123,14 +123,14 @@ def replace_limits(**changes: float) -> Limits:
 
 KINDS = ("good", "mutant", "hostile", "slip", "good", "stub", "hostile", "mutant", "slip", "broken")
 BROKEN: dict[str, bytes] = {
+    "latin1.py": b"# caf\xe9\ndef message_time(size, bandwidth):\n    return 1.0\n",
+    "no-zip.zip": b"PK\x05\x06 not an archive",
     "empty.py": b"",
     "syntax.py": b"def message_time(message_bytes, bandwidth:\n    return 1\n",
-    "latin1.py": b"# caf\xe9\ndef message_time(size, bandwidth):\n    return 1.0\n",
     "null.py": b"def message_time(size, bandwidth):\0\n    return 1.0\n",
     "utf16.py": "def message_time(size, bandwidth): return 1.0".encode("utf-16"),
     "no-json.ipynb": b"{not json",
     "no-cells.ipynb": b'{"cells": 7, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
-    "no-zip.zip": b"PK\x05\x06 not an archive",
     "other.py": b"def another():\n    return 1\n",
     "raises.py": b"raise RuntimeError('not today')\n",
 }

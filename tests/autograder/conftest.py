@@ -1,4 +1,4 @@
-"""A key, and a class of 200 that is graded once for the tests that compare with it."""
+"""A key, and a class of 20 that is graded once for the tests that compare with it; ``make proof`` grades 200."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def key(tmp_path: Path) -> str:
     return a_class.written_key(tmp_path / "key")
 
 
-@pytest.fixture(scope="session")
-def the_class(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
-    """``handed``, ``names``, the folder ``path`` and ``out``, in which threads have graded it."""
+@pytest.fixture(scope="session", params=[20, pytest.param(200, marks=pytest.mark.proof(part="classes"))])
+def the_class(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """Its ``size``, ``handed``, ``names``, the folder ``path`` and ``out``, in which threads have graded it."""
     path: Path = tmp_path_factory.mktemp("class") / "handed-in"
-    names = a_class.write(path)
+    names = a_class.write(path, request.param)
     handed, out = collecting.collect(path), path.with_name("graded")
     rows = classes.grade_class(handed, a_class.spec(), storage.Folder(out), workers=4)
-    return SimpleNamespace(path=path, names=names, handed=handed, out=out, rows=rows)
+    return SimpleNamespace(size=request.param, path=path, names=names, handed=handed, out=out, rows=rows)

@@ -16,6 +16,7 @@ from tools import edit
 from tools.common import ROOT
 
 pytestmark = [pytest.mark.xdist_group("contributing"), pytest.mark.timeout(900)]  # one copy, whole programs
+GUIDES = pytest.mark.proof(part="guides")
 
 PAGE = ROOT / "CONTRIBUTING.md"
 ITEM = "01-training-energy"
@@ -76,6 +77,7 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 def test_the_page_names_a_file_in_each_block():
     """Kills: a search that finds no blocks, and every test below that tries the project as it is."""
     assert len(CELLS) == 1
+    assert (ROOT / NOTEBOOK).is_file()
     assert list(CODE) == [
         "solutions/ch01/scale.py",
         "autograder/bank/ch01/flops.py",
@@ -84,17 +86,20 @@ def test_the_page_names_a_file_in_each_block():
     ]
 
 
+@GUIDES
 def test_the_reference_earns_everything_and_the_slip_is_named(run):
     done = run("autograder", "verify", "--only", ITEM)
     assert done.returncode == 0, said(done)
     assert done.stdout.startswith("1 item: all hold")
 
 
+@GUIDES
 def test_no_mutant_is_left(run):
     done = run("tools.mutants", ITEM)
     assert re.fullmatch(rf"{ITEM}: 0 of [1-9]\d* mutants pass\n", done.stdout), said(done)
 
 
+@GUIDES
 def test_what_is_asked_of_every_item_holds(run):
     tests = (
         "tests/autograder/bank/test_bank.py",
@@ -106,6 +111,7 @@ def test_what_is_asked_of_every_item_holds(run):
     assert done.returncode == 0, said(done)
 
 
+@GUIDES
 def test_the_chapter_s_own_tests_pass(run):
     """Kills: a test that counts the exercises of the chapter."""
     whole = ("tests/autograder/bank/ch01/test_bank_ch01.py", "tests/solutions/ch01/test_training_energy.py")
@@ -114,7 +120,14 @@ def test_the_chapter_s_own_tests_pass(run):
     assert done.returncode == 0, said(done)
 
 
-def test_the_code_is_in_the_house_s_form(run):
-    assert said(run("ruff", "check", "--no-cache", *CODE)) == "All checks passed!\n"
-    done = run("ruff", "format", "--no-cache", "--check", *CODE)
-    assert done.returncode == 0, said(done)
+@pytest.mark.parametrize("name", CODE)
+def test_the_code_is_in_the_house_s_form(name):
+    """Followed by nobody: the file as it is, with the block at its end, is read and not written."""
+    path = ROOT / name
+    code = f"{path.read_text(encoding='utf-8')}\n\n{CODE[name]}" if path.exists() else CODE[name]
+    compile(code, name, "exec", dont_inherit=True)
+    assert path.parent.is_dir()
+    for words in (("check", "--quiet"), ("format", "--check", "--quiet")):
+        command = [sys.executable, "-m", "ruff", *words, "--no-cache", "--stdin-filename", str(path), "-"]
+        done = subprocess.run(command, cwd=ROOT, input=code, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, said(done)

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,11 +66,11 @@ def few(tmp_path):
     return handed_in(tmp_path / "in", anna=RIGHT, ben=RIGHT + "# mine\n", carl=wrong)
 
 
-# The class of 200.
+# A class.
 
 
 @pytest.mark.xdist_group("class")
-def test_a_class_of_200_gives_200_rows_and_200_results(the_class):
+def test_a_class_gives_a_row_and_a_result_for_each(the_class):
     out = the_class.out
     assert [row["id"] for row in lines(out)] == the_class.names
     assert {file.stem for file in (out / "results").iterdir()} == set(the_class.names)
@@ -94,12 +93,12 @@ def test_each_kind_earns_what_it_deserves(the_class):
     assert set(scores["good"]) == {8.0}
     assert set(scores["stub"]) == {0.0}
     assert max(scores["slip"]) < 8.0
-    assert len(set(scores["mutant"])) > 2
+    assert len(set(scores["mutant"])) > (2 if the_class.size > 20 else 0)
     hostile = {title: scores[title] for title in a_class.STEADY if title in scores}
-    assert len(hostile) == 40
+    assert len(hostile) == the_class.size // 5
     assert set(map(tuple, hostile.values())) == {(0.0,)}
-    reasons = Counter(bool(row.grading.reason) for row in the_class.rows)
-    assert reasons == {False: 188, True: 12}
+    unreadable = sum(bool(row.grading.reason) for row in the_class.rows)
+    assert unreadable == {20: 2, 200: 12}[the_class.size]
 
 
 @pytest.mark.xdist_group("class")
@@ -130,16 +129,19 @@ def test_killed_half_way_and_resumed_it_is_the_same(the_class, tmp_path):
     command = [sys.executable, "-c", KILLED, str(the_class.path), str(out)]
     assert subprocess.run(command, cwd=ROOT).returncode == -signal.SIGKILL
     first = lines(out)
-    assert 100 <= len(first) < 120
-    assert len(list((out / "results").iterdir())) == 200
-    assert sum("did not finish" in result(out, name)["output"] for name in the_class.names) >= 80
+    half = the_class.size // 2
+    assert half <= len(first) < the_class.size
+    assert len(list((out / "results").iterdir())) == the_class.size
+    assert sum("did not finish" in result(out, name)["output"] for name in the_class.names) == the_class.size - len(
+        first
+    )
     with open(out / "finished.jsonl", "a") as file:
         file.write('{"id": "000-good", "name": "000-go')
     asked = []
     rows = graded(the_class.handed, out, resume=True, asked=a_class.spec(), executor=Counting(asked), workers=4)
-    assert len(asked) == 200 - len(first)
+    assert len(asked) == the_class.size - len(first)
     assert not {row["id"] for row in first} & set(asked)
-    assert len(rows) == 200
+    assert len(rows) == the_class.size
     assert a_class.content(out) == a_class.content(the_class.out)
 
 
@@ -373,8 +375,8 @@ def test_what_a_worker_needs_can_be_sent_to_it(few):
 
 def test_every_submission_is_in_one_shard(the_class):
     shards = [{one.id for one in the_class.handed if classes.in_shard(one, k, 16)} for k in range(1, 17)]
-    assert sum(map(len, shards)) == len(set().union(*shards)) == 200
-    assert min(map(len, shards)) > 3
+    assert sum(map(len, shards)) == len(set().union(*shards)) == the_class.size
+    assert the_class.size < 200 or min(map(len, shards)) > 3
 
 
 @pytest.fixture
@@ -493,7 +495,7 @@ def test_regrading_runs_nobodys_code_and_is_a_full_grading(few, tmp_path, key, m
 
 
 @pytest.mark.xdist_group("class")
-def test_a_class_of_200_is_regraded_as_it_was(the_class, tmp_path, key, monkeypatch):
+def test_a_class_is_regraded_as_it_was(the_class, tmp_path, key, monkeypatch):
     monkeypatch.setattr(process, "Process", lambda *_: pytest.fail("a child was started"))
     assert main(["regrade", str(the_class.out), "--to", str(tmp_path / "new"), "--key", key]) == 0
     assert a_class.content(tmp_path / "new") == a_class.content(the_class.out)

@@ -11,7 +11,7 @@ from autograder.classroom import classes, storage, worker
 from tests.autograder import a_class
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (the extra dask)")
-pytestmark = pytest.mark.xdist_group("class")
+pytestmark = [pytest.mark.xdist_group("class"), pytest.mark.proof(part="classes")]
 
 
 @pytest.fixture(scope="module")
@@ -23,12 +23,12 @@ def cluster():
         yield running
 
 
-def test_a_class_of_200_on_two_processes_is_the_same(the_class, cluster, tmp_path):
+def test_a_class_on_two_processes_is_the_same(the_class, cluster, tmp_path):
     with distributed.Client(cluster, set_as_default=False) as client:
         executor = client.get_executor()
         assert os.getpid() not in client.run(os.getpid).values()
         rows = classes.grade_class(the_class.handed, a_class.spec(), storage.Folder(tmp_path / "out"), executor, 2)
-    assert len(rows) == 200
+    assert len(rows) == the_class.size
     assert a_class.content(tmp_path / "out") == a_class.content(the_class.out)
 
 
@@ -44,7 +44,7 @@ def _papers(spec: worker.Spec) -> dict:
     return exam._papers
 
 
-def test_the_command_line_takes_the_address_of_a_cluster(the_class, cluster, tmp_path, key):
+def test_the_command_line_takes_the_address_of_a_cluster(cluster, tmp_path, key):
     """And no worker needs more than the folder, the key and what is asked."""
     few = tmp_path / "in"
     few.mkdir()

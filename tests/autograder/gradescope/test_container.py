@@ -7,7 +7,7 @@ import json
 import container
 import pytest
 
-pytestmark = [pytest.mark.bwrap, pytest.mark.xdist_group("container")]
+pytestmark = [pytest.mark.bwrap, pytest.mark.xdist_group("container"), pytest.mark.proof(part="classes")]
 if container.unavailable():
     pytest.skip(f"no container here: {container.unavailable()}", allow_module_level=True)
 

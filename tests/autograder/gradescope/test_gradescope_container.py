@@ -35,6 +35,7 @@ LINE = "sandbox: process limits, seccomp, landlock, uid"
 QUICK = container.Size(processors=2.0)
 
 pytestmark = [pytest.mark.bwrap, pytest.mark.xdist_group("container")]
+CORPUS, CLASSES = (pytest.mark.proof(part=part) for part in ("corpus", "classes"))
 if container.unavailable():
     pytest.skip(f"no container here: {container.unavailable()}", allow_module_level=True)
 
@@ -78,6 +79,7 @@ return rank // ranks_per_node, rank % ranks_per_node
 # What is earned
 
 
+@CLASSES
 def test_the_solutions_get_full_marks(image):
     graded = image.grade(files("solutions"), json.dumps({"id": 77, "users": [{"email": "ada@example.org"}]}))
     results = sound(graded)
@@ -90,6 +92,7 @@ def test_the_solutions_get_full_marks(image):
     assert [test["status"] for test in results["tests"]] == ["passed"] * len(results["tests"])
 
 
+@CLASSES
 def test_the_stubs_get_nothing(image):
     results = sound(image.grade(files("labs")))
     assert results["score"] == 0
@@ -97,6 +100,7 @@ def test_the_stubs_get_nothing(image):
     assert len(results["tests"]) > 3
 
 
+@CLASSES
 def test_a_slip_is_named_and_loses_points(image):
     item = ITEMS[0]
     slip = next(slip for slip in item.slips if "swapped" in slip.sentence)
@@ -105,6 +109,7 @@ def test_a_slip_is_named_and_loses_points(image):
     assert slip.sentence in results["tests"][0]["output"]
 
 
+@CLASSES
 def test_nothing_handed_in_costs_no_attempt(image):
     results = sound(image.grade({}))
     assert (results["score"], results["tests"], results["extra_data"]["gradable"]) == (0.0, [], False)
@@ -159,6 +164,7 @@ HOSTILE = {
 }
 
 
+@CORPUS
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_submission_earns_what_it_computes(image, kind):
     body, earned, word = HOSTILE[kind]
@@ -187,6 +193,7 @@ raise KeyError("closed")
 """
 
 
+@CORPUS
 def test_nothing_of_the_grader_can_be_read(image):
     """Kills an archive that is unpacked for everybody: the key leads to every hidden input."""
     results = sound(image.grade(locate(READS)))
@@ -194,6 +201,7 @@ def test_nothing_of_the_grader_can_be_read(image):
     assert "LookupError" not in results["tests"][0]["output"]
 
 
+@CORPUS
 def test_the_files_are_closed_however_they_were_unpacked(tmp_path):
     """Kills a reliance on the permissions in the archive: not every program that unpacks keeps them."""
     image = Image(gradescope.archive(ITEMS[:1], KEY), tmp_path, size=QUICK)
@@ -213,6 +221,7 @@ def corpus(image: Image, folder: Path, *options: str) -> list[str]:
     return found["faults"]
 
 
+@CORPUS
 @pytest.mark.timeout(HANGS)
 def test_the_whole_corpus_is_graded_soundly_in_the_container(image, tmp_path):
     """A busy machine may be late with an answer that is then called a time-out: those files are graded again, alone."""
@@ -224,6 +233,7 @@ def test_the_whole_corpus_is_graded_soundly_in_the_container(image, tmp_path):
         assert corpus(image, tmp_path / "late", "--plain", "--threads", "1", *names) == []
 
 
+@CORPUS
 @pytest.mark.timeout(HANGS)
 @pytest.mark.skipif(not corpus_runs.same_python(), reason="the container's Python is another version than this one")
 def test_files_that_need_torch_are_graded_soundly_in_the_container(tmp_path):
@@ -236,6 +246,7 @@ def test_files_that_need_torch_are_graded_soundly_in_the_container(tmp_path):
 # When the grader cannot
 
 
+@CLASSES
 def test_a_host_that_cannot_isolate_refuses_and_costs_no_attempt(image):
     """Kills a silent fall-back: without seccomp nothing keeps the network away."""
     graded = image.grade(files("solutions"), denied=["seccomp", "landlock_create_ruleset"])
@@ -244,6 +255,7 @@ def test_a_host_that_cannot_isolate_refuses_and_costs_no_attempt(image):
     assert "this host cannot isolate network" in results["output"]
 
 
+@CLASSES
 def test_an_exam_may_take_what_there_is(tmp_path):
     image = Image(gradescope.archive(ITEMS[:1], KEY, "best"), tmp_path, size=QUICK)
     results = sound(image.grade(files("solutions"), denied=["seccomp", "landlock_create_ruleset"]))
@@ -251,6 +263,7 @@ def test_an_exam_may_take_what_there_is(tmp_path):
     assert "not isolated: channels, network" in results["extra_data"]["sandbox"]
 
 
+@CLASSES
 @pytest.mark.skipif(bool(container.groups()), reason=container.groups())
 def test_a_grader_that_is_killed_leaves_a_result(image):
     """Kills a result that is written only at the end."""
@@ -274,6 +287,7 @@ def environment(tmp_path_factory) -> dict[str, Path]:
     return {"/opt/rankzero": folder, str(inside): Path(sysconfig.get_paths()["purelib"])}
 
 
+@CLASSES
 def test_a_tensor_item_is_graded_with_the_torch_of_the_image(tmp_path, environment):
     item = bank.find("07-load-balancing-loss")
     assert item.grade == "tensor"

@@ -12,7 +12,7 @@ from gradescope_image import unpacked
 from autograder import bank
 from autograder.gradescope import bundle as gradescope
 
-pytestmark = [pytest.mark.bwrap, pytest.mark.xdist_group("container")]
+pytestmark = [pytest.mark.bwrap, pytest.mark.xdist_group("container"), pytest.mark.proof(part="classes")]
 if container.unavailable():
     pytest.skip(f"no container here: {container.unavailable()}", allow_module_level=True)
 

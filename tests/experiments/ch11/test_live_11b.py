@@ -1,4 +1,4 @@
-"""The live runs under a constraint: ten thousand texts, judged by readers of JSON; the law of what is drawn; passes."""
+"""The live runs under a constraint: thousands of texts, judged by readers of JSON; the law of what is drawn; passes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from rankzero.tiny.text import BpeTokenizer
 from solutions.ch11.masking import mask_logits
 
 TOKENIZER = BpeTokenizer()
+#: Texts of a test, a twentieth of them in ``make test``.
+few_or_many = pytest.mark.parametrize("count", [100, pytest.param(2000, marks=pytest.mark.proof(part="runs"))])
 LIST: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -45,15 +47,16 @@ def limits_of(form: Constraint, count: int) -> list[int]:
     return list(itertools.islice(itertools.cycle(range(least, least + 21)), count))
 
 
-# Ten thousand texts.
+# Thousands of texts.
 
 
+@few_or_many
 @pytest.mark.parametrize(("name", "schema"), [("form", SCHEMA), ("list", LIST), ("free", FREE)])
-def test_random_choices_within_every_limit(forms, name, schema):
-    """6,000 texts of random tokens: each fits its limit, ``json.loads`` reads it, ``jsonschema`` has no complaint."""
+def test_random_choices_within_every_limit(forms, name, schema, count):
+    """Texts of random tokens: each fits its limit, ``json.loads`` reads it, ``jsonschema`` has no complaint."""
     form, seen = forms[name], set()
     state = form.state()
-    for seed, limit in enumerate(limits_of(form, 2000)):
+    for seed, limit in enumerate(limits_of(form, count)):
         rng, tokens = Random(seed), []
         while not state.finished:
             tokens.append(rng.choice(state.allowed(limit - len(tokens))))
@@ -65,21 +68,23 @@ def test_random_choices_within_every_limit(forms, name, schema):
     assert len(seen) > 5  # the budget leaves room
 
 
+@few_or_many
 @pytest.mark.parametrize(("name", "schema"), [("form", SCHEMA), ("list", LIST)])
-def test_an_untrained_model_within_every_limit(untrained, forms, name, schema):
-    """2,000 texts drawn from a model that has learnt nothing."""
+def test_an_untrained_model_within_every_limit(untrained, forms, name, schema, count):
+    """Texts drawn from a model that has learnt nothing."""
     form = forms[name]
-    limits = limits_of(form, 1000)
+    limits = limits_of(form, count // 2)
     for limit, one in zip(limits, generate(untrained, form, limits, seed=5), strict=True):
         assert one.finished
         assert len(one.tokens) <= limit
         assert json_fault(form.text(one.tokens), schema) is None
 
 
-def test_any_json_within_every_limit():
-    """2,000 texts of random tokens with a stack in place of an automaton, at limits from a single token."""
+@few_or_many
+def test_any_json_within_every_limit(count):
+    """Texts of random tokens with a stack in place of an automaton, at limits from a single token."""
     state = JsonConstraint(TOKENIZER.vocabulary, TOKENIZER.eos)
-    for seed in range(2000):
+    for seed in range(count):
         rng, limit, tokens = Random(seed), 1 + seed % 40, []
         while not state.finished:
             tokens.append(rng.choice(state.allowed(limit - len(tokens))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import math
@@ -55,7 +56,9 @@ PICTURES = {
     "link_circle": lambda: diagrams.link_circle(GPUS, cube(), RING),
     "rank_grid": lambda: diagrams.rank_grid({"dp": 2, "pp": 2, "tp": 4}, 8, "pp"),
 }
-every_picture = pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
+pytestmark = pytest.mark.xdist_group("diagrams")
+#: Each is drawn once for the tests that look at it.
+every_picture = pytest.mark.parametrize("draw", [*map(functools.cache, PICTURES.values())], ids=PICTURES)
 
 
 def texts(picture: Picture) -> list[str]:
@@ -67,16 +70,14 @@ def shapes(picture: Picture, kind: type) -> list:
 
 
 @every_picture
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_same_diagram_gives_the_same_bytes(draw, kind):
-    first, second = draw(), draw()
+def test_the_same_diagram_gives_the_same_bytes(draw):
+    first, second = draw.__wrapped__(), draw()
     second.html()
-    files = []
-    for picture in (first, second):
-        buffer = io.BytesIO()
-        picture.savefig(buffer, format=kind)
-        files.append(buffer.getvalue())
-    assert files[0] == files[1]
+    for kind in ("png", "svg"):
+        files = [io.BytesIO(), io.BytesIO()]
+        for picture, file in zip((first, second), files, strict=True):
+            picture.savefig(file, format=kind)
+        assert files[0].getvalue() == files[1].getvalue()
 
 
 @every_picture

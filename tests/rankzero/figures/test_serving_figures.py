@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 import xml.etree.ElementTree as ET
@@ -69,7 +70,9 @@ PICTURES = {
     "automaton": lambda: figures.serving.automaton(compile_regex("-?(0|[1-9][0-9]*)"), 1, allowed=["0", "12", "\n"]),
     "bars_p_q": lambda: figures.serving.bars_p_q((0.5, 0.3, 0.2, 0.0), (0.25,) * 4),
 }
-every_picture = pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
+pytestmark = pytest.mark.xdist_group("serving figures")
+#: Each is drawn once for the tests that look at it.
+every_picture = pytest.mark.parametrize("draw", [*map(functools.cache, PICTURES.values())], ids=PICTURES)
 
 
 def boxes(axes) -> list[Rectangle]:
@@ -88,16 +91,14 @@ def words(picture) -> list[str]:
 
 
 @every_picture
-@pytest.mark.parametrize("kind", ["png", "svg"])
-def test_the_same_picture_gives_the_same_bytes(draw, kind):
-    first, second = draw(), draw()
+def test_the_same_picture_gives_the_same_bytes(draw):
+    first, second = draw.__wrapped__(), draw()
     second.html()
-    files = []
-    for picture in (first, second):
-        buffer = io.BytesIO()
-        picture.savefig(buffer, format=kind)
-        files.append(buffer.getvalue())
-    assert files[0] == files[1]
+    for kind in ("png", "svg"):
+        files = [io.BytesIO(), io.BytesIO()]
+        for picture, file in zip((first, second), files, strict=True):
+            picture.savefig(file, format=kind)
+        assert files[0].getvalue() == files[1].getvalue()
     assert first.html() == second.html()
 
 
