@@ -20,6 +20,12 @@ settings.load_profile("course")
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one core for each
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A name for long bytes: those of an archive hold the second in which it was made, by which the processes that share
+    the tests would collect different ones."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 40 else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Where several processes share the tests by groups, begin with those that take minutes, so that none is left alone
     with them at the end: long groups, and tests with a time limit of their own. The rest stays in its order."""
