@@ -90,3 +90,29 @@ def test_one_chapter_or_all():
     assert FRACTION in items
     assert {item.id[:3] for item in items} == {"07-"}
     assert {item.grade for item in mutants.chosen([], None, worlds=True)} == {"tensor", "world"}
+
+
+#: What a flagship's cases cannot notice: the same result, or one as near, by another way.
+EQUIVALENT = {
+    "03-ring-all-reduce-time": set(),
+    "05-zero-memory": set(),
+    "05-dynamic-loss-scale": {"scale * growth_factor < FLOAT32_MAX"},
+    "05-loss-scaler": {"self._scale * self._growth_factor < FLOAT32_MAX"},
+    "cap-optimal-checkpoint-interval": {  # another start of the iteration, another step of it, another place for the series
+        "if False:",
+        "ratio <= 1e-06",
+        "2e-06",
+        "max",
+        "2.0",
+        "3",
+        "(period + math.expm1(-period) - ratio) * -math.expm1(-period)",
+    },
+}
+
+
+@pytest.mark.proof(part="bank")
+@pytest.mark.parametrize("name", EQUIVALENT)
+def test_no_mutant_of_a_flagship_passes_but_equivalent_ones(name):
+    """Kills: a small change to a flagship that every case accepts."""
+    _, left = mutants.survivors(bank.find(name))
+    assert {change.rpartition("->")[2].strip() for change in left} == EQUIVALENT[name]
