@@ -11,7 +11,7 @@ words of its line under ``Args``: "at least 1", "not negative", "positive", "fro
 has a section ``Raises``. Every other refusal needs an :class:`Announced` in ``tests/clauses`` whose words occur in the
 docstring.
 
-*Not refused*: the reference accepts a value that the rule of an argument excludes.
+*Not refused*: the reference accepts a value that the rule of an argument excludes, or does not name it.
 
 *Not tried*: no case breaks the rule of an argument.
 
@@ -120,7 +120,7 @@ class Rule:
         if self.kind == "name":
             return type(value) is str and value not in self.names
         if self.kind == "count" and type(value) is not int:
-            return type(value) in (bool, float)
+            return type(value) in (bool, float, str)
         if type(value) not in (int, float):
             return False
         if math.isnan(value) or (math.isinf(value) and not self.infinite):
@@ -130,21 +130,21 @@ class Rule:
         return below or above or bool(self.one_of and value not in self.one_of)
 
     def outside(self) -> list[Any]:
-        """Values that the rule excludes: of a wrong type, not finite, just outside the range."""
+        """Values that the rule excludes: of a wrong type, not finite, just outside the range; other names."""
         if self.kind == "name":
-            return ["", f"{self.names[0]}s"]
+            return ["", f"{self.names[0]}s", self.names[0].upper()]
         step = 1 if self.kind == "count" else 1e-3
-        found: list[Any] = [2.5, True] if self.kind == "count" else [math.nan]
+        found: list[Any] = [2.5, 2.0, True, "1"] if self.kind == "count" else [math.nan]
         if self.kind == "amount" and not self.infinite:
-            found.append(math.inf)
+            found += [math.inf, -math.inf]
+        edges = []
         if math.isfinite(self.low):
-            found.append(self.low if self.low_open else self.low - step)
+            edges.append(self.low if self.low_open else self.low - step)
         if math.isfinite(self.high):
-            found.append(self.high if self.high_open else self.high + step)
+            edges.append(self.high if self.high_open else self.high + step)
         if self.one_of:
-            found.append(max(self.one_of) + 1)
-        whole = self.kind == "count"
-        return [int(one) if whole and type(one) is float and one.is_integer() else one for one in found]
+            edges += [min(self.one_of) - 1, max(self.one_of) + 1]
+        return found + [int(one) if self.kind == "count" else one for one in edges]
 
 
 NUMBER = r"(-?\d[\d.]*(?:e-?\d+)?)"
@@ -345,25 +345,31 @@ def not_announced(item: Build, keys: int = KEYS) -> list[str]:
 
 
 def not_refused(item: Build, keys: int = KEYS) -> list[str]:
-    """Values that the rule of an argument excludes but the reference accepts without a ValueError."""
+    """Values that the rule of an argument excludes but the reference does not refuse with a ValueError that names the
+    argument and the value."""
     function, found = item.solution(), []
-    case = next((case for _, case in drawn(item, 0) if not case.raises), None)
-    if case is None:
-        return []
-    tried = [
-        (name, value, _with(item, case, name, value))
+    ordinary = [case for _, case in drawn(item, 0) if not case.raises]
+    put = [
+        (name, one, value, next((new for case in ordinary if (new := _with(item, case, name, value))), None))
         for name, one in rules(function).items()
         for value in one.outside()
     ]
-    cases = [changed for _, _, changed in tried if changed]
-    outcomes = iter(trusted.run(item, function, cases, 5.0) if item.grade in PLAIN else _alone(item, cases))
-    for name, value, changed in tried:
-        if changed:
-            outcome = next(outcomes)
-            if (outcome.kind, outcome.error) != ("raised", "ValueError"):
-                ended = outcome.error or "a value"
-                found.append(f"{name}={value!r} gives {ended}")
+    tried = [(name, one, value, case) for name, one, value, case in put if case]
+    cases = [case for *_, case in tried]
+    outcomes = trusted.run(item, function, cases, 5.0) if item.grade in PLAIN else _alone(item, cases)
+    for (name, one, value, _), outcome in zip(tried, outcomes, strict=True):
+        if (outcome.kind, outcome.error) != ("raised", "ValueError"):
+            found.append(f"{name}={value!r} gives {outcome.error or 'a value'}")
+        elif not re.search(_sentence(name, one, value), outcome.detail):
+            found.append(f"{name}={value!r} is not named in {outcome.detail!r}")
     return found
+
+
+def _sentence(name: str, one: Rule, value: Any) -> str:
+    """A pattern for what a refusal says: of an element it may name the singular, and show all or what they sum to."""
+    if one.each:
+        return rf"\b{re.sub('(ies|e?s)$', '', name)}\w*(\[.*\])? must .*got "
+    return rf"\b{name} must .*got {re.escape(repr(value))}"
 
 
 def _alone(item: Build, cases: Sequence[Case]) -> list[Outcome]:
@@ -379,9 +385,10 @@ def _with(item: Build, case: Case, name: str, value: Any) -> Case | None:
             bound = call.bind(*args, **case.kwargs)
         except TypeError:
             return None
-        bound.apply_defaults()
-        new = _replaced(bound.arguments.get(name), value) if each else value
-        if new is None or name not in bound.arguments:
+        if name not in call.parameters:
+            return None
+        new = _replaced(bound.arguments.get(name, call.parameters[name].default), value) if each else value
+        if new is None:
             return None
         bound.arguments[name] = new
         return replace(case, args=bound.args, kwargs=bound.kwargs, calls=case.calls[:1])
@@ -394,11 +401,13 @@ def _with(item: Build, case: Case, name: str, value: Any) -> Case | None:
     return replace(case, args=tuple(row.args for row in rows if row), kwargs=rows[0].kwargs if rows[0] else {})
 
 
-def _replaced(sequence: Any, value: Any) -> Any:
-    """A flat sequence with another first element; None for anything else."""
-    if not isinstance(sequence, list | tuple) or not sequence or isinstance(sequence[0], list | tuple):
+def _replaced(parts: Any, value: Any) -> Any:
+    """A flat sequence with another last element, or a mapping with another last value; None for anything else."""
+    if isinstance(parts, Mapping) and parts:
+        return {**parts, list(parts)[-1]: value}
+    if not isinstance(parts, list | tuple) or not parts or isinstance(parts[0], list | tuple):
         return None
-    return type(sequence)([value, *sequence[1:]])
+    return type(parts)([*parts[:-1], value])
 
 
 def not_tried(item: Build, keys: int = KEYS) -> list[str]:

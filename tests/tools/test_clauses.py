@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from autograder import bank
-from autograder.items import Build
+from autograder.items import Build, Case
 from tools import clauses
 from tools.clauses import Announced, Clause, Rule, Untried, rule
 
@@ -32,6 +33,13 @@ TOGETHER = [
     for item in ITEMS
     for keys in ((1, clauses.KEYS) if item.grade in clauses.PLAIN else (clauses.KEYS,))
 ]
+#: The lists that need cases of several keys.
+WITH_CASES = [find for find in clauses.LISTS.values() if find is not clauses.not_refused]
+RULED = [
+    pytest.param(item, id=item.id, marks=pytest.mark.xdist_group(f"clauses {item.id} 1"))
+    for item in ITEMS
+    if clauses.rules(item.solution())
+]
 
 
 @pytest.fixture
@@ -42,10 +50,16 @@ def said(monkeypatch):
     return entries
 
 
-@pytest.mark.parametrize("find", clauses.LISTS.values(), ids=lambda find: find.__name__)
+@pytest.mark.parametrize("find", WITH_CASES, ids=lambda find: find.__name__)
 @pytest.mark.parametrize(("item", "keys"), TOGETHER)
 def test_a_docstring_says_what_the_cases_try(item, keys, find):
     assert find(item, keys) == []
+
+
+@pytest.mark.parametrize("item", RULED)
+def test_what_the_rule_of_an_argument_excludes_is_refused_and_named(item):
+    """The plain refusals of the whole course: ``tests/solutions`` tries only what no such rule states."""
+    assert clauses.not_refused(item) == []
 
 
 def test_everything_said_is_of_an_item():
@@ -146,7 +160,50 @@ def test_what_is_accepted_against_the_rule_is_found(said):
     zero_memory.__doc__ = inspect.getdoc(ZERO.solution())
     found = clauses.not_refused(function_of(ZERO, zero_memory))
     assert {one.partition("=")[0] for one in found} >= {"params", "stage", "ranks"}
-    assert clauses.not_refused(ZERO) == []
+
+
+def test_a_refusal_that_names_neither_the_argument_nor_the_value_is_found():
+    """Kills: a check of another argument that refuses by chance, and a message of which nobody learns what to mend."""
+
+    def zero_memory(
+        params: float,
+        stage: int,
+        ranks: int,
+        weight_bytes: float = 2.0,
+        gradient_bytes: float = 2.0,
+        optimizer_bytes: float = 12.0,
+    ) -> float:
+        raise ValueError("params must be finite and not negative, got nan")
+
+    zero_memory.__doc__ = inspect.getdoc(ZERO.solution())
+    found = clauses.not_refused(function_of(ZERO, zero_memory))
+    assert not any(one.startswith("params=nan") for one in found)
+    assert {one.partition("=")[0] for one in found if "is not named" in one} >= {"params", "stage", "ranks"}
+
+
+def test_the_last_part_of_a_sequence_or_a_mapping_is_replaced():
+    """Kills: a value that is put first, where also a check of the first part alone finds it."""
+
+    def total(parts: Sequence[float], weights: Mapping[str, float], extra: Sequence[float] | None = None) -> float:
+        """Add.
+
+        Args:
+            parts: each not negative.
+            weights: each not negative.
+            extra: each not negative.
+
+        Raises:
+            ValueError: something is negative.
+        """
+        if parts[0] < 0 or next(iter(weights.values())) < 0:
+            raise ValueError
+        return 0.0
+
+    case = Case(([1.0, 2.0], {"a": 1.0, "b": 2.0}))
+    item = function_of(ZERO, total)
+    assert clauses._with(item, case, "parts", -1.0).args[0] == [1.0, -1.0]
+    assert clauses._with(item, case, "weights", -1.0).args[1] == {"a": 1.0, "b": -1.0}
+    assert clauses._with(item, case, "extra", -1.0) is None
 
 
 def test_a_promise_without_a_clause_and_a_clause_without_a_case_are_found(said):
@@ -169,8 +226,10 @@ def test_an_unknown_item_is_an_error(capsys):
 
 
 def test_a_rule_names_values_outside():
-    assert Rule("count", low=1).outside() == [2.5, True, 0]
-    assert Rule("amount", low=0, low_open=True, high=1).outside()[1:] == [math.inf, 0, 1.001]
+    assert Rule("count", low=1).outside() == [2.5, 2.0, True, "1", 0]
+    assert Rule("count", one_of=(0, 1, 2, 3)).outside()[-2:] == [-1, 4]
+    assert Rule("amount", low=0, low_open=True, high=1).outside()[1:] == [math.inf, -math.inf, 0, 1.001]
+    assert Rule("name", ("young", "daly")).outside() == ["", "youngs", "YOUNG"]
 
 
 def test_what_was_found_is_kept_for_one_item():
