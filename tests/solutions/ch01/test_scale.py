@@ -157,27 +157,10 @@ def test_published_models():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: training_flops_per_token(-1.0), "parameters must be a finite number >= 0, got -1.0"),
-        (lambda: training_flops_per_token(math.inf), "parameters must be a finite number >= 0, got inf"),
-        (lambda: training_flops_per_token(1, -1), "layers must be an integer >= 0, got -1"),
-        (lambda: training_flops_per_token(1, 1, 1.5), "width must be an integer >= 0, got 1.5"),
-        (lambda: training_flops_per_token(1, 1, 1, True), "context must be an integer >= 0, got True"),
-        (lambda: training_time(-1, 1, 1e12, 0.5), "flops must be a finite number >= 0, got -1"),
-        (lambda: training_time(1, 0, 1e12, 0.5), "ranks must be an integer >= 1, got 0"),
-        (lambda: training_time(1, 1, 0.0, 0.5), "peak must be a finite number > 0, got 0.0"),
-        (lambda: training_time(1, 1, 1e12, 0), "utilization must be > 0 and at most 1, got 0"),
-        (lambda: training_time(1, 1, 1e12, 1.01), "utilization must be > 0 and at most 1, got 1.01"),
-        (lambda: training_time(1, 1, 1e12, math.nan), "utilization must be > 0 and at most 1, got nan"),
-        (lambda: compute_optimal(0.0), "flops must be a finite number > 0, got 0.0"),
-        (lambda: compute_optimal(1e20, -1), "tokens_per_parameter must be a finite number > 0, got -1"),
-        (lambda: minimum_ranks(-1, 1e9), "parameters must be a finite number >= 0, got -1"),
-        (lambda: minimum_ranks(1, 0), "memory must be a finite number > 0, got 0"),
-        (lambda: minimum_ranks(1, 1e9, 0), "bytes_per_parameter must be a finite number > 0, got 0"),
         (
             lambda: minimum_ranks(1, 8e9, 16, 8e9),
             "reserve must be from 0 to less than memory, 8000000000.0, got 8000000000.0",
         ),
-        (lambda: minimum_ranks(1, 8e9, 16, -1), "reserve must be from 0 to less than memory, 8000000000.0, got -1"),
     ],
 )
 def test_bad_input_is_named(call, sentence):

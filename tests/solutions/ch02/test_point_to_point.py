@@ -160,9 +160,6 @@ def test_the_ledger_of_a_relay_in_chunks(elements, chunks):
     ("x", "chunks", "sentence"),
     [
         (torch.zeros(2, 2), 2, "x must be 1-D, got 2 dimensions"),
-        (torch.zeros(2), 0, "chunks must be an integer >= 1, got 0"),
-        (torch.zeros(2), 2.0, "chunks must be an integer >= 1, got 2.0"),
-        (torch.zeros(2), True, "chunks must be an integer >= 1, got True"),
     ],
 )
 def test_impossible_arguments_are_named(x, chunks, sentence):

@@ -126,12 +126,7 @@ def test_the_star_takes_ranks_times_as_long():
     ("call", "sentence"),
     [
         (("allreduce", 1.0, 4, 0), "operation must be one of .*, got 'allreduce'"),
-        (("all_reduce", -1.0, 4, 0), "message_bytes must be a finite number >= 0, got -1.0"),
-        (("all_reduce", math.nan, 4, 0), "message_bytes must be a finite number >= 0, got nan"),
-        (("all_reduce", 1.0, 0, 0), "ranks must be an integer >= 1, got 0"),
-        (("all_reduce", 1.0, 2.5, 0), "ranks must be an integer >= 1, got 2.5"),
         (("all_reduce", 1.0, 4, 4), "rank must be from 0 to 3, got 4"),
-        (("all_reduce", 1.0, 4, 0, -1), "root must be from 0 to 3, got -1"),
     ],
 )
 def test_traffic_names_bad_input(call, sentence):

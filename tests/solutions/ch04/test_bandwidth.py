@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy
 import pytest
 from hypothesis import given
@@ -127,19 +125,9 @@ def test_the_mended_calculator(form, time):
     ("call", "sentence"),
     [
         (lambda: bus_bandwidth("gather", 1.0, 1.0, 2), "operation must be one of all_reduce, .*, got 'gather'"),
-        (lambda: bus_bandwidth("reduce", -1.0, 1.0, 2), "message_bytes must be a finite number >= 0, got -1.0"),
-        (lambda: bus_bandwidth("reduce", 1.0, 0.0, 2), "seconds must be a finite number > 0, got 0.0"),
-        (lambda: bus_bandwidth("reduce", 1.0, 1.0, True), "ranks must be an integer >= 1, got True"),
         (lambda: fit_alpha_beta([1.0], [1.0]), r"sizes must hold two different sizes or more, got \[1.0\]"),
         (lambda: fit_alpha_beta([1.0, 2.0], [1.0]), "sizes and seconds must have one length, got 2 and 1"),
-        (lambda: fit_alpha_beta([-1.0, 2.0], [1.0, 2.0]), "sizes must hold finite numbers >= 0, got -1.0"),
-        (lambda: fit_alpha_beta([1.0, 2.0], [0.0, 2.0]), "every entry of seconds must be a finite number > 0, got 0.0"),
-        (lambda: fit_alpha_beta([1.0, 2.0], [2.0, math.nan]), "every entry of seconds must be .*, got nan"),
         (lambda: fit_alpha_beta([1.0, 2.0], [2.0, 1.0]), "the fitted time must grow with the size, slope, got -"),
-        (lambda: communication_ratio(-1.0, 2, 1.0, 1.0, 1.0), "gradient_bytes must be .* >= 0, got -1.0"),
-        (lambda: communication_ratio(1.0, 0, 1.0, 1.0, 1.0), "ranks must be an integer >= 1, got 0"),
-        (lambda: communication_ratio(1.0, 2, 1.0, 0.0, 1.0), "flops must be a finite number > 0, got 0.0"),
-        (lambda: communication_ratio(1.0, 2, 1.0, 1.0, math.inf), "rate must be a finite number > 0, got inf"),
     ],
 )
 def test_bad_input_is_named(call, sentence):

@@ -230,8 +230,6 @@ def test_a_deadlock_names_who_waits_and_leaves_out_who_has_finished():
         ([["0F0", "0S0"]], UNITS, 0.0),
         ([["0F0"], ["0B0"]], UNITS, 0.0),
         ([["0F0", "0B0"]], {"F": 1.0}, 0.0),
-        ([["0F0", "0B0"]], {"F": 1.0, "B": -1.0}, 0.0),
-        ([["0F0", "0B0"]], UNITS, float("nan")),
     ],
 )
 def test_orders_and_times_that_cannot_be(orders, durations, hop):
@@ -315,13 +313,6 @@ def test_published_fractions():
     for shape in shapes:
         over = bubble_overhead(*shape)
         assert bubble_fraction(*shape) == pytest.approx(over / (1 + over)) == pytest.approx(debug_fraction(*shape))
-
-
-@pytest.mark.parametrize("form", [bubble_fraction, bubble_overhead])
-def test_shapes_that_cannot_be(form):
-    for bad in ((0, 4), (4, 0), (4, 4, 0), (2.0, 4), (True, 4), (4, 4, "1")):
-        with pytest.raises(ValueError, match="must be an integer >= 1, got"):
-            form(*bad)
 
 
 def test_schedules_that_cannot_be():

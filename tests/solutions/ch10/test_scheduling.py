@@ -134,20 +134,6 @@ def test_a_graph_gains_where_launches_were_the_slower_side():
     assert eager_time([2 * us] * 500, 5 * us) / graph_time([2 * us] * 500, 10 * us) == pytest.approx(2.47723, rel=1e-5)
 
 
-@pytest.mark.parametrize("wrong", [-1e-6, float("nan"), float("inf")])
-def test_times_must_be_finite_and_not_negative(wrong):
-    for call in (
-        lambda: eager_time([1.0, wrong], 1.0),
-        lambda: eager_time([], wrong),
-        lambda: graph_time([wrong], 1.0),
-        lambda: graph_time([1.0], wrong),
-        lambda: overlap_time(2, wrong, 1.0, 1.0),
-        lambda: overlap_time(2, 1.0, 1.0, wrong, overlap=False),
-    ):
-        with pytest.raises(ValueError, match="must be finite and >= 0"):
-            call()
-
-
 # Sizes.
 
 
@@ -200,14 +186,6 @@ def test_captured_batches_waste_nothing():
         assert 0 <= padding_waste(batches, POWERS) < 0.5
 
 
-@pytest.mark.parametrize(("batch", "sizes"), [(0, [1]), (-2, [1]), (1.5, [2]), (True, [2]), (1, [0, 2]), (1, [2.5])])
-def test_counts_must_be_whole(batch, sizes):
-    with pytest.raises(ValueError, match="must be an integer >= 1"):
-        capture_size(batch, sizes)
-    with pytest.raises(ValueError, match="must be an integer >= 1"):
-        padding_waste([batch], sizes)
-
-
 # Overlap.
 
 
@@ -238,12 +216,6 @@ def test_overlap_lies_between_the_busier_side_and_the_sum():
         assert found <= overlap_time(steps, schedule, compute, post, overlap=False) * (1 + 1e-12)
         if compute >= schedule + post:
             assert found == pytest.approx(schedule + steps * compute + post)
-
-
-@pytest.mark.parametrize("steps", [-1, 2.0, True])
-def test_steps_must_be_a_count(steps):
-    with pytest.raises(ValueError, match="steps must be an integer >= 0"):
-        overlap_time(steps, 1, 1, 1)
 
 
 # The two programs to be fixed.

@@ -118,13 +118,6 @@ def test_a_finished_name_is_new_again():
 @pytest.mark.parametrize(
     "settings",
     [
-        (0, 1, 1, 1),
-        (1, 0, 1, 1),
-        (1, 1, 0, 1),
-        (1, 1, 1, 0),
-        (1.5, 1, 1, 1),
-        (True, 1, 1, 1),
-        (4, 1, 1, 1, True, -1),
         (4, 1, 1, 1, False, 2),
     ],
 )

@@ -107,26 +107,6 @@ def test_two_pools_never_win_without_a_tail(gpus, generate, train, tail):
     assert found.iteration_time == pytest.approx(min(times))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"gpus": 0},
-        {"gpus": 2.5},
-        {"generate_work": -1},
-        {"train_work": math.nan},
-        {"tail": -1},
-        {"train_bytes": -1},
-        {"rollout_bytes": math.inf},
-        {"rollout_tp": 0},
-        {"gpu_memory": 0},
-        {"reserve": -1},
-    ],
-)
-def test_placement_refuses(change):
-    with pytest.raises(ValueError, match=next(iter(change))):
-        best_placement(**{"gpus": 8, "generate_work": 1.0, "train_work": 1.0} | change)
-
-
 # --- memory_timeline
 
 
@@ -275,25 +255,6 @@ def test_a_step_without_duration_raises_the_version_first():
     assert run.steps == ((1.0, 1.0, (0, 0)), (2.0, 2.0, (0, 0)))
     late = simulate_async([1, 2, 1], 2, 1, 1, 0, 0, 1)
     assert [step[2] for step in late.steps] == [(0,), (1,), (1,)]
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ([0], 1, 1, 1, 1, 0, 0),
-        ([1.5], 1, 1, 1, 1, 0, 0),
-        ([1], 0, 1, 1, 1, 0, 0),
-        ([1], 1, 0, 1, 1, 0, 0),
-        ([1], 1, 1, 0, 1, 0, 0),
-        ([1], 1, 1, 1, -1, 0, 0),
-        ([1], 1, 1, 1, 1, -1, 0),
-        ([1], 1, 1, 1, 1, 0, -1),
-        ([1], 1, 1, 1, 1, 0, 0.5),
-    ],
-)
-def test_run_refuses(args):
-    with pytest.raises(ValueError, match="must be"):
-        simulate_async(*args)
 
 
 # --- debug_scaled_gen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from random import Random
 
 import pytest
@@ -65,24 +64,6 @@ def test_a_chain_takes_as_long_as_its_simulation():
         assert chain_broadcast_time(size, receivers, bandwidth, latency, chunks) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [
-        ((1.0, -1, 1.0), "receivers"),
-        ((1.0, 2.0, 1.0), "receivers"),
-        ((1.0, 2, 0.0), "bandwidth"),
-        ((1.0, 2, math.inf), "bandwidth"),
-        ((1.0, 2, 1.0, 0.0, True), "chunks"),
-        ((-1.0, 2, 1.0), "message_bytes"),
-        ((1.0, 2, 1.0, -1e-6), "latency"),
-        ((1.0, 2, 1.0, 0.0, 0), "chunks"),
-    ],
-)
-def test_an_impossible_chain(arguments, name):
-    with pytest.raises(ValueError, match=name):
-        chain_broadcast_time(*arguments)
-
-
 # Buckets.
 
 
@@ -141,14 +122,8 @@ def test_equal_buckets_cost_one_pass_and_then_the_slowest_stage():
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ((1, 0, (1,)), "bucket_bytes"),
-        ((1, math.inf, (1,)), "bucket_bytes"),
-        ((-1, 1, (1,)), "message_bytes"),
         ((1, 1, ()), "bandwidths"),
-        ((1, 1, (1, 0)), "bandwidth"),
-        ((1, 1, (1, math.inf)), "bandwidth"),
         ((1, 1, (1, 1), (0,)), "latencies"),
-        ((1, 1, (1,), (-1,)), "latency"),
     ],
 )
 def test_impossible_buckets(arguments, name):
@@ -201,13 +176,8 @@ def test_an_assignment_of_slices_halves_the_bytes():
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ((0, 8, 1, 1, 2, 1, "nested"), "model_bytes"),
-        ((1, 0, 1, 1, 1, 1, "zero3"), "train_tp"),
-        ((1, 1, 1, 1.0, 1, 1, "zero3"), "train_dp"),
-        ((1, 8, 1, 1, 0, 1, "gather"), "generate_tp"),
         ((1, 8, 1, 1, 3, 1, "nested"), "divide"),
         ((1, 8, 1, 1, 16, 1, "nested"), "divide"),
-        ((1, 8, 1, 1, 2, 1, "hybrid"), "engine"),
     ],
 )
 def test_an_impossible_change(arguments, name):

@@ -145,15 +145,9 @@ def test_hfu_is_mfu_and_what_is_done_again(rate, per_token, gpus, peak, again):
     ("call", "message"),
     [
         (lambda: parameter_count(2, 64, 8, 3, 8, 64, 64), "kv_heads must divide heads, 8, got 3"),
-        (lambda: parameter_count(0, 64, 8, 8, 8, 64, 64), "layers must be an integer >= 1, got 0"),
         (lambda: parameter_count(2, 64.0, 8, 8, 8, 64, 64), "hidden must be an integer >= 1, got 64.0"),
-        (lambda: parameter_count(True, 64, 8, 8, 8, 64, 64), "layers must be an integer >= 1, got True"),
-        (lambda: training_flops(-1, []), "parameters must be a finite number >= 0, got -1"),
         (lambda: training_flops(1, [(1, 0)]), "sequence must be an integer >= 1, got 0"),
         (lambda: training_flops(1, [(float("nan"), 8)]), "tokens must be a finite number >= 0, got nan"),
-        (lambda: utilization(1, 0, 1, 1), "flops_per_token must be a finite number > 0, got 0"),
-        (lambda: utilization(1, 1, 0, 1), "gpus must be an integer >= 1, got 0"),
-        (lambda: utilization(1, 1, 1, 1, 1.5), "recomputed_forward must be from 0 to 1, got 1.5"),
     ],
 )
 def test_names_what_is_impossible(call, message):
