@@ -52,21 +52,6 @@ def test_every_sample_is_visited_and_ranks_are_equal(samples, ranks, data):
     assert sorted(sample for shard in kept for sample in shard) == sorted(order[: samples // ranks * ranks])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ((10, 4, 4), "rank must be an integer from 0 to 3, got 4"),
-        ((3, 2, 0, [0, 1]), "order must have one entry for each of 3 samples, got 2"),
-        ((3, 2, 0, [0, 2, 2]), "order must hold every sample from 0 to 2 once, got none of 1"),
-        ((3, 2, 0, [1, 2, 3]), "order must hold every sample from 0 to 2 once, got none of 0"),
-    ],
-)
-def test_impossible_shards(arguments, sentence):
-    with pytest.raises(ValueError) as caught:
-        shard_indices(*arguments)
-    assert str(caught.value) == sentence
-
-
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=40), st.integers(1, 12))
 def test_no_number_of_ranks_changes_the_mean(scores, ranks):
     assert debug_eval(scores, ranks) == pytest.approx(statistics.fmean(scores), rel=1e-9, abs=1e-9)

@@ -156,13 +156,6 @@ def test_the_ledger_of_a_relay_in_chunks(elements, chunks):
     assert all(receive.start < sending.end for receive, sending in zip(following, sends, strict=False))
 
 
-@pytest.mark.parametrize(
-    ("x", "chunks", "sentence"),
-    [
-        (torch.zeros(2, 2), 2, "x must be 1-D, got 2 dimensions"),
-    ],
-)
-def test_impossible_arguments_are_named(x, chunks, sentence):
-    with pytest.raises(ValueError) as raised:
-        chunked_relay(x, chunks)
-    assert str(raised.value) == sentence
+def test_a_relay_needs_one_dimension():
+    with pytest.raises(ValueError, match="x must be 1-D, got 2 dimensions"):
+        chunked_relay(torch.zeros(2, 2), 2)

@@ -111,15 +111,8 @@ def test_the_library_agrees_on_real_ranks(ranks):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (("allreduce", [[1], [2]]), "operation must be one of broadcast, .*, got 'allreduce'"),
-        (("all_reduce", [[1], [2]], 0, "mean"), "reduction must be one of sum, avg, product, min, max, got 'mean'"),
         (("broadcast", [[1], [2]], 0, "mean"), "reduction must be one of .*, got 'mean'"),
-        (("all_reduce", [[1], [2]], 2), "root must be a rank from 0 to 1, got 2"),
-        (("gather", [[1], [2]], -1), "root must be a rank from 0 to 1, got -1"),
-        (("all_gather", []), "inputs must hold one list per rank, got none"),
-        (("broadcast", [None, [1]]), r"inputs\[0\] must be a list for broadcast, got None"),
         (("all_gather", [[1], None]), r"inputs\[1\] must be a list for all_gather, got None"),
-        (("all_reduce", [[1], [1, 2]]), r"inputs must have equal lengths, got \[1, 2\]"),
         (("all_to_all", [[1, 2, 3]] * 2), "inputs must have a length divisible by 2 ranks for all_to_all, got 3"),
     ],
 )

@@ -239,22 +239,3 @@ def test_no_plan_beats_what_a_node_must_push(size, nodes, inside, intra, inter):
 )
 def test_published_levels(arguments, time):
     assert hierarchical_all_reduce_time(*arguments) == pytest.approx(time, rel=1e-5)
-
-
-# Bad input.
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (
-            lambda: all_reduce_time("star", 1.0, 2, 1.0),
-            "algorithm must be one of ring, tree, double_tree, .*, got 'star'",
-        ),
-        (lambda: all_reduce_time("halving_doubling", 1.0, 6, 1.0), "ranks must be a power of two .*, got 6"),
-        (lambda: crossover_bytes(4, 1.0, 1.0, "ring"), "algorithm must be double_tree or tree, got 'ring'"),
-    ],
-)
-def test_bad_input_is_named(call, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        call()

@@ -119,17 +119,3 @@ def test_the_mended_calculator(form, time):
     assert debug_gbit(*form) == pytest.approx(time)
     assert debug_gbit(*form) == pytest.approx(ring_all_reduce_time(size * MB, ranks, gigabits * Gbit))
     assert debug_gbit(*form) / (2 * (ranks - 1) / ranks * size / 1024 / gigabits) == pytest.approx(8.192)
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: bus_bandwidth("gather", 1.0, 1.0, 2), "operation must be one of all_reduce, .*, got 'gather'"),
-        (lambda: fit_alpha_beta([1.0], [1.0]), r"sizes must hold two different sizes or more, got \[1.0\]"),
-        (lambda: fit_alpha_beta([1.0, 2.0], [1.0]), "sizes and seconds must have one length, got 2 and 1"),
-        (lambda: fit_alpha_beta([1.0, 2.0], [2.0, 1.0]), "the fitted time must grow with the size, slope, got -"),
-    ],
-)
-def test_bad_input_is_named(call, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        call()

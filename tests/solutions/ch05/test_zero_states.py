@@ -85,15 +85,6 @@ def test_a_forced_master_is_the_only_difference(compute):
     assert state_bytes(compute) == (without if TORCH[compute] == torch.float32 else forced)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("compute", "fp64"), ("gradient", ""), ("gradient", "half"), ("optimizer", "Adam"), ("moment", "none")],
-)
-def test_names_what_it_does_not_know(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be one of .*, got {value!r}"):
-        state_bytes(**{name: value})
-
-
 @pytest.mark.parametrize("master", ["fp32", 1, 0.0])
 def test_a_master_is_asked_for_with_a_truth_value(master):
     with pytest.raises(ValueError, match="master must be None, True or False, got"):

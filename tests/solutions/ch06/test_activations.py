@@ -231,31 +231,3 @@ def test_padded_vocabularies():
         padded, block = padded_vocabulary(vocab, ranks, multiple), ranks * multiple
         assert padded % block == 0
         assert padded - block < vocab <= padded
-
-
-# Bad input.
-
-BAD = (
-    (
-        lambda: activation_bytes(1, 1, 8, 2, recompute="all"),
-        "recompute must be one of none, selective, full, got 'all'",
-    ),
-    (lambda: activation_bytes(1, 1, 8, 2, attention="no"), "attention must be one of materialised, flash, got 'no'"),
-    (lambda: activation_bytes(1, 1, 8, 3), "hidden must be divisible by heads, 3, got 8"),
-    (lambda: activation_bytes(1, 1, 8, 4, kv_heads=3), "heads must be divisible by kv_heads, 3, got 4"),
-    (lambda: activation_bytes(-1, 1, 8, 2), "sequence must be an integer >= 0, got -1"),
-    (lambda: activation_bytes(1, 1, 8, 2, ranks=True), "ranks must be an integer >= 1, got True"),
-    (lambda: activation_bytes(1, 1, 8, 2, mask_bytes=math.nan), "mask_bytes must be a finite number >= 0, got nan"),
-    (lambda: tensor_parallel_traffic(1, 1, 8, 0), "ranks must be an integer >= 1, got 0"),
-    (lambda: tensor_parallel_traffic(1, -2, 8, 1), "batch must be an integer >= 0, got -2"),
-    (lambda: best_segment(0, 1, 1), "layers must be an integer >= 1, got 0"),
-    (lambda: best_segment(1, math.inf, 1), "layer_bytes must be a finite number >= 0, got inf"),
-    (lambda: padded_vocabulary(5, 0), "ranks must be an integer >= 1, got 0"),
-)
-
-
-@pytest.mark.parametrize(("call", "sentence"), BAD, ids=[sentence.split(" must")[0] for _, sentence in BAD])
-def test_bad_input_is_named(call, sentence):
-    with pytest.raises(ValueError) as caught:
-        call()
-    assert str(caught.value) == sentence

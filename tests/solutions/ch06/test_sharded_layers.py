@@ -74,17 +74,6 @@ def test_heads_of_models():
     assert head_partition(64, 8, 8, 3) == (range(24, 32), range(3, 4), 1)  # Llama 3 70B at 8 ranks: 8 + 1 heads
     assert head_partition(64, 8, 16, 3) == (range(12, 16), range(1, 2), 2)
     assert head_partition(8, 1, 4, 3) == (range(6, 8), range(0, 1), 4)
-    for bad in (
-        (12, 12, 8, 3),
-        (64, 6, 4, 3),
-        (64, 8, 3, 1),
-        (8, 8, 4, 4),
-        (8, 8, 4, -1),
-        (0, 1, 1, 0),
-        (8, True, 1, 0),
-    ):
-        with pytest.raises(ValueError, match="got"):
-            head_partition(*bad)
 
 
 def test_rows_of_a_fused_weight():

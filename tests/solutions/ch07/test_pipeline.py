@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from random import Random
 from types import SimpleNamespace
@@ -315,20 +314,7 @@ def test_published_fractions():
         assert bubble_fraction(*shape) == pytest.approx(over / (1 + over)) == pytest.approx(debug_fraction(*shape))
 
 
-def test_schedules_that_cannot_be():
-    calls = {
-        "must be one of gpipe, 1f1b, interleaved, zb-h1": partial(pipeline_schedule, "pipedream", 4, 8),
-        "multiple of ranks, got 6 and 4": partial(pipeline_schedule, "interleaved", 4, 6, 2),
-        ">= 2 for interleaved": partial(pipeline_schedule, "interleaved", 4, 8),
-        "must be 1 for 1f1b, got 2": partial(pipeline_schedule, "1f1b", 4, 8, 2),
-        "rank must be from 0 to 3, got 4": partial(pipeline_bytes_sent, 4, 4, 8, 1.0),
-        "activation_bytes": partial(pipeline_bytes_sent, 0, 4, 8, -1.0),
-        "must come after its forward": partial(peak_in_flight, ["0B0"]),
-        "as 2F5": partial(peak_in_flight, ["0X0"]),
-    }
-    for words, call in calls.items():
-        with pytest.raises(ValueError, match=words):
-            call()
+def test_nothing_is_in_flight_without_an_order():
     assert peak_in_flight([]) == 0
 
 
@@ -345,9 +331,3 @@ def test_one_f_one_b_is_the_schedule_that_holds_least_in_the_same_time(ranks, mi
             assert [op for op in order if kind in op] == [f"{rank}{kind}{m}" for m in range(microbatches)]
         assert peak_in_flight(order) == min(microbatches, ranks - rank)
         assert order.index(f"{rank}B0") == min(microbatches, ranks - rank)
-
-
-@pytest.mark.parametrize("arguments", [(4, 4, 8), (-1, 4, 8), (True, 4, 8), (0, 0, 8), (0, 4, 0), (0, 4, 2.5)])
-def test_one_f_one_b_refuses_what_is_no_pipeline(arguments):
-    with pytest.raises(ValueError, match="must be"):
-        one_f_one_b(*arguments)

@@ -119,8 +119,6 @@ def test_bad_batches():
     model = GPT(CONFIG)
     with pytest.raises(ValueError, match="at least one token each"):
         generate_batch(model, [[1], []], 2)
-    with pytest.raises(ValueError, match="max_new_tokens must be an integer >= 1, got 0"):
-        generate_batch(model, [[1]], 0)
 
 
 def test_the_growing_cache_is_a_cache():

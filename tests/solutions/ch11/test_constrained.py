@@ -263,17 +263,6 @@ def test_distances_of_the_example():
     assert [state.allowed(left) for left in (6, 5, 4, 3)] == [[1, 11, 15], [11, 15], [15], []]
 
 
-def test_a_state_that_is_none():
-    with pytest.raises(ValueError, match="start must be a state"):
-        ConstraintState({0: {}}, 3, [0], 9)
-    for wrong in (-1, 2.0, True):
-        with pytest.raises(ValueError, match=f"remaining must be an integer >= 0, got {wrong}"):
-            ConstraintState({0: {}}, 0, [0], 9).allowed(wrong)
-    for wrong in (-1, 1, 0.0, False):
-        with pytest.raises(ValueError, match=f"count must be an integer from 0 to 0, got {wrong}"):
-            ConstraintState({0: {}}, 0, [0], 9).rollback(wrong)
-
-
 # schema_to_regex
 
 

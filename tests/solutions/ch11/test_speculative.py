@@ -212,21 +212,6 @@ def test_a_token_that_is_not_looked_at_is_not_judged():
         speculative_step([1, 1], rows, [(0.0, 1.0)] * 3, [0.5, 0.5, 0.5])
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ([0], [], [P, P], [0.5, 0.5]),
-        ([0], [Q], [P], [0.5, 0.5]),
-        ([0], [Q], [P, P], [0.5]),
-        ([0], [Q], [P, P], [0.5, 1.0]),
-        ([], [], [], [0.5]),
-    ],
-)
-def test_a_round_that_does_not_fit(arguments):
-    with pytest.raises(ValueError):
-        speculative_step(*arguments)
-
-
 # Its law, exactly.
 
 

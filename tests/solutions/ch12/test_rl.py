@@ -101,21 +101,10 @@ def test_values_by_torch_and_by_bellman(size, seed, discount):
     assert values == pytest.approx(sweeps(rows, rewards, discount, 1 if not discount else 3000), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([[0, 1]], [1], 0.5), "square"),
-        (([[0.5, 0.5], [1, 0]], [1], 0.5), "rewards"),
-        (([[1.1]], [1], 0.5), "sum to at most 1"),
-        (([[-0.1]], [1], 0.5), "probabilities >= 0"),
-        (([[math.nan]], [1], 0.5), "transitions must be probabilities >= 0, got \\[nan\\] in row 0"),
-        (([[1.0]], [1], 1), "discount must be below 1, got 1: from state 0"),
-        (([[0, 0.5, 0], [0, 0, 1], [0, 1, 0]], [1, 1, 1], 1), "from state 1"),
-    ],
-)
-def test_a_chain_without_values(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        policy_value(*arguments)
+def test_a_part_of_a_chain_that_never_ends_has_no_values():
+    """State 0 may end; 1 and 2 go round for ever."""
+    with pytest.raises(ValueError, match="discount must be below 1, got 1: from state 1 the episode never ends"):
+        policy_value([[0, 0.5, 0], [0, 0, 1], [0, 1, 0]], [1, 1, 1], 1)
 
 
 def test_an_end_anywhere_is_enough():
@@ -236,18 +225,6 @@ def test_the_mended_loop_is_the_same(seed, steps, discount, trace):
     assert debug_done(rows, discount, trace) == pytest.approx(gae(*buffer, discount, trace), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (((1,), (), (1,), (0,), (0,), 0.9, 0.9), "values and rewards must have as many entries, got 0 and 1"),
-        (((1,), (1,), (1,), (0,), (0, 0), 0.9, 0.9), "truncated and rewards"),
-    ],
-)
-def test_a_buffer_that_does_not_fit(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        gae(*arguments)
-
-
 # The policy gradient's law.
 
 
@@ -330,22 +307,6 @@ def test_no_baseline_beats_the_best(bandit):
     assert optimal_baseline(*bandit) == pytest.approx((low + high) / 2, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (((0.5, 0.5), (1,)), "as many entries"),
-        (((0.5, 0.6), (1, 2)), "sum to 1"),
-        (((1.5, -0.5), (1, 2)), "numbers >= 0"),
-        (((), ()), "sum to 1"),
-        (((math.nan, 0.5), (1, 2)), "numbers >= 0"),
-    ],
-)
-def test_no_bandit(arguments, message):
-    for function in (reinforce_moments, optimal_baseline):
-        with pytest.raises(ValueError, match=message):
-            function(*arguments)
-
-
 # The clipped objective.
 
 
@@ -389,18 +350,6 @@ def test_the_objective_by_automatic_differentiation(seed, count, clip):
     assert found.objective == pytest.approx(objective.item(), rel=1e-9, abs=1e-12)
     assert found.clipped_fraction == sum(((gradient == 0) & (weights != 0)).tolist()) / count
     assert found.approx_kl >= 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([], [], []), "at least one sample"),
-        (([0], [0, 0], [1]), "old_log_probs and log_probs"),
-    ],
-)
-def test_no_objective(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        ppo_clip_objective(*arguments)
 
 
 def test_explained_variance():

@@ -101,8 +101,6 @@ def test_what_is_refused_changes_nothing():
     for slot in (0, 1, 2, -1, 0.0, False, None):
         with pytest.raises(ValueError, match="not pinned"):
             slots.release(slot)
-    with pytest.raises(ValueError, match="slots must be an integer >= 2, got 1"):
-        WeightSlots(1)
 
 
 # The gate.
@@ -162,9 +160,6 @@ def test_one_response_may_be_older_than_the_bound():
 
 
 def test_bad_calls_of_the_gate():
-    for values in ((0, 0, 1), (1, -1, 1), (1, 0, 0), (1.0, 0, 1), (True, 0, 1)):
-        with pytest.raises(ValueError, match="must be an integer"):
-            StalenessGate(*values)
     gate = StalenessGate(1, 0, 4)
     for end in (gate.accept, gate.reject):
         with pytest.raises(ValueError, match="no response is running"):
