@@ -356,7 +356,7 @@ def not_refused(item: Build, keys: int = KEYS) -> list[str]:
     ]
     tried = [(name, one, value, case) for name, one, value, case in put if case]
     cases = [case for *_, case in tried]
-    outcomes = trusted.run(item, function, cases, 5.0) if item.grade in PLAIN else _alone(item, cases)
+    outcomes = trusted.run(item, function, cases, 30.0) if item.grade in PLAIN else _alone(item, cases)
     for (name, one, value, _), outcome in zip(tried, outcomes, strict=True):
         if (outcome.kind, outcome.error) != ("raised", "ValueError"):
             found.append(f"{name}={value!r} gives {outcome.error or 'a value'}")
@@ -373,7 +373,7 @@ def _sentence(name: str, one: Rule, value: Any) -> str:
 
 
 def _alone(item: Build, cases: Sequence[Case]) -> list[Outcome]:
-    return trusted_worlds.together(item, item.solution(), cases, 5.0)
+    return trusted_worlds.together(item, item.solution(), cases, 30.0)
 
 
 def _with(item: Build, case: Case, name: str, value: Any) -> Case | None:
