@@ -21,8 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side: one cor
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """A name for long bytes: those of an archive hold the second in which it was made, by which the processes that share
-    the tests would collect different ones."""
+    """A name for long bytes: an archive's hold the second in which it was made, so that the processes which share the
+    tests would collect different ones."""
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > 40 else None
 
 

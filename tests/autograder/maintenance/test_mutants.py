@@ -98,7 +98,7 @@ EQUIVALENT = {
     "05-zero-memory": set(),
     "05-dynamic-loss-scale": {"scale * growth_factor < FLOAT32_MAX"},
     "05-loss-scaler": {"self._scale * self._growth_factor < FLOAT32_MAX"},
-    "cap-optimal-checkpoint-interval": {  # another start of the iteration, another step of it, another place for the series
+    "cap-optimal-checkpoint-interval": {  # another start or step of the iteration, another end of the series
         "if False:",
         "ratio <= 1e-06",
         "2e-06",
