@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -83,6 +83,28 @@ class Marker:
         return self._marks[key]
 
 
+class Keeper(Marker):
+    """Marks some items of some learners, and takes all other marks over from an earlier grading."""
+
+    def __init__(
+        self, spec: Spec, exam: Exam, kept: Mapping[str, Graded], items: Collection[str], learners: Collection[str]
+    ) -> None:
+        super().__init__(spec, exam)
+        self.kept, self.items, self.learners = kept, items, learners
+
+    def graded(self, handed: Handed, answers: Mapping[str, Any]) -> Graded:
+        """The graded submission; see :class:`Marker`."""
+        before = self.kept[handed.id]
+        if self.learners and handed.id not in self.learners:
+            return before
+        graded = super().graded(handed, answers)
+        old = {mark.item.id: mark for mark in before.grading.marks}
+        marks = [
+            one if not self.items or one.item.id in self.items else old[one.item.id] for one in graded.grading.marks
+        ]
+        return replace(graded, grading=replace(graded.grading, marks=tuple(marks)))
+
+
 def failed(handed: Handed, reason: str, error: BaseException | None = None) -> Graded:
     """The row of a submission on which the grader itself failed."""
     trouble = " ".join(str(error).split())[:300] if error else ""
@@ -141,6 +163,7 @@ def grade_class(
     executor: concurrent.futures.Executor | None = None,
     workers: int | None = None,
     watch: Watch | None = None,
+    again: Collection[str] = (),
 ) -> list[Graded]:
     """Grade every submission that ``folder`` does not hold yet.
 
@@ -151,6 +174,7 @@ def grade_class(
         executor: runs the submissions; a pool of threads in this process by default.
         workers: how many submissions run at the same time; the usable cores by default.
         watch: receives the progress.
+        again: ids of submissions that are graded again, although the folder holds them.
 
     Returns:
         The rows of the whole class, in the order of ``handed``.
@@ -173,7 +197,7 @@ def grade_class(
             with contextlib.suppress(CannotJudge):
                 exam.paper(item)
         folder.begin(stamps_of(spec, exam, stamp), spec.key)
-        return _Run(spec, exam, folder, executor, workers * AHEAD, watch or Watch()).all(handed)
+        return _Run(spec, exam, folder, executor, workers * AHEAD, watch or Watch()).all(handed, again)
 
 
 class _Run:
@@ -189,10 +213,10 @@ class _Run:
         self.work: dict[concurrent.futures.Future[dict[str, Any]], tuple[Handed, float]] = {}
         self.seen: dict[Any, Any] = {}
 
-    def all(self, handed: Sequence[Handed]) -> list[Graded]:
+    def all(self, handed: Sequence[Handed], again: Collection[str] = ()) -> list[Graded]:
         """Every row, in the order of ``handed``."""
         try:
-            waiting = self._unfinished(handed)
+            waiting = self._unfinished(handed, again)
             self.folder.expect(waiting)
             waiting.reverse()
             while waiting or self.work:
@@ -207,11 +231,11 @@ class _Run:
         self.folder.finish(rows)
         return rows
 
-    def _unfinished(self, handed: Sequence[Handed]) -> list[Handed]:
+    def _unfinished(self, handed: Sequence[Handed], again: Collection[str]) -> list[Handed]:
         """The submissions still to be graded; the rows of all others are taken from the folder."""
         kept = self.folder.rows()
         for one in handed:
-            if one.id in kept and unchanged(kept[one.id], one):
+            if one.id in kept and one.id not in again and unchanged(kept[one.id], one):
                 self.rows[one.id] = lean(replace(kept[one.id], handed=one), self.seen)
         return [one for one in handed if one.id not in self.rows]
 
@@ -256,26 +280,31 @@ def unanswered(graded: Graded) -> dict[str, Any]:
     return Answers(graded.grading.name, reason=graded.grading.reason).to_json()
 
 
-def remark(old: Folder, spec: Spec, folder: Folder) -> list[Graded]:
+def remark(
+    old: Folder, spec: Spec, folder: Folder, items: Collection[str] = (), learners: Collection[str] = ()
+) -> list[Graded]:
     """Mark the stored answers of ``old`` again, into ``folder``; no submission's code runs.
 
     Args:
         old: a class that has been verified (:meth:`Folder.verify`).
         spec: what is asked.
         folder: where the new grading goes.
+        items: ids of the items that are marked again, and ``learners`` of those for whom; the marks of all others are
+            taken over. Empty: all.
 
     Raises:
         OtherVectors: some answers are to cases other than those of ``spec``; nothing is written then.
     """
     seen: dict[Any, Any] = {}
     rows: list[Graded] = []
-    handed = [row.handed for row in old.rows().values()]
+    kept = old.rows()
+    handed = [row.handed for row in kept.values()]
     with spec.exam() as exam:
         _refuse_others(old, handed, spec, exam)
         where = {name: old.stamps[name] for name in ("sandbox", "interpreter")}
         folder.begin(stamps_of(spec, exam, {**where, "grader": report.version()}), spec.key)
         folder.expect(handed)
-        marker = Marker(spec, exam)
+        marker = Keeper(spec, exam, kept, items, learners) if items or learners else Marker(spec, exam)
         for one in handed:
             rows.append(lean(marked(marker, folder, one, functools.partial(old.answers, one.id)), seen))
         folder.finish(rows)

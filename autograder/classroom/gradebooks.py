@@ -51,6 +51,14 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Learner:
+    """One row of a gradebook: the name as the platform spells it, and the id in the class, empty if there is none."""
+
+    name: str
+    id: str
+
+
+@dataclass(frozen=True)
 class Filled:
     """The file to import, and notes on what a person should look at."""
 
@@ -91,24 +99,75 @@ def canvas(export: str, scores: Sequence[Score], column: str = "", scale: bool =
         Unfillable: it is not such an export, or the column does not exist.
     """
     sheet = Sheet(export)
-    header = sheet.header
-    first = 2 if header[:2] == ["LastName", "FirstName"] else 1
-    if header[0] not in ("Student", "LastName") or header[first : first + 1] != ["ID"]:
-        raise Unfillable("this is not an export of Canvas's gradebook: its first columns are not Student and ID")
     possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
-    place = _assignment(header, possible or [], column)
-    learners = [row for row in sheet.rows if row is not possible and row[first].strip()]
-    keys: list[Key] = [("canvas", itemgetter(first))]
-    others = (("sid", "SIS User ID"), ("email", "SIS Login ID"), ("sid", "SIS Login ID"))
-    keys += [(told, itemgetter(header.index(title))) for told, title in others if title in header]
+    learners, keys = _canvas_rows(sheet)
+    place = _assignment(sheet.header, possible or [], column)
     most = number(possible[place]) if possible else None
     fill = _Filling(sheet, place, "Points Possible", scale)
-    for row, score in fill.matched(learners, scores, keys):
+    for row, score in fill.matched(learners, keys, scores):
         if row[place].strip() in KEPT:
             fill.notes.append(f"{fill.called(row)} keeps {row[place].strip()} in Canvas")
         else:
             fill.put(row, score, most)
-    return fill.done(header[place])
+    return fill.done(sheet.header[place])
+
+
+def _canvas_rows(sheet: Sheet) -> tuple[list[list[str]], list[Key]]:
+    """The rows of the learners, and how to identify them.
+
+    Raises:
+        Unfillable: it is not an export of Canvas's gradebook.
+    """
+    header, first = sheet.header, 2 if sheet.header[:2] == ["LastName", "FirstName"] else 1
+    if header[0] not in ("Student", "LastName") or header[first : first + 1] != ["ID"]:
+        raise Unfillable("this is not an export of Canvas's gradebook: its first columns are not Student and ID")
+    learners = [row for row in sheet.rows if "Points Possible" not in row[0] and row[first].strip()]
+    keys: list[Key] = [("canvas", itemgetter(first))]
+    others = (("sid", "SIS User ID"), ("email", "SIS Login ID"), ("sid", "SIS Login ID"))
+    return learners, keys + [(told, itemgetter(header.index(title))) for told, title in others if title in header]
+
+
+def _moodle_rows(sheet: Sheet) -> tuple[list[list[str]], list[Key]]:
+    """The rows of the learners, and how to identify them.
+
+    Raises:
+        Unfillable: it is not a grading worksheet of Moodle.
+    """
+    who = _participants(sheet)
+    keys: list[Key] = [("moodle", lambda row: _numbered(row[who]))]
+    addresses = [i for i in range(len(sheet.header)) if all("@" in row[i] or not row[i] for row in sheet.rows)]
+    return sheet.rows, keys + [("email", itemgetter(i)) for i in addresses if any(row[i] for row in sheet.rows)]
+
+
+def commented(filled: Filled, scores: Sequence[Score], comments: Mapping[str, str], column: str) -> Filled:
+    """A filled worksheet of Moodle with comments in ``column``, by the id of the learner.
+
+    Raises:
+        Unfillable: there is no such column.
+    """
+    sheet = Sheet(filled.text)
+    if column not in sheet.header:
+        raise Unfillable(f"no column is called {column!r}; the columns are: {', '.join(map(repr, sheet.header))}")
+    for row, one in zip(sheet.rows, learners(filled.text, scores, "moodle"), strict=True):
+        if one.id in comments:
+            sheet.change(row, sheet.header.index(column), comments[one.id])
+    return Filled(sheet.text(), (*filled.notes, f"comments filled into {column!r}"))
+
+
+def learners(export: str, scores: Sequence[Score], platform: str) -> list[Learner]:
+    """Everybody in an export of ``"canvas"`` or a worksheet of ``"moodle"``, in its order.
+
+    Raises:
+        Unfillable: it is another file.
+    """
+    sheet = Sheet(export)
+    rows, keys = _canvas_rows(sheet) if platform == "canvas" else _moodle_rows(sheet)
+    name = _participants(sheet) == 0 if platform == "moodle" else 0
+    last = platform == "canvas" and sheet.header[0] == "LastName"
+    indexes = [(told, _unique(rows, cell)) for told, cell in keys]
+    found = {place: score.id for score in scores for place in _places(score, indexes)}
+    called = [f"{row[0]}, {row[1]}" if last else row[name] for row in rows]
+    return [Learner(" ".join(one.split()), found.get(place, "")) for place, one in enumerate(called)]
 
 
 def _assignment(header: Sequence[str], possible: Sequence[str], wanted: str) -> int:
@@ -149,10 +208,7 @@ def moodle(worksheet: str, scores: Sequence[Score], column: str = "", scale: boo
         raise Unfillable(f"next to {sheet.header[place]!r} some row has no maximum grade: is it graded by a scale?")
     fill = _Filling(sheet, place, "the maximum grade", scale, name=1 if who == 0 else 0, limit=True)
     fill.notes.append(f"column of the participants: {sheet.header[who]!r}; of the grades: {sheet.header[place]!r}")
-    keys: list[Key] = [("moodle", lambda row: _numbered(row[who]))]
-    addresses = [i for i in range(len(sheet.header)) if all("@" in row[i] or not row[i] for row in sheet.rows)]
-    keys += [("email", itemgetter(index)) for index in addresses if any(row[index] for row in sheet.rows)]
-    for row, score in fill.matched(sheet.rows, scores, keys):
+    for row, score in fill.matched(*_moodle_rows(sheet), scores):
         if _cell(sheet, row, "Grade can be changed") == "No":
             fill.notes.append(f"{fill.called(row)} keeps the grade, which Moodle has locked")
         else:
@@ -231,7 +287,7 @@ class _Filling:
         return repr(" ".join(row[self.name].split()))
 
     def matched(
-        self, rows: Sequence[list[str]], scores: Sequence[Score], keys: Sequence[Key]
+        self, rows: Sequence[list[str]], keys: Sequence[Key], scores: Sequence[Score]
     ) -> Iterator[tuple[list[str], Score]]:
         """Each row with its score, matched by the first key that identifies a single row; notes on all others."""
         indexes = [(told, _unique(rows, cell)) for told, cell in keys]

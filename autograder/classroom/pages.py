@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autograder.classroom.adjustments import Adjustment, adjusted
 from autograder.classroom.graded import Graded
 from autograder.classroom.tables import STATES, Count, counts
 from autograder.marking import concepts, report
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 STAMPS = {"grader": "Grader", "interpreter": "Interpreter", "sandbox": "Sandbox", "vectors": "Hidden cases"}
 
 
-def learner(graded: Graded, stamps: Mapping[str, Any]) -> str:
-    """The page of one submission. ``stamps["book"]`` may hold the web address of the built book's chapters."""
+def learner(graded: Graded, stamps: Mapping[str, Any], made: Sequence[Adjustment] = ()) -> str:
+    """The page of one submission. ``stamps["book"]`` may hold the web address of the built book's chapters.
+
+    ``made`` are adjustments by hand, which the page lists below the total.
+    """
     grading = graded.grading
     listed = concepts.concepts(grading.all)
     values = {
@@ -35,6 +39,8 @@ def learner(graded: Graded, stamps: Mapping[str, Any]) -> str:
         "fault": graded.fault,
         "grading": grading,
         "total": report.total(grading),
+        "adjustments": made,
+        "adjusted": f"{adjusted(grading.score, made):g} / {grading.points:g} points",
         "concepts": listed,
         "by_state": {state: [one for one in listed if one.state == state] for state in concepts.STATES},
         "first": concepts.following(listed),

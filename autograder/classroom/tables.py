@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from autograder.marking import concepts
 from autograder.marking.marks import Answered, Mark, MarkState
 from autograder.submission import shown
 
+#: Fewer learners say nothing about how well an item discriminates.
+MANY = 30
 #: Characters with which a spreadsheet formula can begin.
 FORMULA = ("=", "+", "-", "@")
 STATES: tuple[MarkState, ...] = get_args(MarkState)
@@ -31,6 +34,7 @@ class Count:
         mark: any one of its marks, for the item and the points it is worth.
         states: the number of submissions in each of :data:`STATES`.
         earned: the points of all submissions together.
+        shares: of each submission for which it was judged, the share of the item's points and of all others'.
         slips: how often each wrong program was recognized, by its sentence.
         hints: how often each hint was given.
     """
@@ -38,6 +42,7 @@ class Count:
     mark: Mark | Answered
     states: Counter[str] = field(default_factory=Counter)
     earned: float = 0.0
+    shares: list[tuple[float, float]] = field(default_factory=list)
     slips: Counter[str] = field(default_factory=Counter)
     hints: Counter[str] = field(default_factory=Counter)
 
@@ -61,10 +66,27 @@ class Count:
         possible = self.mark.points * self.judged
         return self.earned / possible if possible else 0.0
 
-    def add(self, mark: Mark | Answered) -> None:
-        """Count one submission's mark."""
+    @property
+    def discrimination(self) -> float | None:
+        """How well the item tells who is good at the rest: the correlation of its share with that of all other items.
+
+        From -1 to 1 (point-biserial where the item is right or wrong). None for fewer than :data:`MANY` learners, or
+        where all have the same share.
+        """
+        if len(self.shares) < MANY:
+            return None
+        try:
+            return statistics.correlation(*zip(*self.shares, strict=True))
+        except statistics.StatisticsError:  # all are equal
+            return None
+
+    def add(self, mark: Mark | Answered, all_marks: Sequence[Mark | Answered] = ()) -> None:
+        """Count one submission's mark; ``all_marks`` are those of the same submission, this one included."""
         self.states[mark.state] += 1
         self.earned += mark.score
+        rest = [one for one in all_marks if one is not mark and one.state != "unjudged"]
+        if mark.state != "unjudged" and mark.points and (possible := sum(one.points for one in rest)):
+            self.shares.append((mark.score / mark.points, sum(one.score for one in rest) / possible))
         if isinstance(mark, Mark):
             self.slips.update([mark.slip] if mark.slip else [])
             self.hints.update(concepts.hints(mark))
@@ -77,7 +99,7 @@ def counts(rows: Iterable[Graded]) -> list[Count]:
     found: dict[str, Count] = {}
     for row in rows:
         for mark in row.grading.all:
-            found.setdefault(mark.item.id, Count(mark)).add(mark)
+            found.setdefault(mark.item.id, Count(mark)).add(mark, row.grading.all)
     return list(found.values())
 
 
@@ -119,14 +141,27 @@ def _line(row: Graded, items: Sequence[str]) -> list[object]:
 
 def items_csv(rows: Sequence[Graded]) -> str:
     """One row per item: how the class did on it, and the mistake that was recognized most often."""
-    header = ["item", "section", "concept", "points", *STATES, "share", "slip", "times", "hint", "given"]
+    header = [
+        "item",
+        "section",
+        "concept",
+        "points",
+        *STATES,
+        "share",
+        "discrimination",
+        "slip",
+        "times",
+        "hint",
+        "given",
+    ]
     return text(header, map(_item_line, counts(rows)))
 
 
 def _item_line(count: Count) -> list[object]:
     about = [count.id, count.mark.item.section, concepts.topic(count.mark), _number(count.mark.points)]
     most = [list(counted.most_common(1)[0]) if counted else ["", 0] for counted in (count.slips, count.hints)]
-    return [*about, *(count.states[state] for state in STATES), round(count.share, 4), *most[0], *most[1]]
+    told = "" if count.discrimination is None else round(count.discrimination, 2)
+    return [*about, *(count.states[state] for state in STATES), round(count.share, 4), told, *most[0], *most[1]]
 
 
 def _number(value: float) -> float:

@@ -46,6 +46,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--to", required=True, metavar="NEW", help="the folder of the new grading")
     parser.add_argument("--key", metavar="FILE", help="the secret key of that grading (- for standard input)")
     parser.add_argument("--points", metavar="FILE", help="points by item or chapter, instead of the earlier ones")
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="ID", help="items to mark again; others stay as they are"
+    )
+    parser.add_argument(
+        "--learners", nargs="+", default=(), metavar="ID", help="the same for learners, as in class.csv"
+    )
     parser.set_defaults(command=_regrade)
     parser = commands.add_parser("merge", help="join the shards of a class")
     parser.add_argument("parts", nargs="+", metavar="OUT", help="graded shards")
@@ -64,6 +70,7 @@ def _add_grade(parser: argparse.ArgumentParser) -> None:
     add_sandbox_option(parser, "required")
     parser.add_argument("--workers", type=int, metavar="N", help="submissions at the same time; default: usable cores")
     parser.add_argument("--resume", action="store_true", help="continue with what FOLDER already holds")
+    parser.add_argument("--again", nargs="+", default=(), metavar="ID", help="with --resume: run these learners again")
     parser.add_argument("--points", metavar="FILE", help='JSON: {"03-ring-all-reduce-time": 8, "05": 2}')
     parser.add_argument("--per-submission", action="store_true", help="different hidden inputs for each submission")
     parser.add_argument("--shard", metavar="I/N", help="grade the I-th of N parts of the class")
@@ -84,6 +91,9 @@ def _grade(options: argparse.Namespace) -> ExitStatus:
         raise Usage(f"{'--shard' if shard else '--resume'} needs --key: every submission must be asked the same")
     spec = _spec(options, key.secret)
     handed = _handed(options.folder, shard)
+    if options.again and not options.resume:
+        raise Usage("--again needs --resume: it runs learners of a graded class again")
+    _check_named(options.again, [one.id for one in handed], "learner")
     folder = Folder(options.out, options.resume, options.shard or "")
     try:
         if not options.dask:  # Dask workers have an environment of their own
@@ -110,7 +120,8 @@ def _graded(options: argparse.Namespace, handed: Sequence[Handed], spec: Spec, f
 
     with _terminated(), _executor(options.dask) as (executor, workers):
         watch = Progress(sys.stderr)
-        return classes.grade_class(handed, spec, folder, executor, options.workers or workers, watch)
+        again = frozenset(options.again)
+        return classes.grade_class(handed, spec, folder, executor, options.workers or workers, watch, again)
 
 
 @contextlib.contextmanager
@@ -159,10 +170,20 @@ def _regrade(options: argparse.Namespace) -> ExitStatus:
         old = storage.opened(options.old).verify(key)
         spec = _spec_of(old.stamps, key, options.points)
         try:
-            rows = classes.remark(old, spec, storage.Folder(options.to, shard=old.shard))
+            _check_named(options.only, old.stamps["items"], "item")
+            _check_named(options.learners, list(old.rows()), "learner")
+            new = storage.Folder(options.to, shard=old.shard)
+            rows = classes.remark(old, spec, new, options.only, options.learners)
         except OtherVectors as error:
             raise Usage(str(error)) from None
     return _ended(rows, options.to)
+
+
+def _check_named(names: Sequence[str], there: Sequence[str], what: str) -> None:
+    """Refuse the name of an item or learner that the class does not have."""
+    for name in names:
+        if name not in there:
+            raise Usage(f"the class has no {what} {name}")
 
 
 def _merge(options: argparse.Namespace) -> ExitStatus:

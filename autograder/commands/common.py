@@ -173,6 +173,39 @@ def chosen(only: Sequence[str]) -> list[Item]:
     return list(found.values())
 
 
+def text_of(path: str | os.PathLike[str]) -> str:
+    """The text of a file as it is, line ends and byte-order mark included.
+
+    Raises:
+        Usage: it cannot be read, is a workbook, or is not in UTF-8.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {error.strerror}") from None
+    if data.startswith(b"PK"):
+        raise Usage(f"{path} is a workbook or an archive: save it as CSV in UTF-8")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Usage(f"{path} is not in UTF-8: save it as CSV in UTF-8") from None
+
+
+def save(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file that only its owner can read.
+
+    Raises:
+        Usage: it cannot be written.
+    """
+    from autograder import files
+
+    try:
+        files.save(path, content)
+    except OSError as error:
+        raise Usage(f"{path} cannot be written: {error.strerror}") from None
+
+
 def write(path: str, content: dict[str, Any]) -> None:
     """Write a results file.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.commands.common import DONE, ExitStatus, Usage, key_of_class
+from autograder.commands.common import DONE, ExitStatus, Usage, key_of_class, save, text_of
+from autograder.commands.feedback import adjustments_of
 from autograder.screen import say
 
 if TYPE_CHECKING:
@@ -30,6 +32,15 @@ def add(commands: Commands) -> None:
         filling.add_argument(
             "--to", metavar="FILE", help=f"where to write the filled file; default: OUT/{platform}.csv"
         )
+        filling.add_argument("--adjust", metavar="FILE", help="points by hand: a CSV file with id, points, sentence")
+        if platform == "moodle":
+            filling.add_argument(
+                "--comments",
+                nargs="?",
+                const="Feedback comments",
+                metavar="TITLE",
+                help="fill this column with a comment for each learner; default: Feedback comments",
+            )
         filling.set_defaults(command=_fill, platform=platform)
 
 
@@ -64,7 +75,7 @@ def _what(handed: Handed) -> str:
 
 
 def _fill(options: argparse.Namespace) -> ExitStatus:
-    from autograder.classroom import gradebooks, sheets, storage
+    from autograder.classroom import adjustments, feedback, gradebooks, sheets, storage
 
     key = key_of_class(options.key, options.platform)
     to = Path(options.to or Path(options.out) / f"{options.platform}.csv")
@@ -72,34 +83,16 @@ def _fill(options: argparse.Namespace) -> ExitStatus:
         raise Usage(f"{to} is the export itself, which stays as it is: name another file with --to")
     fill = {"canvas": gradebooks.canvas, "moodle": gradebooks.moodle}[options.platform]
     try:
-        storage.opened(options.out).verify(key)
-        scores = gradebooks.read_scores(filter(str.strip, _text(Path(options.out) / "finished.jsonl").split("\n")))
-        filled = fill(_text(Path(options.export)), scores, options.column, options.scale)
+        rows = storage.opened(options.out).verify(key).rows()
+        made = adjustments_of(options.adjust, rows)
+        scores = gradebooks.read_scores(filter(str.strip, text_of(Path(options.out) / "finished.jsonl").split("\n")))
+        scores = [replace(one, score=adjustments.adjusted(one.score, made.get(one.id, ()))) for one in scores]
+        filled = fill(text_of(options.export), scores, options.column, options.scale)
+        if options.platform == "moodle" and options.comments:
+            said = {one.graded.handed.id: one.comment for one in feedback.returned(rows, made) if one.graded}
+            filled = gradebooks.commented(filled, scores, said, options.comments)
     except (storage.NotAClass, sheets.Unfillable) as error:
         raise Usage(str(error)) from None
-    _save(to, filled.text)
+    save(to, filled.text)
     say("\n".join([*filled.notes, f"written to {to}"]))
     return DONE
-
-
-def _text(path: Path) -> str:
-    """The text of a file as it is, line ends and byte-order mark included."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise Usage(f"{path} cannot be read: {error.strerror}") from None
-    if data.startswith(b"PK"):
-        raise Usage(f"{path} is a workbook or an archive: save it as CSV in UTF-8")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise Usage(f"{path} is not in UTF-8: save it as CSV in UTF-8") from None
-
-
-def _save(path: Path, text: str) -> None:
-    from autograder import files
-
-    try:
-        files.save(path, text)
-    except OSError as error:
-        raise Usage(f"{path} cannot be written: {error.strerror}") from None
