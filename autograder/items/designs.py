@@ -44,7 +44,7 @@ class Design:
     """A task with several right answers: choose a value for each of ``knobs``.
 
     A design is right if it can be built and lies on the front: no other design that can be built is better in one cost
-    without being worse in the other.
+    without being worse in the other. Differences below a thousandth do not count.
 
     Attributes:
         simulate: takes the knobs by name; a pure function, called once for every combination.

@@ -12,8 +12,8 @@ from typing import Any
 
 from autograder.items import Design, Simulated
 
-#: Costs that differ by less than this share are equal: only rounding sets them apart.
-ROUNDING = 1e-9
+#: Costs that differ by less than this share are equal: nobody builds another cluster for a few bytes.
+EQUAL = 1e-3
 BEST = "No other choice here is better in one of the two without being worse in the other."
 BEATEN = "It can be built, but another choice here is better in one of the two and no worse in the other."
 
@@ -28,9 +28,9 @@ def table(item: Design) -> Mapping[Values, Simulated]:
 
 
 def beats(one: Simulated, other: Simulated) -> bool:
-    """Whether ``one`` is better in one cost and no worse in the other."""
+    """Whether ``one`` is better in one cost and no worse in the other; a difference below :data:`EQUAL` is none."""
     pairs = list(zip(one.costs, other.costs, strict=True))
-    return all(a <= b * (1 + ROUNDING) for a, b in pairs) and any(a < b * (1 - ROUNDING) for a, b in pairs)
+    return all(a <= b * (1 + EQUAL) for a, b in pairs) and any(a < b * (1 - EQUAL) for a, b in pairs)
 
 
 def buildable(item: Design) -> dict[Values, Simulated]:
@@ -50,7 +50,13 @@ def judged(item: Design, values: Values) -> tuple[bool, str]:
     """Whether a design is right, and what is said about it."""
     made = table(item)[values]
     right = values in front(item)
-    return right, f"{made.told} {made.broken or (BEST if right else BEATEN)}"
+    return right, f"{made.told} {made.broken or f'{BEST if right else BEATEN} {_compared(item, made)}'}"
+
+
+def _compared(item: Design, made: Simulated) -> str:
+    """The two costs as they were compared."""
+    costs = (f"{axis.label} {cost:.5g} {axis.unit}" for axis, cost in zip(item.axes, made.costs, strict=True))
+    return f"Compared: {', '.join(costs)}; differences below {EQUAL:.1%} do not count."
 
 
 def values_of(item: Design, choices: Any) -> Values | str:
