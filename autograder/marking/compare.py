@@ -35,6 +35,18 @@ NUMBERS = (int, float)
 #: The sentence for a stub.
 UNWRITTEN = "not implemented yet"
 CHANGED = "changed its arguments; leave them as they are"
+#: The sentence for None, and what is added where no right answer is None.
+NONE = "returned None where there is an answer"
+PRINTED = "; did you print instead of return?"
+#: What is said about a world that could not go on, by what stands in the sentence of its broker.
+STUCK = {
+    "never waited for": "a rank never waited for an operation that it had begun",
+    "was never received": "a message was never received",
+    "and not every rank of its group does": "not every rank of a group called its collective",
+    " has finished": "a rank waits, and another has finished",
+    " raised": "a rank waits, and another raised an exception",
+    "deadlock: ": "deadlock: the ranks wait for each other",
+}
 
 
 def matches(expected: Outcome, outcome: Outcome, tolerance: float, tell: bool = False) -> str | None:
@@ -113,9 +125,15 @@ def failure(outcome: Outcome, tell: bool = False) -> str:
     if outcome.kind == "refused":
         return outcome.detail if tell and outcome.detail else "returned something that is not a plain value"
     if outcome.kind == "deadlock":
-        return outcome.detail if tell and outcome.detail else "deadlock: the ranks wait for each other"
+        return outcome.detail if tell and outcome.detail else stuck(outcome)
     plain = {"timeout": "no answer in time", "died": "the process died", "missing": "is not in the submission"}
     return outcome.detail or plain.get(outcome.kind, "could not be loaded")
+
+
+def stuck(outcome: Outcome) -> str:
+    """Why a world could not go on, in one of a few fixed sentences: they name no rank, size or tag."""
+    found = (sentence for words, sentence in STUCK.items() if words in outcome.detail)
+    return next(found, "the calls of the ranks do not fit together" if outcome.detail else STUCK["deadlock: "])
 
 
 def _raised(outcome: Outcome, tell: bool) -> str:
@@ -328,7 +346,7 @@ def _wrong_type(expected: Any, got: Any, place: str) -> str:
     if place:
         return f"{place} is {kind_of(got)}; it must be {wanted}"
     if got is None:
-        return "returned None where there is an answer; did you print instead of return?"
+        return NONE + PRINTED
     return f"returned {kind_of(got)}; return {wanted}"
 
 

@@ -125,6 +125,15 @@ class Paper:
 
         The effect of rounding on the reference is computed only when some answer is not close to the reference's.
         """
+        sentence = self._fault(place, outcome)
+        return sentence.removesuffix(compare.PRINTED) if sentence and self.may_be_none else sentence
+
+    @functools.cached_property
+    def may_be_none(self) -> bool:
+        """Whether None is the right answer to some case."""
+        return any(asked.expected.kind == "value" and asked.expected.value is None for asked in self.asked)
+
+    def _fault(self, place: int, outcome: Outcome) -> str | None:
         asked = self.asked[place]
         facts = (self.item, asked.case, asked.expected, outcome, asked.group is None)
         sentence = compare.fault(*facts)

@@ -20,7 +20,6 @@ ABSENT: tuple[Kind, ...] = ("missing", "unloadable")
 #: What a report says about a hidden case without an answer, by the kind of its outcome.
 ENDINGS: dict[Kind, str] = {
     "refused": "returned something that is not a plain value",
-    "deadlock": "deadlock: the ranks wait for each other",
     "timeout": "no answer in time",
     "died": "the process died",
     **dict.fromkeys(ABSENT, "could not be loaded"),
@@ -34,7 +33,9 @@ RETURNED = frozenset(
     {
         "returned nan",
         "returned another number of elements",
-        "returned None where there is an answer; did you print instead of return?",
+        compare.NONE,
+        compare.NONE + compare.PRINTED,
+        compare.CHANGED,
     }
 )
 
@@ -107,7 +108,8 @@ def _remark(expected: Outcome, outcome: Outcome, sentence: str, before: str = ""
         said = f"raised another exception; raise {expected.error}" if expected.error else "raised an exception"
     else:
         detail = re.sub(r"^rank \d+: ", "", outcome.detail)
-        said = detail if detail in FIXED else ENDINGS.get(outcome.kind, sentence) + before
+        ending = compare.stuck(outcome) if outcome.kind == "deadlock" else ENDINGS.get(outcome.kind, sentence)
+        said = detail if detail in FIXED else ending + before
     return f" ({said})" if said else ""
 
 
